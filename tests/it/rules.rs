@@ -139,7 +139,7 @@ async fn a_key_is_limited_to_formats_everywhere() {
     let picture = json!({"url": url, "formats": [{"type": "screenshot", "fullPage": true}]});
     refused(&client.scrape(&picture).await, "KEY_NOT_ALLOWED", &sentence("format screenshot"));
     let action = json!({"url": url, "actions": [{"type": "screenshot"}]});
-    let what = "the action screenshot, which brings what format screenshot does";
+    let what = "the action screenshot, which returns the same as format screenshot";
     refused(&client.scrape(&action).await, "KEY_NOT_ALLOWED", &sentence(what));
     assert_eq!((app.site.requests().len(), team.remaining().await), (0, 100), "nothing was fetched or charged");
 

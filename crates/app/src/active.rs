@@ -1,4 +1,4 @@
-//! How many scrapes each team has in flight in this process.
+//! Counters of scrapes in flight in this process, by team.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 #[derive(Debug, Clone, Default)]
 pub struct Active(Arc<Mutex<HashMap<String, u32>>>);
 
-/// One scrape in flight; dropping it takes it off the count.
+/// Slot of one scrape in flight; dropping it frees the slot.
 #[derive(Debug)]
 pub struct Slot {
     active: Active,
@@ -26,18 +26,18 @@ impl Active {
         if *count >= limit {
             return None;
         }
-        // From here on the slot gives the place back, however the request ends.
+        // From here on dropping the slot frees it, however the request ends.
         *count += 1;
         Some(Slot { active: self.clone(), team: team.to_owned() })
     }
 
-    /// Scrapes of a team in flight now.
+    /// Returns the number of scrapes of a team in flight.
     #[must_use]
     pub fn count(&self, team: &str) -> u32 {
         self.0.lock().get(team).copied().unwrap_or(0)
     }
 
-    /// Scrapes of all teams in flight now.
+    /// Returns the number of scrapes of all teams in flight.
     #[must_use]
     pub fn total(&self) -> u32 {
         self.0.lock().values().sum()
@@ -47,7 +47,7 @@ impl Active {
 impl Drop for Slot {
     fn drop(&mut self) {
         let mut counts = self.active.0.lock();
-        // A team that rests leaves the map, or every team ever seen would stay in it.
+        // Remove idle teams, or every team ever seen would stay in the map.
         if let Entry::Occupied(mut entry) = counts.entry(std::mem::take(&mut self.team)) {
             *entry.get_mut() = entry.get().saturating_sub(1);
             if *entry.get() == 0 {

@@ -1,4 +1,4 @@
-//! What a team has done (docs/CONTRACT.md, "Usage").
+//! Activity log of a team (docs/CONTRACT.md, "Usage").
 
 use store::activity::{self as rows, Entry, Kind, Place, Wanted};
 use wire::{Activity, ActivityCursor, ActivityEndpoint, ActivityEntry, ActivityQuery};
@@ -6,7 +6,7 @@ use wire::{Activity, ActivityCursor, ActivityEndpoint, ActivityEntry, ActivityQu
 use crate::auth::Caller;
 use crate::{App, AppError, batch, crawl};
 
-/// What the caller's team has done, the newest first, as long as it is kept.
+/// Lists the activity of the caller's team, newest first, as long as it is kept.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -15,7 +15,7 @@ pub async fn list(app: &App, caller: &Caller, query: ActivityQuery) -> Result<Ac
     let ActivityQuery { endpoint, limit, cursor } = query;
     let after = cursor.as_ref().map(|cursor| Place { created_at: cursor.created_at, id: &cursor.id });
     let wanted = Wanted { kind: endpoint.map(kind), after };
-    // One more tells whether there are more.
+    // One extra row shows whether there are more.
     let mut entries = rows::list(&mut app.conn().await?, &caller.team.id, &wanted, i64::from(limit) + 1).await?;
     let has_more = entries.len() > limit as usize;
     entries.truncate(limit as usize);
@@ -35,7 +35,7 @@ fn kind(endpoint: ActivityEndpoint) -> Kind {
     }
 }
 
-/// None for a kind of run that this version does not know.
+/// Converts a row; `None` for a kind of run that this version does not know.
 fn entry(entry: Entry) -> Option<ActivityEntry> {
     let endpoint = match entry.kind {
         Kind::Scrape => ActivityEndpoint::Scrape,

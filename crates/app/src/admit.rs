@@ -1,4 +1,4 @@
-//! The door for requests that are answered while the caller waits.
+//! Admission of requests that are answered while the caller waits.
 
 use std::time::Duration;
 
@@ -12,30 +12,31 @@ use crate::auth::Caller;
 use crate::reservation::Funds;
 use crate::{App, AppError};
 
-/// What a request needs before its work begins.
+/// Parameters of admission.
 pub(crate) struct Entry {
     pub(crate) started: Instant,
-    /// The time for all of it.
+    /// Timeout of the whole request.
     pub(crate) timeout: Duration,
-    /// What the ledger knows it by.
+    /// Ledger key of the reservation.
     pub(crate) key: String,
-    /// The most that it can cost, in credits.
+    /// Maximum cost in credits.
     pub(crate) price: i64,
 }
 
-/// A request that may begin. Dropped, it gives back what it holds.
+/// Admitted request. Dropping it frees its slot and returns its credits.
 pub(crate) struct Admitted {
-    /// One of those that the team may have in flight.
+    /// Slot among the team's requests in flight.
     pub(crate) slot: Slot,
     pub(crate) funds: Funds,
     pub(crate) deadline: Instant,
 }
 
-/// Lets a request in: the service must be open, `check` must pass, the team must have a slot and the credits.
+/// Admits a request: the service must be running, `check` must pass, and the team must have a free slot and the
+/// credits.
 ///
 /// # Errors
-/// [`AppError::ShuttingDown`], those of `check`, [`AppError::ConcurrencyLimited`], those of [`Funds::reserve`], in this order.
-/// [`ScrapeError::Timeout`] when the reservation takes all the time.
+/// [`AppError::ShuttingDown`], the errors of `check`, [`AppError::ConcurrencyLimited`], and those of
+/// [`Funds::reserve`], in this order. [`ScrapeError::Timeout`] when the reservation takes the whole timeout.
 pub(crate) async fn admit(
     app: &App,
     caller: &Caller,
@@ -54,12 +55,12 @@ pub(crate) async fn admit(
     Ok(Admitted { slot, funds, deadline })
 }
 
-/// Refuses everything once the service is going down.
+/// Returns an error when the service is shutting down.
 pub(crate) fn check_open(app: &App) -> Result<(), AppError> {
     if app.tracker.is_closed() { Err(AppError::ShuttingDown) } else { Ok(()) }
 }
 
-/// One more request of the team in flight, if it may have one.
+/// Takes a slot for a request of the team, if one is free.
 pub(crate) fn slot(app: &App, caller: &Caller) -> Result<Slot, AppError> {
     let limit = u32::try_from(caller.team.concurrency).unwrap_or(0);
     app.active.enter(&caller.team.id, limit).ok_or(AppError::ConcurrencyLimited { limit })

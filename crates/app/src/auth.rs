@@ -1,4 +1,4 @@
-//! Who is calling: an API key, or in open mode nobody in particular.
+//! Authentication: by an API key, or in open mode without one.
 
 use std::sync::Arc;
 
@@ -12,49 +12,49 @@ use crate::rules::Rules;
 use crate::settings::AuthMode;
 use crate::{App, AppError, DEFAULT_TEAM};
 
-/// Whom an operation runs for.
+/// Team and key for which an operation runs.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// The team that is limited and charged.
+    /// Team whose limits and credits apply.
     pub team: Team,
-    /// Id of the key that was shown; `None` for a call without one, which the server limits per address.
+    /// Id of the API key; `None` for a call without one, which the server limits per address.
     pub key: Option<String>,
-    /// Where the caller has reached us, as `https://host:port`: URLs of files begin with it.
+    /// Base URL that the caller used, as `https://host:port`: URLs of files begin with it.
     pub address: Option<String>,
-    /// What the key may be used for, and where the team may call from.
+    /// Limits of the key, and networks from which the team may call.
     pub rules: Arc<Rules>,
-    /// Whether `auth.keyless` has let it in. Nothing of such a call outlives it.
+    /// Whether the caller was admitted by `auth.keyless`. Nothing of such a call outlives it.
     pub is_keyless: bool,
 }
 
 impl Caller {
-    /// The caller of a job that was accepted earlier. The rules of its key are not checked again: they are for new requests.
+    /// Returns the caller of a job that was accepted earlier. The rules of its key are not checked again: they apply to
+    /// new requests.
     pub(crate) fn of(team: Team, key: Option<String>, address: Option<String>) -> Self {
         Self { team, key, address, rules: Arc::default(), is_keyless: false }
     }
 }
 
 impl Caller {
-    /// Whose work it is that is done for this run of the team, or for this scrape.
+    /// Returns the owner of work for this run or scrape of the team.
     pub(crate) fn owner(&self, run: &str) -> Owner {
         Owner::new(&self.team.id, run)
     }
 }
 
-/// Finds the caller of a bearer token, given without the word `Bearer`.
+/// Authenticates a bearer token, given without the word `Bearer`.
 ///
 /// In open mode a missing, empty, `undefined` or unknown token runs as the default team (docs/CONTRACT.md,
 /// "Transport").
 ///
-/// A caller who was found is known for a second without asking the database again; what this process changes counts at
-/// once.
+/// Results are cached for a second; changes made by this process take effect at once.
 ///
 /// # Errors
 /// [`AppError::Unauthorized`] for a revoked key in both modes, and for anything but a known key in [`AuthMode::Keys`].
 #[crate::boxed]
 pub async fn authenticate(app: &App, token: Option<&str>) -> Result<Caller, AppError> {
     let token = shown(token);
-    // No key has an empty hash: under it is remembered the caller without a key.
+    // No key has an empty hash, so it can identify the caller without a key.
     let hash = token.map(hash).unwrap_or_default();
     if let Some(caller) = app.callers().get(&hash, app.now()).await {
         return Ok(caller);
@@ -65,7 +65,7 @@ pub async fn authenticate(app: &App, token: Option<&str>) -> Result<Caller, AppE
     Ok(caller)
 }
 
-/// The token that a caller shows; clients without a key send some that are none.
+/// Returns the token of a caller. Clients without a key send placeholders, which count as missing.
 #[must_use]
 pub fn shown(token: Option<&str>) -> Option<&str> {
     token.map(str::trim).filter(|token| !matches!(*token, "" | "undefined" | "null"))
@@ -91,10 +91,10 @@ async fn find(app: &App, hash: Option<&str>) -> Result<Caller, AppError> {
     }
 }
 
-/// How exact the time of last use is; the row is not written more often than that.
+/// Precision of the time of last use; the row is not written more often.
 const USE_NOTED_EVERY: TimeDelta = TimeDelta::minutes(1);
 
-/// In the background: the caller need not wait for it, and it may fail.
+/// Records the time of last use in the background: the caller does not wait for it, and it may fail.
 fn note_use(app: &App, key: &ApiKey) {
     let now = app.now();
     if key.last_used_at.is_some_and(|last| now - last < USE_NOTED_EVERY) {
@@ -104,7 +104,7 @@ fn note_use(app: &App, key: &ApiKey) {
     app.tracker.clone().spawn(async move {
         let noted = async { keys::touch(&mut app.store.conn().await?, &id, now).await };
         if let Err(error) = noted.await {
-            tracing::debug!(%error, "time of last use of an API key not noted");
+            tracing::debug!(%error, "could not record the time of last use of an API key");
         }
     });
 }
@@ -116,13 +116,13 @@ async fn anybody(app: &App) -> Result<Caller, AppError> {
     Ok(Caller { rules, ..Caller::of(team, None, None) })
 }
 
-/// What a caller without a key is remembered by. No key has such a hash.
+/// Cache key of the keyless caller. No API key has this hash.
 const KEYLESS: &str = "keyless";
 
-/// The caller of a call without a key that `auth.keyless` lets in: it runs as the team `auth.keyless_team`.
+/// Returns the caller of a call without a key that `auth.keyless` admits: it runs as the team `auth.keyless_team`.
 ///
 /// # Errors
-/// [`AppError::Internal`] when there is no such team any more.
+/// [`AppError::Internal`] when the team no longer exists.
 #[crate::boxed]
 pub async fn keyless(app: &App) -> Result<Caller, AppError> {
     if let Some(caller) = app.callers().get(KEYLESS, app.now()).await {
@@ -140,15 +140,15 @@ pub async fn keyless(app: &App) -> Result<Caller, AppError> {
     Ok(caller)
 }
 
-/// The rules of a team for those who come without a key but with something of the team's, such as the address of a session.
+/// Returns the rules of a team, for clients without a key that hold something of the team's, such as a session URL.
 ///
-/// They are known for a second without asking the database again; what this process changes counts at once.
+/// Results are cached for a second; changes made by this process take effect at once.
 ///
 /// # Errors
-/// [`AppError::Internal`] when there is no such team any more.
+/// [`AppError::Internal`] when the team no longer exists.
 #[crate::boxed]
 pub(crate) async fn rules_of_team(app: &App, id: &str) -> Result<Arc<Rules>, AppError> {
-    // No hash of a key equals this.
+    // No hash of an API key has this form.
     let name = format!("team {id}");
     if let Some(caller) = app.callers().get(&name, app.now()).await {
         return Ok(caller.rules);
@@ -162,18 +162,18 @@ pub(crate) async fn rules_of_team(app: &App, id: &str) -> Result<Arc<Rules>, App
     Ok(rules)
 }
 
-/// A new key: `fc-` and 64 hexadecimal digits, 256 bits from the operating system's generator.
+/// Generates an API key: `fc-` and 64 hexadecimal digits, 256 bits from the operating system's generator.
 pub(crate) fn token() -> Secret {
     Secret::new(format!("fc-{}", hex::encode(rand::random::<[u8; 32]>())))
 }
 
-/// What is stored of a key, SHA-256 in hex. A key is 256 random bits, so it needs neither salt nor a slow hash, and
-/// finding it by its hash tells an attacker nothing through time.
+/// Returns the stored form of an API key: SHA-256 in hex. A key has 256 random bits, so it needs neither a salt nor a
+/// slow hash, and a lookup by hash leaks nothing through timing.
 pub(crate) fn hash(token: &str) -> String {
     hex::encode(Sha256::digest(token.as_bytes()))
 }
 
-/// The end of a key, enough for its owner to tell it from others.
+/// Returns the last characters of a key, enough for its owner to recognise it.
 pub(crate) fn hint(token: &str) -> String {
     let start = token.char_indices().rev().nth(3).map_or(0, |(index, _)| index);
     token[start..].to_owned()

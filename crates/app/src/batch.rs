@@ -1,5 +1,5 @@
-//! Scraping a list of pages as one run: this module begins it and adds pages to it; `fill` makes rows of a long list, and the
-//! rest is what all runs have in common ([`crate::runs`]).
+//! Batches: runs that scrape a list of pages. This module starts batches and adds pages to them; `fill` inserts the
+//! rows of a long list; [`crate::runs`] holds what all runs share.
 
 mod fill;
 
@@ -25,34 +25,35 @@ pub(crate) use self::fill::Fill;
 pub(crate) use self::fill::FillPayload;
 use self::fill::Pages;
 
-/// Batches.
+/// Kind of run for batches.
 pub static KIND: Kind = Kind {
     name: "batch",
     noun: "batch scrape",
     events: EventFamily::BatchScrape,
     lanes: page_lanes,
-    // It has done what it was told, page by page.
+    // A batch completes even if all pages fail: it has processed each of them.
     verdict: |_| Ok(()),
     explain,
     total,
     pages: Some(terms),
 };
 
-/// A batch that was accepted.
+/// Accepted batch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StartedBatch {
-    /// The id of the batch, also when pages were added to it.
+    /// Id of the batch, also when pages were added to an existing one.
     pub id: Uuid,
-    /// Entries that are not addresses of pages, when the request asked to go on without them.
+    /// Entries that are not valid page URLs; present when the request asked to ignore them.
     pub invalid_urls: Option<Vec<String>>,
 }
 
-/// Accepts a batch, or adds pages to one that has not ended (`appendToId`). The credits for all pages are set aside.
-/// `given` are the keys of the body: pages that are added are scraped as the batch says, so the request must not say
-/// anything else. The same `idempotency_key` with the same request starts one batch, and adds its pages once.
+/// Accepts a batch, or adds pages to an open one (`appendToId`). The credits for all pages are reserved. `given` lists
+/// the keys of the body: added pages are scraped with the options of the batch, so the request must not set other
+/// options. The same `idempotency_key` with the same request starts one batch, and adds its pages once.
 ///
 /// # Errors
-/// As [`crawl::start`](crate::crawl::start); [`AppError::NotFound`] and [`AppError::JobFinished`] for `appendToId`.
+/// Errors of [`crawl::start`](crate::crawl::start); [`AppError::NotFound`] and [`AppError::JobFinished`] for
+/// `appendToId`.
 #[crate::boxed]
 pub async fn start(
     app: &App,
@@ -83,7 +84,7 @@ async fn begin(
 ) -> Result<Uuid, AppError> {
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
     let max_items = i64::try_from(pages.len()).unwrap_or(i64::MAX);
-    // The pages have rows of their own; one is kept so that the request can be read again.
+    // The pages have rows of their own; one URL is kept so that the request can be decoded again.
     request.urls = pages.iter().take(1).map(|page| wire::without_userinfo(page.url.as_str())).collect();
     let webhook = request.webhook.clone();
     let secrets = Secrets::of_batch(&mut request).text();
@@ -105,7 +106,7 @@ async fn begin(
     submit(app, caller, new, beginning).await.map_err(|error| error.for_pages("urls", max_items))
 }
 
-/// What a batch begins with: all of its pages.
+/// First rows of a batch: all of its pages.
 struct Beginning {
     team: String,
     lanes: Lanes,
@@ -118,13 +119,13 @@ impl Begin for Beginning {
     }
 }
 
-/// Pages done, running and waiting. Those of a long batch may not all have rows yet.
+/// Returns the number of pages done, running and waiting. Some pages of a long batch may not have rows yet.
 fn total(progress: &Progress) -> i64 {
     let known = progress.done + progress.pending;
     if progress.is_open { known.max(progress.max_items - progress.failed) } else { known }
 }
 
-/// A batch without a single document.
+/// Explains why a batch has no documents.
 fn explain(ended: &Ended<'_>) -> Option<String> {
     let failed = ended.failed.as_ref().filter(|_| ended.progress.done == 0)?;
     Some(format!("no page could be scraped; the first failed with {}", ended.cause(failed)))
@@ -142,42 +143,42 @@ fn terms(spec: Value, secrets: Secrets) -> Result<Terms, AppError> {
     })
 }
 
-/// The request as it was given, but for its pages.
+/// Restores the request without its pages.
 fn read(spec: Value, secrets: Secrets) -> Result<BatchRequest, AppError> {
     let mut request = wire::decode_batch(spec).map_err(AppError::internal)?;
     secrets.into_batch(&mut request);
     Ok(request)
 }
 
-/// Pages that are added to a batch.
+/// Pages to add to a batch.
 struct Addition {
     batch: String,
     team: Payer,
     lanes: Lanes,
     pages: Pages,
     amount: i64,
-    /// The most that one of them can cost, as the batch scrapes it.
+    /// Maximum cost of one page with the options of the batch.
     price: i64,
     key: Option<String>,
     fingerprint: String,
 }
 
-/// The team of the batch, and the key that pays.
+/// Team and API key of the batch, which pay for its pages.
 struct Payer {
     id: String,
     api_key: Option<String>,
 }
 
-/// What became of it.
+/// Result of adding pages.
 enum Added {
     Now,
-    /// The batch has ended.
+    /// The batch has already ended.
     Late,
-    /// A call under the same idempotency key, with this fingerprint, was first.
+    /// A call with the same idempotency key was first; this is its fingerprint.
     Before(String),
 }
 
-/// Adds pages to a batch at work, with credits of their own.
+/// Adds pages to an open batch, with a reservation for their credits.
 async fn append(
     app: &App,
     caller: &Caller,
@@ -230,7 +231,7 @@ async fn add(app: &App, addition: Addition) -> Result<Added, StoreError> {
     let mut conn = app.store.conn().await?;
     conn.tx(async |conn: &mut Conn| {
         let Addition { batch, team, lanes, pages, amount, price, key, fingerprint } = addition;
-        // No other call adds to a batch of the team meanwhile.
+        // The lock keeps other calls from adding to a batch of the team.
         jobs::lock_team(conn, PAGES.name, &team.id).await?;
         if let Some(key) = &key
             && let Some(before) = runs::append_by_key(conn, &batch, key).await?
@@ -250,8 +251,8 @@ async fn add(app: &App, addition: Addition) -> Result<Added, StoreError> {
     .await
 }
 
-/// What is left of the reservation and as much again as the new pages can cost become one new reservation. A refusal speaks
-/// of the new pages alone.
+/// Replaces the reservation of the batch by one that also covers the new pages. An error for lack of credits names the
+/// amount for the new pages only.
 async fn reserve_more(
     conn: &mut Conn,
     progress: &mut Progress,

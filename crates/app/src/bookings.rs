@@ -1,5 +1,4 @@
-//! Bookings of requests: what is to be written, and how a group of them becomes one transaction. Who waits for whom is
-//! decided by [`lines`].
+//! Bookings of requests: their changes, and how a group of them becomes one transaction. [`lines`] does the queueing.
 
 mod lines;
 
@@ -17,11 +16,11 @@ use self::lines::Waiting;
 
 pub(crate) use self::lines::{AtWork, Bookings};
 
-/// Who pays, and from what.
+/// Source of the credits for a request.
 #[derive(Clone)]
 pub(crate) enum Source {
     Reserved(Held),
-    /// A team without a limit: nothing is set aside, the charge is booked at the end.
+    /// A team without a credit limit: nothing is reserved, the charge is booked at the end.
     Unlimited {
         key: String,
         team: String,
@@ -29,7 +28,7 @@ pub(crate) enum Source {
     },
 }
 
-/// What was set aside for one request: the first reservation, and those that were added when it turned out to cost more.
+/// Reservations of one request: the first one, and those that were added when it turned out to cost more.
 #[derive(Clone)]
 pub(crate) struct Held {
     pub(crate) first: Reservation,
@@ -37,11 +36,11 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// All reservations, each with its part of `credits`: those before pay first.
+    /// Distributes `credits` over the reservations, earlier ones first.
     fn parts(&self, credits: i64) -> impl Iterator<Item = (&Reservation, i64)> {
         let mut left = credits;
         std::iter::once(&self.first).chain(&self.more).enumerate().map(move |(index, held)| {
-            // The last one is asked for all that is left, so that what no reservation covers is refused.
+            // The last one gets all that is left, so that an amount beyond all reservations is refused.
             let part = if index == self.more.len() { left } else { left.min(held.hold.amount) };
             left -= part;
             (held, part)
@@ -68,25 +67,25 @@ impl Held {
     }
 }
 
-/// What is to be written.
+/// Change to be written.
 pub(crate) enum Change {
     Reserve {
         source: Source,
         amount: i64,
         expires_at: Timestamp,
     },
-    /// Charges, gives the rest back, and adds the row of the scrape and the copy of its page.
+    /// Charges, returns the rest, and inserts the row of the scrape and the copy of its page.
     Settle {
         source: Source,
         credits: i64,
         row: Option<Box<Scrape>>,
         copy: Option<Box<NewCopy>>,
     },
-    /// Gives all of it back.
+    /// Returns everything that is reserved.
     Release(Held),
 }
 
-/// The reservation that [`Change::Reserve`] made.
+/// Result of a change: the reservation that [`Change::Reserve`] made.
 type Written = Result<Option<Reservation>, StoreError>;
 
 impl Change {
@@ -97,7 +96,7 @@ impl Change {
         }
     }
 
-    /// The copy that is to be written with it.
+    /// Returns the copy to be written with the change.
     fn copy(&self) -> Option<&NewCopy> {
         match self {
             Self::Settle { copy, .. } => copy.as_deref(),
@@ -105,7 +104,7 @@ impl Change {
         }
     }
 
-    /// The row that is to be written with it.
+    /// Returns the row to be written with the change.
     fn row(&self) -> Option<&Scrape> {
         match self {
             Self::Settle { row, .. } => row.as_deref(),
@@ -113,7 +112,7 @@ impl Change {
         }
     }
 
-    /// What is booked, one after the other; a team without a limit books nothing for what costs nothing.
+    /// Returns the ledger orders of the change, in sequence. A team without a limit books nothing for free requests.
     fn orders(&self) -> Vec<Order<'_>> {
         match self {
             Self::Reserve { source, amount, expires_at } => vec![source.reserve(*amount, *expires_at)],
@@ -126,7 +125,7 @@ impl Change {
         }
     }
 
-    /// Writes all but the copy.
+    /// Writes everything except the copy.
     async fn write(&self, conn: &mut Conn, at: Timestamp) -> Written {
         match self {
             Self::Reserve { source, amount, expires_at } => {
@@ -148,7 +147,7 @@ impl Source {
         }
     }
 
-    /// Under which it is booked, and the id of the API key.
+    /// Returns the ledger key, and the id of the API key.
     fn key(&self) -> (&str, Option<&str>) {
         match self {
             Self::Reserved(held) => (&held.first.key, held.first.api_key.as_deref()),
@@ -167,7 +166,7 @@ impl Source {
     }
 }
 
-/// Charges, gives the rest back, and adds the row of the scrape.
+/// Charges, returns the rest, and inserts the row of the scrape.
 pub(crate) async fn settle(
     conn: &mut Conn,
     source: &Source,
@@ -188,25 +187,25 @@ pub(crate) async fn settle(
     }
 }
 
-/// Writes them together; when one of them cannot be written, each alone.
+/// Writes a group in one transaction; if that fails, writes each change on its own.
 async fn write_group(app: &App, group: Vec<Waiting>) {
     let mut conn = match app.store.writing().await {
         Ok(conn) => conn,
         Err(error) => return group.into_iter().for_each(|waiting| waiting.tell(Err(error.again()))),
     };
     let at = app.now();
-    // One change needs no attempt together first.
+    // A single change needs no group attempt first.
     let group = match <[Waiting; 1]>::try_from(group) {
         Ok([alone]) => return write_alone(&mut conn, alone, at).await,
         Err(group) => group,
     };
     match together(&mut conn, &group, at).await {
         Ok(written) => group.into_iter().zip(written).for_each(|(waiting, written)| waiting.tell(written)),
-        // Whether it was written is not known. Whoever is told an error gives back what it holds, under a key that
+        // Unknown whether it was committed. Callers that get an error return their reservations, under a key that
         // counts once.
         Err(error) if error.is_away() => group.into_iter().for_each(|waiting| waiting.tell(Err(error.again()))),
         Err(error) => {
-            tracing::debug!(%error, changes = group.len(), "group of bookings not written, each is retried alone");
+            tracing::debug!(%error, changes = group.len(), "could not write a group of bookings; writing each on its own");
             for waiting in group {
                 write_alone(&mut conn, waiting, at).await;
             }
@@ -225,7 +224,7 @@ async fn write_alone(conn: &mut Conn, waiting: Waiting, at: Timestamp) {
     waiting.tell(written);
 }
 
-/// One transaction. A reservation that is refused does not keep the others from being written.
+/// Writes a group in one transaction. A refused reservation does not affect the others.
 async fn together(conn: &mut Conn, group: &[Waiting], at: Timestamp) -> Result<Vec<Written>, StoreError> {
     fail::fail_point!("bookings_together", |_| { Err(StoreError::Inconsistent("on purpose".to_owned())) });
     conn.tx(async |conn: &mut Conn| {
@@ -244,7 +243,7 @@ async fn together(conn: &mut Conn, group: &[Waiting], at: Timestamp) -> Result<V
     .await
 }
 
-/// What is to be booked, with its place in the group, by team.
+/// Returns the orders with their places in the group, by team.
 fn by_team(group: &[Waiting]) -> BTreeMap<&str, Vec<(usize, Order<'_>)>> {
     let mut teams: BTreeMap<&str, Vec<_>> = BTreeMap::new();
     for (place, Waiting { change, .. }) in group.iter().enumerate() {

@@ -1,7 +1,7 @@
-//! Browsers that a team keeps for a while: started, listed, worked with, ended.
+//! Browser sessions of a team: start, list, execute, end.
 //!
-//! A session runs in the process that started it, as a `Live`, with a task that ends it. Its row says whose it is and
-//! where it runs; whoever has one of its addresses may use it as long as it lives.
+//! A session runs in the process that started it, as a `Live`, with a task that ends it. Its row says who owns it and
+//! which server runs it. Each session URL holds a token that grants access as long as the session lives.
 
 mod door;
 mod keeper;
@@ -35,20 +35,20 @@ pub use door::{Door, Entrance, enter, enter_here};
 pub(crate) use live::{Beginning, Live, Sessions, begin};
 pub(crate) use orders::{Order, check_order};
 
-/// Sessions that a list names.
+/// Maximum number of sessions in a list.
 const MAX_LISTED: i64 = 100;
-/// How long the start of a browser may take.
+/// Timeout for starting a browser.
 const START: Duration = Duration::from_secs(30);
 
-/// A session as the world sees it.
+/// Session as clients see it.
 pub struct Seen {
     row: Row,
-    /// Where clients reach it.
+    /// Base URL at which clients reach the session.
     address: String,
 }
 
-/// Starts a browser for the caller's team. `address` is where the client has reached us, as `https://host:port`. The same
-/// `idempotency_key` with the same request returns the same session, also one that has ended.
+/// Starts a browser for the caller's team. `address` is the base URL that the client used, as `https://host:port`. The
+/// same `idempotency_key` with the same request returns the same session, even if it has ended.
 ///
 /// # Errors
 /// [`AppError::ShuttingDown`], [`AppError::SessionBusy`] when another call with the key is still starting its session,
@@ -70,7 +70,7 @@ pub async fn start(
     Ok(Seen::of(app, live.row(), address).started())
 }
 
-/// Starts a browser; `call` is written down with it.
+/// Starts a browser; `call` is stored with its row.
 async fn new_session(
     app: &App,
     caller: &Caller,
@@ -96,7 +96,7 @@ async fn new_session(
     begin(app, caller, beginning, expires_at).await
 }
 
-/// A browser that shows nothing yet.
+/// Launches a browser with a blank page.
 async fn launch(
     (app, browser): (&App, &Browser),
     caller: &Caller,
@@ -118,7 +118,7 @@ async fn launch(
     Ok(browser.session(&visit, Arc::clone(&nothing), end).await?)
 }
 
-/// The last 100 sessions of the caller's team, or the last 100 of one status, the newest first.
+/// Lists the last 100 sessions of the caller's team, or the last 100 with one status, newest first.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -137,8 +137,8 @@ pub async fn list(
 /// Runs code in a session of the caller's team.
 ///
 /// # Errors
-/// [`AppError::SessionNotFound`], [`AppError::SessionEnded`], [`AppError::SessionElsewhere`], [`AppError::SessionBusy`] when
-/// code of another call runs until the end of `timeout`; what goes wrong in the code is in the answer.
+/// [`AppError::SessionNotFound`], [`AppError::SessionEnded`], [`AppError::SessionElsewhere`], [`AppError::SessionBusy`]
+/// when code of another call runs until `timeout` expires. Errors of the code itself are in the answer.
 #[crate::boxed]
 pub async fn execute(
     app: &App,
@@ -158,18 +158,18 @@ pub async fn execute(
 /// Ends a session of the caller's team.
 ///
 /// # Errors
-/// As [`execute`].
+/// Errors of [`execute`].
 #[crate::boxed]
 pub async fn end(app: &App, caller: &Caller, id: Uuid) -> Result<SessionEnded, AppError> {
     of_team(app, caller, id).await?.end().await
 }
 
-/// Ends all sessions of this process, and lets none begin: it is about to stop.
+/// Ends all sessions of this process and refuses new ones, before shutdown.
 pub fn close(app: &App) {
     app.sessions().close();
 }
 
-/// The browser, for a request that cannot do without.
+/// Returns the browser, for a request that requires one.
 ///
 /// # Errors
 /// [`AppError::NoBrowser`].
@@ -177,21 +177,21 @@ pub(crate) fn needed(app: &App) -> Result<&Browser, AppError> {
     app.browser.as_deref().ok_or(AppError::NoBrowser)
 }
 
-/// Sets aside what a session without orders in words costs, if it lives as long as it may.
+/// Reserves the cost of a session of maximum length, without prompts.
 pub(crate) async fn reserve(app: &App, caller: &Caller, id: Uuid, life: Duration) -> Result<Funds, AppError> {
     let price = billing::session(life, SessionKind::Plain);
     Funds::reserve(app, caller, format!("browser:{id}"), price, reserved_until(app, life)).await
 }
 
-/// Until when what is set aside for the rest of a session stays so.
+/// Returns the time until which a session's credits stay reserved.
 pub(crate) fn reserved_until(app: &App, life: Duration) -> base::Timestamp {
     let life = TimeDelta::from_std(life + app.settings.reservation_grace).unwrap_or(TimeDelta::MAX);
     app.now().checked_add_signed(life).unwrap_or(base::Timestamp::MAX_UTC)
 }
 
-/// A live session that the team may use.
+/// Finds a live session of the team.
 async fn of_team(app: &App, caller: &Caller, id: Uuid) -> Result<Arc<Live>, AppError> {
-    // Those of a scrape are reached by the scrape.
+    // Sessions of a scrape are reached through the scrape.
     let is_own = |row: &Row| row.team_id == caller.team.id && row.scrape_id.is_none();
     if let Some(live) = app.sessions().find(id).filter(|live| is_own(&live.row())) {
         return Ok(live);
@@ -200,13 +200,13 @@ async fn of_team(app: &App, caller: &Caller, id: Uuid) -> Result<Arc<Live>, AppE
     Err(elsewhere(app, row.as_ref()))
 }
 
-/// Why a session is not here.
+/// Returns why a session is not available in this process.
 pub(crate) fn elsewhere(app: &App, row: Option<&Row>) -> AppError {
     let own = app.settings.sessions.public_url.as_deref().unwrap_or_default();
     match row {
         None => AppError::SessionNotFound,
         Some(row) if !row.is_active(app.now()) => AppError::SessionEnded,
-        // It was ours before this process began, or is of a server that tells nobody where it is.
+        // The session ran in an earlier process of this server, or on a server without a public URL.
         Some(row) if row.owner == own => AppError::SessionLost,
         Some(row) => AppError::SessionElsewhere { owner: row.owner.clone() },
     }
@@ -214,7 +214,7 @@ pub(crate) fn elsewhere(app: &App, row: Option<&Row>) -> AppError {
 
 impl Seen {
     pub(crate) fn of(app: &App, row: Row, address: &str) -> Self {
-        // A session has to be reached where it runs, whoever tells of it.
+        // A session has to be reached at the server that runs it, whichever server answers.
         let owner = Some(row.owner.as_str()).filter(|owner| !owner.is_empty());
         let address = owner.or(app.settings.sessions.public_url.as_deref()).unwrap_or(address);
         Self { address: address.trim_end_matches('/').to_owned(), row }

@@ -1,4 +1,4 @@
-//! Who was found for a key a moment ago, so that not every call has to ask the database.
+//! Short-lived cache of authenticated callers, which saves a query per call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,16 +10,16 @@ use moka::future::Cache;
 
 use crate::auth::Caller;
 
-/// How long a change that another process makes to a key or a team goes unnoticed here.
+/// Maximum age of an entry: the time for which a change by another process may go unnoticed.
 const MAX_AGE: TimeDelta = TimeDelta::seconds(1);
-/// When memory is given back, whatever the clock of the service says.
+/// Time after which memory is freed, independent of the service's clock.
 const MAX_IDLE: Duration = Duration::from_secs(1);
 const MAX_CALLERS: u64 = 10_000;
 
-/// Callers that were found in the last second, by the hash of their key. Only those who may call are kept.
+/// Callers found in the last second, by the hash of their key. Only successful lookups are cached.
 pub(crate) struct Callers {
     found: Cache<String, Arc<Found>>,
-    /// Counts the changes that this process makes to keys and teams.
+    /// Number of changes to keys and teams made by this process.
     changes: AtomicU64,
 }
 
@@ -28,7 +28,7 @@ struct Found {
     lookup: Snapshot,
 }
 
-/// The time at which the database was asked, and how many changes there had been.
+/// Time of a lookup, and the number of changes before it.
 pub(crate) struct Snapshot {
     at: Timestamp,
     changes: u64,
@@ -42,7 +42,7 @@ impl Default for Callers {
 }
 
 impl Callers {
-    /// The caller with this key, if it is known and nothing was changed here since.
+    /// Returns the cached caller with this key hash, if the entry is fresh and this process has changed nothing since.
     pub(crate) async fn get(&self, hash: &str, now: Timestamp) -> Option<Caller> {
         let found = self.found.get(hash).await?;
         let is_young = (TimeDelta::zero()..MAX_AGE).contains(&(now - found.lookup.at));
@@ -50,7 +50,7 @@ impl Callers {
         (is_young && is_true).then(|| found.caller.clone())
     }
 
-    /// To be called before the database is asked: what it answers is of no use if something is changed meanwhile.
+    /// Takes a snapshot before the database is queried: a change in between makes the result unusable.
     pub(crate) fn begin(&self, now: Timestamp) -> Snapshot {
         Snapshot { at: now, changes: self.changes.load(Ordering::Acquire) }
     }
@@ -59,7 +59,7 @@ impl Callers {
         self.found.insert(hash, Arc::new(Found { caller: caller.clone(), lookup })).await;
     }
 
-    /// To be called after a change to a key or a team was written: callers found before it are not returned any more.
+    /// Invalidates all entries, after a change to a key or a team was written.
     pub(crate) fn forget(&self) {
         self.changes.fetch_add(1, Ordering::AcqRel);
     }

@@ -1,5 +1,5 @@
-//! Who waits for news of a job: watchers in this process are woken when its state is written by this process. Others look
-//! once a second.
+//! Notification of job changes: watchers in this process are woken when this process writes a job's state. Changes by
+//! other processes are found by polling once a second.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-/// Jobs that somebody watches, by id. Cheap to clone; all clones are one.
+/// Watched jobs by id. Cheap to clone; clones share their state.
 #[derive(Debug, Clone, Default)]
 pub struct Changes(Arc<Mutex<HashMap<String, watch::Sender<()>>>>);
 
 impl Changes {
-    /// A receiver that is told of every change to the job from now on; several changes may come as one.
+    /// Returns a receiver that is notified of every further change to the job; several changes may be merged.
     #[must_use]
     pub fn watch(&self, job: &str) -> watch::Receiver<()> {
         let mut all = self.0.lock();
-        // Nobody listens to these any more.
+        // Drop channels without receivers.
         all.retain(|_, sender| sender.receiver_count() > 0);
         all.entry(job.to_owned()).or_insert_with(|| watch::channel(()).0).subscribe()
     }

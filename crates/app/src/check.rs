@@ -1,15 +1,16 @@
-//! What can be refused without a look at the ledger or the page, the same for every kind of request.
+//! Checks common to all kinds of request, done before the ledger or the page is touched.
 
 use wire::{Format, Invalid, Need, ScrapeOptions};
 
 use crate::auth::Caller;
 use crate::{App, AppError};
 
-/// Refuses what cannot be carried out: formats that the key may not ask for, selectors that cannot be used, zero data
-/// retention for a team that may not have it, and what this server lacks the means for.
+/// Refuses requests that cannot be carried out: formats that the key may not use, invalid selectors, zero data
+/// retention for a team without it, and features that this server lacks.
 ///
 /// # Errors
-/// [`AppError::KeyNotAllowed`], [`AppError::Invalid`], [`AppError::Forbidden`] and [`AppError::Unsupported`], in this order.
+/// [`AppError::KeyNotAllowed`], [`AppError::Invalid`], [`AppError::Forbidden`] and [`AppError::Unsupported`], in this
+/// order.
 pub(crate) fn check(
     app: &App,
     caller: &Caller,
@@ -27,7 +28,7 @@ pub(crate) fn check(
 }
 
 fn check_selectors(options: &ScrapeOptions) -> Result<(), Invalid> {
-    // Counted before anything is read: a request can name hundreds of long selectors.
+    // Counted before parsing: a request can have hundreds of long selectors.
     let mut parts = 0;
     let mut check = |text: &str, path: &dyn Fn() -> String| {
         parts += page::selector_parts(text);

@@ -1,5 +1,5 @@
-//! Crawling a site. A crawl is a run whose items are pages: this module begins it and lists those at work; `start` reads the
-//! sitemaps of its site, and the rest is what all runs have in common ([`crate::runs`]).
+//! Crawls: runs whose items are pages. This module starts crawls and lists the open ones; `start` reads the sitemaps of
+//! the site; [`crate::runs`] holds what all runs share.
 
 mod active;
 mod ended;
@@ -31,7 +31,7 @@ pub use self::active::active;
 pub(crate) use self::start::StartPayload;
 pub(crate) use self::start::{StartHandler, look_where_it_led};
 
-/// Crawls.
+/// Kind of run for crawls.
 pub static KIND: Kind = Kind {
     name: "crawl",
     noun: "crawl",
@@ -43,15 +43,16 @@ pub static KIND: Kind = Kind {
     pages: Some(terms),
 };
 
-/// Longest wait for a place to compile patterns in.
+/// Maximum wait for a CPU slot to compile patterns in.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Accepts a crawl and returns its id. The credits for `limit` pages are set aside, the start page is queued, and the crawl
-/// survives whatever happens from here on. The same `idempotency_key` with the same request returns the same crawl.
+/// Accepts a crawl and returns its id. The credits for `limit` pages are reserved and the start page is queued; from
+/// then on the crawl survives a restart. The same `idempotency_key` with the same request returns the same crawl.
 ///
 /// # Errors
-/// [`AppError::Invalid`] and the like for a request that cannot be carried out, [`AppError::InsufficientCredits`] when the
-/// team cannot pay for `limit` pages, [`AppError::DuplicateRequest`] for a key that belongs to another request.
+/// [`AppError::Invalid`] and similar errors for a request that cannot be carried out, [`AppError::InsufficientCredits`]
+/// when the team cannot pay for `limit` pages, [`AppError::DuplicateRequest`] for a key that belongs to another
+/// request.
 #[crate::boxed]
 pub async fn start(
     app: &App,
@@ -89,7 +90,7 @@ pub async fn start(
     submitted.map_err(|error| error.for_pages("limit", i64::from(options.limit)))
 }
 
-/// What a crawl begins with: the start, unless it is out of bounds, and the job that reads the sitemaps.
+/// First jobs of a crawl: the start page, unless it is out of scope, and the job that reads the sitemaps.
 struct Beginning {
     team: String,
     lanes: Lanes,
@@ -104,7 +105,7 @@ impl Begin for Beginning {
     }
 }
 
-/// A crawl that got nowhere has failed.
+/// Returns the result of a crawl: one without documents but with failed pages has failed.
 fn verdict(progress: &Progress) -> Result<(), &'static str> {
     match progress.done == 0 && progress.failed > 0 {
         true => Err(ended::NOTHING),
@@ -125,15 +126,15 @@ fn terms(spec: Value, secrets: Secrets) -> Result<Terms, AppError> {
     })
 }
 
-/// The crawl options that a prompt stands for. Needs a language model.
+/// Returns crawl options for a prompt. Needs a language model.
 ///
 /// # Errors
-/// [`AppError::Unsupported`]: there is none yet.
+/// [`AppError::Unsupported`] always, as no language model is supported yet.
 pub fn params_preview(request: &ParamsPreview) -> Result<Value, AppError> {
     Err(AppError::Unsupported(request.needs()))
 }
 
-/// What can be refused without a look at the ledger or the site.
+/// Checks what can be refused without the ledger and without contacting the site.
 fn check_request(app: &App, caller: &Caller, request: &CrawlRequest) -> Result<(), AppError> {
     let options = &request.options;
     if (options.ignore_robots_txt || options.robots_user_agent.is_some()) && !caller.team.enterprise {
@@ -142,8 +143,8 @@ fn check_request(app: &App, caller: &Caller, request: &CrawlRequest) -> Result<(
     check(app, caller, &options.scrape_options, request.zero_data_retention, request.needs())
 }
 
-/// Compiles which links the crawl may follow, and does something with it and the start. Patterns are text of a caller:
-/// this takes one of the team's places, unless there are none.
+/// Compiles the scope of a crawl, and applies `then` to it and the start. Patterns are untrusted input, so compiling
+/// them takes one of the team's CPU slots; a scope without patterns is built at once.
 pub(crate) async fn scope<T: Send + 'static>(
     app: &App,
     caller: &Caller,
@@ -163,7 +164,7 @@ pub(crate) async fn scope<T: Send + 'static>(
     done.map_err(|error| AppError::Invalid(refused(&error)))
 }
 
-/// Work of a team that found no place for the processor, or broke.
+/// Returns the error of CPU work that found no free slot, or panicked.
 fn no_place(error: CpuError, caller: &Caller) -> AppError {
     match error {
         CpuError::Timeout => {

@@ -1,22 +1,22 @@
-//! User name and password inside a URL: cut out at the door, so that no later code can store, log or return them.
+//! User name and password in URLs: removed on input, so that no later code can store, log or return them.
 
 use base::Secret;
 pub(crate) use base::address::take_credentials as take;
 use fetch::BasicAuth;
 use url::Url;
 
-/// The URL without its userinfo, and the userinfo as Basic credentials (RFC 7617) when there was any.
+/// Splits a URL into the URL without its userinfo, and the userinfo as Basic credentials (RFC 7617) if there was any.
 pub(crate) fn split(mut url: Url) -> (Url, Option<BasicAuth>) {
     let user = take(&mut url);
     (url, user)
 }
 
-/// The URL without its userinfo.
+/// Returns the URL without its userinfo.
 pub(crate) fn cut(url: Url) -> Url {
     split(url).0
 }
 
-/// Puts back what [`take`] took, percent-encoded.
+/// Restores the userinfo that [`take`] removed, percent-encoded.
 pub(crate) fn put(url: &mut Url, name: &str, password: &Secret) {
     let (name, password) = (encoded(name), encoded(password.expose()));
     let is_put = url.set_username(&name).is_ok() && url.set_password(Some(&password)).is_ok();

@@ -1,4 +1,4 @@
-//! Everything an operation can answer instead of a result, free of HTTP.
+//! Errors of the operations, independent of HTTP.
 
 use std::error::Error as StdError;
 use std::net::IpAddr;
@@ -13,172 +13,173 @@ use site::SiteError;
 use store::{StoreError, Trouble};
 use wire::{Code, Need};
 
-/// Why an operation was refused or failed. [`AppError::code`] gives each a [`wire::Code`]; the server decides what else the
-/// answer holds.
+/// Reason why an operation was refused or failed. [`AppError::code`] maps each to a [`wire::Code`]; the server decides
+/// what else the answer contains.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// The request breaks a rule of the contract; the fields are named inside.
+    /// Request that violates the contract; the fields are named inside.
     #[error(transparent)]
     Invalid(#[from] wire::Invalid),
-    /// The request needs what this server does not have; each names its field and code. Never empty.
+    /// Request for features that this server lacks; each names its field and code. Never empty.
     #[error("the request needs features that this server does not support")]
     Unsupported(Vec<Need>),
-    /// No key, an unknown key or a revoked one.
+    /// Missing, unknown or revoked API key.
     #[error("{0}")]
     Unauthorized(&'static str),
-    /// The team cannot pay for the worst case of the request. Nothing was executed or charged.
+    /// Not enough credits for the maximum cost of the request. Nothing was executed or charged.
     #[error("insufficient credits: this request needs {needed} and the team has {available}")]
     InsufficientCredits {
-        /// Credits that the request could cost.
+        /// Maximum cost of the request, in credits.
         needed: i64,
         /// Credits that the team can spend now.
         available: i64,
     },
-    /// The team cannot pay for as many pages as a crawl or a batch may have. Nothing was executed or charged.
+    /// Not enough credits for the maximum number of pages of a crawl or a batch. Nothing was executed or charged.
     #[error("insufficient credits: {}", pages_sentence(field, *pages, *needed, *available))]
     InsufficientForPages {
-        /// The field that says how many pages: `limit` or `urls`.
+        /// Field that sets the number of pages: `limit` or `urls`.
         field: &'static str,
-        /// How many it says.
+        /// Number of pages.
         pages: i64,
-        /// Credits that they could cost.
+        /// Maximum cost of the pages, in credits.
         needed: i64,
         /// Credits that the team can spend now.
         available: i64,
     },
-    /// The team may not use this option.
+    /// Option that is not enabled for the team.
     #[error("{0}")]
     Forbidden(&'static str),
-    /// The key is limited, and what is asked for is not among what it may do.
+    /// Use of an API key beyond its limits.
     #[error("this key may not use {what}; it is limited to {allowed} (key rule `{rule}`)")]
     KeyNotAllowed {
-        /// What it may not use, as `format screenshot`.
+        /// Refused item, such as `format screenshot`.
         what: String,
-        /// What it may use.
+        /// Allowed items.
         allowed: String,
-        /// Which rule says so: `endpoints` or `formats`.
+        /// Rule that refuses it: `endpoints` or `formats`.
         rule: &'static str,
     },
-    /// The team is limited to some networks, and the call comes from elsewhere.
+    /// Call from a network that the team does not allow.
     #[error("calls of this team may not come from {address} (team rule `addresses`)")]
     AddressNotAllowed {
-        /// Where it comes from.
+        /// Address of the caller.
         address: IpAddr,
     },
-    /// No such thing, or it belongs to another team: the two look alike.
+    /// Unknown item, or one of another team: the two look alike.
     #[error("{0} not found")]
     NotFound(&'static str),
-    /// `minAge` was set and no copy matches.
+    /// Cache miss with `minAge`.
     #[error("no cached copy matches minAge and maxAge; omit minAge to fetch the page")]
     NoCachedData,
-    /// `lockdown` was set and no copy matches.
+    /// Cache miss with `lockdown`.
     #[error("lockdown is set and the cache has no copy of this page; nothing was fetched")]
     LockdownMiss,
-    /// The page could not be turned into a document.
+    /// Page that could not be turned into a document.
     #[error(transparent)]
     Scrape(ScrapeError),
-    /// The file that was sent is of a kind that is not read; what it looks like.
+    /// Uploaded file of an unsupported type, with its apparent type.
     #[error("unsupported file type: the file looks like {0}; GET /v2/parse/formats lists the supported types")]
     UnsupportedFile(String),
-    /// A map had nothing to show at its deadline.
+    /// Map that found nothing before its deadline.
     #[error("The map operation timed out: no URLs were found within timeout; increase it")]
     MapTimeout,
-    /// The team has as many scrapes and maps in flight as it may have.
+    /// Too many scrapes and maps of the team in flight.
     #[error("concurrency limit reached: {limit} requests of this team are already running")]
     ConcurrencyLimited {
-        /// Scrapes that the team may have in flight.
+        /// Maximum number of scrapes in flight.
         limit: u32,
     },
-    /// The job has ended already.
+    /// Job that has already ended.
     #[error("the job has already ended")]
     JobFinished,
-    /// The body of a webhook delivery is no longer kept.
+    /// Webhook delivery whose body is no longer kept.
     #[error("the body of this delivery is no longer stored: it was delivered, or its job has expired")]
     DeliveryGone,
-    /// The file's time is over, or it was removed.
+    /// File that has expired or was removed.
     #[error("the file has expired or was deleted")]
     FileGone,
-    /// Too many files of the team were sent and not read yet.
+    /// Too many unread uploads of the team.
     #[error("{why}")]
     UploadLimit {
-        /// What there is too much of, with the setting that bounds it.
+        /// Description of the exceeded limit, with its setting.
         why: String,
-        /// Until the oldest of it ends, if nobody reads anything before.
+        /// Time until the oldest unread upload expires.
         wait: Duration,
     },
-    /// Somebody else may save this profile now.
+    /// Profile that another scrape or session may save now.
     #[error(
         "the profile is locked by another scrape or session that saves it; wait until it ends, or set saveChanges: false"
     )]
     ProfileInUse,
-    /// No such session, or it belongs to another team, or its address is wrong: all look alike.
+    /// Unknown session, one of another team, or a wrong session URL: all look alike.
     #[error("session not found")]
     SessionNotFound,
-    /// The session has ended.
+    /// Session that has ended.
     #[error("the session has ended")]
     SessionEnded,
-    /// The session is not here, and nobody knows where it is.
+    /// Session that is not in this process and has no known server.
     #[error(
         "the session is not on this server: it ended with a restart, or it runs on another server that has no sessions.public_url"
     )]
     SessionLost,
-    /// The session runs on another server.
+    /// Session that runs on another server.
     #[error("the session runs on another server of this service")]
     SessionElsewhere {
-        /// Where that server is reached.
+        /// Base URL of that server.
         owner: String,
     },
-    /// What ran before in the session took all the time of the call.
+    /// Earlier call in the session that ran until the timeout of this one.
     #[error("timed out waiting for another call that is still running in this session")]
     SessionBusy,
-    /// There are as many sessions as may be.
+    /// Too many concurrent sessions.
     #[error("too many sessions: the limit for this {what} is {limit}; end one of them")]
     SessionsLimited {
-        /// Of whom there are too many: `team`, `server` or `session`.
+        /// Scope of the limit: `team`, `server` or `session`.
         what: &'static str,
-        /// How many there may be.
+        /// The limit.
         limit: u32,
     },
-    /// This server has no browser, now or later.
+    /// Missing browser: none is available on this server, now or later.
     #[error(
         "this server has no browser; its operator can install Chromium (the package `chromium-headless-shell` or \
          `chromium`) and restart the server"
     )]
     NoBrowser,
-    /// No browser is to be had just now.
+    /// Browser that is temporarily unavailable.
     #[error("no browser is available: {reason}")]
     BrowserUnavailable {
-        /// Why.
+        /// Reason.
         reason: String,
     },
-    /// An order in words, or code in this language, is not carried out here.
+    /// Prompt, or code in a language, that is not supported.
     #[error("{0}")]
     OrderRefused(String),
-    /// The idempotency key was used for another request.
+    /// Idempotency key that belongs to another request.
     #[error("this x-idempotency-key was used for a request with other parameters")]
     DuplicateRequest,
-    /// The service is going down and takes no new work.
+    /// Service that is shutting down and accepts no new work.
     #[error("the server is shutting down; try again shortly, or use another instance")]
     ShuttingDown,
-    /// A disk is full or nearly full, so nothing is begun whose results have to be kept.
+    /// Full or nearly full disk: no work is started whose results have to be stored.
     #[error("a disk of this server is full or nearly full; its operator must free space")]
     StorageFull,
-    /// The database does not answer, or cannot be written. The log tells of it once for all.
+    /// Unavailable or read-only database. The outage is logged once, elsewhere.
     #[error("the database of this server is unavailable; try again shortly")]
     DatabaseUnavailable(#[source] Box<dyn StdError + Send + Sync>),
-    /// The store of files cannot be reached. The log tells of it once for all.
+    /// Unreachable blob store. The outage is logged once, elsewhere.
     #[error("the file storage of this server is unavailable; try again shortly")]
     StorageUnavailable(#[source] Box<dyn StdError + Send + Sync>),
-    /// The ledger did not answer, so nothing can be charged; nothing was executed.
+    /// Failure of the ledger: nothing can be charged, and nothing was executed.
     #[error("credits cannot be deducted at the moment; nothing was executed")]
     BillingUnavailable(#[source] Box<dyn StdError + Send + Sync>),
-    /// Something of ours broke. The text of the cause is for the log only.
+    /// Internal error. The cause is for the log only.
     #[error("unexpected error")]
     Internal(#[source] Box<dyn StdError + Send + Sync>),
 }
 
 impl AppError {
-    /// The code that the client sees, and that the row of a failed scrape keeps. Exhaustive: a new error needs one here.
+    /// Returns the code that the client gets, and that the row of a failed scrape keeps. Exhaustive: a new error needs
+    /// one here.
     #[must_use]
     pub fn code(&self) -> Code {
         match self {
@@ -218,7 +219,7 @@ impl AppError {
         }
     }
 
-    /// What cannot be paid was asked for by this field, which says `pages` pages.
+    /// Turns a lack of credits into the error for `pages` pages requested by this field.
     pub(crate) fn for_pages(self, field: &'static str, pages: i64) -> Self {
         match self {
             Self::InsufficientCredits { needed, available } => {
@@ -228,15 +229,15 @@ impl AppError {
         }
     }
 
-    /// Wraps a failure of the database, the blob store or a task: that of an outage as what it is.
+    /// Wraps a failure of the database, the blob store or a task; an outage becomes the error of that outage.
     pub(crate) fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::of_outage(cause.into()).unwrap_or_else(Self::Internal)
     }
 
-    /// The error of an outage.
+    /// Returns the error of an outage.
     ///
     /// # Errors
-    /// The same error, when it is about something else.
+    /// The given error, if it is no outage.
     pub(crate) fn of_outage(cause: Box<dyn StdError + Send + Sync>) -> Result<Self, Box<dyn StdError + Send + Sync>> {
         match part(&*cause) {
             Some(Part::Database) => Ok(Self::DatabaseUnavailable(cause)),
@@ -246,22 +247,22 @@ impl AppError {
         }
     }
 
-    /// Whether a part of the deployment is away or full: then the same works when that is over, and the log has its own lines
-    /// about it.
+    /// Whether a part of the deployment is unavailable or full: the request will succeed after the outage, which is
+    /// logged separately.
     #[must_use]
     pub fn is_outage(&self) -> bool {
         matches!(self, Self::DatabaseUnavailable(_) | Self::StorageUnavailable(_) | Self::StorageFull)
     }
 }
 
-/// What is missing in an outage.
+/// Part of the deployment that an outage affects.
 enum Part {
     Database,
     Files,
     Room,
 }
 
-/// The part whose outage is somewhere among the causes.
+/// Returns the part whose outage is among the causes.
 fn part(error: &(dyn StdError + 'static)) -> Option<Part> {
     let mut cause = Some(error);
     while let Some(error) = cause {
@@ -280,7 +281,7 @@ fn part(error: &(dyn StdError + 'static)) -> Option<Part> {
     None
 }
 
-/// How many pages the credits cover, at the price of the pages that were asked for.
+/// Returns how many pages the credits cover, at the price of the requested pages.
 #[must_use]
 pub fn covered(pages: i64, needed: i64, available: i64) -> i64 {
     available.max(0).saturating_mul(pages).checked_div(needed).unwrap_or(0)
@@ -328,7 +329,7 @@ fn scrape_code(error: &ScrapeError) -> Code {
 }
 
 impl From<ScrapeError> for AppError {
-    /// What a scrape was lent is ours, and so are its errors.
+    /// Unwraps errors of the ports, which belong to this crate.
     fn from(error: ScrapeError) -> Self {
         match error {
             ScrapeError::NoCopy => Self::NoCachedData,
@@ -342,9 +343,9 @@ impl From<BrowserError> for AppError {
     fn from(error: BrowserError) -> Self {
         match error {
             BrowserError::Unavailable { reason } => Self::BrowserUnavailable { reason },
-            BrowserError::Crashed => Self::BrowserUnavailable { reason: "it stopped while it worked".to_owned() },
+            BrowserError::Crashed => Self::BrowserUnavailable { reason: "it crashed during the call".to_owned() },
             BrowserError::Timeout => Self::Scrape(ScrapeError::Timeout),
-            // What the page or its site is to blame for is told as it is told of a scrape.
+            // Errors of the page or its site are the same as those of a scrape.
             other => FetchError::from(other).into(),
         }
     }
@@ -355,7 +356,7 @@ impl From<InteractError> for AppError {
         match error {
             InteractError::Refused { .. } => Self::OrderRefused(error.to_string()),
             InteractError::Busy => Self::SessionBusy,
-            InteractError::Gone => Self::BrowserUnavailable { reason: "its page is gone, try again".to_owned() },
+            InteractError::Gone => Self::BrowserUnavailable { reason: "its page is gone; try again".to_owned() },
             InteractError::Start(_) => Self::internal(error),
         }
     }

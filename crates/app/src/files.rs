@@ -1,6 +1,6 @@
-//! Files that come out of pages: screenshots, PDFs, audio, exports. Whoever has the URL of one may read it until its end.
+//! Files made from pages: screenshots, PDFs, audio, exports. The URL of a file grants access to it until it expires.
 //!
-//! Nothing is ever kept for a caller without data retention: what would be a file stands in the document itself.
+//! Nothing is kept for callers with zero data retention: the document contains the file's data instead.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use crate::{App, AppError, room};
 
 pub use ::files::{File, Kept, Link, NewFile};
 
-/// Keeps a file. `address` is where the client has reached us, as `https://host:port`.
+/// Stores a file. `address` is the base URL that the client used, as `https://host:port`.
 ///
 /// # Errors
 /// [`AppError::StorageFull`] when the disk is nearly full, [`AppError::Scrape`] when the file is too large.
@@ -23,10 +23,10 @@ pub async fn keep(app: &App, new: NewFile, body: Bytes, address: &str) -> Result
     Ok(app.files().keep(new, body, address).await?)
 }
 
-/// The file that a URL leads to.
+/// Finds the file of a signed URL.
 ///
 /// # Errors
-/// [`AppError::NotFound`] for a URL that we have not signed, [`AppError::FileGone`] when its time is over.
+/// [`AppError::NotFound`] for a URL that this service has not signed, [`AppError::FileGone`] when it has expired.
 #[crate::boxed]
 pub async fn find(app: &App, link: &Link<'_>) -> Result<File, AppError> {
     match app.files().find(link).await? {
@@ -36,16 +36,16 @@ pub async fn find(app: &App, link: &Link<'_>) -> Result<File, AppError> {
     }
 }
 
-/// The bytes of a file in `range`, which must lie within it, as they come.
+/// Streams the bytes of a file in `range`, which must lie within it.
 ///
 /// # Errors
-/// [`AppError::FileGone`] when they are not there.
+/// [`AppError::FileGone`] when the file's data is gone.
 #[crate::boxed]
 pub async fn read(app: &App, file: &File, range: Range<u64>) -> Result<Pieces, AppError> {
     app.files().read(file, range).await?.ok_or(AppError::FileGone)
 }
 
-/// Where the blob store hands the file out itself; `None` when [`read`] has to.
+/// Returns a URL at which the blob store serves the file directly; `None` when [`read`] has to be used.
 ///
 /// # Errors
 /// [`AppError::Internal`] when the address cannot be signed.
@@ -54,16 +54,16 @@ pub async fn elsewhere(app: &App, file: &File) -> Result<Option<Url>, AppError> 
     Ok(app.files().elsewhere(file).await?)
 }
 
-/// Removes all files of a run or a scrape of a team; says how many.
+/// Removes all files of a run or a scrape of a team; returns how many.
 ///
 /// # Errors
-/// [`AppError::Internal`]. What was not done is done by upkeep; the files cannot be read all the same.
+/// [`AppError::Internal`]. Upkeep removes the rest; the files cannot be read any more in either case.
 #[crate::boxed]
 pub async fn erase(app: &App, team: &str, owner: &str) -> Result<usize, AppError> {
     Ok(app.files().erase(team, owner).await?)
 }
 
-/// Removes the files whose time is over; says how many.
+/// Removes expired files; returns how many.
 pub(crate) async fn sweep(app: &App) -> Result<usize, AppError> {
     Ok(app.files().sweep().await?)
 }

@@ -1,5 +1,5 @@
-//! API keys with a session or a socket that is still open: both end when their key is revoked. A key that this process
-//! revokes ends them at once; for keys that another process has revoked, the database is asked once a second.
+//! API keys with an open session or socket, both of which end when the key is revoked: at once if this process revokes
+//! it, otherwise when the database is polled, once a second.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -12,28 +12,28 @@ use tokio_util::sync::CancellationToken;
 use crate::service::Inner;
 use crate::{App, AppError};
 
-/// Pause between two looks.
+/// Polling interval.
 const LOOK: Duration = Duration::from_secs(1);
-/// Keys that one query asks for.
+/// Maximum number of keys in one query.
 const BATCH: usize = 500;
 
-/// The keys that something runs for.
+/// API keys in use by sessions and sockets.
 #[derive(Default)]
 pub(crate) struct HeldKeys(Mutex<Held>);
 
 #[derive(Default)]
 struct Held {
     keys: HashMap<String, Weak<CancellationToken>>,
-    /// Whether somebody looks for keys that were revoked elsewhere.
+    /// Whether the polling task runs.
     looked_after: bool,
 }
 
-/// Held by what runs for a key, and told when that is revoked.
+/// Handle of a session or socket, which learns when its key is revoked.
 #[derive(Debug, Default)]
 pub struct KeyHold(Option<Arc<CancellationToken>>);
 
 impl KeyHold {
-    /// Returns when the key is revoked; never for what runs without a key.
+    /// Waits until the key is revoked; forever for work without a key.
     pub async fn revoked(&self) {
         match &self.0 {
             Some(token) => token.cancelled().await,
@@ -43,7 +43,8 @@ impl KeyHold {
 }
 
 impl App {
-    /// To be held by whatever outlives the call with this key. A key that was revoked before counts as well, after a second.
+    /// Returns a handle for work that outlives the call with this key. A key that was already revoked is noticed within
+    /// a second.
     #[must_use]
     pub fn hold_key(&self, key: Option<&str>) -> KeyHold {
         let Some(key) = key else { return KeyHold::default() };
@@ -62,7 +63,7 @@ impl App {
 }
 
 impl HeldKeys {
-    /// Ends what runs for a key.
+    /// Ends all sessions and sockets of a key.
     pub(crate) fn end(&self, key: &str) {
         let token = self.0.lock().keys.get(key).and_then(Weak::upgrade);
         if let Some(token) = token {
@@ -70,7 +71,7 @@ impl HeldKeys {
         }
     }
 
-    /// The keys that are held and not ended yet; `None` when none is held any more, and nobody looks from then on.
+    /// Returns the keys in use that are not revoked; `None` when no key is in use, which ends the polling.
     fn keys(&self) -> Option<Vec<String>> {
         let mut held = self.0.lock();
         held.keys.retain(|_, token| token.strong_count() > 0);
@@ -81,7 +82,7 @@ impl HeldKeys {
     }
 }
 
-/// Looks for revoked keys as long as one is held.
+/// Polls for revoked keys as long as one is in use.
 async fn look_after(app: Weak<Inner>) {
     loop {
         tokio::time::sleep(LOOK).await;
@@ -90,8 +91,8 @@ async fn look_after(app: Weak<Inner>) {
         for keys in keys.chunks(BATCH) {
             match revoked(&app, keys).await {
                 Ok(revoked) => revoked.iter().for_each(|key| app.held_keys().end(key)),
-                // The next look may succeed.
-                Err(error) => tracing::debug!(?error, "revoked keys not looked for"),
+                // The next poll may succeed.
+                Err(error) => tracing::debug!(?error, "could not look for revoked keys; trying again in a second"),
             }
         }
     }

@@ -1,5 +1,5 @@
-//! Code and orders for the page of a scrape. The first call opens a session that shows the page, later ones find it as they
-//! left it.
+//! Code and prompts for the page of a scrape. The first call opens a session that shows the page; later calls use the
+//! same session.
 
 mod page;
 mod recent;
@@ -28,18 +28,18 @@ use crate::{App, AppError, AuthMode};
 use page::Opening;
 pub(crate) use recent::Recent;
 
-/// How long a session of a scrape lives at most.
+/// Maximum lifetime of a session of a scrape.
 const LIFE: Duration = Duration::from_secs(600);
-/// After how long a rest it ends.
+/// Idle timeout of a session of a scrape.
 const REST: Duration = Duration::from_secs(300);
 
-/// Runs code and then an order in words on the page of a scrape of the caller's team; the order only when the code has not
-/// failed. `address` is where the client has reached us.
+/// Runs code and then a prompt on the page of a scrape of the caller's team; the prompt only if the code has not
+/// failed. `address` is the base URL that the client used.
 ///
 /// # Errors
 /// [`AppError::OrderRefused`] before anything is done, [`AppError::InsufficientCredits`] before the code runs;
-/// [`AppError::NotFound`] for a scrape that is unknown, private, of another team or older than a day, whatever it is;
-/// [`AppError::SessionElsewhere`]; those of the start of a session and of a scrape when the page has to be opened.
+/// [`AppError::NotFound`] for a scrape that is unknown, private, of another team or older than a day;
+/// [`AppError::SessionElsewhere`]; the errors of starting a session and of a scrape when the page has to be opened.
 #[crate::boxed]
 pub async fn run(
     app: &App,
@@ -49,7 +49,7 @@ pub async fn run(
     address: &str,
 ) -> Result<Executed, AppError> {
     check_open(app)?;
-    // What cannot be done or paid is refused before the code runs: its results would be lost with the refusal.
+    // Check the prompt and its credits before the code runs: a later refusal would discard the results of the code.
     if let Some(prompt) = &request.prompt {
         check_order(prompt)?;
     }
@@ -75,8 +75,8 @@ pub async fn run(
 /// Ends the session of a scrape of the caller's team.
 ///
 /// # Errors
-/// [`AppError::SessionNotFound`] when it has none and had none, [`AppError::SessionEnded`] when it had one,
-/// [`AppError::SessionElsewhere`].
+/// [`AppError::SessionNotFound`] when the scrape never had a session, [`AppError::SessionEnded`] when its session has
+/// ended, [`AppError::SessionElsewhere`].
 #[crate::boxed]
 pub async fn end(app: &App, caller: &Caller, scrape: Uuid) -> Result<SessionEnded, AppError> {
     if let Some(live) = app.sessions().of_scrape(&caller.team.id, scrape) {
@@ -86,12 +86,12 @@ pub async fn end(app: &App, caller: &Caller, scrape: Uuid) -> Result<SessionEnde
     Err(browser::elsewhere(app, row.as_ref()))
 }
 
-/// The session that shows the page: the one that there is, or a new one.
+/// Returns the session that shows the page: the existing one, or a new one.
 async fn session(app: &App, caller: &Caller, scrape: Uuid, deadline: Instant) -> Result<Arc<Live>, AppError> {
     if let Some(live) = open_here(app, caller, scrape) {
         return Ok(live);
     }
-    // One call opens it, those that come meanwhile wait for it.
+    // One call opens the session; concurrent calls wait for it.
     let turn = app.sessions().opening(scrape);
     let _turn = timeout_at(deadline, turn.lock()).await.map_err(|_| AppError::SessionBusy)?;
     if let Some(live) = open_here(app, caller, scrape) {
@@ -100,7 +100,7 @@ async fn session(app: &App, caller: &Caller, scrape: Uuid, deadline: Instant) ->
     let row = rows::of_scrape(&mut app.conn().await?, &caller.team.id, &scrape.to_string()).await?;
     match row {
         Some(row) if row.is_active(app.now()) => match browser::elsewhere(app, Some(&row)) {
-            // What a process of before has left behind is in nobody's way.
+            // End the row that an earlier process of this server left open.
             AppError::SessionLost => drop(rows::end(&mut app.conn().await?, &row.id, app.now(), 0).await?),
             elsewhere => return Err(elsewhere),
         },
@@ -114,7 +114,7 @@ fn open_here(app: &App, caller: &Caller, scrape: Uuid) -> Option<Arc<Live>> {
     app.sessions().of_scrape(&caller.team.id, scrape).filter(|live| !live.is_over())
 }
 
-/// Opens the page as the scrape has left it.
+/// Opens the page in the state in which the scrape left it.
 async fn open(app: &App, caller: &Caller, scrape: Uuid, deadline: Instant) -> Result<Arc<Live>, AppError> {
     let request = wanted(app, caller, scrape).await?;
     let place = app.sessions().place(app, &caller.team.id)?;
@@ -129,14 +129,15 @@ async fn open(app: &App, caller: &Caller, scrape: Uuid, deadline: Instant) -> Re
     let state = profile.as_ref().map(|profile| &profile.state);
     let opening = Opening { scrape, request: &request, state, deadline, end: began + LIFE };
     let session = page::open(app, caller, opening).await?;
-    // The right to save, the credits set aside and the way out hold no longer than that, however long the page took.
+    // The profile lock, the reservation and the proxy expire by `LIFE` after `began`, so the time spent opening the
+    // page counts.
     let life = LIFE.saturating_sub(began.elapsed());
     let (rest, scrape, is_watchable) = (REST, Some(scrape), true);
     let beginning = Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call: None };
     browser::begin(app, caller, beginning, expires_at).await
 }
 
-/// What the scrape asked for: what this process remembers of it, or else what its row tells.
+/// Returns the request of the scrape: from memory, or else as far as its row tells.
 async fn wanted(app: &App, caller: &Caller, scrape: Uuid) -> Result<ScrapeRequest, AppError> {
     let team = &caller.team.id;
     if let Some(request) = app.recent().get(team, scrape).await {
@@ -144,7 +145,7 @@ async fn wanted(app: &App, caller: &Caller, scrape: Uuid) -> Result<ScrapeReques
     }
     let not_found = || AppError::NotFound("scrape");
     let row = scrapes::find(&mut app.conn().await?, team, &scrape.to_string()).await?;
-    // One of a caller without a key is nobody's, where all others have one.
+    // Scrapes of keyless callers have no owner, unless the server is open and keys are optional.
     let is_ours = |row: &Scrape| row.api_key_id.is_some() || app.settings.auth == AuthMode::Open;
     let row = row.filter(|row| is_ours(row) && row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
     if let Some(request) = noted(&row) {
@@ -154,9 +155,9 @@ async fn wanted(app: &App, caller: &Caller, scrape: Uuid) -> Result<ScrapeReques
     Ok(ScrapeRequest { options: ScrapeOptions::default(), ..ScrapeRequest::new(url) })
 }
 
-/// Sets aside what orders in words cost on top, before the first of them.
+/// Reserves the extra cost of prompts, before the first of them.
 async fn pay_for_order<'a>(app: &App, caller: &Caller, live: &'a Live) -> Result<Order<'a>, AppError> {
-    // What was given back may be set aside once more, for the next order.
+    // A returned reservation may be made again for the next prompt, so its key has to be unique.
     let key = format!("browser:{}/prompt:{}", live.id(), new_id());
     let until = browser::reserved_until(app, LIFE);
     live.pay(Funds::reserve(app, caller, key, prompt_extra(LIFE), until)).await

@@ -1,4 +1,5 @@
-//! The queues as their operator sees them: what waits and runs, what was given up, stopping a crawl or batch of any team.
+//! Administration of the queues: lists of jobs and dead letters, redriving, and cancelling a crawl or batch of any
+//! team.
 
 use queue::Payload as _;
 use store::{Conn, StoreError, jobs};
@@ -10,7 +11,7 @@ use crate::{App, AppError, runs};
 
 pub use store::jobs::{Dead, Depth, Listed};
 
-/// How full the queues are.
+/// Returns the depths of the queues.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -19,7 +20,7 @@ pub async fn depths(app: &App) -> Result<Vec<Depth>, AppError> {
     Ok(jobs::depths(&mut app.conn().await?, &QUEUES.map(|queue| queue.name)).await?)
 }
 
-/// Up to `limit` jobs that are not done, of one team or of all, in the order of their ids after `after`.
+/// Lists up to `limit` unfinished jobs, of one team or of all, by id after `after`.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -30,7 +31,7 @@ pub async fn list(app: &App, team: Option<Uuid>, after: Option<&str>, limit: u32
     Ok(jobs::list(&mut app.conn().await?, filter, after, limit.into()).await?)
 }
 
-/// Up to `limit` jobs that were given up, in the order of their ids after `after`.
+/// Lists up to `limit` dead-lettered jobs, by id after `after`.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -39,8 +40,8 @@ pub async fn dead(app: &App, after: Option<&str>, limit: u32) -> Result<Vec<Dead
     Ok(jobs::dead(&mut app.conn().await?, after, limit.into()).await?)
 }
 
-/// Puts a job that was given up back into its queue, with all its attempts. `false` when there is none with this id, when
-/// another job has taken its place, and for a page that its crawl or batch counts as failed: it is counted once.
+/// Puts a dead-lettered job back into its queue with all its attempts. Returns `false` when there is none with this id,
+/// when another job has taken its place, and for a page that its crawl or batch already counts as failed.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -52,7 +53,7 @@ pub async fn redrive(app: &App, id: &str) -> Result<bool, AppError> {
         .await?
         .tx(async |conn: &mut Conn| -> Result<_, StoreError> {
             let Some(dead) = jobs::find_dead(conn, id).await? else { return Ok(None) };
-            // A page that could not even be counted as failed keeps its crawl open, and is the one that must come back.
+            // A page whose failure could not be recorded keeps its crawl open, and must be redriven.
             if dead.kind == PagePayload::KIND && !store::runs::is_queued(conn, id).await? {
                 return Ok(None);
             }
@@ -65,10 +66,10 @@ pub async fn redrive(app: &App, id: &str) -> Result<bool, AppError> {
     Ok(back.is_some())
 }
 
-/// Stops a run, whoever has started it, as [`runs::cancel`] does for its owner.
+/// Cancels a run of any team, as [`runs::cancel`] does for its owner.
 ///
 /// # Errors
-/// [`AppError::NotFound`], and [`AppError::JobFinished`] when it has ended already.
+/// [`AppError::NotFound`], and [`AppError::JobFinished`] when the run has already ended.
 #[crate::boxed]
 pub async fn cancel(app: &App, id: Uuid) -> Result<(), AppError> {
     let found = store::runs::find(&mut app.conn().await?, &id.to_string()).await?;

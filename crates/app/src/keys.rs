@@ -1,4 +1,4 @@
-//! API keys of a team. The key itself is shown once, when it is made; only its hash is kept.
+//! API keys of a team. A key is shown once, when it is created; only its hash is stored.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use wire::{CreateKey, EndpointGroup, FormatKind, KeyCreated, KeyView, Listing, U
 use crate::service::uuid;
 use crate::{App, AppError, auth, rules};
 
-/// Makes a key for a team.
+/// Creates a key for a team.
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team.
@@ -28,7 +28,7 @@ pub async fn create(app: &App, team: Uuid, request: CreateKey) -> Result<KeyCrea
     Ok(KeyCreated { success: true, api_key: token.expose().to_owned(), key_id: uuid(&key.id)? })
 }
 
-/// Up to `limit` (1 to 1000) keys of a team, revoked ones included, in the order of their ids, after `after`.
+/// Lists up to `limit` (1 to 1000) keys of a team, including revoked ones, by id after `after`.
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team.
@@ -47,7 +47,7 @@ pub async fn list(app: &App, team: Uuid, after: Option<Uuid>, limit: u32) -> Res
     Ok(Listing { success: true, data, next })
 }
 
-/// Changes the name of a key or what it is limited to, from the next call on. What it has started goes on.
+/// Changes the name or the limits of a key, from the next call on. Work that it has started continues.
 ///
 /// # Errors
 /// [`AppError::NotFound`].
@@ -71,11 +71,11 @@ fn formats(kinds: &[FormatKind]) -> Option<List> {
     rules::list(kinds, |kind| kind.as_str().to_owned())
 }
 
-/// Stops a key from working, from the next call on, and ends its sessions and watchers: at once those of this process, within
-/// about a second those of others.
+/// Revokes a key, from the next call on, and ends its sessions and watchers: at once in this process, within about a
+/// second in others.
 ///
 /// # Errors
-/// [`AppError::NotFound`] for an unknown key and for one that was revoked before.
+/// [`AppError::NotFound`] for an unknown key and for one that is already revoked.
 #[crate::boxed]
 pub async fn revoke(app: &App, key: Uuid) -> Result<(), AppError> {
     let revoked = rows::revoke(&mut app.conn().await?, &key.to_string(), app.now()).await?;
@@ -84,7 +84,7 @@ pub async fn revoke(app: &App, key: Uuid) -> Result<(), AppError> {
     if revoked { Ok(()) } else { Err(AppError::NotFound("working API key")) }
 }
 
-/// A new key and its row, which is not written yet.
+/// Generates a key and its row, which is not written yet.
 pub(crate) fn fresh(app: &App, team: &str, name: &str) -> (ApiKey, Secret) {
     let token = auth::token();
     let key = ApiKey {
@@ -102,10 +102,10 @@ pub(crate) fn fresh(app: &App, team: &str, name: &str) -> (ApiKey, Secret) {
     (key, token)
 }
 
-/// Rows read at once.
+/// Number of rows per query.
 const BATCH: i64 = 500;
 
-/// The name of every key of a team by its id.
+/// Returns the names of a team's keys by id.
 pub(crate) async fn names(conn: &mut Conn, team: &str) -> Result<HashMap<String, String>, StoreError> {
     let mut names = HashMap::new();
     let mut after: Option<String> = None;

@@ -1,4 +1,4 @@
-//! What the service does, free of HTTP: one module per resource, one function per operation.
+//! Operations of the service, independent of HTTP: one module per resource, one function per operation.
 //!
 //! ```
 //! # #[tokio::main]
@@ -37,8 +37,8 @@
 //! # }
 //! ```
 
-/// Boxes the future of an async function, so that its code is compiled once, in this crate. Without it every crate that
-/// awaits the function compiles all of it again, queries included.
+/// Boxes the future of an async function, so that it is compiled once, in this crate. Otherwise every crate that awaits
+/// it compiles it again, including its queries.
 pub(crate) use async_recursion::async_recursion as boxed;
 
 mod active;

@@ -1,4 +1,4 @@
-//! How busy this process is, for its metrics: read from memory and from the system, never from the database.
+//! Load of this process for its metrics, read from memory and the system, never from the database.
 
 use std::path::PathBuf;
 
@@ -7,28 +7,28 @@ use store::PoolLoad;
 
 use crate::{App, room};
 
-/// How busy a process is.
+/// Load of a process.
 #[derive(Debug, Clone, Default)]
 pub struct Load {
-    /// Scrapes, maps and files of callers that are at work.
+    /// Number of scrapes, maps and parse calls in progress.
     pub scrapes: u32,
-    /// Browser sessions that are open.
+    /// Number of open browser sessions.
     pub sessions: u32,
-    /// Browsers that run.
+    /// Number of running browsers.
     pub browsers: usize,
-    /// Browsers that were started so far.
+    /// Number of browsers started so far.
     pub browsers_started: u64,
-    /// Processes that read documents.
+    /// Number of document reader processes.
     pub readers: usize,
-    /// What there are few places for, by its name: `browser`, `cpu`, `documents`, `recognition`.
+    /// Load of limited resources by name: `browser`, `cpu`, `documents`, `recognition`.
     pub places: Vec<(&'static str, line::Load)>,
-    /// Database connections, by what they are for.
+    /// Load of the database pools, by their purpose.
     pub database: Vec<(&'static str, PoolLoad)>,
-    /// Free bytes of the disks that are written to, by a folder on them.
+    /// Free bytes of the disks written to, by a folder on each.
     pub disks: Vec<(PathBuf, u64)>,
 }
 
-/// How busy this process is now.
+/// Returns the current load of this process.
 #[must_use]
 pub fn load(app: &App) -> Load {
     let mut load = Load {

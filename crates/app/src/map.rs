@@ -1,4 +1,4 @@
-//! The addresses of a site: links of one page, sitemaps, and what earlier crawls of the team have seen.
+//! Map of the addresses of a site: links of one page, sitemaps, and pages known from earlier crawls of the team.
 
 mod advice;
 mod links;
@@ -24,15 +24,16 @@ use crate::{App, AppError, credentials};
 use links::Links;
 use start_page::StartPage;
 
-/// Part of the time that is kept for putting things together, so that what was found in time is not lost.
+/// Share of the timeout reserved for assembling the result (one tenth, at most `MAX_KEPT`), so that addresses found in
+/// time are not lost.
 const KEPT_SHARE: u32 = 10;
 const MAX_KEPT: Duration = Duration::from_secs(1);
 
 /// Lists the addresses of a site and charges the caller's team one credit.
 ///
-/// `timeout` is one deadline for everything: when some of the sources are slow, the others' addresses are returned with
+/// `timeout` is one deadline for everything: when some sources are slow, the addresses of the others are returned with
 /// a warning. robots.txt decides whether the page is read, not what is listed. A call that is refused or fails costs
-/// nothing. With zero data retention nothing is written but the credit.
+/// nothing. With zero data retention nothing is stored but the credit.
 ///
 /// # Errors
 /// [`AppError`]; [`AppError::MapTimeout`] at the deadline, [`AppError::Scrape`] when the site cannot be read at all.
@@ -50,13 +51,13 @@ pub async fn map(app: &App, caller: &Caller, request: MapRequest) -> Result<MapA
     let made = timeout_at(deadline, mapping.make(app, caller)).await;
     let made = made.unwrap_or(Err(AppError::MapTimeout)).map_err(in_time);
     mapping.log(caller, &made);
-    // Dropped unsettled, the funds go back.
+    // On an error the reservation is dropped unsettled, which returns it.
     let (links, warning) = made?;
     funds.settle(billing::MAP, None, None).await?;
     Ok(MapAnswer { success: true, id: mapping.id, links, warning })
 }
 
-/// A timeout is one of the map, whichever part of it noticed.
+/// Reports any timeout as a timeout of the map, whichever part noticed it.
 fn in_time(error: AppError) -> AppError {
     match error {
         AppError::Scrape(ScrapeError::Timeout) => AppError::MapTimeout,
@@ -64,7 +65,7 @@ fn in_time(error: AppError) -> AppError {
     }
 }
 
-/// One map on its way.
+/// Map in progress.
 struct Mapping {
     id: String,
     url: Url,
@@ -72,7 +73,7 @@ struct Mapping {
     request: MapRequest,
     started: Instant,
     deadline: Instant,
-    /// When the sources have to be done.
+    /// Deadline of the sources.
     soft_deadline: Instant,
 }
 
@@ -116,7 +117,7 @@ impl Mapping {
             if matches!(scope.reach(landed), Reach::External | Reach::Subdomain) {
                 scope = scope.landed_at(landed);
             }
-            // The site may have moved, and its sitemaps with it.
+            // The site may have moved to another address, with its sitemaps.
             if self.request.sitemap != SitemapMode::Skip && !from_sitemaps.is_of(landed) {
                 let mut again = Sitemaps { cpu, scope: &scope, links: from_sitemaps };
                 found = found.and(app.site.sitemaps(landed, approach, terms, &mut again).await?);
@@ -142,7 +143,7 @@ impl Mapping {
         Ok((links, (!warnings.is_empty()).then(|| warnings.join("; "))))
     }
 
-    /// What earlier crawls of this team have seen of the host. Without it the map is made from the rest.
+    /// Returns the pages of the host that earlier crawls of the team have seen; none if the lookup fails.
     async fn known(&self, app: &App, caller: &Caller) -> Vec<KnownUrl> {
         let host = &self.url[Position::BeforeHost..Position::AfterPort];
         let find = async {
@@ -152,13 +153,13 @@ impl Mapping {
         match timeout_at(self.soft_deadline, find).await {
             Ok(Ok(known)) => return known,
             Ok(Err(error)) if !error.is_news() => {}
-            Ok(Err(error)) => tracing::warn!(%error, "results of earlier crawls not readable, mapping without them"),
+            Ok(Err(error)) => tracing::warn!(%error, "could not read pages of earlier crawls; mapping without them"),
             Err(_) => {}
         }
         Vec::new()
     }
 
-    /// What the `llms.txt` of the site of `start` lists.
+    /// Returns the pages listed in the `llms.txt` of the site of `start`.
     async fn named(&self, app: &App, start: &Url, terms: Terms<'_>) -> Vec<SitemapPage> {
         match self.request.sitemap {
             SitemapMode::Skip => Vec::new(),
@@ -183,7 +184,7 @@ impl Mapping {
     }
 
     fn log(&self, caller: &Caller, made: &Result<Made, AppError>) {
-        // Queries carry tokens.
+        // Queries may carry tokens.
         let mut shown = self.url.clone();
         shown.set_query(None);
         shown.set_fragment(None);
@@ -200,10 +201,10 @@ impl Mapping {
     }
 }
 
-/// Whose places for processor work are taken, and until when it must be done.
+/// Owner of CPU slots, and the deadline of the work.
 type Cpu<'a> = (&'a App, &'a Owner, Instant);
 
-/// Sorts addresses off the async threads. At the deadline there is no map.
+/// Runs CPU work off the async threads; a timeout fails the map.
 async fn on_thread<T: Send + 'static>(
     (app, owner, deadline): Cpu<'_>,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
@@ -214,7 +215,7 @@ async fn on_thread<T: Send + 'static>(
     })
 }
 
-/// Collects what sitemaps list, until there is enough.
+/// Sink that collects the addresses in sitemaps, until there are enough.
 struct Sitemaps<'a> {
     cpu: Cpu<'a>,
     scope: &'a Scope,
@@ -238,7 +239,7 @@ impl Sink for Sitemaps<'_> {
     }
 }
 
-/// What the caller should know about the sources.
+/// Returns the warnings about the sources.
 fn warnings(page: &StartPage, found: SitemapTotals) -> Vec<String> {
     let mut warnings: Vec<String> = page.warning().into_iter().collect();
     if found.failed > 0 {

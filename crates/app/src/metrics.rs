@@ -1,4 +1,4 @@
-//! The names of what is counted here, in one place.
+//! Names of this crate's metrics, in one place.
 
 use std::time::Duration;
 
@@ -16,19 +16,19 @@ const CACHE_LOOKUPS: &str = "quarry_cache_lookups_total";
 const CREDITS: &str = "quarry_credits_total";
 /// Attempts at webhook deliveries by `result`: `delivered`, `retried`, or `failed` for good.
 const WEBHOOKS: &str = "quarry_webhook_attempts_total";
-/// How long attempts at webhook deliveries took.
+/// Duration of webhook delivery attempts, in seconds.
 const WEBHOOK_SECONDS: &str = "quarry_webhook_seconds";
 
 pub(crate) fn scraped(result: &'static str) {
     counter!(SCRAPES, "result" => result).increment(1);
 }
 
-/// One page of a crawl or batch, from fetch to document.
+/// Records the duration of one page of a crawl or batch, from fetch to document.
 pub(crate) fn page(took: Duration) {
     histogram!(PAGE_SECONDS).record(took);
 }
 
-/// A page that is worked on, until this is dropped.
+/// Guard that counts a page in progress.
 pub(crate) struct PageInWork(());
 
 impl PageInWork {

@@ -1,5 +1,5 @@
-//! Bodies of documents that no document knows: left by a process that was killed between writing a body and keeping its
-//! document. See [`crate::crawl`] for those that are removed at once.
+//! Removal of document bodies without a row, left by a process that was killed between writing a body and keeping its
+//! document. Bodies of discarded documents are removed at once by `runs::deposit`.
 
 use std::time::Duration;
 
@@ -11,26 +11,26 @@ use store::runs;
 use crate::runs::DOCUMENTS;
 use crate::{App, AppError};
 
-/// Younger ones may belong to a document that is just being kept.
+/// Minimum age of a body to remove: a younger one may belong to a document that is just being written.
 const MIN_AGE: Duration = Duration::from_secs(60 * 60);
-/// Bodies that one round looks at.
+/// Maximum number of bodies examined in one round.
 const MAX_BODIES: usize = 5000;
-/// Pause between the end of one pass and the next one.
+/// Pause between two passes.
 const PAUSE: TimeDelta = TimeDelta::hours(1);
 
-/// How far this process has looked.
+/// Progress of this process through the bodies.
 #[derive(Debug, Default)]
 pub(crate) struct Pass(Mutex<Progress>);
 
 #[derive(Debug, Clone, Default)]
 struct Progress {
-    /// Where the next round goes on; none at the beginning of a pass.
+    /// Key after which the next round continues; none at the start of a pass.
     after: Option<String>,
-    /// When the next pass may begin.
+    /// Time at which the next pass may begin.
     next: Option<Timestamp>,
 }
 
-/// Looks at the next bodies and removes those that no row names; returns how many.
+/// Examines the next bodies and removes those that no row refers to; returns how many.
 pub(crate) async fn sweep(app: &App) -> Result<usize, AppError> {
     let now = app.now();
     let progress = app.orphans().0.lock().clone();

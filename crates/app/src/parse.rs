@@ -1,4 +1,4 @@
-//! Files that a caller sends to have them turned into documents.
+//! Parsing of uploaded files into documents.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,27 +25,27 @@ use crate::{App, AppError, room};
 
 pub use ::files::{Link, Place, UploadLink};
 
-/// A file that was sent.
+/// Uploaded file.
 pub struct Upload {
-    /// What it is called.
+    /// File name.
     pub name: String,
-    /// What it was said to be.
+    /// Declared content type.
     pub content_type: Option<String>,
-    /// The file.
+    /// Contents of the file.
     pub bytes: Bytes,
-    /// What it holds of the budget for bodies in memory.
+    /// Share of the memory budget for bodies.
     pub room: net::Room,
 }
 
-/// What the file is taken from, when the request may begin.
+/// Source of the file.
 enum Origin {
     Here(Upload),
-    /// It was sent to an upload URL.
+    /// File sent to an upload URL.
     Place(Uuid),
 }
 
-/// Turns a file into a document and charges the caller's team, as [`scrape`](crate::scrape::scrape()) does with a page. The
-/// answer is kept nowhere; with zero data retention nothing is written but the credits.
+/// Turns a file into a document and charges the caller's team, as [`scrape`](crate::scrape::scrape()) does with a page.
+/// The answer is not stored; with zero data retention nothing is stored but the credits.
 ///
 /// # Errors
 /// [`AppError`]; see its variants.
@@ -59,10 +59,10 @@ pub async fn parse(
     made(app, caller, request, Origin::Here(upload)).await
 }
 
-/// The same for a file that was sent to an upload URL of the team. It is read once: afterwards it is gone.
+/// Turns a file from an upload URL of the team into a document. The file is read once and then removed.
 ///
 /// # Errors
-/// As [`parse()`], and [`AppError::NotFound`] when no such file is there.
+/// Errors of [`parse()`], and [`AppError::NotFound`] when there is no such file.
 #[crate::boxed]
 pub async fn parse_uploaded(
     app: &App,
@@ -96,7 +96,7 @@ async fn made(
     file(app, caller, page(id, request, upload), funds, started).await
 }
 
-/// Whoever sends a picture wants it read.
+/// Adds the image parser, as an uploaded image is meant to be read.
 fn read_pictures(request: &mut ParseRequest) {
     let parsers = request.options.parsers.get_or_insert_with(|| vec![Parser::Pdf(wire::PdfParser::default())]);
     if !parsers.contains(&Parser::Image) {
@@ -107,14 +107,14 @@ fn read_pictures(request: &mut ParseRequest) {
 async fn take(app: &App, caller: &Caller, place: Uuid, deadline: Instant) -> Result<Upload, AppError> {
     let (files, team) = (app.files(), caller.team.id.as_str());
     let bytes = files.sent(team, place).await?.ok_or(AppError::NotFound("upload"))?;
-    // Before it is taken: whoever waits for room in vain can still have it.
+    // Wait for memory before taking the file: on a timeout it can still be read by a later call.
     let room = app.room_for_body(&Owner::of_team(team));
     timeout_at(deadline, room.grow(bytes)).await.map_err(|_| ScrapeError::Timeout)?;
     let sent = files.take(team, place).await?.ok_or(AppError::NotFound("upload"))?;
     Ok(Upload { name: sent.name, content_type: Some(sent.content_type), bytes: sent.bytes, room })
 }
 
-/// The file as if it had been fetched, from an address that nothing can be resolved against.
+/// Presents the file as a fetched page, with a base URL that nothing can be resolved against.
 fn page(id: String, request: ParseRequest, upload: Upload) -> (Wanted, Fetched) {
     let Upload { name, content_type, bytes, room } = upload;
     let nowhere = nowhere();
@@ -142,8 +142,8 @@ fn nowhere() -> Url {
     }
 }
 
-/// What a file is to be taken for until its bytes are looked at: what its name says, else what it was said to be. Programs that
-/// send files often say nothing, or anything.
+/// Returns the content type assumed before the bytes are examined: that of the file name, else the declared one. Many
+/// clients declare no or a wrong content type.
 fn declared(name: &str, content_type: Option<&str>) -> Option<String> {
     let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase()).unwrap_or_default();
     let of_text = TEXTS.iter().find(|text| text.extensions.contains(&ending.as_str())).map(|text| text.mime_types);
@@ -152,7 +152,7 @@ fn declared(name: &str, content_type: Option<&str>) -> Option<String> {
     named.map(str::to_owned)
 }
 
-/// What is read besides documents.
+/// Text format that is read in addition to documents.
 struct TextFormat {
     format: &'static str,
     kind: FileKind,
@@ -188,7 +188,7 @@ const TEXTS: [TextFormat; 5] = [
     },
 ];
 
-/// What can be sent, and which of it this server can read.
+/// Lists the formats that can be parsed, and which of them this server supports.
 #[must_use]
 pub fn formats(app: &App) -> ParseFormats {
     let words = |list: &[&str]| list.iter().map(|&word| word.to_owned()).collect();
@@ -217,10 +217,11 @@ pub fn formats(app: &App) -> ParseFormats {
     ParseFormats { formats: Kind::all().map(document).chain(TEXTS.iter().map(text)).collect() }
 }
 
-/// Makes a place for a file that [`parse_uploaded`] is to read. It costs nothing.
+/// Creates an upload URL for a file that [`parse_uploaded`] is to read. Free of charge.
 ///
 /// # Errors
-/// [`AppError::StorageFull`] when the disk is nearly full, [`AppError::UploadLimit`] when the team has as many as it may.
+/// [`AppError::StorageFull`] when the disk is nearly full, [`AppError::UploadLimit`] when the team has too many
+/// uploads.
 #[crate::boxed]
 pub async fn upload_url(app: &App, caller: &Caller, request: UploadUrlRequest) -> Result<(Place, u64), AppError> {
     room::check(app)?;
@@ -236,18 +237,19 @@ pub async fn upload_url(app: &App, caller: &Caller, request: UploadUrlRequest) -
     Ok((app.files().expect(expected, &address).await?, max_bytes))
 }
 
-/// What may be sent to an upload URL.
+/// Limits of an upload URL.
 pub struct Room {
-    /// The most bytes.
+    /// Maximum number of bytes.
     pub max_bytes: u64,
-    /// The id of the team that the URL was made for.
+    /// Id of the team that the URL was created for.
     pub team: String,
 }
 
-/// What may be sent to an upload URL.
+/// Returns the limits of an upload URL.
 ///
 /// # Errors
-/// [`AppError::NotFound`] for a URL that we have not signed, [`AppError::FileGone`] when its time is over or a file is there.
+/// [`AppError::NotFound`] for a URL that this service has not signed, [`AppError::FileGone`] when it has expired or a
+/// file was sent.
 #[crate::boxed]
 pub async fn slot(app: &App, link: &UploadLink<'_>) -> Result<Room, AppError> {
     match app.files().slot(link).await? {
@@ -257,11 +259,11 @@ pub async fn slot(app: &App, link: &UploadLink<'_>) -> Result<Room, AppError> {
     }
 }
 
-/// Keeps a file that was sent to an upload URL, whose [`slot`] was asked before.
+/// Stores a file that was sent to an upload URL, after [`slot`] was called.
 ///
 /// # Errors
-/// [`AppError::FileGone`] when another file was sent there meanwhile, [`AppError::UploadLimit`] when the team has too many
-/// bytes with it, [`AppError::StorageFull`].
+/// [`AppError::FileGone`] when another file was sent there meanwhile, [`AppError::UploadLimit`] when the uploads of the
+/// team would exceed its byte limit, [`AppError::StorageFull`].
 #[crate::boxed]
 pub async fn receive(app: &App, id: Uuid, body: Bytes) -> Result<(), AppError> {
     room::check(app)?;

@@ -1,5 +1,5 @@
-//! Profiles: cookies and storage that browsers of a team share under a name. What is kept is sealed with a key that is not
-//! in the database, and of one profile there is one saver at a time.
+//! Profiles: cookies and storage that browsers of a team share under a name. They are encrypted with a key that is not
+//! in the database, and each profile has one saver at a time.
 
 mod seal;
 
@@ -20,49 +20,50 @@ use crate::{App, AppError};
 
 pub(crate) use seal::Sealer;
 
-/// Most profiles of one team.
+/// Maximum number of profiles of one team.
 const MAX_PROFILES: i64 = 100;
-/// Beginning of the names of leases.
+/// Prefix of lease names.
 pub(crate) const LEASE: &str = "profile:";
-/// How long pages of one run may go on saving, after one of them has begun: the longest time that a page may take, and a
-/// little.
+/// Lease of a run: the maximum duration of a page plus a margin, after which the run's pages may no longer save.
 const RUN_LEASE: TimeDelta = TimeDelta::seconds(360);
-/// How long it may take to seal or open a profile, in line for the processor too.
+/// Timeout for encrypting or decrypting a profile, including the wait for a CPU slot.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Who opens a profile, and for how long it may save.
+/// Holder of a profile, and the limit of its right to save.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Holder<'a> {
-    /// A scrape or a session, until this moment at the latest.
+    /// Scrape or session, until this moment at the latest.
     One(&'a str, Timestamp),
-    /// A run: its pages are one saver.
+    /// Run; its pages share one right to save.
     Run(&'a str),
 }
 
-/// A profile that was opened.
+/// Opened profile.
 pub(crate) struct Opened {
-    /// What it held; empty for a new one.
+    /// Stored state; empty for a new profile.
     pub(crate) state: State,
-    /// Who saves it, when it is to be saved.
+    /// Right to save it, if it is to be saved.
     pub(crate) saver: Option<Saver>,
 }
 
-/// The right to save a profile. It ends when this is dropped, and by itself with its time.
+/// Right to save a profile: a lease that ends on drop, or by its expiry.
 pub(crate) struct Saver {
     app: App,
     team: String,
     name: String,
     holder: String,
     lease: String,
-    /// Whether others save under the same right, so that it is not given back early.
+    /// Whether others share the lease, so that it must not be released early.
     is_shared: bool,
 }
 
-/// Opens a profile of the caller's team. Without `saveChanges`, and where nothing may be kept (`private`), it is only read.
+/// Opens a profile of the caller's team. It is read-only without `saveChanges`, and where nothing may be kept
+/// (`private`).
 ///
 /// # Errors
-/// [`AppError::ProfileInUse`] when somebody else may save it now, [`AppError::Invalid`] for one more than a team may have,
-/// [`AppError::Internal`] when it cannot be read, [`ScrapeError::Timeout`] when the team has no place for that.
+/// [`AppError::ProfileInUse`] when another holder may save it now, [`AppError::Invalid`] when the team has too many
+/// profiles, [`AppError::Internal`] when the profile cannot be read, [`ScrapeError::Timeout`] when no CPU slot of the
+/// team gets free.
 pub(crate) async fn open(
     app: &App,
     caller: &Caller,
@@ -71,7 +72,7 @@ pub(crate) async fn open(
     private: bool,
 ) -> Result<Opened, AppError> {
     let team = &caller.team.id;
-    // The right first: what another one is about to save would be lost otherwise.
+    // Acquire the lease before reading, or changes that another holder is about to save would be lost.
     let saver = match profile.save_changes && !private {
         true => Some(Saver::acquire(app, team, &profile.name, holder).await?),
         false => None,
@@ -87,7 +88,7 @@ pub(crate) async fn open(
     Ok(Opened { state, saver })
 }
 
-/// Works on all of a profile, which may be large, in one of the team's places for that.
+/// Runs work on a whole profile, which may be large, in one of the team's CPU slots.
 async fn on_thread<T: Send + 'static>(
     app: &App,
     team: &str,
@@ -105,8 +106,7 @@ impl Saver {
     async fn acquire(app: &App, team: &str, name: &str, holder: Holder<'_>) -> Result<Self, AppError> {
         let mut conn = app.conn().await?;
         if rows::count_others(&mut conn, team, name).await? >= MAX_PROFILES {
-            let why =
-                format!("would be one more than the {MAX_PROFILES} profiles that a team may have; use one of them");
+            let why = format!("would exceed the limit of {MAX_PROFILES} profiles per team; use an existing one");
             return Err(Invalid::at("profile.name", why).into());
         }
         let (id, until, is_shared) = match holder {
@@ -121,11 +121,11 @@ impl Saver {
         Ok(Self { app: app.clone(), team, name, holder, lease, is_shared })
     }
 
-    /// Keeps a state in place of what was there; false when it is too large.
+    /// Replaces the stored state; returns `false` when the new one is too large.
     ///
     /// # Errors
-    /// [`AppError::ProfileInUse`] when the time of this saver is over and another may have begun, [`AppError::Internal`],
-    /// [`ScrapeError::Timeout`]. What was there stays.
+    /// [`AppError::ProfileInUse`] when the lease has expired and another holder may have started,
+    /// [`AppError::Internal`], [`ScrapeError::Timeout`]. The stored state is then unchanged.
     async fn save(&self, state: State) -> Result<bool, AppError> {
         let Self { app, team, name, holder, lease, .. } = self;
         let (owner, called) = (team.clone(), name.clone());
@@ -137,20 +137,20 @@ impl Saver {
         if saved { Ok(true) } else { Err(AppError::ProfileInUse) }
     }
 
-    /// Keeps a state in place of what was there, at the end of what has succeeded: what cannot be saved is told in the log.
-    /// Returns a sentence about it for the caller.
+    /// Replaces the stored state after a successful scrape or session. A failure is logged; the returned text is a
+    /// warning for the caller.
     pub(crate) async fn save_at_end(&self, state: State) -> Option<String> {
         let (team, name) = (self.team.as_str(), self.name.as_str());
         let why = match self.save(state).await {
             Ok(true) => return None,
             Ok(false) => {
-                tracing::warn!(team, name, limit = MAX_STATE_BYTES, "profile not saved: it is too large");
+                tracing::warn!(team, name, limit = MAX_STATE_BYTES, "profile not saved: it exceeds the size limit");
                 let most = MAX_STATE_BYTES >> 20;
                 return Some(format!("the profile was not saved: it would hold more than {most} MiB"));
             }
             Err(AppError::ProfileInUse) => {
-                tracing::warn!(team, name, "profile not saved: the time for it was over");
-                "the time to save it was over"
+                tracing::warn!(team, name, "profile not saved: its lease has expired");
+                "the time to save it has expired"
             }
             Err(error) => {
                 tracing::warn!(?error, team, name, "profile not saved");
@@ -163,13 +163,13 @@ impl Saver {
 
 impl Drop for Saver {
     fn drop(&mut self) {
-        // Outside a runtime, as at the very end of a process, the lease ends with its time.
+        // No runtime, as at process exit: the lease expires by itself.
         let Some(runtime) = Handle::try_current().ok().filter(|_| !self.is_shared) else { return };
         let (app, lease, holder) = (self.app.clone(), self.lease.clone(), self.holder.clone());
         let release = async move {
             let released = async { leases::release(&mut app.store.conn().await?, &lease, &holder).await };
             if let Err(error) = released.await {
-                tracing::debug!(%error, "lease of a profile not given back, it will end");
+                tracing::debug!(%error, "could not release the lease of a profile; it will expire");
             }
         };
         self.app.tracker.spawn_on(release, &runtime);

@@ -1,4 +1,4 @@
-//! Credits set aside for one request: taken before it starts, settled or given back whatever becomes of it.
+//! Credit reservations of requests: made before a request starts, settled or returned in every case.
 
 use base::Timestamp;
 use billing::LedgerError;
@@ -13,8 +13,8 @@ use crate::cache::NewCopy;
 use crate::tracked::tracked;
 use crate::{App, AppError, metrics};
 
-/// The funds of one request. Dropped unsettled, as when the client hangs up, it gives everything back in the background;
-/// when the process dies, [`maintain`](crate::maintain) does so after the reservation has expired.
+/// Reservation of one request. Dropping it unsettled, as when the client disconnects, returns all of it in the
+/// background; after a crash, [`maintain`](crate::maintain) returns it when it expires.
 pub(crate) struct Funds {
     app: App,
     source: Option<Source>,
@@ -22,7 +22,7 @@ pub(crate) struct Funds {
 }
 
 impl Funds {
-    /// Sets `amount` credits aside under a key of the ledger.
+    /// Reserves `amount` credits under a key of the ledger.
     ///
     /// # Errors
     /// [`AppError::InsufficientCredits`], [`AppError::BillingUnavailable`].
@@ -38,8 +38,8 @@ impl Funds {
         if caller.team.unlimited || amount == 0 {
             return Ok(Self { app: app.clone(), source: Some(source), _at_work: app.bookings().begin() });
         }
-        // When the request is dropped in the middle of the booking, the booking still ends, and the funds that nobody
-        // picks up give themselves back.
+        // If the request is dropped during the booking, the booking still completes, and the unclaimed funds return
+        // themselves.
         let held = Self::hold(app.clone(), source, amount, expires_at);
         tracked(&app.tracker, held).await.map_err(refused)
     }
@@ -51,22 +51,22 @@ impl Funds {
         Ok(Self { app, source: held.map(reserved), _at_work: at_work })
     }
 
-    /// Sets more aside: `amount` credits in all. What was set aside before stays when there is not enough.
+    /// Raises the reservation to `amount` credits in all. If there are not enough, the existing reservation stays.
     ///
     /// # Errors
-    /// As [`Funds::reserve`].
+    /// Errors of [`Funds::reserve`].
     pub(crate) async fn raise(&mut self, amount: i64) -> Result<(), AppError> {
         let Some(Source::Reserved(held)) = &self.source else { return Ok(()) };
         let before = held.amount();
         if before >= amount {
             return Ok(());
         }
-        // The amount only grows, so that each has a key of its own.
+        // The amount only grows, so each key is unique.
         let Reservation { key, team, api_key, expires_at, .. } = held.first.clone();
         let source = Source::Unlimited { key: format!("{key}/{amount}"), team, api_key };
         let more = Self::hold(self.app.clone(), source, amount - before, expires_at);
         let mut more = tracked(&self.app.tracker, more).await.map_err(|error| match refused(error) {
-            // The caller is told of the whole.
+            // The error names the whole amount, as if nothing were reserved yet.
             AppError::InsufficientCredits { available, .. } => {
                 AppError::InsufficientCredits { needed: amount, available: available + before }
             }
@@ -78,11 +78,11 @@ impl Funds {
         Ok(())
     }
 
-    /// Charges `credits` and gives the rest back in the transaction of somebody else. Dropped after its commit, the funds give
-    /// back nothing more.
+    /// Charges `credits` and returns the rest in the caller's transaction. After its commit, dropping the funds returns
+    /// nothing more.
     ///
     /// # Errors
-    /// Those of [`store::ledger::settle`] and [`store::ledger::charge`].
+    /// Errors of [`store::ledger::settle`] and [`store::ledger::charge`].
     pub(crate) async fn settle_in(&self, conn: &mut Conn, credits: i64, at: Timestamp) -> Result<(), StoreError> {
         match &self.source {
             Some(source) => settle(conn, source, credits, None, at).await,
@@ -90,10 +90,10 @@ impl Funds {
         }
     }
 
-    /// Charges `credits`, gives the rest back and writes the row of the scrape and the copy of its page, all or nothing.
+    /// Charges `credits`, returns the rest and writes the row of the scrape and the copy of its page, atomically.
     ///
     /// # Errors
-    /// [`AppError::BillingUnavailable`]; nothing is charged then.
+    /// [`AppError::BillingUnavailable`]; then nothing is charged.
     pub(crate) async fn settle(
         mut self,
         credits: i64,
@@ -104,12 +104,12 @@ impl Funds {
             return Ok(());
         };
         let app = self.app.clone();
-        // Once begun, it ends, for the same reason.
+        // Tracked, so that it completes even if the request is dropped.
         let booking = tracked(&self.app.tracker, async move {
             let change = Change::Settle { source: source.clone(), credits, row: row.map(Box::new), copy };
             let done = app.bookings().write(&app, change).await;
             if done.is_err() {
-                // Puts the guard back: what could not be settled is given back.
+                // Restore the guard, so that an unsettled reservation is returned.
                 drop(Self { _at_work: app.bookings().begin(), app, source: Some(source) });
             }
             done
@@ -125,7 +125,7 @@ impl Drop for Funds {
         let Some(Source::Reserved(held)) = self.source.take() else {
             return;
         };
-        // Outside a runtime, as at the very end of a process, the reservation expires instead.
+        // No runtime, as at process exit: the reservation expires instead.
         let Ok(runtime) = Handle::try_current() else { return };
         let app = self.app.clone();
         let release = async move {
@@ -133,7 +133,7 @@ impl Drop for Funds {
             if let Err(error) = app.bookings().write(&app, Change::Release(held)).await
                 && error.is_news()
             {
-                tracing::warn!(%error, key, "reservation not given back yet, it will expire");
+                tracing::warn!(%error, key, "could not return a reservation; it will expire");
             }
         };
         self.app.tracker.spawn_on(release, &runtime);
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
     use crate::runs::tests::app;
 
-    /// What becomes of the funds of a request.
+    /// End of the funds of a request.
     #[derive(Debug, Clone, Copy)]
     enum End {
         Settled(i64),
@@ -168,7 +168,7 @@ mod tests {
         ledger::balance(&mut app.conn().await.unwrap(), team).await.unwrap()
     }
 
-    /// A caller of a new team with so many credits.
+    /// Returns a caller of a new team with this many credits.
     async fn poor(app: &App, caller: &Caller, id: &str, credits: i64) -> Caller {
         let team = store::teams::Team { unlimited: false, ..store::teams::Team::new(id, id, app.now()) };
         let conn = &mut app.conn().await.unwrap();
@@ -180,7 +180,8 @@ mod tests {
         Caller { team, ..caller.clone() }
     }
 
-    /// Every way from a reservation over raises to its end: what is spent is what was charged, and nothing stays set aside.
+    /// Runs every path from a reservation through raises to its end: the amount spent is the amount charged, and
+    /// nothing stays reserved.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn nothing_is_lost_and_nothing_is_spent_twice() {
         const CREDITS: i64 = 6;
@@ -225,7 +226,7 @@ mod tests {
         app.drain().await;
     }
 
-    /// What was dropped gives back in the background.
+    /// Waits for the balance, because dropped funds are returned in the background.
     async fn settled(app: &App, team: &str, spent: i64, credits: i64) {
         for _ in 0..200 {
             let now = balance(app, team).await;
@@ -267,7 +268,7 @@ mod tests {
         drop(conn);
         drop((written, undone));
         settled(&app, "team-a", 3, 10).await;
-        // A team without a limit is charged at once.
+        // A team without a credit limit is charged directly.
         let rich = Caller { team: store::teams::Team { unlimited: true, ..caller.team.clone() }, ..caller.clone() };
         let funds = Funds::reserve(&app, &rich, "page:3".to_owned(), 4, expires_at).await.unwrap();
         app.conn().await.unwrap().tx(async |conn: &mut Conn| funds.settle_in(conn, 2, now).await).await.unwrap();

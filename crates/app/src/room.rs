@@ -1,4 +1,4 @@
-//! Room for what is kept: the size of the cache, and how full the disk is.
+//! Storage limits: the size of the cache, and free disk space.
 
 use std::path::PathBuf;
 
@@ -10,16 +10,16 @@ use store::Trouble;
 
 use crate::{App, AppError};
 
-/// Age at which the known size of the cache is measured again, and pause between two warnings.
+/// Age at which the cache size is measured again, and interval between two warnings.
 const MAX_AGE: TimeDelta = TimeDelta::minutes(1);
 
-/// What this process knows of it.
+/// Storage state known to this process.
 #[derive(Debug, Default)]
 pub(crate) struct DiskRoom(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// Of the cache when it was last asked, and what this process has added since.
+    /// Measured size of the cache, plus what this process has added since.
     bytes: u64,
     asked: Option<Timestamp>,
     warned: Option<Timestamp>,
@@ -30,7 +30,7 @@ impl DiskRoom {
         self.0.lock()
     }
 
-    /// Whether it is time to ask for the size. One of several that come at once is told so.
+    /// Whether the size is due to be measured; true for one of several concurrent callers.
     fn is_due(&self, now: Timestamp) -> bool {
         due(&mut self.known().asked, now)
     }
@@ -38,7 +38,7 @@ impl DiskRoom {
     fn take(&self, bytes: u64, most: u64) -> bool {
         let mut known = self.known();
         let sum = known.bytes.saturating_add(bytes);
-        // What is admitted counts at once; what was measured is up to a minute old.
+        // Admitted bytes count at once, because the measured size is up to a minute old.
         if sum <= most {
             known.bytes = sum;
         }
@@ -56,13 +56,13 @@ impl DiskRoom {
             let (folder, free) = (room.folder.display(), room.free);
             tracing::warn!(
                 %folder, free, least,
-                "the disk is nearly full, nothing that needs room is kept ({room}): see data.min_free_mib"
+                "disk nearly full, refusing work whose results have to be stored ({room}): see data.min_free_mib"
             );
         }
     }
 }
 
-/// Whether the last time is long enough ago; then it becomes now.
+/// Whether the last time is long enough ago; if so, sets it to now.
 fn due(last: &mut Option<Timestamp>, now: Timestamp) -> bool {
     let is_due = last.is_none_or(|last| now - last >= MAX_AGE);
     if is_due {
@@ -71,8 +71,8 @@ fn due(last: &mut Option<Timestamp>, now: Timestamp) -> bool {
     is_due
 }
 
-/// Whether the cache may keep another `bytes` bytes: not on a disk that is nearly full, and not when it is a tenth over its
-/// size already, as upkeep then does not keep up with what comes.
+/// Whether the cache may store another `bytes` bytes: not on a disk that is nearly full, and not when the cache is more
+/// than a tenth over its size limit, which means that upkeep does not keep up.
 pub(crate) async fn admits(app: &App, bytes: usize) -> bool {
     if is_short(app) || is_full(app) {
         return false;
@@ -82,28 +82,28 @@ pub(crate) async fn admits(app: &App, bytes: usize) -> bool {
         && let Err(error) = measure(app).await
         && !error.is_outage()
     {
-        tracing::warn!(?error, "size of the cache unknown, its last known size is used");
+        tracing::warn!(?error, "could not measure the cache; using its last known size");
     }
     let admitted = app.room().take(bytes as u64, most.saturating_add(most / 10));
     if !admitted {
-        app.room().warn(app.now(), "the cache is full until upkeep has made room: see cache.max_gib");
+        app.room().warn(app.now(), "the cache is full, storing no more pages until upkeep has run: see cache.max_gib");
     }
     admitted
 }
 
-/// The bytes of the cache now.
+/// Measures the size of the cache in bytes.
 pub(crate) async fn measure(app: &App) -> Result<i64, AppError> {
     let bytes = store::cache::bytes(&mut app.conn().await?).await?;
     app.room().known().bytes = u64::try_from(bytes).unwrap_or(0);
     Ok(bytes)
 }
 
-/// Refuses work whose results have to be kept while the disk is nearly full.
+/// Refuses work whose results have to be stored while the disk is nearly full.
 pub(crate) fn check(app: &App) -> Result<(), AppError> {
     if is_short(app) || is_full(app) { Err(AppError::StorageFull) } else { Ok(()) }
 }
 
-/// Whether a disk that we write to has less room than the operator wants to be left.
+/// Whether a disk in use has less free space than `data.min_free_mib`.
 pub(crate) fn is_short(app: &App) -> bool {
     let least = app.settings.min_free;
     if least == 0 {
@@ -116,12 +116,12 @@ pub(crate) fn is_short(app: &App) -> bool {
     short.is_some()
 }
 
-/// Whether something could not be written for want of room, and still cannot, wherever the disk is.
+/// Whether a write has failed for lack of space and still does, on any disk.
 pub(crate) fn is_full(app: &App) -> bool {
     app.store.trouble() == Some(Trouble::Full) || app.blobs.is_full()
 }
 
-/// The folders that we write to, with the bytes that are free there.
+/// Returns the data folders with the free bytes of their disks.
 pub(crate) fn free_bytes(app: &App) -> Vec<(PathBuf, u64)> {
     let folders = app.settings.folders.iter();
     folders.filter_map(|folder| Some((folder.clone(), disk::room(folder)?.free))).collect()

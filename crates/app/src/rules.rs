@@ -1,4 +1,4 @@
-//! What a key may be used for, and where its team may call from.
+//! Access rules: endpoints and formats that a key may use, and networks from which its team may call.
 
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ use wire::{Action, EndpointGroup, FormatKind, ScrapeOptions};
 
 use crate::AppError;
 
-/// The rules of a key and its team, read once for all calls of a caller. Without a rule everything is allowed.
+/// Rules of a key and its team, parsed once for all calls of a caller. Without a rule everything is allowed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rules {
     endpoints: Option<Vec<EndpointGroup>>,
@@ -21,10 +21,11 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Those of a key, if there is one, and of its team.
+    /// Reads the rules of a key, if there is one, and of its team.
     ///
     /// # Errors
-    /// [`AppError::Internal`] for a rule that cannot be read, such as one of a later version: it is not left out.
+    /// [`AppError::Internal`] for a rule that cannot be parsed, such as one of a later version: ignoring it would allow
+    /// too much.
     pub(crate) fn of(key: Option<&ApiKey>, team: &Team) -> Result<Self, AppError> {
         let addresses = match &team.addresses {
             Some(List(networks)) => {
@@ -40,7 +41,7 @@ impl Rules {
         })
     }
 
-    /// Lets a call of an endpoint of `group` pass. What belongs to no group is for keys without a rule alone.
+    /// Checks a call of an endpoint of `group`. Endpoints without a group are allowed only for keys without a rule.
     ///
     /// # Errors
     /// [`AppError::KeyNotAllowed`].
@@ -58,7 +59,7 @@ impl Rules {
         }
     }
 
-    /// Lets a call from `address` pass.
+    /// Checks a call from `address`.
     ///
     /// # Errors
     /// [`AppError::AddressNotAllowed`].
@@ -72,10 +73,10 @@ impl Rules {
         }
     }
 
-    /// Lets a request pass whose formats, and actions that bring the same, are allowed.
+    /// Checks the formats of a request, and the actions that produce the same output.
     ///
     /// # Errors
-    /// [`AppError::KeyNotAllowed`], which names the first that is not.
+    /// [`AppError::KeyNotAllowed`], which names the first that is not allowed.
     pub(crate) fn check_formats(&self, options: &ScrapeOptions) -> Result<(), AppError> {
         let Some(allowed) = &self.formats else { return Ok(()) };
         let refused = |what: String| AppError::KeyNotAllowed {
@@ -92,14 +93,14 @@ impl Rules {
             if let Some((word, kind)) = brings(action)
                 && !allowed.contains(&kind)
             {
-                return Err(refused(format!("the action {word}, which brings what format {} does", kind.as_str())));
+                return Err(refused(format!("the action {word}, which returns the same as format {}", kind.as_str())));
             }
         }
         Ok(())
     }
 }
 
-/// The format that has the same as an action brings: its word, and the format.
+/// Returns the name of an action, and the format with the same output.
 fn brings(action: &Action) -> Option<(&'static str, FormatKind)> {
     match action {
         Action::Screenshot(_) => Some(("screenshot", FormatKind::Screenshot)),
@@ -114,22 +115,22 @@ fn brings(action: &Action) -> Option<(&'static str, FormatKind)> {
     }
 }
 
-/// A rule as a row keeps it; an empty list takes it away.
+/// Returns a rule as stored in a row; an empty list removes it.
 pub(crate) fn list<T>(words: &[T], text: impl Fn(&T) -> String) -> Option<List> {
     Some(List(words.iter().map(text).collect())).filter(|List(words)| !words.is_empty())
 }
 
-/// The words of a row as those of the contract.
+/// Parses the stored words of a rule.
 ///
 /// # Errors
-/// [`AppError::Internal`] for a word that the contract does not have.
+/// [`AppError::Internal`] for an unknown word.
 pub(crate) fn words<T: DeserializeOwned>(list: Option<&List>) -> Result<Option<Vec<T>>, AppError> {
     let Some(List(words)) = list else { return Ok(None) };
     let words: Result<Vec<T>, _> = words.iter().map(|word| serde_json::from_value(word.as_str().into())).collect();
     words.map(Some).map_err(AppError::internal)
 }
 
-/// In the order of the contract, for messages.
+/// Sorts words in the order of the contract, for messages.
 fn sorted<T: Ord>(mut words: Vec<T>) -> Vec<T> {
     words.sort_unstable();
     words
@@ -172,7 +173,7 @@ mod tests {
             (Action::Scrape, "scrape", "rawHtml"),
         ] {
             let sentence = format!(
-                "this key may not use the action {word}, which brings what format {format} does; it is limited to \
+                "this key may not use the action {word}, which returns the same as format {format}; it is limited to \
                  markdown, links (key rule `formats`)"
             );
             check(&[Format::Markdown], &[action], Err(&sentence));

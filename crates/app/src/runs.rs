@@ -1,9 +1,9 @@
-//! Runs: work that a client starts and can come back to. Crawls and batches are [`Kind`]s of them; what all kinds have in
-//! common is here.
+//! Runs: long-running jobs that a client starts and polls. Crawls and batches are [`Kind`]s of run; this module holds
+//! what all kinds share.
 //!
-//! A run begins with `submit`, whole, in one transaction. Its jobs lock its progress (`store::runs::lock`), change it, and
-//! hand it to `save`, which ends the run when nothing is left to do. Where its items are pages, `pages::record` does all
-//! of that. Reading, cancelling, listing errors and removing are the same for every kind.
+//! `submit` creates a run in a single transaction. The jobs of the run lock its progress row (`store::runs::lock`),
+//! change it, and pass it to `save`, which ends the run when no work is left. For runs whose items are pages,
+//! `pages::record` does all of that. Status, cancellation, error lists and removal work the same for every kind.
 
 mod context;
 mod copies;
@@ -54,25 +54,25 @@ pub(crate) use self::submit::{
 pub(crate) use self::waiting::release as release_waiting;
 pub(crate) use self::walk::Walk;
 
-/// Fetching pages, and what belongs to it.
+/// Queue of the jobs that fetch pages and prepare runs of pages.
 pub(crate) const PAGES: Queue = Queue { name: "pages", slots: 64 };
 
-/// How long results can be read after the end (docs/CONTRACT.md, "Jobs").
+/// Retention of results after the end of a run (docs/CONTRACT.md, "Jobs").
 pub(crate) const RETENTION: TimeDelta = TimeDelta::hours(24);
-/// A run that has not ended by then gives its credits back.
+/// Maximum lifetime of a run; a run that is still open after it gives its reserved credits back.
 pub(crate) const MAX_LIFE: TimeDelta = TimeDelta::days(30);
 
-/// Tells requests apart.
+/// Returns the SHA-256 of a request, to compare requests that share an idempotency key.
 pub(crate) fn fingerprint(request: &str) -> String {
     hex::encode(Sha256::digest(request.as_bytes()))
 }
 
-/// The URL behind an address as a page is known by: written in full, or as the caller of a batch spelled it.
+/// Parses the address of a page, given either as a full URL or as the caller of a batch spelled it.
 pub(crate) fn url_of(address: &str) -> Option<Url> {
     Url::parse(address).ok().or_else(|| wire::target_url(address).ok())
 }
 
-/// The host that a request to this address must be polite to.
+/// Returns the host, with an explicit port, whose rate limits apply to a request for this URL.
 pub(crate) fn host_of(url: &Url) -> Option<String> {
     let host = url.host_str()?;
     Some(url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}")))

@@ -1,4 +1,4 @@
-//! Scraping one page: refusals, credits, cache or page, document, bill.
+//! Scrape of one page: checks, credit reservation, cache or fetch, document, charge.
 
 mod copies;
 mod files;
@@ -34,14 +34,15 @@ pub use self::kept::read;
 pub(crate) use self::kept::{READABLE_FOR, noted};
 pub(crate) use self::purse::Surcharge;
 
-/// How long a page of a run may wait to be written down.
+/// Time allowed between scraping a page of a run and recording it.
 const WRITTEN_WITHIN: TimeDelta = TimeDelta::minutes(10);
 
-/// Turns a page into a document and charges the caller's team.
+/// Scrapes a page into a document and charges the caller's team.
 ///
 /// `timeout` of the options is one deadline for everything up to the document. A request that is refused or fails costs
-/// nothing, except a lockdown miss (1 credit). What a PDF costs is set aside when its pages are known, before they are read. Dropping the future gives the reserved credits back. With zero data
-/// retention nothing is written but the credits; with lockdown, additionally, no connection is made.
+/// nothing, except a lockdown miss (1 credit). The cost of a PDF is reserved when its page count is known, before it is
+/// read. Dropping the future returns the reserved credits. With zero data retention nothing is stored but the credits;
+/// with lockdown, additionally, no connection is made.
 ///
 /// # Errors
 /// [`AppError`]; see its variants.
@@ -50,7 +51,8 @@ pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Resul
     scrape_with_room(app, caller, request).await.map(|(document, _)| document)
 }
 
-/// As [`scrape()`], with what the document holds of the budget for bodies in memory: to be kept until it was sent.
+/// Scrapes as [`scrape()`] does, and also returns the document's share of the memory budget for bodies; keep it until
+/// the document is sent.
 ///
 /// # Errors
 /// [`AppError`]; see its variants.
@@ -62,7 +64,7 @@ pub async fn scrape_with_room(
 ) -> Result<(Document, net::Room), AppError> {
     let (id, started) = (new_id().to_string(), Instant::now());
     let timeout = Duration::from_millis(request.options.timeout.into());
-    // The most that it may cost; what it does cost is known at the end.
+    // Upper bound of the cost; the actual cost is known at the end.
     let price = billing::quote(&request.options);
     let entry = Entry { started, timeout, key: format!("scrape:{id}"), price };
     let Admitted { slot: _slot, funds, .. } =
@@ -80,13 +82,12 @@ pub async fn scrape_with_room(
         warn(&mut scraped.document, unsaved);
         scraped
     });
-    // Not before the body is kept: until then it is in memory as well.
+    // Shrink only now: until the copy is stored, the body is in memory as well.
     result.iter().for_each(Scraped::shrink_room);
     scraping.settle(caller, purse.into_funds(), result, copies.into_used()).await
 }
 
-/// Turns a file that the caller has sent into a document, as [`scrape()`] does with a page. Nothing is fetched and no copy is
-/// kept.
+/// Turns an uploaded file into a document, as [`scrape()`] does with a page. Nothing is fetched or cached.
 pub(crate) async fn file(
     app: &App,
     caller: &Caller,
@@ -109,7 +110,7 @@ pub(crate) async fn file(
     scraping.settle(caller, purse.into_funds(), result, None).await
 }
 
-/// What a file that is not read looks like.
+/// Describes the apparent type of a file that is not supported.
 fn looks_like(fetched: &Fetched, name: Option<&str>) -> String {
     match documents::detect(&fetched.body, fetched.content_type.as_deref(), name) {
         Some(kind) => format!("a {} file", kind.word()),
@@ -117,8 +118,8 @@ fn looks_like(fetched: &Fetched, name: Option<&str>) -> String {
     }
 }
 
-/// One page of a crawl or a batch: as [`scrape()`], but whoever runs the job has checked the request, pays, and writes down
-/// what comes out. `last` is done with the page in the thread that parsed it; it also gets how long the page took.
+/// Scrapes one page of a crawl or a batch. Unlike in [`scrape()`], the job has checked the request, pays, and records
+/// the result. `last` processes the page in the thread that parsed it; it also gets the time that the page took.
 pub(crate) async fn page<T, F>(app: &App, caller: &Caller, wanted: Wanted, last: F) -> Charged<T>
 where
     T: Send + 'static,
@@ -130,12 +131,12 @@ where
     let (stamp, started) = (scraping.stamp(), scraping.started);
     let last = move |scraped: Scraped, stop: &Stop| {
         let (metadata, pages) = (&scraped.document.metadata, scraped.pages);
-        // The time in our own line says nothing of the host.
+        // The wait for a browser of ours says nothing about the host.
         let waited = Duration::from_millis(metadata.concurrency_queue_duration_ms.unwrap_or(0));
         let (took, cache) = (started.elapsed().saturating_sub(waited), metadata.cache_state);
         (last(stamp.put(scraped), took, stop), took, (cache, pages))
     };
-    // Its document is packed by now: that a profile was not saved stands in the log.
+    // The document is already packed, so a profile that was not saved is only logged.
     let result = scraping.run(app, caller, (&copies, &purse), last).await.map(|(made, _)| made);
     let credits = scraping.price(result.as_ref().map(|(_, _, (_, pages))| *pages));
     metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
@@ -148,42 +149,42 @@ where
     Charged { result: result.map(|(made, ..)| made), credits, surcharge, took, copy }
 }
 
-/// What became of a page of a job, and what it costs.
+/// Result and cost of a page of a job.
 pub(crate) struct Charged<T> {
     pub(crate) result: Result<T, AppError>,
     pub(crate) credits: i64,
-    /// The part of them that was set aside for this page alone.
+    /// Part of the credits that was reserved for this page alone.
     pub(crate) surcharge: Option<Surcharge>,
-    /// From the beginning to the document, without what it waited for a browser.
+    /// Time from the beginning to the document, without the wait for a browser.
     pub(crate) took: Duration,
-    /// What goes into the cache, to be written with the page.
+    /// Copy for the cache, to be written with the page.
     pub(crate) copy: Option<Box<NewCopy>>,
 }
 
-/// A page that somebody wants.
+/// Page to scrape.
 pub(crate) struct Wanted {
-    /// What is to be its `scrapeId`.
+    /// Its `scrapeId`.
     pub(crate) id: String,
-    /// Without user name and password.
+    /// URL without user name and password.
     pub(crate) url: Url,
-    /// `url` as it is told back.
+    /// Spelling of `url` in the answer.
     pub(crate) source: String,
-    /// What the file is called that was sent to us; then there is no address.
+    /// Name of an uploaded file; then `url` is not an address.
     pub(crate) file: Option<String>,
-    /// The URL that the headers and `basic_auth` were given for.
+    /// URL that the headers and `basic_auth` were given for.
     pub(crate) given_for: Url,
-    /// User name and password that stood in `given_for`.
+    /// User name and password from `given_for`.
     pub(crate) basic_auth: Option<BasicAuth>,
     pub(crate) options: Arc<ScrapeOptions>,
     pub(crate) zero_data_retention: bool,
-    /// Whether links are wanted, whatever the formats.
+    /// Whether links are collected even if no format asks for them.
     pub(crate) collect_links: bool,
-    /// The run that it is a page of. With that its files go, and as that it waits in line for a browser.
+    /// Run that the page belongs to: owner of its files, and of its place in the queue for a browser.
     pub(crate) run: Option<String>,
 }
 
 impl Wanted {
-    /// The page of a request. Its headers were given for it.
+    /// Builds the page of a scrape request, whose headers were given for its URL.
     fn of(id: String, request: ScrapeRequest) -> Self {
         let (url, basic_auth) = credentials::split(request.url);
         Self {
@@ -201,7 +202,7 @@ impl Wanted {
     }
 }
 
-/// Adds what went wrong after a document was made to what it warns of.
+/// Adds a problem that occurred after the document was made to its warning.
 fn warn(document: &mut Document, why: Option<String>) {
     if let Some(why) = why {
         let before = document.warning.take().map(|before| format!("{before}; "));
@@ -209,7 +210,7 @@ fn warn(document: &mut Document, why: Option<String>) {
     }
 }
 
-/// What can be refused at once.
+/// Checks what can be refused before anything is reserved or fetched.
 fn check_request(app: &App, caller: &Caller, request: &ScrapeRequest) -> Result<(), AppError> {
     if caller.is_keyless && request.options.profile.is_some() {
         return Err(AppError::Unauthorized("`profile` needs an API key: Authorization: Bearer <key>"));
@@ -223,7 +224,7 @@ fn check_request(app: &App, caller: &Caller, request: &ScrapeRequest) -> Result<
     check(app, caller, &request.options, request.zero_data_retention, request.needs())
 }
 
-/// One scrape on its way.
+/// Scrape in progress.
 struct Scraping {
     id: String,
     run: Option<String>,
@@ -231,21 +232,21 @@ struct Scraping {
     policy: Policy,
     began: Timestamp,
     started: Instant,
-    /// Whether its document is nobody's once it is sent: it cannot be read again, and no file of it is kept.
+    /// Whether the document is gone once it is sent: it cannot be read again, and none of its files are kept.
     is_fleeting: bool,
 }
 
-/// What only we know of a document.
+/// Metadata that only this crate can fill in.
 struct Stamp {
     id: String,
     price: Price,
 }
 
-/// What a document costs.
+/// Price of a document.
 enum Price {
-    /// By its pages.
+    /// Price by its number of pages.
     Of(Arc<ScrapeOptions>),
-    /// What it has cost.
+    /// Price already charged.
     Known(i64),
 }
 
@@ -267,7 +268,7 @@ impl Scraping {
         let Wanted { collect_links, run, .. } = wanted;
         let cache = app.settings.cache;
         let situation = Situation {
-            // What strangers read is of nobody else's interest, and what the team has read is not of theirs.
+            // Keyless callers neither read nor fill the cache of a team.
             enabled: cache.enabled && (cache.shared || !caller.is_keyless),
             retention: cache.retention,
             zero_data_retention,
@@ -278,7 +279,8 @@ impl Scraping {
         let private = zero_data_retention || options.lockdown;
         let deadline = started + Duration::from_millis(options.timeout.into());
         let owner = caller.owner(run.as_deref().unwrap_or(&id));
-        // To open it anew would be to do everything again; a page that nothing was done to is the same then.
+        // The page stays open in the browser only if actions changed it: without actions, opening it again gives the
+        // same page.
         let is_held = run.is_none() && !private && !caller.is_keyless && !options.actions.is_empty();
         let hold = is_held.then(|| id.clone());
         Self {
@@ -307,7 +309,7 @@ impl Scraping {
         CacheCopies::new(app, slot, self.policy.clone())
     }
 
-    /// For a document that comes out.
+    /// Returns the stamp for a new document.
     fn stamp(&self) -> Stamp {
         Stamp { id: self.id.clone(), price: Price::Of(Arc::clone(&self.target.options)) }
     }
@@ -318,12 +320,12 @@ impl Scraping {
 
     fn run_purse<'a>(&self, app: &'a App, caller: &'a Caller) -> RunPurse<'a> {
         let timeout = TimeDelta::milliseconds(self.target.options.timeout.into());
-        // A page may be tried again, with credits of its own.
+        // A retry of the page reserves credits of its own, so the key has to be unique.
         let key = format!("page:{}:{}", self.id, new_id());
         RunPurse::new(app, caller, key, Arc::clone(&self.target.options), self.began + timeout + WRITTEN_WITHIN)
     }
 
-    /// The way of the page. Returns also why its profile was not saved, if it was to be.
+    /// Runs the pipeline. Also returns why the profile was not saved, if it should have been.
     async fn run<T, F>(
         &mut self,
         app: &App,
@@ -356,7 +358,7 @@ impl Scraping {
         Ok((made, unsaved))
     }
 
-    /// Lets the browser begin with the profile, if one is asked for. Pages of a run are one saver.
+    /// Opens the profile that was asked for. All pages of a run count as one holder of the profile.
     async fn open_profile(&mut self, app: &App, caller: &Caller) -> Result<Option<Saver>, AppError> {
         let Some(profile) = self.target.options.profile.clone() else { return Ok(None) };
         let left = self.target.deadline.saturating_duration_since(Instant::now()) + app.settings.reservation_grace;
@@ -371,7 +373,7 @@ impl Scraping {
         Ok(saver)
     }
 
-    /// Charges, and writes the row.
+    /// Charges the team and writes the row of the scrape.
     async fn settle(
         self,
         caller: &Caller,
@@ -381,7 +383,7 @@ impl Scraping {
     ) -> Result<(Document, net::Room), AppError> {
         let credits = self.price(result.as_ref().map(|scraped| scraped.pages));
         let copy = used.as_ref().map(PageCopy::id);
-        // The row is for asking later; the credits are booked with or without it.
+        // The row only serves later lookups; the credits are booked with or without it.
         let row = (!self.target.private).then(|| self.row(caller, &result, (credits, copy)));
         let copy = used.and_then(PageCopy::into_new);
         metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
@@ -391,14 +393,14 @@ impl Scraping {
             (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
             (Err(error), Err(unsettled)) => {
                 if !unsettled.is_outage() {
-                    tracing::warn!(error = ?unsettled, scrape = self.id, "failed scrape not settled, its reservation will expire");
+                    tracing::warn!(error = ?unsettled, scrape = self.id, "could not settle a failed scrape; its reservation will expire");
                 }
                 Err(error)
             }
         }
     }
 
-    /// What it costs, by how many pages its price counts.
+    /// Returns the cost, given the number of pages that the price counts.
     fn price(&self, pages: Result<u32, &AppError>) -> i64 {
         match pages {
             Ok(pages) => billing::quote_pages(&self.target.options, pages),
@@ -427,7 +429,7 @@ impl Scraping {
     }
 
     fn log(&self, caller: &Caller, result: Result<Option<CacheState>, &AppError>, credits: i64) {
-        // Queries carry tokens.
+        // Queries may carry tokens.
         let mut shown = self.target.url.clone();
         shown.set_query(None);
         shown.set_fragment(None);

@@ -1,4 +1,4 @@
-//! What every operation shares: the database, the blobs, the scraping tools, the clock, the settings.
+//! Shared state of all operations: the database, the blobs, the scraping tools, the clock, the settings.
 
 use std::fmt;
 use std::ops::Deref;
@@ -35,14 +35,14 @@ use crate::{Active, AppError, Changes, Settings, room};
 /// Id of the team that runs calls without a key in open mode. It has no credit limit.
 pub const DEFAULT_TEAM: &str = "00000000-0000-7000-8000-000000000000";
 
-/// How long the database may take to answer before it counts as away.
+/// Time after which an unresponsive database counts as unavailable.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// The operations' shared state. Cheap to clone; all clones are one service.
+/// Shared state of the operations. Cheap to clone; all clones are one service.
 #[derive(Clone)]
 pub struct App(Arc<Inner>);
 
-/// The parts, and what is only kept in memory. Only operations see into it.
+/// Parts of the service and its in-memory state, accessible to operations only.
 pub struct Inner {
     pub(crate) store: Store,
     pub(crate) blobs: Blobs,
@@ -71,41 +71,41 @@ pub struct Inner {
     recent: Recent,
 }
 
-/// What an [`App`] is made of.
+/// Parts of an [`App`].
 #[derive(Clone)]
 pub struct Parts {
-    /// The database.
+    /// Database.
     pub store: Store,
-    /// Where page bodies are kept.
+    /// Blob store for page bodies.
     pub blobs: Blobs,
-    /// How pages are fetched and turned into documents.
+    /// Tools that fetch pages and turn them into documents.
     pub tools: Tools,
-    /// The browser of this process, where it has one.
+    /// Browser of this process, if it has one.
     pub browser: Option<Arc<Browser>>,
-    /// What this server can do beyond what every server can.
+    /// Optional capabilities of this server.
     pub capabilities: Capabilities,
-    /// The time for everything that is written or compared. Deadlines of running requests use tokio's clock.
+    /// Clock for all times that are stored or compared. Deadlines of running requests use tokio's clock.
     pub clock: Arc<dyn Clock>,
-    /// What the operator set.
+    /// Settings of the operator.
     pub settings: Settings,
-    /// Scrapes in flight.
+    /// Counters of scrapes in flight.
     pub active: Active,
-    /// The way to robots.txt and sitemaps.
+    /// Reader of robots.txt and sitemaps.
     pub site: Site,
-    /// All other outgoing HTTP: webhooks.
+    /// HTTP client for other outgoing requests: webhooks.
     pub client: net::Client,
-    /// Who waits for news of crawls and batches.
+    /// Subscribers to changes of crawls and batches.
     pub changes: Changes,
-    /// Tells the workers of this process that there is something to do.
+    /// Wakes the workers of this process when there is work.
     pub waker: Waker,
-    /// Work that must outlive its request: bookings above all.
+    /// Tracker of work that must outlive its request, mostly bookings.
     pub tracker: TaskTracker,
-    /// How code and orders in words are carried out in sessions.
+    /// Runner of code and prompts in sessions.
     pub interact: Arc<Interact>,
 }
 
 impl App {
-    /// Puts the parts together. Nothing is read or written yet.
+    /// Assembles the service. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
         let Parts { store, blobs, tools, browser, capabilities, clock, settings, active, site, .. } = parts;
@@ -145,8 +145,8 @@ impl App {
         }))
     }
 
-    /// Brings the database up to date and makes sure that the default team exists. Safe when several processes start
-    /// at once, and cheap when there is nothing to do.
+    /// Migrates the database and creates the default team if it is missing. Safe when several processes start at once,
+    /// and cheap when there is nothing to do.
     ///
     /// # Errors
     /// [`AppError::Internal`] when the database cannot be changed.
@@ -154,13 +154,13 @@ impl App {
     pub async fn bootstrap(&self) -> Result<(), AppError> {
         let applied = self.store.migrate().await?;
         if !applied.is_empty() {
-            tracing::info!(migrations = applied.len(), "database brought up to date");
+            tracing::info!(migrations = applied.len(), "database migrated");
         }
         let team = Team {
             unlimited: true,
             concurrency: limit(self.settings.team_concurrency),
             rate_per_minute: limit(self.settings.team_rate_per_minute),
-            // The machine is the operator's own: what teams must be allowed, its default team may do.
+            // The server belongs to the operator, so the default team may do what other teams must be allowed to do.
             zero_data_retention: true,
             enterprise: true,
             ..Team::new(DEFAULT_TEAM, "default", self.now())
@@ -169,12 +169,12 @@ impl App {
         Ok(())
     }
 
-    /// Reads one row, to tell whether the database answers: a connection alone may come from the pool untried. Then whether
-    /// anything can be kept.
+    /// Checks that the service is ready: reads one row, because a pooled connection alone proves nothing, then checks
+    /// that results can be stored.
     ///
     /// # Errors
-    /// [`AppError::DatabaseUnavailable`], [`AppError::StorageFull`], [`AppError::StorageUnavailable`], within two seconds
-    /// each.
+    /// [`AppError::DatabaseUnavailable`], [`AppError::StorageFull`] or [`AppError::StorageUnavailable`], within two
+    /// seconds each.
     #[crate::boxed]
     pub async fn ready(&self) -> Result<(), AppError> {
         let row = async { teams::find(&mut self.conn().await?, DEFAULT_TEAM).await.map_err(AppError::from) };
@@ -189,15 +189,15 @@ impl App {
         Ok(self.blobs.check().await?)
     }
 
-    /// Takes no new scrapes and waits until every booking that was begun is written. Call it after the last request has
-    /// ended or was dropped; put your own time limit around it.
+    /// Refuses new scrapes and waits until all bookings in progress are written. Call it after the last request has
+    /// ended or was dropped; it has no timeout of its own.
     #[crate::boxed]
     pub async fn drain(&self) {
         self.tracker.close();
         self.tracker.wait().await;
     }
 
-    /// Ends the browser of this process. The last of all: pages that are still in it fail.
+    /// Closes the browser of this process. Call it last: pages still open in it fail.
     #[crate::boxed]
     pub async fn close(&self) {
         if let Some(browser) = &self.browser {
@@ -205,33 +205,33 @@ impl App {
         }
     }
 
-    /// The time for everything that is written or compared.
+    /// Returns the current time for everything that is stored or compared.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// A receiver that is told of every change that this process makes to a crawl or batch from now on; several changes may
-    /// come as one.
+    /// Returns a receiver that is notified of every change that this process makes to a crawl or batch; several changes
+    /// may be merged into one notification.
     #[must_use]
     pub fn watch(&self, id: Uuid) -> watch::Receiver<()> {
         self.changes.watch(&id.to_string())
     }
 
-    /// The database, for what has no operation yet.
+    /// Returns the database, for what has no operation yet.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store
     }
 
-    /// What this server can do beyond what every server can. Whether text can be recognised is known some time after the start.
+    /// Returns the optional capabilities of this server. Whether OCR is available is known some time after the start.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
         let recognises = self.tools.documents.as_ref().is_some_and(|pool| pool.can_ocr());
         self.capabilities.iter().chain(recognises.then_some(Capability::Ocr)).collect()
     }
 
-    /// Room for the body of a request of an owner in the budget for all bodies in memory.
+    /// Reserves room for the body of a request in the memory budget for bodies.
     #[must_use]
     pub fn room_for_body(&self, owner: &Owner) -> net::Room {
         self.client.in_flight().room(owner)
@@ -277,12 +277,12 @@ impl App {
         &self.0.sessions
     }
 
-    /// For what must not keep the service alive.
+    /// Returns a weak reference, which does not keep the service alive.
     pub(crate) fn downgrade(&self) -> Weak<Inner> {
         Arc::downgrade(&self.0)
     }
 
-    /// The service, unless it is gone.
+    /// Returns the service, unless it is gone.
     pub(crate) fn upgrade(weak: &Weak<Inner>) -> Option<Self> {
         weak.upgrade().map(Self)
     }
@@ -310,12 +310,12 @@ impl fmt::Debug for App {
     }
 }
 
-/// A limit as the database keeps it.
+/// Converts a limit to its database type.
 pub(crate) fn limit(number: u32) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
-/// An id out of the database.
+/// Parses an id from the database.
 pub(crate) fn uuid(text: &str) -> Result<Uuid, AppError> {
     Uuid::parse_str(text).map_err(AppError::internal)
 }

@@ -1,5 +1,5 @@
-//! What an operator can set about the operations. Sections of the settings file are read by the structs here; where they
-//! come from is the program's affair.
+//! Settings of the operations. Sections of the settings file are parsed by the structs here; the program decides where
+//! they are read from.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,36 +13,35 @@ use uuid::Uuid;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 const MONTH: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// Everything the operations can be told, each with its default.
+/// Settings of all operations, with their defaults.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Who may call. Default: [`AuthMode::Open`].
+    /// Whether calls need a key. Default: [`AuthMode::Open`].
     pub auth: AuthMode,
-    /// The team that calls without a key run as, where `auth.keyless` lets them in. Default: none.
+    /// Team of calls without a key, where `auth.keyless` admits them. Default: none.
     pub keyless_team: Option<Uuid>,
-    /// Scrapes that a team may have in flight when its creator names no number. Default: 100.
+    /// Maximum number of scrapes in flight for a new team, unless its creator sets it. Default: 100.
     pub team_concurrency: u32,
-    /// Requests per minute when the creator of a team names no number; 0 means no limit. Default: 0.
+    /// Requests per minute of a new team, unless its creator sets it; 0 means no limit. Default: 0.
     pub team_rate_per_minute: u32,
-    /// The page cache.
+    /// Page cache.
     pub cache: CacheSettings,
-    /// What sites say of themselves.
+    /// Use of sites' `llms.txt`.
     pub sites: SiteSettings,
-    /// Files that are handed out by URL.
+    /// Files served by URL.
     pub files: files::Settings,
-    /// Browsers that are kept for a while, and their profiles.
+    /// Browser sessions and their profiles.
     pub sessions: SessionSettings,
-    /// How long after its deadline a scrape's reservation is given back when nobody settled it, as after a crash.
-    /// Default: 60 s.
+    /// Time after its deadline at which an unsettled reservation is returned, as after a crash. Default: 60 s.
     pub reservation_grace: Duration,
-    /// How long what is over is kept.
+    /// Retention of finished work.
     pub retention: Retention,
-    /// Folders on this machine that pages are kept in. Default: none.
+    /// Local folders in which pages are stored. Default: none.
     pub folders: Vec<PathBuf>,
-    /// Bytes that must be free on the disks of [`folders`](Self::folders): with less, the cache keeps nothing more, crawls and
-    /// batches are not accepted, and their pages fail. 0 means that nobody looks. Default: 0.
+    /// Minimum free space on the disks of [`folders`](Self::folders), in bytes. Below it, the cache stores nothing,
+    /// crawls and batches are refused, and their pages wait. 0 disables the check. Default: 0.
     pub min_free: u64,
-    /// Pause between two rounds of [`maintain`](crate::maintain). Default: 60 s.
+    /// Interval of [`maintain`](crate::maintain). Default: 60 s.
     pub maintain_every: Duration,
 }
 
@@ -50,10 +49,10 @@ pub struct Settings {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuthMode {
-    /// A call without a known key runs as the default team.
+    /// Calls without a known key run as the default team.
     #[default]
     Open,
-    /// A call without a known key is refused.
+    /// Calls without a known key are refused.
     Keys,
 }
 
@@ -61,15 +60,16 @@ pub enum AuthMode {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CacheSettings {
-    /// Default: on.
+    /// Whether the cache is enabled. Default: on.
     pub enabled: bool,
-    /// One cache for all teams instead of one per team. Default: off, so that a hit never tells what others read.
+    /// Whether all teams share one cache. Default: off, so that a cache hit does not reveal what other teams read.
     pub shared: bool,
-    /// Age at which a copy is removed. Default: 30 days. Lockdown accepts copies of up to 2 years: raise this to have them.
+    /// Age at which a copy is removed. Default: 30 days. Lockdown accepts copies of up to 2 years; raise this setting
+    /// to keep them.
     #[serde(rename = "retention_days", deserialize_with = "setting::days")]
     pub retention: Duration,
-    /// Bytes that the bodies of all copies may have together, each counted once and before compression; the oldest copies
-    /// are removed. Default: 50 GiB.
+    /// Maximum total size of the bodies of all copies in bytes, each counted once and before compression; the oldest
+    /// copies are evicted. Default: 50 GiB.
     #[serde(rename = "max_gib", deserialize_with = "setting::gib")]
     pub max_bytes: Option<u64>,
 }
@@ -80,52 +80,52 @@ pub struct CacheSettings {
 pub struct SiteSettings {
     /// Whether `llms.txt` is a source of a map. Default: on.
     pub llms_txt_in_map: bool,
-    /// Whether it is one of a crawl that reads sitemaps. Default: off.
+    /// Whether `llms.txt` is a source of a crawl that reads sitemaps. Default: off.
     pub llms_txt_in_crawl: bool,
 }
 
-/// Section `sessions`: browsers that clients keep for a while.
+/// Section `sessions`: browser sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionSettings {
-    /// Sessions of this server at the same time; each is a browser of its own. Default: 8.
+    /// Maximum number of concurrent sessions on this server; each has a browser of its own. Default: 8.
     pub max: u32,
-    /// Of these, how many one team may have. Default: 4.
+    /// Maximum number of concurrent sessions of one team. Default: 4.
     pub max_of_team: u32,
-    /// Whether code of callers is run in processes of its own. Otherwise JavaScript is run in a thread of this one, and no
-    /// other language is: for programs that cannot be started again. Default: on.
+    /// Whether code of callers runs in child processes. Otherwise JavaScript runs in a thread of this process, and
+    /// other languages are not available: for programs that cannot start themselves again. Default: on.
     pub code_processes: bool,
-    /// Where clients and the other servers of the database reach this very server, as `https://host:port`. Default: none: one
-    /// server is enough, and clients use the address by which they have reached it.
+    /// Base URL at which clients and the other servers of the database reach this server, as `https://host:port`.
+    /// Default: none, which suits a single server: clients then use the address that they called.
     #[serde(deserialize_with = "maybe_address")]
     pub public_url: Option<String>,
-    /// 64 hexadecimal digits that profiles are sealed with, the same on all servers of a database. Default: none, which means
-    /// a key of the process.
+    /// Encryption key of profiles: 64 hexadecimal digits, the same on all servers of a database. Default: none, which
+    /// means a random key per process.
     pub profile_key: Secret,
 }
 
-/// Section `retention`: ages at which what is over is removed.
+/// Section `retention`: ages at which finished work is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Retention {
-    /// Of the row of a scrape, with its URL; the ledger stays. Default: 30 days.
+    /// Retention of the row of a scrape, with its URL; ledger entries stay. Default: 30 days.
     #[serde(rename = "scrapes_days", deserialize_with = "setting::days")]
     pub scrapes: Duration,
-    /// Of a webhook delivery in the log. Its body goes when it was delivered, or with its job. Default: 3 days.
+    /// Retention of a webhook delivery in the log. Its body is removed on delivery, or with its job. Default: 3 days.
     #[serde(rename = "deliveries_days", deserialize_with = "setting::days")]
     pub deliveries: Duration,
-    /// Of a job that was given up and can be put back into its queue. Default: 30 days.
+    /// Retention of a dead-lettered job, which can be put back into its queue until then. Default: 30 days.
     #[serde(rename = "dead_jobs_days", deserialize_with = "setting::days")]
     pub dead_jobs: Duration,
-    /// Of what is known about the pace of a host that no job asks any more. Default: 1 day.
+    /// Retention of the rate-limit state of a host that no job contacts. Default: 1 day.
     #[serde(rename = "hosts_days", deserialize_with = "setting::days")]
     pub hosts: Duration,
-    /// Of a profile that nobody uses. Default: 90 days.
+    /// Retention of an unused profile. Default: 90 days.
     #[serde(rename = "profiles_days", deserialize_with = "setting::days")]
     pub profiles: Duration,
 }
 
-/// An address that a path can be put behind, without a slash at its end, or nothing.
+/// Parses a base URL, without a trailing slash, or an empty text.
 fn maybe_address<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
     let text = String::deserialize(input)?;
     let text = text.trim().trim_end_matches('/');

@@ -1,4 +1,4 @@
-//! Teams as the operator makes, reads and changes them.
+//! Administration of teams.
 
 use base::{Timestamp, new_id};
 use store::ledger::{self, Booking};
@@ -10,7 +10,7 @@ use wire::{CreateTeam, Listing, TeamCreated, TeamFlags, TeamView, UpdateTeam};
 use crate::service::{limit as column, uuid};
 use crate::{App, AppError, keys, rules};
 
-/// Makes a team with its first key. Without `credits` it has no limit.
+/// Creates a team with its first key. Without `credits` it has no credit limit.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -39,7 +39,7 @@ pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppEr
     Ok(TeamCreated { success: true, api_key: token.expose().to_owned(), team_id: id })
 }
 
-/// One team.
+/// Returns one team.
 ///
 /// # Errors
 /// [`AppError::NotFound`].
@@ -50,7 +50,7 @@ pub async fn read(app: &App, id: Uuid) -> Result<TeamView, AppError> {
     view(&mut conn, team).await
 }
 
-/// Up to `limit` (1 to 1000) teams in the order of their ids, after `after`.
+/// Lists up to `limit` (1 to 1000) teams by id, after `after`.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -67,7 +67,7 @@ pub async fn list(app: &App, after: Option<Uuid>, limit: u32) -> Result<Listing<
     Ok(Listing { success: true, data, next })
 }
 
-/// Changes a team and grants it credits, both or neither.
+/// Changes a team and grants it credits, atomically.
 ///
 /// # Errors
 /// [`AppError::NotFound`].
@@ -100,7 +100,7 @@ pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView
     view(&mut conn, changed.ok_or(AppError::NotFound("team"))?).await
 }
 
-/// Zero credits leave no trace in the ledger.
+/// Grants credits; zero credits leave no trace in the ledger.
 async fn grant(conn: &mut Conn, team: &str, credits: i64, at: Timestamp) -> Result<(), StoreError> {
     if credits > 0 {
         let key = format!("grant:{}", new_id());

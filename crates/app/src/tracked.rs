@@ -1,4 +1,4 @@
-//! Work that has to end once it was begun, whatever becomes of the request.
+//! Work that must complete once it has begun, even if the request is dropped.
 
 use std::future::pending;
 use std::panic::resume_unwind;
@@ -7,14 +7,14 @@ use tokio::sync::oneshot;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument as _;
 
-/// Runs `work` as a task of `tracker` and waits for its output. When it is dropped before, as when the client hangs up, the
-/// task goes on.
+/// Runs `work` as a task of `tracker` and waits for its output. If this future is dropped early, as when the client
+/// disconnects, the task continues.
 pub(crate) async fn tracked<T: Send + 'static>(
     tracker: &TaskTracker,
     work: impl Future<Output = T> + Send + 'static,
 ) -> T {
     let (done, output) = oneshot::channel();
-    // An output that nobody waits for is dropped in the task: after its end, `drain` would no longer wait for what the
+    // An unclaimed output is dropped inside the task: after the task's end, `drain` would not wait for work that the
     // output's own drop starts.
     let task = tracker.spawn(async move { drop(done.send(work.await)) }.in_current_span());
     match output.await {
@@ -37,7 +37,7 @@ mod tests {
 
     use super::*;
 
-    /// Says whether a task of the tracker runs while it is dropped.
+    /// Records whether a task of the tracker runs while it is dropped.
     struct Output(TaskTracker, Arc<AtomicBool>);
 
     impl Drop for Output {

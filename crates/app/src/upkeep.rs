@@ -1,5 +1,5 @@
-//! Upkeep: what has expired is removed, by one process of all that share a database. A task is a line in [`TASKS`] and a
-//! function that says how many things it has removed.
+//! Upkeep: removal of expired data, by one of the processes that share a database. A task is a line in [`TASKS`] and a
+//! function that returns how many items it has removed.
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -14,10 +14,10 @@ use tokio_util::sync::CancellationToken;
 use crate::cache::{self, Swept};
 use crate::{App, AppError, files, orphans, profiles, runs};
 
-/// Rows that one transaction removes: few enough that other writers do not wait for long.
+/// Maximum number of rows that one transaction removes, so that other writers never wait long.
 const BATCH: i64 = 500;
 
-/// Every task, by the name of its lease.
+/// All tasks by the name of their lease.
 const TASKS: &[(&str, Task)] = &[
     ("reservations", |app| Box::pin(release_reservations(app))),
     ("scrapes", |app| Box::pin(forget_scrapes(app))),
@@ -35,8 +35,8 @@ const TASKS: &[(&str, Task)] = &[
 
 type Task = fn(App) -> Pin<Box<dyn Future<Output = Result<usize, AppError>> + Send>>;
 
-/// Does every task every [`maintain_every`](crate::Settings::maintain_every) until `stop`, as long as no other process does
-/// it. A task that fails is logged, and tried again at its next turn.
+/// Runs all tasks every [`maintain_every`](crate::Settings::maintain_every) until `stop`, each unless another process
+/// runs it. A failed task is logged and tried again at its next turn.
 #[crate::boxed]
 pub async fn maintain(app: App, stop: CancellationToken) {
     repeat(app, TASKS, stop).await;
@@ -49,12 +49,12 @@ async fn repeat(app: App, tasks: &'static [(&'static str, Task)], stop: Cancella
             let done = task(app.clone());
             async move {
                 let removed = match done.await {
-                    // It has lines of its own in the log, and is over by another turn.
+                    // The outage has log lines of its own; the next turn tries again.
                     Err(error) if error.is_outage() => return Ok(()),
                     done => done?,
                 };
                 if removed > 0 {
-                    tracing::info!(task = name, removed, "expired rows and files removed");
+                    tracing::info!(task = name, removed, "removed expired rows and files");
                 }
                 Ok::<_, AppError>(())
             }
@@ -63,10 +63,10 @@ async fn repeat(app: App, tasks: &'static [(&'static str, Task)], stop: Cancella
     run_periodic(app.store.clone(), app.clock.clone(), tasks.collect(), stop).await;
 }
 
-/// Does every task once, whoever holds its lease: for commands and tests. Returns what was removed, by task.
+/// Runs all tasks once, regardless of leases, for commands and tests. Returns the number of removed items by task.
 ///
 /// # Errors
-/// [`AppError::Internal`]; what was done before stays done.
+/// [`AppError::Internal`]; earlier tasks stay done.
 #[crate::boxed]
 pub async fn maintain_once(app: &App) -> Result<BTreeMap<&'static str, usize>, AppError> {
     let mut removed = BTreeMap::new();
@@ -76,12 +76,12 @@ pub async fn maintain_once(app: &App) -> Result<BTreeMap<&'static str, usize>, A
     Ok(removed)
 }
 
-/// Repeats a step until it has nothing more to do, and sums up what it did.
+/// Repeats a step until it has nothing more to do, and sums up its results.
 macro_rules! to_the_end {
     ($app:expr, |$conn:ident| $step:expr) => {{
         let mut sum = 0;
         loop {
-            // A connection for each step, so that others get one in between.
+            // Each step takes a connection of its own, so that others get one in between.
             let $conn = &mut $app.conn().await?;
             let done = $step.await?;
             sum += done;
@@ -92,31 +92,31 @@ macro_rules! to_the_end {
     }};
 }
 
-/// Reservations that nobody settled in time.
+/// Returns the credits of expired reservations.
 async fn release_reservations(app: App) -> Result<usize, AppError> {
     Ok(to_the_end!(app, |conn| ledger::expire_reservations(conn, app.now(), BATCH)))
 }
 
-/// Rows of old scrapes.
+/// Removes rows of old scrapes.
 async fn forget_scrapes(app: App) -> Result<usize, AppError> {
     let before = before(&app, app.settings.retention.scrapes);
     Ok(to_the_end!(app, |conn| scrapes::forget(conn, before, BATCH)))
 }
 
-/// Answers for robots.txt that no longer hold.
+/// Removes expired robots.txt answers.
 async fn forget_robots(app: App) -> Result<usize, AppError> {
     Ok(to_the_end!(app, |conn| robots::forget(conn, app.now(), BATCH)))
 }
 
-/// Old deliveries, and the bodies of those whose jobs are gone.
+/// Removes old webhook deliveries, and the bodies of those whose jobs are gone.
 async fn forget_webhooks(app: App) -> Result<usize, AppError> {
     let before = before(&app, app.settings.retention.deliveries);
     let emptied = to_the_end!(app, |conn| webhooks::drop_bodies(conn, app.now(), BATCH));
-    tracing::debug!(deliveries = emptied, "bodies of webhooks removed with their jobs");
+    tracing::debug!(deliveries = emptied, "removed webhook bodies of expired jobs");
     Ok(to_the_end!(app, |conn| webhooks::forget(conn, before, BATCH)))
 }
 
-/// Runs whose results have expired, with their documents.
+/// Removes runs whose results have expired, with their documents.
 async fn erase_runs(app: App) -> Result<usize, AppError> {
     let mut sum = 0;
     loop {
@@ -127,27 +127,27 @@ async fn erase_runs(app: App) -> Result<usize, AppError> {
     }
 }
 
-/// Pages that wait for others which have ended. Nothing is removed.
+/// Releases pages that wait for ended pages. Nothing is removed.
 async fn release_waiting(app: App) -> Result<usize, AppError> {
     runs::release_waiting(&app).await?;
     Ok(0)
 }
 
-/// Sessions whose server is gone, and the rows of old ones.
+/// Ends sessions whose server is gone, and removes the rows of old ones.
 async fn sweep_sessions(app: App) -> Result<usize, AppError> {
     let before = before(&app, app.settings.retention.scrapes);
     let ended = to_the_end!(app, |conn| browser::end_lost(conn, app.now(), BATCH));
     Ok(ended + to_the_end!(app, |conn| browser::forget(conn, before, BATCH)))
 }
 
-/// Profiles that nobody uses, and what is left of those who saved them.
+/// Removes unused profiles, and expired leases of profiles.
 async fn forget_profiles(app: App) -> Result<usize, AppError> {
     let before = before(&app, app.settings.retention.profiles);
     let leases = to_the_end!(app, |conn| leases::forget(conn, profiles::LEASE, app.now(), BATCH));
     Ok(leases + to_the_end!(app, |conn| store::profiles::forget(conn, before, BATCH)))
 }
 
-/// What the queue keeps of jobs that are over: empty lanes, hosts, dead letters.
+/// Removes remains of finished jobs from the queue: empty lanes, hosts, dead letters.
 async fn sweep_queue(app: App) -> Result<usize, AppError> {
     let retention = app.settings.retention;
     let lanes = to_the_end!(app, |conn| jobs::sweep_lanes(conn, BATCH));
@@ -156,7 +156,7 @@ async fn sweep_queue(app: App) -> Result<usize, AppError> {
     Ok(lanes + hosts + dead)
 }
 
-/// Copies in the cache and their bodies.
+/// Removes expired and evicted copies from the cache, with their bodies.
 async fn sweep_cache(app: App) -> Result<usize, AppError> {
     let Swept { rows, bodies } = cache::sweep(&app).await?;
     Ok(rows + bodies)
@@ -167,7 +167,7 @@ fn before(app: &App, age: Duration) -> Timestamp {
     app.now().checked_sub_signed(age).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// Less than a batch means that nothing is left.
+/// Whether this was the last batch: it was not full.
 fn is_last(done: usize) -> bool {
     i64::try_from(done).unwrap_or(BATCH) < BATCH
 }
@@ -180,7 +180,7 @@ mod tests {
 
     static ROUNDS: AtomicUsize = AtomicUsize::new(0);
 
-    /// A task: it says how many things it has removed.
+    /// Counts its runs.
     async fn sweep_nothing(_: App) -> Result<usize, AppError> {
         Ok(ROUNDS.fetch_add(1, Ordering::Relaxed))
     }

@@ -1,4 +1,4 @@
-//! What a team has used and may use (docs/CONTRACT.md, "Usage").
+//! Usage and limits of a team (docs/CONTRACT.md, "Usage").
 
 use base::Timestamp;
 use chrono::{NaiveDate, NaiveTime};
@@ -10,13 +10,13 @@ use crate::auth::Caller;
 use crate::runs::PAGES;
 use crate::{App, AppError, keys};
 
-/// Tokens that one credit is shown as. The specification names no rate, so this is a convention of ours.
+/// Number of tokens shown per credit. The specification names no rate, so this is a convention of this server.
 pub const TOKENS_PER_CREDIT: i64 = 15;
 
-/// What a team without a limit is shown as its credits: clients need a whole number.
+/// Credits shown for a team without a limit: clients need a whole number.
 pub const UNLIMITED_CREDITS: i64 = 99_999_999;
 
-/// Credits left and granted. Credits do not renew by themselves, so there are no billing periods.
+/// Returns the credits left and granted. Credits do not renew by themselves, so there are no billing periods.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -31,7 +31,7 @@ pub async fn credit_usage(app: &App, caller: &Caller) -> Result<CreditUsage, App
     Ok(CreditUsage { remaining_credits, plan_credits, period: BillingPeriod::default() })
 }
 
-/// The same in tokens.
+/// Returns the credits left and granted, in tokens.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -45,7 +45,8 @@ pub async fn token_usage(app: &App, caller: &Caller) -> Result<TokenUsage, AppEr
     })
 }
 
-/// Credits by calendar month (UTC), oldest first, only months with use; within a month by API key when asked for.
+/// Returns credits by calendar month (UTC), oldest first, only months with usage; within a month by API key if
+/// requested.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -66,7 +67,7 @@ pub async fn credit_history(app: &App, caller: &Caller, by_api_key: bool) -> Res
     Ok(periods.into_iter().map(period).collect())
 }
 
-/// The same in tokens.
+/// Returns the usage by month, in tokens.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -77,8 +78,8 @@ pub async fn token_history(app: &App, caller: &Caller, by_api_key: bool) -> Resu
     Ok(credits.into_iter().map(period).collect())
 }
 
-/// Scrapes that run, and pages of crawls and batches that run and wait. Scrapes do not wait: those over the limit are
-/// refused.
+/// Returns the numbers of running scrapes and of running and waiting pages of crawls and batches. Scrapes do not wait:
+/// those over the limit are refused.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -101,7 +102,7 @@ pub async fn queue_status(app: &App, caller: &Caller) -> Result<QueueStatus, App
     })
 }
 
-/// Scrapes that run, and how many may.
+/// Returns the number of running scrapes and the limit.
 #[must_use]
 pub fn concurrency(app: &App, caller: &Caller) -> Concurrency {
     let concurrency = app.active.count(&caller.team.id);

@@ -1,11 +1,11 @@
-//! Webhooks: [`emit`] an event in the transaction of what it tells of, and [`Deliver`] carries it to its receiver.
+//! Webhooks: [`emit`] writes an event in the transaction of its cause, and [`Deliver`] delivers it to its receiver.
 //!
-//! [`Hook::check`] takes the hook of a request, and refuses an address that cannot be one. Events are emitted in the order
-//! in which things happen. After the commit somebody wakes the queue `hooks`, or the event waits for the next poll: the
-//! worker does after each commit of its jobs, the calls that begin and cancel a job do it themselves.
+//! [`Hook::check`] validates the webhook of a request. Events are emitted in the order in which things happen. After
+//! the commit the queue `hooks` has to be woken, or the event waits for the next poll: workers do so after each commit
+//! of their jobs; calls that start or cancel a job do it themselves.
 //!
-//! A receiver hears of a job's start first and of its end last. It may hear of something twice: `webhookId` stays the
-//! same then.
+//! A receiver gets a job's start first and its end last. Events may be delivered more than once, with the same
+//! `webhookId`.
 
 mod admin;
 mod deliver;
@@ -29,28 +29,28 @@ use crate::AppError;
 pub use admin::{deliveries, redeliver, rotate_secret, secret};
 pub use deliver::{Attempted, Deliver, DeliveryPayload};
 
-/// Delivering webhooks: a receiver that hangs takes no slot from a page.
+/// Queue of webhook deliveries, separate so that a slow receiver takes no slot from pages.
 pub(crate) const HOOKS: Queue = Queue { name: "hooks", slots: 256 };
 
-/// Who wants to hear of a job's events.
+/// Receiver of a job's events.
 #[derive(Clone)]
 pub struct Hook {
     url: Url,
     headers: BTreeMap<String, String>,
     metadata: Map<String, Value>,
-    /// Those that are wanted.
+    /// Events to deliver.
     events: Vec<WebhookEvent>,
     private: bool,
 }
 
 impl Hook {
-    /// The hook that a request asks for, checked. A user name and password in its URL become a header, so that the URL
-    /// can be shown and logged. Of a `private` job nothing may be kept (zero data retention): its deliveries leave the
-    /// log as soon as they have ended, and cannot be sent again by hand.
+    /// Validates the webhook of a request. A user name and password in its URL become a header, so that the URL can be
+    /// shown and logged. Deliveries of a `private` job (zero data retention) are removed from the log as soon as they
+    /// have ended, and cannot be sent again by hand.
     ///
     /// # Errors
-    /// [`AppError::Invalid`] when the URL is not http or https, or has no host that could exist. Whether that host may
-    /// be connected to is decided at each attempt, on the address that is dialled.
+    /// [`AppError::Invalid`] when the URL is not http or https, or its host is not valid. Whether that host may be
+    /// connected to is decided at each attempt, on the address that is dialled.
     pub fn check(config: Option<&WebhookConfig>, private: bool) -> Result<Option<Hook>, AppError> {
         let Some(config) = config else { return Ok(None) };
         let place = address(config.url.as_str()).map_err(|error| Invalid::at("webhook.url", error.to_string()))?;
@@ -64,12 +64,12 @@ impl Hook {
     }
 }
 
-/// Writes down an event for a hook, if it wants events of this kind. Once the transaction is committed, the delivery is
-/// certain to be tried. `job` is the id of the crawl or batch.
+/// Writes an event for a webhook, if it subscribes to events of this kind. Once the transaction is committed, delivery
+/// will be attempted. `job` is the id of the crawl or batch.
 ///
 /// # Errors
-/// [`StoreError`]: the transaction has to be given up, so that nothing happens that the receiver is not told.
-#[expect(clippy::too_many_arguments, reason = "who is told, by whom, of what, when")]
+/// [`StoreError`]; then the transaction must be rolled back, so that nothing happens without its event.
+#[expect(clippy::too_many_arguments, reason = "receiver, sender, event and time belong together")]
 #[crate::boxed]
 pub async fn emit(
     conn: &mut Conn,
@@ -82,19 +82,19 @@ pub async fn emit(
     emit_all(conn, hook, Source { team, job }, std::slice::from_ref(event), now).await
 }
 
-/// Whose events they are.
+/// Source of events.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {
-    /// The team's id.
+    /// Id of the team.
     pub team: &'a str,
-    /// The id of the crawl or batch.
+    /// Id of the crawl or batch.
     pub job: &'a str,
 }
 
-/// As [`emit`], for several events of one job at once: much faster for a batch of pages.
+/// Writes several events of one job as [`emit`] does, much faster for a batch of pages.
 ///
 /// # Errors
-/// As [`emit`].
+/// Errors of [`emit`].
 pub async fn emit_all(
     conn: &mut Conn,
     hook: &Hook,
@@ -124,31 +124,31 @@ pub async fn emit_all(
     if jobs.is_empty() {
         return Ok(());
     }
-    // The queue's rows are locked first, as everywhere.
+    // The queue's rows are locked first, as in all transactions: another order could deadlock.
     jobs::enqueue(conn, &lane(source.team, source.job), &jobs, now).await?;
     rows::insert(conn, &deliveries).await
 }
 
-/// First attempts of a job's events: an event that waits for an earlier phase waits here.
+/// Returns the lane for first attempts of a job's events: here an event waits for those of an earlier phase.
 fn lane<'a>(team: &'a str, id: &'a str) -> Lane<'a> {
     Lane { queue: HOOKS.name, id, team_id: team, cap: AT_ONCE, team_cap: TEAM_AT_ONCE, delay: Duration::ZERO }
 }
 
-/// Where later attempts stand: there is no order among them, and first ones do not wait for them.
+/// Returns the lane for retries: they have no order, and first attempts do not wait for them.
 fn retry_lane(job: &str) -> String {
     format!("{job}:retry")
 }
 
-/// The queue's job for the next attempt at a delivery. The unique key makes sure that there is one at a time.
+/// Builds the queue job for the next attempt at a delivery. Its unique key allows one at a time.
 fn attempt(delivery: &str, phase: i32, run_at: Timestamp) -> Result<NewJob, StoreError> {
     let unique_key = Some(format!("webhook:{delivery}"));
     let job = NewJob::of(new_id(), &DeliveryPayload { delivery: delivery.to_owned() }, run_at)?;
     Ok(NewJob { phase, unique_key, ..job })
 }
 
-/// How many deliveries of one job may be under way: a slow receiver holds up no more.
+/// Maximum number of concurrent deliveries of one job, so that a slow receiver blocks no more.
 const AT_ONCE: i32 = 4;
-/// How many deliveries of one team may be under way.
+/// Maximum number of concurrent deliveries of one team.
 const TEAM_AT_ONCE: i32 = 16;
 
 fn phase(phase: Phase) -> i32 {

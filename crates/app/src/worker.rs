@@ -1,4 +1,4 @@
-//! Every handler and every queue there is, and the worker of this service.
+//! All queues and handlers, and the worker of this service.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,23 +11,24 @@ use crate::crawl::StartHandler;
 use crate::runs::{PAGES, PageHandler};
 use crate::webhooks::{Deliver, HOOKS};
 
-/// Every queue, in the order in which they are listed. Section `queues` of the settings has a line for each.
+/// All queues, in the order in which they are listed. Section `queues` of the settings has a line for each.
 pub const QUEUES: [Queue; 2] = [PAGES, HOOKS];
 
-/// How much a worker does at a time.
+/// Limits of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkerSettings {
-    /// Jobs of a queue, by its name; 0 leaves the queue to other processes. One that is missing has its own number.
+    /// Number of concurrent jobs by queue name; 0 leaves the queue to other processes. A missing queue has its own
+    /// default.
     pub slots: BTreeMap<String, u32>,
-    /// Requests to one host.
+    /// Maximum number of concurrent requests to one host.
     pub per_host: u32,
-    /// After which time without a sign of life its jobs are done by others.
+    /// Lease of a job: after this time without renewal, other workers take the job over.
     pub lease: Duration,
-    /// How long running jobs may take to end when the worker stops.
+    /// Time that running jobs have to end when the worker stops.
     pub drain: Duration,
 }
 
-/// The worker of this service: [`Worker::run`] works until it is told to stop.
+/// Builds the worker of this service; [`Worker::run`] works until it is stopped.
 #[must_use]
 pub fn worker(app: &App, settings: WorkerSettings) -> Worker {
     let WorkerSettings { slots, per_host, lease, drain } = settings;
@@ -54,7 +55,7 @@ mod tests {
     use crate::runs::PagePayload;
     use crate::webhooks::DeliveryPayload;
 
-    /// Jobs of earlier versions wait in databases: these texts do not change, and more of them may come.
+    /// Jobs of earlier versions wait in databases: these texts must not change, but new ones may be added.
     fn check<P: Payload + Debug>(stored: &str, kind: &str, queue: &str, attempts: i32) {
         let payload: P = serde_json::from_str(stored).unwrap();
         let job = NewJob::of("id", &payload, base::Timestamp::UNIX_EPOCH).unwrap();

@@ -1,5 +1,5 @@
-//! Long batches: the list is written down in pieces when the batch is accepted, and a job makes rows of them, one piece per
-//! transaction. An accepted batch is whole from then on, whatever dies when, and no other writer waits for it.
+//! Long batches: the list is stored in pieces when the batch is accepted, and a job inserts their rows, one piece per
+//! transaction. An accepted batch is therefore complete even after a crash, and other writers never wait long.
 
 use base::{Secret, Timestamp, new_id};
 use queue::{Failure, Finished, Handler, NewJob, Payload, Queue, Running};
@@ -15,14 +15,14 @@ use super::KIND;
 use crate::runs::{Context, Lanes, PAGES, add_pages, beside, new_pages, of_page, patience, run_of, save};
 use crate::{App, AppError, credentials};
 
-/// Pages of one transaction: some thirty milliseconds of SQLite.
+/// Number of pages that one transaction inserts: about 30 ms in SQLite.
 pub(crate) const PIECE: usize = 500;
-/// Fast, and most of the gain.
+/// Zstandard level 1: fast, and most of the gain.
 const LEVEL: i32 = 1;
-/// Largest piece, unpacked.
+/// Maximum size of an uncompressed piece, in bytes.
 const MAX_PIECE: usize = 64 << 20;
 
-/// Which batch.
+/// Payload of a fill job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct FillPayload {
     crawl: String,
@@ -31,27 +31,27 @@ pub(crate) struct FillPayload {
 impl Payload for FillPayload {
     const KIND: &'static str = "batch.fill";
     const QUEUE: Queue = PAGES;
-    /// More than others: what it has written stays written.
+    /// Higher than for other jobs, because pieces that were inserted stay inserted.
     const ATTEMPTS: i32 = 20;
 }
 
-/// The handler.
+/// Handler of fill jobs.
 pub(crate) struct Fill {
     pub(crate) app: App,
 }
 
-/// The pages of a batch: as rows, or in pieces when there are many.
+/// Pages of a batch, as rows or, if there are many, as compressed pieces.
 pub(crate) enum Pages {
     Rows {
         pages: Vec<NewPage>,
-        /// What stood in their URLs besides the address, by the ids of the pages.
+        /// Credentials from their URLs, by the ids of the pages.
         secrets: Vec<(String, Secret)>,
     },
     Pieces(Vec<Vec<u8>>),
 }
 
 impl Pages {
-    /// Sorts and packs them, off the threads that answer.
+    /// Builds rows or compressed pieces, off the async threads.
     pub(crate) async fn of(pages: Vec<BatchPage>) -> Result<Self, AppError> {
         let pack = move || -> Result<Self, AppError> {
             let entries: Vec<Entry> = pages.into_iter().map(entry).collect();
@@ -67,7 +67,7 @@ impl Pages {
         spawn_blocking(pack).await.map_err(AppError::internal)?
     }
 
-    /// Writes them down for a batch whose progress is locked and that has room for them.
+    /// Writes the pages of a batch whose progress is locked and that has room for them.
     pub(super) async fn write(
         self,
         conn: &mut Conn,
@@ -89,7 +89,7 @@ impl Pages {
     }
 }
 
-/// A page of a list: its URL with all that stands in it, and as it is told back.
+/// Page of a list: its URL with credentials, and its spelling in answers.
 type Entry = (Url, String);
 
 fn entry(BatchPage { url, source }: BatchPage) -> Entry {
@@ -97,7 +97,7 @@ fn entry(BatchPage { url, source }: BatchPage) -> Entry {
     (url, source.or(&address))
 }
 
-/// One that is given twice is scraped twice: what a page is known by is its place in the list.
+/// Gives each page a random key, so that a URL that is listed twice is scraped twice.
 fn numbered(entries: Vec<Entry>) -> Pages {
     let (mut pages, mut secrets) = (Vec::with_capacity(entries.len()), Vec::new());
     for (url, source) in entries {
@@ -115,7 +115,7 @@ fn unpacked(piece: &[u8]) -> Result<Pages, AppError> {
     serde_json::from_slice(&json).map(numbered).map_err(AppError::internal)
 }
 
-/// Queues it beside the pages, one at a time.
+/// Queues a fill job in a lane beside the pages, one at a time.
 async fn enqueue(conn: &mut Conn, run: &str, (lanes, team): (&Lanes, &str), now: Timestamp) -> Result<(), StoreError> {
     let job = NewJob::of(new_id(), &FillPayload { crawl: run.to_owned() }, now)?;
     jobs::enqueue(conn, &lanes.beside(&beside(run), team), &[job], now).await?;
@@ -141,7 +141,7 @@ impl Handler for Fill {
         for finished in done {
             let crawl = &finished.job.payload.crawl;
             let Some(mut progress) = runs::lock(conn, crawl).await? else { continue };
-            // Pages may have been added since, with a job of their own.
+            // Pages may have been added in the meantime, with a job of their own.
             if !runs::has_pieces(conn, crawl).await? {
                 progress.preparing = false;
                 save(&self.app, conn, &KIND, &mut progress).await?;
@@ -163,7 +163,7 @@ impl Handler for Fill {
     }
 }
 
-/// Makes rows of the next piece; `false` when there is none.
+/// Inserts the rows of the next piece; returns `false` when there is none.
 async fn next(app: &App, context: &Context) -> Result<bool, AppError> {
     let Some((seq, piece)) = runs::first_piece(&mut app.conn().await?, &context.id).await? else { return Ok(false) };
     let pages = spawn_blocking(move || unpacked(&piece)).await.map_err(AppError::internal)??;
@@ -175,7 +175,7 @@ async fn next(app: &App, context: &Context) -> Result<bool, AppError> {
             let team = &context.caller.team.id;
             jobs::lock_team(conn, PAGES.name, team).await?;
             let Some(mut progress) = runs::lock(conn, &context.id).await? else { return Ok(false) };
-            // Another worker may have done it, if our lease was lost.
+            // Another worker may have inserted the piece if the lease of this job expired.
             if runs::remove_piece(conn, &context.id, seq).await? {
                 pages.write(conn, &mut progress, (&context.lanes, team), now).await?;
                 save(app, conn, &KIND, &mut progress).await?;
@@ -186,12 +186,12 @@ async fn next(app: &App, context: &Context) -> Result<bool, AppError> {
     Ok(written?)
 }
 
-/// The batch ends without the pages that could not be taken on.
+/// Ends a batch without the pages whose rows could not be inserted.
 async fn give_up(app: &App, conn: &mut Conn, batch: &str, error: &str) -> Result<(), StoreError> {
     let Some(mut progress) = runs::lock(conn, batch).await? else { return Ok(()) };
-    tracing::error!(batch, error, "pages of a batch given up");
+    tracing::error!(batch, error, "could not add all pages of a batch; it goes on without them");
     runs::remove_pieces(conn, batch).await?;
-    runs::warn(conn, batch, "some pages could not be taken on; they are not charged").await?;
+    runs::warn(conn, batch, "some pages could not be queued; they are not charged").await?;
     progress.max_items = progress.pending + progress.done + progress.failed;
     progress.preparing = false;
     save(app, conn, &KIND, &mut progress).await

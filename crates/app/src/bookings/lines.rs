@@ -1,5 +1,5 @@
-//! The lines in which bookings wait: what comes while one transaction is being written goes into the next together, and
-//! while many come, each transaction waits a little for more. Each booking waits until its own is written.
+//! Queues for bookings, with group commit: bookings that arrive while a transaction is written go into the next one,
+//! and under load each transaction waits a little for more. Each caller waits until its own booking is written.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::mem;
@@ -16,32 +16,32 @@ use tokio::time::{Instant, timeout_at};
 use super::{Change, Written, write_group};
 use crate::App;
 
-/// Changes of one transaction.
+/// Maximum number of changes in one transaction.
 const MAX_GROUP: usize = 64;
-/// Transactions at a time, where the database writes more than one. Changes of one team go to the same line: their
-/// transactions could only wait for each other.
+/// Number of concurrent transactions on databases that allow several. Changes of one team go to the same queue, because
+/// their transactions would only block each other.
 const PARALLEL_LINES: usize = 4;
-/// The least time from the beginning of one transaction to that of the next, unless all requests at work wait for it: one
+/// Minimum time between the starts of two transactions, unless all requests in progress are already waiting: one
 /// transaction costs nearly the same for several changes as for one.
 const GATHER: Duration = Duration::from_millis(3);
 
-/// The lines in which changes wait. They are as long as there are requests at work, which have bounds of their own.
+/// Queues for changes. Their length is bounded by the number of requests in progress, which has limits of its own.
 pub(crate) struct Bookings {
     lines: Vec<Arc<Line>>,
-    /// Whether a transaction may hold several teams. Where several are written at a time it may not: they would wait for
-    /// each other's accounts in a ring.
+    /// Whether a transaction may contain several teams. With several concurrent transactions that could deadlock on the
+    /// teams' accounts.
     mixes_teams: bool,
     at_work: Arc<AtomicUsize>,
     gather: Duration,
 }
 
-/// A request that is at work and will have something to write, until this is dropped.
+/// Guard of a request in progress that will have something to write.
 pub(crate) struct AtWork(Arc<AtomicUsize>);
 
 #[derive(Default)]
 struct Line {
     state: Mutex<LineState>,
-    /// All that are at work wait.
+    /// Signalled when all requests in progress are waiting.
     complete: Notify,
 }
 
@@ -49,17 +49,17 @@ struct Line {
 struct LineState {
     waiting: Vec<Waiting>,
     is_served: bool,
-    /// When the last transaction began.
+    /// Start of the last transaction.
     begun: Option<Instant>,
 }
 
-/// A change, and who wants to know what became of it.
+/// Queued change, with the channel for its result.
 pub(super) struct Waiting {
     pub(super) change: Change,
     written: oneshot::Sender<Written>,
 }
 
-/// Writes what waits in a line. When it is dropped before its end, as by a panic, those who wait get an error.
+/// Task that writes a queue. If it is dropped early, as by a panic, the waiters get an error.
 struct Service {
     line: Arc<Line>,
     mixes_teams: bool,
@@ -81,14 +81,14 @@ impl Bookings {
         AtWork(Arc::clone(&self.at_work))
     }
 
-    /// Writes a change, all or nothing. When the future is dropped before, the change is written all the same.
+    /// Writes a change atomically. Dropping the future early does not cancel the write.
     ///
     /// # Errors
-    /// Those of [`ledger::reserve`], [`ledger::settle`] and [`ledger::charge`]. Nothing is written then.
+    /// Errors of [`ledger::reserve`], [`ledger::settle`] and [`ledger::charge`]; then nothing is written.
     pub(crate) async fn write(&self, app: &App, change: Change) -> Written {
         let (written, answer) = oneshot::channel();
         let line = self.line_of(change.team());
-        // Both under one lock: otherwise the service could end in between, and the change would never be written.
+        // One lock for both: otherwise the service could end in between, and the change would never be written.
         let (was_served, is_complete) = {
             let mut state = line.state.lock();
             state.waiting.push(Waiting { change, written });
@@ -106,7 +106,7 @@ impl Bookings {
     }
 
     fn line_of(&self, team: &str) -> &Arc<Line> {
-        // Without a random seed, so that a team stays in its line.
+        // No random seed, so that a team always gets the same queue.
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(team);
         let lines = self.lines.len() as u64;
         &self.lines[usize::try_from(hash % lines).unwrap_or(0)]
@@ -120,7 +120,7 @@ impl Drop for AtWork {
 }
 
 impl LineState {
-    /// Whether all requests at work are waiting in this line, so that gathering longer is of no use.
+    /// Whether all requests in progress are waiting in this queue, so that gathering longer is pointless.
     fn is_complete(&self, at_work: &AtomicUsize) -> bool {
         self.waiting.len() >= at_work.load(Ordering::Relaxed).min(MAX_GROUP)
     }
@@ -135,10 +135,10 @@ impl Service {
         }
     }
 
-    /// Waits for more, where the last transaction began just now.
+    /// Waits for more changes if the last transaction began just now.
     async fn gather(&self) {
         let mut complete = pin!(self.line.complete.notified());
-        // From here on it hears of what is added.
+        // Registered before the state is read, so that no notification is missed.
         complete.as_mut().enable();
         let until = {
             let state = self.line.state.lock();
@@ -146,12 +146,12 @@ impl Service {
             until.filter(|_| !state.waiting.is_empty() && !state.is_complete(&self.at_work))
         };
         if let Some(until) = until {
-            // In time or not, what is there is written.
+            // On timeout, write what is there.
             let _ = timeout_at(until, complete).await;
         }
     }
 
-    /// Those that wait now, up to a bound; `None` when there are none, and the line is no longer served.
+    /// Takes the next group of waiting changes; `None` when there are none, which ends the service.
     fn next(&mut self) -> Option<Vec<Waiting>> {
         let mut state = self.line.state.lock();
         if state.waiting.is_empty() {
@@ -180,7 +180,7 @@ impl Drop for Service {
 
 impl Waiting {
     pub(super) fn tell(self, written: Written) {
-        // The caller may have hung up; what was written stays written.
+        // The caller may have gone away; the change stays written.
         let _ = self.written.send(written);
     }
 }
@@ -199,13 +199,13 @@ mod tests {
         Change::Settle { source, credits: 1, row: None, copy: None }
     }
 
-    /// A transaction waits until all that are at work have come, and no longer.
+    /// A transaction waits until all requests in progress have arrived, and no longer.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn those_that_come_together_are_written_together() {
         let (app, caller, _folder) = app().await;
         let bookings = Bookings { gather: Duration::from_secs(60), ..Bookings::new(&app.store) };
         let team = &caller.team.id;
-        // Nobody waits for the first.
+        // The first change is written without waiting.
         bookings.write(&app, charge(team, 0)).await.unwrap();
         let at_work: Vec<AtWork> = (0..3).map(|_| bookings.begin()).collect();
         let late = async {

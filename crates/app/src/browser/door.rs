@@ -1,4 +1,4 @@
-//! The addresses of a session: whoever has one may go in, without a key.
+//! Session URLs: their tokens grant access without an API key.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use super::elsewhere;
 use super::live::Live;
 use crate::{App, AppError, auth};
 
-/// What an address opens.
+/// Kind of access that a session URL grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Door {
     /// The DevTools protocol.
     Cdp,
-    /// The sight of the page.
+    /// Live view of the page.
     View,
-    /// The sight of the page, with mouse and keys.
+    /// Live view of the page with mouse and keyboard.
     Control,
 }
 
-/// A session that somebody has come into.
+/// Session that a client has entered with a token.
 pub struct Entrance {
     live: Arc<Live>,
     door: Door,
 }
 
 impl Door {
-    /// All of them.
+    /// All kinds of access.
     pub const ALL: [Self; 3] = [Self::Cdp, Self::View, Self::Control];
 
-    /// Its word in an address.
+    /// Returns its path segment in a session URL.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -47,11 +47,12 @@ impl Door {
     }
 }
 
-/// Opens a door of a session that runs in this process, to a client that comes from the address `from`. None for every other
-/// session and token. The rules of the team are known for a second, so that this asks the database at most that often.
+/// Checks the token for a session that runs in this process, for a client at the address `from`. Returns `None` for
+/// other sessions and wrong tokens. The team's rules are cached for a second, so the database is queried at most that
+/// often.
 ///
 /// # Errors
-/// [`AppError::AddressNotAllowed`] when the team may not be called for from there.
+/// [`AppError::AddressNotAllowed`] when the team does not allow that address.
 #[crate::boxed]
 pub async fn enter_here(
     app: &App,
@@ -66,20 +67,20 @@ pub async fn enter_here(
     Ok(Some(Entrance { live, door }))
 }
 
-/// Opens a door of a session with its token, to a client that comes from the address `from`. What does not run here is
-/// looked for in the database.
+/// Checks the token for a session, for a client at the address `from`. Sessions that do not run in this process are
+/// looked up in the database.
 ///
 /// # Errors
-/// [`AppError::SessionNotFound`] for a wrong token and for one of another door, which look like an unknown session;
-/// [`AppError::AddressNotAllowed`] when the team may not be called for from there; [`AppError::SessionElsewhere`] on another
-/// server.
+/// [`AppError::SessionNotFound`] for a wrong token and for one of another kind of access, which look like an unknown
+/// session; [`AppError::AddressNotAllowed`] when the team does not allow that address; [`AppError::SessionElsewhere`]
+/// on another server.
 #[crate::boxed]
 pub async fn enter(app: &App, id: Uuid, door: Door, token: &str, from: IpAddr) -> Result<Entrance, AppError> {
     if app.sessions().find(id).is_some() {
         return enter_here(app, id, door, token, from).await?.ok_or(AppError::SessionNotFound);
     }
     let row = rows::find(&mut app.conn().await?, &id.to_string()).await?;
-    // Tokens end with their session, so nobody learns by a token whether there was one.
+    // Tokens end with their session, so a token does not reveal whether there was one.
     match row.filter(|row| opens(row, door, token)) {
         Some(row) => Err(elsewhere(app, Some(&row))),
         None => Err(AppError::SessionNotFound),
@@ -93,29 +94,29 @@ fn opens(row: &rows::Session, door: Door, token: &str) -> bool {
         Door::View => &row.tokens.view,
         Door::Control => &row.tokens.hand,
     };
-    // Takes the same time wherever they differ. An empty one opens nothing.
+    // Constant-time comparison. An empty token grants nothing.
     !known.is_empty() && verify_slices_are_equal(known.expose().as_bytes(), token.as_bytes()).is_ok()
 }
 
 impl Entrance {
-    /// Which door it was.
+    /// Returns the kind of access.
     #[must_use]
     pub fn door(&self) -> Door {
         self.door
     }
 
-    /// How long the session can live yet, if something is done in it.
+    /// Returns the time until the session ends at the latest.
     #[must_use]
     pub fn time_left(&self) -> Duration {
         self.live.ends.saturating_duration_since(Instant::now())
     }
 
-    /// Notes that somebody does something, so that the session does not count as resting.
+    /// Records activity, which restarts the idle timeout.
     pub fn touch(&self) {
         self.live.touch();
     }
 
-    /// Lets a client speak the DevTools protocol.
+    /// Connects a client to the DevTools protocol.
     ///
     /// # Errors
     /// [`AppError::SessionEnded`], [`AppError::SessionsLimited`].
@@ -123,10 +124,10 @@ impl Entrance {
         self.live.relay(client).await
     }
 
-    /// Shows the page to a viewer; it steers when the door allows that.
+    /// Shows the page to a viewer, which may control it if the kind of access allows that.
     ///
     /// # Errors
-    /// As [`Entrance::relay`].
+    /// Errors of [`Entrance::relay`].
     pub async fn show(&self, viewer: Viewer) -> Result<(), AppError> {
         let may_steer = viewer.may_steer && self.door == Door::Control;
         self.live.show(Viewer { may_steer, ..viewer }).await

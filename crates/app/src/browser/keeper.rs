@@ -1,4 +1,4 @@
-//! The end of sessions: one task for each, which waits for it, saves, charges and writes it down.
+//! End of sessions: a task per session waits for its end, saves its profile, charges it and records its end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,55 +14,55 @@ use crate::active::Slot;
 use crate::profiles::Opened;
 use crate::reservation::Funds;
 
-/// Pause between two looks at whether a session rests.
+/// Interval at which the idle timeout is checked.
 const LOOK: Duration = Duration::from_secs(1);
-/// Pause between two renewals of its row; [`ALIVE`] has room for two that fail.
+/// Interval at which the row is renewed; [`ALIVE`] leaves room for two failures.
 const RENEW: Duration = Duration::from_secs(10);
-/// How long the state of a browser may take to be read at its end.
+/// Timeout for reading the browser's state at the end.
 const SAVE: Duration = Duration::from_secs(15);
 
-/// What only the keeper needs.
+/// Resources of a session that only its end needs.
 pub(super) struct Kept {
     pub(super) place: Slot,
     pub(super) funds: Funds,
     pub(super) profile: Option<Opened>,
 }
 
-/// Lets a session live until its end, whatever that is, and ends it.
+/// Waits for the end of a session, and ends it.
 pub(super) async fn keep(live: Arc<Live>, kept: Kept) {
     let why = tokio::select! {
         why = wait(&live) => why,
-        () = live.stop.cancelled() => "asked to",
-        () = live.app.sessions().closing().cancelled() => "the server stops",
-        () = live.browser.gone() => "its browser is gone",
-        () = live.key.revoked() => "its key was revoked",
+        () = live.stop.cancelled() => "ended by a client",
+        () = live.app.sessions().closing().cancelled() => "the server is shutting down",
+        () = live.browser.gone() => "the browser is gone",
+        () = live.key.revoked() => "the API key was revoked",
     };
-    // From here on nobody gets in, and what goes on in it ends.
+    // From here on clients are refused, and running calls end.
     live.stop.cancel();
     let lived = live.began.elapsed().min(live.ends - live.began);
     finish(&live, kept, lived, why).await;
 }
 
-/// Returns when its time or its rest is over, or others have ended it.
+/// Waits for the maximum lifetime, the idle timeout, or the end of the row by another server.
 async fn wait(live: &Live) -> &'static str {
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut renewed = Instant::now();
     loop {
         tokio::select! {
-            () = sleep_until(live.ends) => return "its time is over",
+            () = sleep_until(live.ends) => return "maximum lifetime reached",
             _ = looks.tick() => {}
         }
         if live.has_rested() {
-            return "it rested";
+            return "idle timeout";
         }
         if renewed.elapsed() >= RENEW {
             renewed = Instant::now();
             match renew(live).await {
                 Ok(true) => {}
-                Ok(false) => return "its row has ended",
+                Ok(false) => return "its row was already ended",
                 Err(error) if error.is_outage() => {}
-                Err(error) => tracing::warn!(?error, session = %live.id, "row of a session not renewed"),
+                Err(error) => tracing::warn!(?error, session = %live.id, "could not renew a session's row, retrying"),
             }
         }
     }
@@ -76,13 +76,13 @@ async fn renew(live: &Live) -> Result<bool, AppError> {
 async fn finish(live: &Arc<Live>, kept: Kept, lived: Duration, why: &'static str) {
     let Kept { place, funds, profile } = kept;
     let app = &live.app;
-    // Later it is gone in any case.
+    // Checked before closing: afterwards the browser is gone in any case.
     let lost_browser = live.browser.is_gone();
     if let Some(Opened { state: before, saver: Some(saver) }) = profile {
         match timeout(SAVE, live.browser.state(&before, Instant::now() + SAVE)).await {
-            // Nobody is there to be told but the log.
+            // No caller is left to report an unsaved profile to; it is logged.
             Ok(Ok(state)) => drop(saver.save_at_end(state).await),
-            _ => tracing::debug!(session = %live.id, "the state of a session cannot be read any more"),
+            _ => tracing::debug!(session = %live.id, "could not read the state of a session; its profile is not saved"),
         }
     }
     live.browser.close().await;
@@ -91,18 +91,18 @@ async fn finish(live: &Arc<Live>, kept: Kept, lived: Duration, why: &'static str
     let written =
         async { rows::end(&mut app.conn().await?, &live.id.to_string(), now, credits).await.map_err(AppError::from) };
     if let Err(error) = written.await {
-        tracing::warn!(?error, session = %live.id, "end of a session not written down, upkeep will do it");
+        tracing::warn!(?error, session = %live.id, "could not record the end of a session; upkeep will do it");
     }
     tracing::debug!(session = %live.id, team = live.team(), why, credits, "session ended");
     let session_duration_ms = i64::try_from(lived.as_millis()).unwrap_or(i64::MAX);
     let status = SessionStatus::Destroyed;
     live.ended.send_replace(Some(SessionEnded { success: true, status, session_duration_ms, credits_billed: credits }));
-    // Not found any more only now: who asks at the same moment is still told how it ended.
+    // Removed last: a concurrent call to end the session still gets its result.
     app.sessions().remove(live.id);
     drop(place);
 }
 
-/// Charges what it has cost; what cannot be booked is given back, and costs nothing.
+/// Charges the cost of a session. Amounts that cannot be booked are returned and not charged.
 async fn charge(live: &Live, funds: Funds, lived: Duration, lost_browser: bool) -> i64 {
     let mut charged = 0;
     let orders = live.orders.take_funds(lost_browser);
@@ -111,7 +111,7 @@ async fn charge(live: &Live, funds: Funds, lived: Duration, lost_browser: bool) 
         let Some(funds) = funds else { continue };
         match funds.settle(price, None, None).await {
             Ok(()) => charged += price,
-            Err(error) => tracing::warn!(?error, session = %live.id, "session not charged"),
+            Err(error) => tracing::warn!(?error, session = %live.id, "session not charged, its credits are returned"),
         }
     }
     charged

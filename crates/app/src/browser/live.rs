@@ -1,4 +1,4 @@
-//! A session in the process that runs it, and all of them together.
+//! Live sessions of this process.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -24,39 +24,39 @@ use crate::profiles::Opened;
 use crate::reservation::Funds;
 use crate::{App, AppError, KeyHold};
 
-/// How long a row says that its session lives, unless it is told so again.
+/// Lease of a session's row: after this time without renewal the session counts as dead.
 pub(super) const ALIVE: TimeDelta = TimeDelta::seconds(30);
-/// Clients and viewers of one session at the same time.
+/// Maximum number of clients and viewers of one session at a time.
 const MAX_GUESTS: usize = 8;
 
-/// The sessions of a process.
+/// Sessions of this process.
 #[derive(Default)]
 pub(crate) struct Sessions {
     live: Mutex<HashMap<Uuid, Arc<Live>>>,
-    /// Scrapes whose page is being opened.
+    /// Locks of scrapes whose page is being opened, and of idempotency keys in use.
     opening: Mutex<HashMap<Uuid, Weak<AsyncMutex<()>>>>,
     places: Active,
     closing: CancellationToken,
 }
 
-/// What a session begins with.
+/// Parts of a new session.
 pub(crate) struct Beginning {
     pub(crate) id: Uuid,
-    /// The scrape whose page it shows.
+    /// Scrape whose page it shows.
     pub(crate) scrape: Option<Uuid>,
     pub(crate) life: Duration,
-    /// After how long a rest it ends.
+    /// Idle timeout.
     pub(crate) rest: Duration,
     pub(crate) is_watchable: bool,
     pub(crate) place: Slot,
     pub(crate) funds: Funds,
     pub(crate) profile: Option<Opened>,
     pub(crate) session: Session,
-    /// The idempotency key of the call that starts it.
+    /// Idempotency key of the call that starts it.
     pub(crate) call: Option<Call>,
 }
 
-/// A session that runs here.
+/// Session that runs in this process.
 pub(crate) struct Live {
     pub(super) app: App,
     pub(super) id: Uuid,
@@ -65,36 +65,36 @@ pub(crate) struct Live {
     pub(super) ends: Instant,
     pub(super) rest: Duration,
     row: Row,
-    /// Orders in words, and what pays for them.
+    /// Prompts and their reservation.
     pub(super) orders: Orders,
     uses: Mutex<Uses>,
-    /// What stays of code from one call to the next; taken while code runs, so that one call does at a time.
+    /// State of the code interpreters between calls; locked while code runs, so that calls run one at a time.
     work: AsyncMutex<Work>,
-    /// Ends everything that goes on in it.
+    /// Token that ends everything running in the session.
     pub(super) stop: CancellationToken,
-    /// The key that started it, with which it ends.
+    /// API key that started it; the session ends when the key is revoked.
     pub(super) key: KeyHold,
-    /// How it ended, once it has.
+    /// Result of the session, once it has ended.
     pub(super) ended: watch::Sender<Option<SessionEnded>>,
 }
 
 struct Uses {
     last: Instant,
     last_at: Timestamp,
-    /// Calls that run.
+    /// Number of running calls.
     running: usize,
-    /// Clients and viewers.
+    /// Number of clients and viewers.
     guests: usize,
 }
 
-/// A call that runs, or a guest: the session does not rest meanwhile. Taken off when dropped.
+/// Guard of a running call or guest; the session is not idle while it exists.
 pub(super) struct Use<'a> {
     live: &'a Live,
     is_guest: bool,
 }
 
 impl Sessions {
-    /// A place for one more session of a team.
+    /// Takes a slot for a new session of a team.
     pub(crate) fn place(&self, app: &App, team: &str) -> Result<Slot, AppError> {
         let settings = &app.settings.sessions;
         if self.closing.is_cancelled() {
@@ -103,7 +103,7 @@ impl Sessions {
         let of_team = settings.max_of_team;
         let limited = |what: &'static str, limit| AppError::SessionsLimited { what, limit };
         let place = self.places.enter(team, of_team).ok_or_else(|| limited("team", of_team))?;
-        // Counted with its own.
+        // The total includes the slot just taken.
         if self.places.total() > settings.max { Err(limited("server", settings.max)) } else { Ok(place) }
     }
 
@@ -111,25 +111,25 @@ impl Sessions {
         self.live.lock().get(&id).cloned()
     }
 
-    /// How many are open.
+    /// Returns the number of open sessions.
     pub(crate) fn count(&self) -> u32 {
         self.places.total()
     }
 
-    /// The session that shows the page of a scrape.
+    /// Finds the session that shows the page of a scrape.
     pub(crate) fn of_scrape(&self, team: &str, scrape: Uuid) -> Option<Arc<Live>> {
         let scrape = scrape.to_string();
         let is_it = |live: &&Arc<Live>| live.row.scrape_id.as_deref() == Some(&scrape) && live.team() == team;
         self.live.lock().values().find(is_it).cloned()
     }
 
-    /// Held by the one call that opens the page of a scrape.
+    /// Returns the lock for opening the page of a scrape: one call opens it at a time.
     pub(crate) fn opening(&self, scrape: Uuid) -> Arc<AsyncMutex<()>> {
         let mut opening = self.opening.lock();
         if let Some(known) = opening.get(&scrape).and_then(Weak::upgrade) {
             return known;
         }
-        // Not more than there are calls.
+        // Drop unused locks, so that there are never more than calls.
         opening.retain(|_, turn| turn.strong_count() > 0);
         let turn = Arc::default();
         opening.insert(scrape, Arc::downgrade(&turn));
@@ -149,7 +149,7 @@ impl Sessions {
     }
 }
 
-/// Writes the session down and lets it live.
+/// Inserts the row of a session and starts the task that ends it.
 pub(crate) async fn begin(
     app: &App,
     caller: &Caller,
@@ -196,7 +196,7 @@ pub(crate) async fn begin(
     Ok(live)
 }
 
-/// 128 bits from the operating system's generator.
+/// Generates a token of 128 bits from the operating system's generator.
 fn token() -> Secret {
     Secret::new(hex::encode(rand::random::<[u8; 16]>()))
 }
@@ -206,7 +206,7 @@ impl Live {
         &self.row.team_id
     }
 
-    /// The row as it was written at the beginning, which says where the session is.
+    /// Returns the row as inserted, which says where the session runs.
     pub(crate) fn row(&self) -> Row {
         self.row.clone()
     }
@@ -215,16 +215,16 @@ impl Live {
         self.id
     }
 
-    /// Whether nobody can come in any more.
+    /// Whether the session accepts no more clients.
     pub(crate) fn is_over(&self) -> bool {
         self.stop.is_cancelled()
     }
 
-    /// Runs code when what runs before has ended.
+    /// Runs code after earlier calls have ended.
     ///
     /// # Errors
-    /// [`AppError::SessionEnded`] when the session ends meanwhile, [`AppError::SessionBusy`] when there is no time left, those
-    /// of [`interact::Interact::run`]. What goes wrong in the code is in the answer.
+    /// [`AppError::SessionEnded`] when the session ends meanwhile, [`AppError::SessionBusy`] when there is no time
+    /// left, and those of [`interact::Interact::run`]. Errors of the code itself are in the answer.
     pub(crate) async fn run(&self, language: Language, text: &str, deadline: Instant) -> Result<Executed, AppError> {
         let _use = self.enter(false)?;
         let running = async {
@@ -237,11 +237,11 @@ impl Live {
         self.while_it_lives(running).await
     }
 
-    /// Does what a sentence says, which [`Live::pay`] was asked for, when what runs before has ended. Returns what was done
-    /// and read, and what went wrong then.
+    /// Carries out a prompt that [`Live::pay`] has reserved credits for, after earlier calls have ended. Returns the
+    /// output, and the error if a step failed.
     ///
     /// # Errors
-    /// As [`Live::run`], and [`AppError::OrderRefused`] for a sentence that is not understood.
+    /// Errors of [`Live::run`], and [`AppError::OrderRefused`] for a prompt that is not understood.
     pub(crate) async fn obey(&self, prompt: &str, deadline: Instant) -> Result<(String, Option<String>), AppError> {
         let _use = self.enter(false)?;
         let obeying = async {
@@ -260,7 +260,7 @@ impl Live {
         self.while_it_lives(obeying).await
     }
 
-    /// The right to work on the page alone.
+    /// Waits for exclusive access to the page.
     async fn turn(&self, deadline: Instant) -> Result<MutexGuard<'_, Work>, AppError> {
         timeout_at(deadline, self.work.lock()).await.map_err(|_| AppError::SessionBusy)
     }
@@ -269,10 +269,10 @@ impl Live {
         self.stop.run_until_cancelled(work).await.unwrap_or(Err(AppError::SessionEnded))
     }
 
-    /// Lets an order in words be paid for: `reserve` sets aside what orders cost on top, if none has come before.
+    /// Reserves credits for a prompt: `reserve` covers all prompts of the session, so it runs once.
     ///
     /// # Errors
-    /// Those of `reserve`.
+    /// Errors of `reserve`.
     pub(crate) async fn pay(
         &self,
         reserve: impl Future<Output = Result<Funds, AppError>>,
@@ -280,27 +280,27 @@ impl Live {
         self.orders.pay(reserve).await
     }
 
-    /// Lets a client speak the DevTools protocol, until it or the session ends.
+    /// Connects a client to the DevTools protocol, until it disconnects or the session ends.
     pub(super) async fn relay(&self, client: Client) -> Result<RelayEnd, AppError> {
         let _use = self.enter(true)?;
         let end = self.stop.run_until_cancelled(self.browser.relay(client)).await;
         Ok(end.unwrap_or(RelayEnd::Gone))
     }
 
-    /// Shows the session to a viewer, until it or the session ends.
+    /// Shows the session to a viewer, until it disconnects or the session ends.
     pub(super) async fn show(&self, viewer: Viewer) -> Result<(), AppError> {
         let _use = self.enter(true)?;
         self.stop.run_until_cancelled(self.browser.show(viewer)).await;
         Ok(())
     }
 
-    /// Notes that somebody has just done something in it.
+    /// Records activity, which restarts the idle timeout.
     pub(crate) fn touch(&self) {
         let mut uses = self.uses.lock();
         (uses.last, uses.last_at) = (Instant::now(), self.app.now());
     }
 
-    /// Whether nobody has done anything in it for as long as it may rest.
+    /// Whether the idle timeout has passed.
     pub(super) fn has_rested(&self) -> bool {
         let uses = self.uses.lock();
         uses.running == 0 && uses.last.elapsed() >= self.rest
@@ -329,7 +329,7 @@ impl Live {
         Ok(Use { live: self, is_guest })
     }
 
-    /// Ends it, and waits until it has.
+    /// Ends the session and waits for its result.
     pub(crate) async fn end(&self) -> Result<SessionEnded, AppError> {
         self.stop.cancel();
         let mut ended = self.ended.subscribe();
@@ -347,7 +347,7 @@ impl Drop for Use<'_> {
     }
 }
 
-/// Whether an order is charged for: not one that was never carried out, nor one that lost its page before it did anything.
+/// Whether a prompt is charged: only if it was carried out, and did not lose its page before it did anything.
 fn counts(done: &Result<String, OrderError>) -> bool {
     match done {
         Ok(_) => true,
@@ -364,7 +364,7 @@ fn spoken(language: Language) -> interact::Language {
     }
 }
 
-/// What code has brought, as clients get it.
+/// Converts the result of code to the form that clients get.
 fn executed(ran: Ran) -> Executed {
     Executed {
         success: true,

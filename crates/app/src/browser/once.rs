@@ -1,4 +1,4 @@
-//! A call that starts a session once, however often it comes: the same idempotency key returns the same session.
+//! Idempotent start of a session: the same idempotency key returns the same session.
 
 use sha2::{Digest as _, Sha256};
 use store::browser::{self as rows, Call};
@@ -11,11 +11,11 @@ use crate::auth::Caller;
 use crate::runs::fingerprint;
 use crate::{App, AppError};
 
-/// The session that was started under this key, or a new one.
+/// Returns the session that was started with this key, or starts one.
 ///
 /// # Errors
 /// [`AppError::SessionBusy`] when another call with the key is still starting its session after 30 s,
-/// [`AppError::DuplicateRequest`] when the key was used for another request; those of a session without a key.
+/// [`AppError::DuplicateRequest`] when the key was used for another request; and the errors of a start without a key.
 pub(super) async fn start(
     app: &App,
     caller: &Caller,
@@ -25,7 +25,7 @@ pub(super) async fn start(
 ) -> Result<BrowserStarted, AppError> {
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
     let call = Call { key: key.to_owned(), fingerprint };
-    // One call starts it, those that come to this server meanwhile wait for it.
+    // One call starts the session; concurrent calls to this server wait for it.
     let turn = app.sessions().opening(name(&caller.team.id, key));
     let _turn = timeout_at(Instant::now() + START, turn.lock()).await.map_err(|_| AppError::SessionBusy)?;
     if let Some(known) = known(app, caller, &call, address).await? {
@@ -48,7 +48,7 @@ async fn known(app: &App, caller: &Caller, call: &Call, address: &str) -> Result
     Ok(Some(Seen::of(app, row, address).started()))
 }
 
-/// The id under which a team's idempotency key is held while its session opens.
+/// Returns the id of the lock for a team's idempotency key.
 fn name(team: &str, key: &str) -> Uuid {
     let digest = Sha256::digest(format!("{team} {key}"));
     let mut bytes = [0; 16];

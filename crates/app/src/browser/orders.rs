@@ -1,5 +1,5 @@
-//! Orders in words in a session: which are carried out, and how they are paid for. They cost something on top of the
-//! session, once, however many there are.
+//! Prompts in a session: which ones are carried out, and how they are paid for. A session with prompts costs a fixed
+//! extra, however many there are.
 
 use interact::OrderError;
 use parking_lot::Mutex;
@@ -8,46 +8,46 @@ use tokio::sync::Mutex as AsyncMutex;
 use crate::AppError;
 use crate::reservation::Funds;
 
-/// The orders of one session.
+/// Prompts of one session.
 #[derive(Default)]
 pub(super) struct Orders {
-    /// Held by the one who sets credits aside.
+    /// Lock held while credits are reserved.
     paying: AsyncMutex<()>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// What is set aside for them; none as long as none came.
+    /// Reservation for the prompts; none before the first prompt.
     funds: Option<Funds>,
-    /// Those that came and are not over.
+    /// Number of accepted prompts that have not ended.
     open: usize,
     begun: Begun,
 }
 
-/// What became of those that were begun.
+/// State of the prompts that have started.
 #[derive(Default)]
 struct Begun {
-    /// Whether one did something, or found that the page does not have what it names: then the session costs more.
+    /// Whether a prompt did something, or found that the page lacks the element it names: then the extra is charged.
     counts: bool,
-    /// Those that run, or were cut off.
+    /// Number of prompts that run or were cut off.
     undecided: usize,
 }
 
-/// An order that is paid for. When it is over and there is none to charge for, what was set aside is given back, unless
-/// another one that is open needs it.
+/// Guard of a prompt with a reservation. When it is dropped and no prompt is to be charged, the reservation is
+/// returned, unless another open prompt needs it.
 pub(crate) struct Order<'a>(&'a Orders);
 
 impl Orders {
-    /// Lets an order be paid for: `reserve` sets credits aside, and is not asked when an earlier order has done so.
+    /// Reserves credits for a prompt; `reserve` is not run when an earlier prompt has reserved them.
     ///
     /// # Errors
-    /// Those of `reserve`.
+    /// Errors of `reserve`.
     pub(super) async fn pay(
         &self,
         reserve: impl Future<Output = Result<Funds, AppError>>,
     ) -> Result<Order<'_>, AppError> {
-        // Counted before it looks: from here on nobody gives back what is there.
+        // Count the prompt before checking: from here on no other guard returns the reservation.
         let order = Order::new(self);
         let _turn = self.paying.lock().await;
         let is_paid = self.state.lock().funds.is_some();
@@ -58,18 +58,18 @@ impl Orders {
         Ok(order)
     }
 
-    /// Notes that an order begins. One that is cut off is never told of again.
+    /// Records that a prompt starts. For a prompt that is cut off, [`Self::decide`] is never called.
     pub(super) fn begin(&self) {
         self.state.lock().begun.undecided += 1;
     }
 
-    /// Notes that an order which was begun is over. It does not count when the browser failed before it did anything.
+    /// Records that a started prompt has ended; `counts` is false when the browser failed before it did anything.
     pub(super) fn decide(&self, counts: bool) {
         self.state.lock().begun.decide(counts);
     }
 
-    /// What the end of the session is charged to; none when no order counts. `lost_browser` says that the browser ended, and
-    /// not the session.
+    /// Returns the reservation to charge at the end of the session; `None` when no prompt counts. `lost_browser` says
+    /// that the browser died, not the session.
     pub(super) fn take_funds(&self, lost_browser: bool) -> Option<Funds> {
         let mut state = self.state.lock();
         let funds = state.funds.take();
@@ -83,7 +83,8 @@ impl Begun {
         self.counts |= counts;
     }
 
-    /// What was cut off by the end of the session may have done much, by that of the browser it is not held against anybody.
+    /// Whether the extra is charged. A prompt cut off by the end of the session may have done much; one cut off by the
+    /// death of the browser is not charged.
     fn is_charged(&self, lost_browser: bool) -> bool {
         self.counts || (self.undecided > 0 && !lost_browser)
     }
@@ -106,7 +107,7 @@ impl Drop for Order<'_> {
     }
 }
 
-/// Whether an order is one that can be carried out, as far as its words tell.
+/// Checks whether a prompt can be carried out, as far as its text tells.
 ///
 /// # Errors
 /// [`AppError::OrderRefused`].
@@ -114,11 +115,11 @@ pub(crate) fn check_order(prompt: &str) -> Result<(), AppError> {
     interact::check_order(prompt).map_err(|error| refused(&error))
 }
 
-/// Why a sentence is not carried out, and what would help.
+/// Returns why a prompt is refused, and what would help.
 pub(super) fn refused(error: &OrderError) -> AppError {
     AppError::OrderRefused(match error {
         OrderError::NotPlain { .. } => {
-            format!("{error}; other orders need a language model, and the settings of this server name none")
+            format!("{error}; other orders need a language model, and none is configured on this server")
         }
         _ => error.to_string(),
     })
@@ -140,7 +141,7 @@ mod tests {
         check(1, &[true], true, true);
         check(1, &[false], false, false);
         check(2, &[false, true], true, true);
-        // Cut off.
+        // Prompts that were cut off.
         check(1, &[], false, true);
         check(1, &[], true, false);
         check(2, &[false], false, true);

@@ -1,12 +1,12 @@
-//! Which cached copies a request may be answered from: the key says which page, the variant says fetched how.
+//! Cache keys: the key identifies the page, the variant identifies how it was fetched.
 
 use base::address;
 use sha2::{Digest, Sha256};
 use url::Url;
 use wire::{ProxyMode, ScrapeOptions};
 
-/// The spelling of a URL that all spellings of the same page share: https, no `www.`, no default port, no index file,
-/// no trailing slash, no fragment unless it routes (`#/…`, `#!…`). User name and password are never part of it.
+/// Returns the normalised URL that all spellings of a page share: https, no `www.`, no default port, no index file, no
+/// trailing slash, no fragment unless it is a route (`#/…`, `#!…`). User name and password are never part of it.
 pub(crate) fn normalised(url: &Url) -> String {
     let host = url.host_str().unwrap_or_default();
     let host = host.strip_prefix("www.").filter(|rest| rest.contains('.')).unwrap_or(host);
@@ -18,19 +18,19 @@ pub(crate) fn normalised(url: &Url) -> String {
     format!("https://{host}{port}{path}{query}{route}")
 }
 
-/// SHA-256 of the normalised URL in hex. Rows are found by it, so no index holds addresses.
+/// Returns the SHA-256 of the normalised URL in hex. Rows are found by it, so no index contains addresses.
 pub(crate) fn key(url: &Url) -> String {
     digest(&normalised(url))
 }
 
-/// SHA-256 in hex over every option that can change the bytes a server sends. Options that only change what is derived
-/// from those bytes are not in it, so one copy serves all formats.
+/// Returns the SHA-256 in hex of all options that can change the bytes a server sends. Options that only change what is
+/// derived from them are left out, so one copy serves all formats.
 pub(crate) fn variant(url: &Url, options: &ScrapeOptions) -> String {
     let location = options.location.clone().unwrap_or_default();
     let (country, languages) = (location.country, location.languages.join(","));
     let enhanced = matches!(options.proxy, ProxyMode::Enhanced | ProxyMode::Stealth);
-    // https and http share a key; a caller who asks for a verified certificate must not get a copy that nobody verified.
-    // One with credentials gets none at all.
+    // https and http share a key, but a caller who asks for a verified certificate must not get an unverified copy.
+    // Requests with credentials get no copy at all.
     let verified = url.scheme() == "https" && !options.skips_tls_verification(false);
     digest(&format!(
         "1|mobile={}|ads={}|country={country}|languages={languages}|enhanced={enhanced}|wait={}|verified={verified}",
@@ -38,7 +38,8 @@ pub(crate) fn variant(url: &Url, options: &ScrapeOptions) -> String {
     ))
 }
 
-/// The variant of answers in markdown: a site that has a page in both gives what was asked for first.
+/// Returns the variant for answers in Markdown: a site that offers a page as Markdown and as HTML sends the preferred
+/// one.
 pub(crate) fn in_markdown(variant: &str) -> String {
     digest(&format!("markdown|{variant}"))
 }

@@ -1,4 +1,4 @@
-//! Pages that were fetched before: rows in the database, large bodies in the blob store, every format is made again on each
+//! Cache of fetched pages: rows in the database, large bodies in the blob store. All formats are derived again on each
 //! hit.
 
 mod copy;
@@ -22,39 +22,39 @@ use crate::{App, AppError, room};
 pub(crate) use copy::{NewCopy, PageCopy, write_copies};
 pub(crate) use policy::{OnMiss, Policy, Situation, Window, policy};
 
-/// Up to this many bytes, packed, a body is kept in the database: a file takes longer to make than a row.
+/// Maximum compressed size of a body kept in the database, in bytes: writing a row is faster than creating a file.
 const MAX_IN_ROW: usize = 64 << 10;
-/// A body that may be as small as that once it is packed.
+/// Maximum size of a body that is compressed to see whether it fits in a row.
 const MAX_TO_TRY: usize = 8 * MAX_IN_ROW;
 
-/// Packing so many bytes takes no longer than asking whether they are there.
+/// Size up to which compressing a body takes no longer than asking whether it is stored already.
 const QUICK_TO_PACK: usize = 32 << 10;
 
-/// Scope of a cache that all teams share.
+/// Scope of a cache shared by all teams.
 const EVERYBODY: &str = "*";
 
-/// Which copies may answer a request: whose, of which page, and fetched how.
+/// Location of copies in the cache: their scope, page and variant.
 #[derive(Debug, Clone)]
 pub(crate) struct CacheSlot {
     scope: String,
     key: String,
     variant: String,
-    /// The variant of answers in markdown, where they do.
+    /// Variant of answers in Markdown, where the request accepts them.
     markdown: Option<String>,
-    /// Whose turn it is, where large copies wait for room in memory.
+    /// Owner, for a fair share of memory when large copies wait for it.
     owner: Owner,
 }
 
-/// A page from the cache, as if it had just been fetched.
+/// Page from the cache, in the form of a fetched page.
 pub(crate) struct Copy {
-    /// By which [`by_id`] finds it again.
+    /// Id for [`by_id`].
     pub(crate) id: String,
     pub(crate) fetched: Fetched,
     pub(crate) fetched_at: Timestamp,
 }
 
 impl CacheSlot {
-    /// Where copies of the page belong, for its team and options.
+    /// Returns the slot of a page for its team and options.
     pub(crate) fn of(app: &App, target: &Target) -> Self {
         let Target { url, options, owner, .. } = target;
         let scope = if app.settings.cache.shared { EVERYBODY.to_owned() } else { owner.team.to_string() };
@@ -63,35 +63,35 @@ impl CacheSlot {
         Self { scope, key: key::key(url), variant, markdown, owner: owner.clone() }
     }
 
-    /// Where a page belongs that was fetched.
+    /// Returns the variant of a fetched page.
     fn variant_of(&self, fetched: &Fetched) -> &str {
-        // Some sites call the markdown that they were asked for plain text.
+        // Some sites label the Markdown that was requested as plain text.
         let is_text = matches!(fetched.kind, BodyKind::Markdown | BodyKind::Text);
         let markdown = self.markdown.as_ref().filter(|_| is_text);
         markdown.unwrap_or(&self.variant)
     }
 }
 
-/// Which copies are looked for.
+/// Criteria of a lookup.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Search {
-    /// When one was fetched that answers.
+    /// Accepted fetch time of a copy.
     pub(crate) window: Window,
-    /// Whether one that was fetched before is wanted if none answers.
+    /// Whether an older copy is wanted for revalidation if none answers.
     pub(crate) revalidates: bool,
     pub(crate) wants: Wants,
 }
 
-/// What a look into the cache brought.
+/// Result of a lookup.
 #[derive(Default)]
 pub(crate) struct Look {
-    /// The copy that answers.
+    /// Copy that answers the request.
     pub(crate) copy: Option<Copy>,
-    /// Where none does: the newest one, if it can be revalidated.
+    /// Newest stale copy that can be revalidated, if no copy answers.
     pub(crate) outdated: Option<CacheEntry>,
 }
 
-/// Looks for a copy. A site's own markdown comes first for those who take it.
+/// Looks up a copy. A site's own Markdown has priority for requests that accept it.
 ///
 /// # Errors
 /// [`AppError::Internal`] when the database or the blob store fails.
@@ -138,19 +138,19 @@ fn has_validators(entry: &CacheEntry) -> bool {
     !entry.rendered && status(entry) == 200 && (entry.etag.is_some() || entry.last_modified.is_some())
 }
 
-/// The URL and validators for a conditional request.
+/// Returns the URL and validators for a conditional request.
 pub(crate) fn outdated(entry: &CacheEntry) -> Option<Outdated> {
     let url = Url::parse(&entry.final_url).ok()?;
     Some(Outdated { url, validators: validators(entry), proxy: proxy(entry) })
 }
 
-/// The copy that a 304 has confirmed. `None` when its body cannot be read: the page is fetched then.
+/// Returns the copy that a 304 has confirmed; `None` when its body cannot be read and the page has to be fetched.
 pub(crate) async fn revalidated(app: &App, slot: &CacheSlot, entry: CacheEntry) -> Option<Fetched> {
     match read(app, entry, &slot.owner).await {
         Ok(copy) => copy.map(|copy| copy.fetched),
         Err(error) => {
             if !error.is_outage() {
-                tracing::warn!(?error, "copy not readable, the page is fetched");
+                tracing::warn!(?error, "could not read a cached copy; fetching the page");
             }
             None
         }
@@ -165,7 +165,7 @@ fn proxy(entry: &CacheEntry) -> ProxyUsed {
     if entry.proxy == ProxyUsed::Stealth.as_str() { ProxyUsed::Stealth } else { ProxyUsed::Basic }
 }
 
-/// The copy with this id, unless it has left the cache.
+/// Returns the copy with this id, unless it has left the cache.
 ///
 /// # Errors
 /// [`AppError::Internal`] when the database or the blob store fails.
@@ -177,7 +177,7 @@ pub(crate) async fn by_id(app: &App, id: &str, owner: &Owner) -> Result<Option<C
     }
 }
 
-/// Keeps a page if it says something lasting. A failure is logged and costs nothing but the copy.
+/// Caches a page if its status and type allow it. A failure is logged; the scrape itself goes on.
 pub(crate) async fn keep(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Option<PageCopy> {
     let bytes = kept_body(fetched).len();
     let is_document = fetched.kind == BodyKind::Other && scrape::is_document(fetched);
@@ -188,28 +188,28 @@ pub(crate) async fn keep(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Opti
         Ok(copy) => copy,
         Err(error) if error.is_outage() => None,
         Err(error) => {
-            tracing::warn!(error = error.source().map(tracing::field::display), "page not kept in the cache");
+            tracing::warn!(error = error.source().map(tracing::field::display), "could not store a page in the cache");
             None
         }
     }
 }
 
-/// What left the cache in one round.
+/// Numbers of items removed from the cache in one sweep.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Swept {
-    /// Copies.
+    /// Number of copies.
     pub(crate) rows: usize,
-    /// Bodies that no copy used any more.
+    /// Number of bodies that no copy referred to.
     pub(crate) bodies: usize,
 }
 
-/// Rows that one transaction removes: few enough that other writers do not wait for long.
+/// Maximum number of rows that one transaction removes, so that other writers never wait long.
 const BATCH: i64 = 500;
 
-/// Removes every expired copy, the oldest ones of a cache that is too large, and the bodies that no copy uses any more.
+/// Removes expired copies, the oldest copies of a cache over its size limit, and bodies without copies.
 ///
 /// # Errors
-/// [`AppError::Internal`] when the database or the blob store fails. What was not done is done the next time.
+/// [`AppError::Internal`] when the database or the blob store fails. The next sweep does the rest.
 pub(crate) async fn sweep(app: &App) -> Result<Swept, AppError> {
     let mut swept = Swept::default();
     loop {
@@ -236,7 +236,7 @@ pub(crate) async fn sweep(app: &App) -> Result<Swept, AppError> {
     }
 }
 
-/// Makes a cache that is over its size a tenth smaller than it may be, so that this is not to be done every time.
+/// Shrinks a cache over its size limit to nine tenths of it, so that eviction does not run on every sweep.
 async fn evict(app: &App) -> Result<usize, AppError> {
     let Some(most) = app.settings.cache.max_bytes else { return Ok(0) };
     let mut bytes = room::measure(app).await?;
@@ -257,7 +257,7 @@ async fn evict(app: &App) -> Result<usize, AppError> {
     Ok(rows)
 }
 
-/// Less than a batch means that nothing is left.
+/// Whether this was the last batch: it was not full.
 fn is_last(done: usize) -> bool {
     i64::try_from(done).unwrap_or(BATCH) < BATCH
 }
@@ -279,7 +279,7 @@ async fn read(app: &App, entry: CacheEntry, owner: &Owner) -> Result<Option<Copy
     Ok(Some(copy(entry, url, body, room)))
 }
 
-/// The page that an entry stands for, as if it had just been fetched.
+/// Builds the page of a cache entry, in the form of a fetched page.
 fn copy(entry: CacheEntry, url: Url, body: Bytes, room: net::Room) -> Copy {
     let (status, validators, proxy) = (status(&entry), validators(&entry), proxy(&entry));
     let (body, rendered) = match entry.rendered {
@@ -308,7 +308,7 @@ fn copy(entry: CacheEntry, url: Url, body: Bytes, room: net::Room) -> Copy {
     Copy { id: entry.id, fetched, fetched_at: entry.fetched_at }
 }
 
-/// What is kept of a page: what its scripts have made of it serves everybody, the body before them is of use to nobody then.
+/// Returns the body to cache: the DOM after scripts where there is one, because it makes the original body useless.
 fn kept_body(fetched: &Fetched) -> &Bytes {
     fetched.dom().unwrap_or(&fetched.body)
 }
@@ -318,13 +318,13 @@ async fn in_row(app: &App, digest: &Digest, size: usize) -> Result<Option<Bytes>
     match content::open(packed.into(), digest, size).await {
         Ok(body) => Ok(Some(body)),
         Err(error) => {
-            tracing::error!(error = &error as &dyn StdError, "a cached body is damaged, its page is fetched again");
+            tracing::error!(error = &error as &dyn StdError, "cached body is damaged; fetching its page again");
             Ok(None)
         }
     }
 }
 
-/// `None` when the copy could not rely on the body that is there.
+/// Writes a copy; `None` when the body that is stored already is about to be removed.
 async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<PageCopy>, AppError> {
     let now = app.now();
     let retention = TimeDelta::from_std(app.settings.cache.retention).unwrap_or(TimeDelta::MAX);
@@ -351,7 +351,7 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
     };
     if bytes.len() <= MAX_TO_TRY {
         entry.in_row = true;
-        // Most pages that are fetched again have not changed: packing them once more would be for nothing.
+        // Most refetched pages have not changed, so compressing their bodies again would be wasted.
         let asks = bytes.len() > QUICK_TO_PACK;
         let is_there = asks && rows::has_body(&mut app.conn().await?, &entry.body_digest).await?;
         let packed = if is_there { None } else { Some(body.pack().await?) };
@@ -360,8 +360,9 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
         }
         entry.in_row = false;
     }
-    // The row first: a body without a row would never be removed, a row without a body is a miss until it expires. A body
-    // that is there is not written again, so it must not be one that is being deleted: then this copy is not kept.
+    // The row comes first: a body without a row would never be removed, a row without a body is a cache miss until it
+    // expires. An existing body is not written again, so it must not be one that is being deleted: then this copy is
+    // dropped.
     let mut conn = app.conn().await?;
     rows::insert(&mut conn, &entry).await?;
     if !rows::rely_on(&mut conn, &entry.body_digest).await? {

@@ -1,4 +1,5 @@
-//! May this request read the cache, how old may the copy be, what happens on a miss, and is the page kept afterwards.
+//! Cache policy: whether a request may read the cache, how old a copy may be, what happens on a miss, and whether the
+//! page is cached.
 
 use std::time::Duration;
 
@@ -7,51 +8,51 @@ use chrono::TimeDelta;
 use fetch::BodyKind;
 use wire::{FormatKind, ScrapeOptions};
 
-/// How one request uses the cache.
+/// Cache policy of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Policy {
-    /// Copies fetched within these two moments may answer; `None`: the cache is not consulted.
+    /// Fetch times of copies that may answer; `None` if the cache is not consulted.
     pub(crate) window: Option<Window>,
-    /// Whether an older copy may be revalidated. With `maxAge: 0` the page itself is wanted.
+    /// Whether a stale copy may be revalidated. With `maxAge: 0` the page itself is wanted.
     pub(crate) revalidates: bool,
-    /// What to do when no copy answers.
+    /// Behaviour when no copy answers.
     pub(crate) on_miss: OnMiss,
-    /// Whether a page fetched for this request is kept.
+    /// Whether a page fetched for this request is cached.
     pub(crate) store: bool,
 }
 
-/// Both ends belong to it.
+/// Range of fetch times, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Window {
     pub(crate) not_before: Timestamp,
     pub(crate) not_after: Timestamp,
 }
 
-/// What a miss means.
+/// Behaviour on a cache miss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OnMiss {
-    /// Go and get the page.
+    /// Fetch the page.
     Fetch,
-    /// `minAge` was set: answer `SCRAPE_NO_CACHED_DATA`.
+    /// Answer `SCRAPE_NO_CACHED_DATA`, because `minAge` was set.
     NoCachedData,
-    /// `lockdown` was set: answer `SCRAPE_LOCKDOWN_CACHE_MISS`.
+    /// Answer `SCRAPE_LOCKDOWN_CACHE_MISS`, because `lockdown` was set.
     LockdownMiss,
 }
 
-/// What the policy depends on besides the options.
+/// Inputs of the policy other than the options.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Situation {
-    /// The cache is switched on for this server.
+    /// Whether the cache is enabled on this server.
     pub(crate) enabled: bool,
-    /// How long copies are kept.
+    /// Retention of copies.
     pub(crate) retention: Duration,
-    /// Zero data retention was asked for.
+    /// Whether zero data retention was requested.
     pub(crate) zero_data_retention: bool,
-    /// The URL carried a user name or password.
+    /// Whether the URL had a user name or password.
     pub(crate) credentials: bool,
 }
 
-/// Decides by docs/CONTRACT.md, "Cache".
+/// Decides the policy by docs/CONTRACT.md, "Cache".
 pub(crate) fn policy(options: &ScrapeOptions, situation: Situation, now: Timestamp) -> Policy {
     let on_miss = match (options.lockdown, options.min_age) {
         (true, _) => OnMiss::LockdownMiss,
@@ -63,10 +64,10 @@ pub(crate) fn policy(options: &ScrapeOptions, situation: Situation, now: Timesta
         || !options.actions.is_empty()
         || options.profile.is_some()
         || options.wants(FormatKind::ChangeTracking);
-    // No copy has a picture or the styles in force. Where nothing but a copy may answer, it answers without them.
+    // No copy has a screenshot or computed styles. A request that accepts only copies is answered without them.
     let needs_page = options.wants(FormatKind::Screenshot) || options.wants(FormatKind::Branding);
     let is_of_use = !needs_page || on_miss != OnMiss::Fetch;
-    // Lockdown keeps nothing but must read: it has no other source.
+    // Lockdown stores nothing but has to read: it has no other source.
     let readable = situation.enabled && !personal && is_of_use && (options.lockdown || !situation.zero_data_retention);
     let store = situation.enabled
         && !personal
@@ -78,7 +79,7 @@ pub(crate) fn policy(options: &ScrapeOptions, situation: Situation, now: Timesta
     Policy { window, revalidates, on_miss, store }
 }
 
-/// The `maxAge` that the official Python client adds to every call with options, whatever else is in it: 4 hours.
+/// `maxAge` that the official Python client adds to every call with options: 4 hours.
 const CLIENT_MAX_AGE_MS: u64 = 14_400_000;
 
 fn window(options: &ScrapeOptions, retention: Duration, now: Timestamp) -> Option<Window> {
@@ -86,22 +87,22 @@ fn window(options: &ScrapeOptions, retention: Duration, now: Timestamp) -> Optio
         (Some(0), None) => return None,
         (_, None) => options.max_age_ms(),
         (Some(max_age), Some(min_age)) if max_age > min_age && max_age != CLIENT_MAX_AGE_MS => max_age,
-        // `minAge` 1 accepts any cached data: neither the default of 2 days nor one that the caller did not write is a
-        // bound, and a range in which nothing can lie is none.
+        // `minAge` 1 accepts any cached data. Here neither the default of 2 days, nor a `maxAge` that the client added
+        // by itself, nor an empty range sets an upper bound.
         (_, Some(_)) => u64::try_from(retention.as_millis()).unwrap_or(u64::MAX),
     };
     Some(Window { not_before: ago(now, max_age), not_after: ago(now, options.min_age.unwrap_or(0)) })
 }
 
-/// `now` minus `milliseconds`, stopping at the earliest moment there is.
+/// Returns `now` minus `milliseconds`, no earlier than the Unix epoch.
 fn ago(now: Timestamp, milliseconds: u64) -> Timestamp {
     let delta = i64::try_from(milliseconds).ok().and_then(TimeDelta::try_milliseconds);
     delta.and_then(|delta| now.checked_sub_signed(delta)).unwrap_or(Timestamp::UNIX_EPOCH).max(Timestamp::UNIX_EPOCH)
 }
 
-/// Whether an answer says something lasting about the page. A busy, broken or locked server (5xx, 401, 403, 429 …) does
-/// not, and must not be repeated for days from the cache.
-/// Office files are kept, as documents are read again on each hit; pictures and other files are not.
+/// Whether an answer is worth caching. Answers of a busy, broken or access-restricted server (5xx, 401, 403, 429 …)
+/// must not be repeated from the cache for days. Office files are cached, because documents are read again on each hit;
+/// images and other files are not.
 pub(crate) fn storable(status: u16, kind: BodyKind, is_document: bool, body_bytes: usize) -> bool {
     let lasting = match status {
         200..=299 => true,
@@ -117,12 +118,12 @@ pub(crate) fn storable(status: u16, kind: BodyKind, is_document: bool, body_byte
     lasting && body_bytes > 0 && is_read
 }
 
-/// Newer error copies that it takes before the page counts as gone (docs/CONTRACT.md, "Cache").
+/// Number of newer error copies after which the page counts as gone (docs/CONTRACT.md, "Cache").
 const ERRORS_THAT_OUTVOTE: usize = 3;
 
-/// Which of the copies, newest first, answers: the newest good one, unless three or more newer ones are errors. Each is told
-/// by its status and whether the scripts of the page have run in it: one of those serves everybody, so it goes before a
-/// newer one that may not.
+/// Picks the copy that answers, given newest first by status and whether scripts have run in it: the newest good one,
+/// unless three or more newer ones are errors. Among good copies, one with scripts wins over a newer one without,
+/// because it serves every request.
 pub(crate) fn pick(copies: &[(u16, bool)]) -> Option<usize> {
     let is_good = |(status, _): &(u16, bool)| (200..300).contains(status);
     match copies.iter().position(is_good) {
@@ -176,7 +177,7 @@ mod tests {
         check(&ScrapeOptions { min_age: Some(1), ..some() }, (Some((1, 30 * DAY_MS)), NoCachedData, false));
         let both = ScrapeOptions { min_age: Some(1000), max_age: Some(2000), ..some() };
         check(&both, (Some((1000, 2000)), NoCachedData, false));
-        // No range at all, and what the Python client adds by itself.
+        // An empty range, and the value that the Python client adds.
         for max_age in [0, 1, 999, 1000, CLIENT_MAX_AGE_MS] {
             let both = ScrapeOptions { min_age: Some(1000), max_age: Some(max_age), ..some() };
             check(&both, (Some((1000, 30 * DAY_MS)), NoCachedData, false));

@@ -1,4 +1,4 @@
-//! The crawls of a team that have not ended.
+//! List of a team's open crawls.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,18 @@ use crate::auth::Caller;
 use crate::runs::hide;
 use crate::{App, AppError};
 
-/// Crawls that are listed at most.
+/// Maximum number of crawls listed.
 const MAX_CRAWLS: i64 = 1000;
-/// Most bytes of addresses and options in one answer.
+/// Maximum size of addresses and options in one answer, in bytes.
 const MAX_BYTES: usize = 4 * 1024 * 1024;
-/// Most bytes of the options of one crawl, as JSON.
+/// Maximum size of the options of one crawl, as JSON, in bytes.
 const MAX_OPTIONS: usize = 8 * 1024;
-/// Levels of options that are looked into for those that fit: their own, and those of `scrapeOptions` or `webhook`.
+/// Depth to which oversized options are trimmed: top-level members, and those of `scrapeOptions` or `webhook`.
 const MAX_DEPTH: u32 = 2;
 
-/// The team's crawls that have not ended, oldest first: at most 1000, and 4 MiB of them. Where a crawl has more than 8 KiB
-/// of options, the largest are left out. `warning` says when something is missing. Passwords are cut from URLs, and the values of headers masked.
+/// Lists the team's open crawls, oldest first: at most 1000, and 4 MiB of them. If a crawl has more than 8 KiB of
+/// options, the largest are left out. `warning` says when something is missing. Passwords are removed from URLs, and
+/// header values masked.
 ///
 /// # Errors
 /// [`AppError::Internal`].
@@ -32,7 +33,7 @@ pub async fn active(app: &App, caller: &Caller) -> Result<ActiveCrawls, AppError
     let mut list = ActiveCrawls { success: true, crawls: Vec::new(), warning: None };
     let mut bytes = 0;
     for id in ids {
-        // One by one: each may be as large as a request can be.
+        // Read one by one: each may be as large as a request can be.
         let found = runs::find(&mut app.conn().await?, &id).await?;
         let Some(row) = found.filter(Run::is_open) else { continue };
         let (options, size, complete) = shown(&row.spec)?;
@@ -40,11 +41,11 @@ pub async fn active(app: &App, caller: &Caller) -> Result<ActiveCrawls, AppError
         bytes += url.len() + size;
         if bytes > MAX_BYTES {
             list.warning =
-                Some(format!("only the {} oldest crawls are listed, the others are too large", list.crawls.len()));
+                Some(format!("only the {} oldest crawls are listed; the list is too large", list.crawls.len()));
             break;
         }
         if !complete {
-            list.warning = Some("options of some crawls are left out, because they are too large".to_owned());
+            list.warning = Some("some options are left out because they are too large".to_owned());
         }
         let id = crate::service::uuid(&row.id)?;
         list.crawls.push(ActiveCrawl { id, team_id: row.team_id, url, options });
@@ -52,7 +53,7 @@ pub async fn active(app: &App, caller: &Caller) -> Result<ActiveCrawls, AppError
     Ok(list)
 }
 
-/// What is shown of a request: its options, their size, and whether these are all.
+/// Returns the options of a request for the list, their size, and whether they are complete.
 fn shown(request: &str) -> Result<(Value, usize, bool), AppError> {
     let mut members: BTreeMap<String, &RawValue> = serde_json::from_str(request).map_err(AppError::internal)?;
     members.remove("url");
@@ -62,7 +63,7 @@ fn shown(request: &str) -> Result<(Value, usize, bool), AppError> {
     Ok((options, MAX_OPTIONS - left, complete))
 }
 
-/// The members that fit into `left`, small ones first.
+/// Returns the members that fit into `left` bytes, small ones first.
 fn fitting(members: BTreeMap<String, &RawValue>, left: &mut usize, depth: u32) -> serde_json::Result<(Value, bool)> {
     let mut by_size: Vec<(String, &str)> = members.into_iter().map(|(name, value)| (name, value.get())).collect();
     by_size.sort_by_key(|(_, text)| text.len());

@@ -1,4 +1,4 @@
-//! Why a crawl has ended with nothing, or without its start.
+//! Explanations for crawls that end without documents or without their start page.
 
 use crawl_frontier::Reason;
 use serde_json::Value;
@@ -8,15 +8,15 @@ use url::Url;
 use crate::credentials;
 use crate::runs::{Ended, url_of};
 
-/// What a crawl without a single document says first.
+/// First part of the error of a crawl without documents.
 pub(super) const NOTHING: &str = "no page could be scraped";
 
-/// What the caller reads from the beginning when the start is no page of the crawl.
+/// Returns the warning that a crawl has from the beginning when its start is out of scope.
 pub(super) fn left_out(reason: Reason) -> String {
     format!("the start page is left out: {}", reason.message())
 }
 
-/// A crawl without documents says why, and one without its start that it is missing.
+/// Explains why a crawl has no documents, or that its start page is missing.
 pub(super) fn explain(ended: &Ended<'_>) -> Option<String> {
     let start = |page: &&ListedPage| is_start(ended.run, page);
     let lost = match (ended.blocked.as_ref().filter(start), ended.failed.as_ref().filter(start)) {
@@ -30,7 +30,7 @@ pub(super) fn explain(ended: &Ended<'_>) -> Option<String> {
     }
 }
 
-/// Why a crawl found nothing besides its start, which is not among its pages.
+/// Explains why a crawl whose start was left out found no other pages.
 fn nothing(ended: &Ended<'_>) -> String {
     let others = match (&ended.failed, &ended.blocked) {
         (Some(page), _) => format!("the first page of a sitemap failed with {}", ended.cause(page)),

@@ -1,5 +1,5 @@
-//! The first job of a crawl: reads robots.txt and the sitemaps, and queues what they list while they are downloaded. Where the
-//! start is redirected to another place, a second one does the same there.
+//! First job of a crawl: reads robots.txt and the sitemaps, and queues the listed pages while the sitemaps are
+//! downloaded. If the start redirects to another site, a second such job does this there.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -25,16 +25,16 @@ use crate::runs::{
 };
 use crate::{App, AppError};
 
-/// Pages of `llms.txt` that are taken on together.
+/// Number of pages from `llms.txt` that are added at once.
 const BATCH: usize = 1000;
-/// Longest time for the sitemaps of one crawl.
+/// Timeout for the sitemaps of one crawl.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Which crawl.
+/// Payload of a start job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct StartPayload {
     crawl: String,
-    /// Whether it is about the place that the start was redirected to.
+    /// Whether the job reads the sitemaps of the redirect target instead of the start.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     moved: bool,
 }
@@ -44,12 +44,12 @@ impl Payload for StartPayload {
     const QUEUE: Queue = PAGES;
 }
 
-/// The handler.
+/// Handler of start jobs.
 pub(crate) struct StartHandler {
     pub(crate) app: App,
 }
 
-/// Queues it beside the pages: for the start as it was given.
+/// Queues the start job of a crawl, in a lane beside the pages.
 pub(super) async fn enqueue(
     conn: &mut Conn,
     run: &str,
@@ -60,9 +60,8 @@ pub(super) async fn enqueue(
     queue(conn, StartPayload { crawl: run.to_owned(), moved: false }, lanes, team, now).await
 }
 
-/// Has the sitemaps read of the place that the start was redirected to, which is written down. The progress is locked; the
-/// run does not end before they are read. While those of the start itself are being read nothing is queued: the end of that
-/// sees to it.
+/// Queues a start job for the recorded redirect target of the start. The progress is locked, and the run stays open
+/// until the sitemaps are read. While the first start job is running nothing is queued: its end does that.
 pub(crate) async fn look_where_it_led(
     conn: &mut Conn,
     progress: &mut Progress,
@@ -96,15 +95,15 @@ impl Handler for StartHandler {
         let again = |error: AppError| patience::again(&self.app, job, &error, patience::refetch_pause(&self.app, job));
         let StartPayload { crawl, moved } = &job.payload;
         if *moved {
-            // It may have been read before the start was redirected.
+            // The context may have been read before the start was redirected.
             self.app.contexts().refresh(crawl);
         }
         let found = self.app.contexts().get(&self.app, crawl).await.map_err(again)?;
         let Some(context) = found else { return Ok(()) };
         let Some(frontier) = &context.frontier else { return Ok(()) };
         let home = if *moved { frontier.landed.as_ref() } else { Some(&frontier.start) };
-        // Somebody else may just have read the run as it was before.
-        let Some(home) = home else { return Err(Failure::retry("where the start led is not known yet")) };
+        // Another task may have cached the run as it was before.
+        let Some(home) = home else { return Err(Failure::retry("the redirect target of the start is not known yet")) };
         look(&self.app, &context, frontier, home).await.map_err(again)
     }
 
@@ -122,12 +121,12 @@ impl Handler for StartHandler {
     }
 
     async fn give_up(&self, conn: &mut Conn, job: &Running<StartPayload>, error: &str) -> Result<(), StoreError> {
-        tracing::warn!(crawl = job.payload.crawl, error, "sitemaps given up");
+        tracing::warn!(crawl = job.payload.crawl, error, "could not read the sitemaps; the crawl goes on without them");
         prepared(&self.app, conn, &job.payload.crawl, job.payload.moved).await
     }
 
     async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, _: &str) -> Result<(), StoreError> {
-        // It may be the last one: a crawl that waits for another would never end.
+        // The payload is unknown, so this may be the last start job: a crawl that waited for another would never end.
         prepared(&self.app, conn, run_of(&job.lane), true).await
     }
 }
@@ -138,8 +137,8 @@ impl StartPayload {
     }
 }
 
-/// The pages that the sitemaps of one place name are queued. If no other place is left, the crawl ends with its last page from
-/// now on.
+/// Records that a start job is done. Queues the job for the redirect target if there is one; otherwise the crawl ends
+/// with its last page.
 async fn prepared(app: &App, conn: &mut Conn, crawl: &str, moved: bool) -> Result<(), StoreError> {
     let Some(mut progress) = runs::lock(conn, crawl).await? else { return Ok(()) };
     progress.preparing = false;
@@ -151,7 +150,7 @@ async fn prepared(app: &App, conn: &mut Conn, crawl: &str, moved: bool) -> Resul
     save(app, conn, &KIND, &mut progress).await
 }
 
-/// Reads robots.txt and the sitemaps of the site of `home`, which is the start or where that was redirected to.
+/// Reads robots.txt and the sitemaps of the site of `home`: the start or its redirect target.
 async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url) -> Result<(), AppError> {
     let agent = frontier.agent.as_deref().unwrap_or(AGENT);
     let deadline = Instant::now() + PATIENCE;
@@ -159,12 +158,12 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url
     let approach = Approach { agent, deadline, verify_tls, private: context.is_private() };
     if !frontier.ignore_robots {
         let site = app.site.rules_at_start(home, approach).await?;
-        // All runs share the pace of a host, so the delay is kept with the host and not with the run.
+        // All runs share the rate limit of a host, so the delay is stored with the host and not with the run.
         if let (Some(host), Some(_)) = (host_of(home), site.crawl_delay) {
             hosts::set_crawl_delay(&mut app.conn().await?, &host, site.crawl_delay, app.now()).await?;
         }
     }
-    // Sitemaps of the start may have led to those of the place where it leads.
+    // The sitemaps of the start may have covered the site of its redirect target already.
     if frontier.sitemap == SitemapMode::Skip || (home != &frontier.start && context.known.has_listed(home)) {
         return Ok(());
     }
@@ -183,27 +182,27 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url
             }
         }
     }
-    // Only now: a job that is tried again reads them again.
+    // Only after success: a job that is retried reads the sitemaps again.
     context.known.note_listed(feed.listed.into_iter());
     Ok(())
 }
 
-/// Whether the crawl is certain to know the page that an address shows in markdown.
+/// Whether the crawl is known to have the page of which this address is the Markdown version.
 fn is_known_otherwise(context: &Context, frontier: &Frontier, url: &Url) -> bool {
     let page = page_of_markdown(url).map(|page| digest(frontier.scope.key(&page).as_str()));
     page.is_some_and(|key| context.known.contains(&key))
 }
 
-/// Queues what sitemaps list. Doing it twice changes nothing, so a repeated job may.
+/// Sink that queues pages listed in sitemaps. Idempotent, so a job may be repeated.
 struct Feed<'a> {
     app: &'a App,
     context: &'a Arc<Context>,
     frontier: &'a Frontier,
-    /// A page of each site that was listed.
+    /// One listed page of each site.
     listed: Vec<Url>,
 }
 
-/// The listed pages that the crawl may follow, within the work that a batch of them may cause.
+/// Returns the listed pages that the crawl may follow, within the work limit per batch.
 fn admitted(scope: &Scope, listed: Vec<SitemapPage>, stop: &Stop) -> Vec<NewPage> {
     let mut sieve = scope.sieve(Steps::of_a_page());
     let followed = listed.into_iter().take_while(|_| !stop.is_set()).filter_map(|page| {
@@ -231,14 +230,14 @@ impl Sink for Feed<'_> {
         let going_on: Result<bool, StoreError> = conn
             .tx(async |conn: &mut Conn| {
                 let team = &self.context.caller.team.id;
-                // Everybody locks the team before the run.
+                // Every transaction locks the team before the run: another order would deadlock.
                 jobs::lock_team(conn, PAGES.name, team).await?;
                 let Some(mut progress) = runs::lock(conn, &self.context.id).await? else { return Ok(false) };
                 let way = |page: &NewPage| Way { depth: page.depth, parent: None };
                 let listed: HashMap<Vec<u8>, Way> = pages.iter().map(|page| (page.key.clone(), way(page))).collect();
                 add_pages(conn, &mut progress, (&self.context.lanes, team), pages, now).await?;
                 if self.context.has_max_depth() {
-                    // Links may have led to some of them before.
+                    // Links may have led to some of them before, at a greater depth.
                     let mut walk = Walk::begin(conn, self.context, progress, std::iter::empty(), now).await?;
                     walk.bring_near(conn, listed).await?;
                     progress = walk.progress;

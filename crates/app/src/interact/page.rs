@@ -1,5 +1,5 @@
-//! Opens the page of a scrape: the very page, while it is held; else anew in a browser of its own, the way in which the scrape
-//! has seen it.
+//! Opening of the page of a scrape: the original page while the browser holds it, otherwise a new visit with the same
+//! options as the scrape.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,21 +14,21 @@ use crate::auth::Caller;
 use crate::browser::needed;
 use crate::{App, AppError, credentials};
 
-/// What a session goes by.
+/// Parameters of opening a page.
 pub(super) struct Opening<'a> {
     pub(super) scrape: Uuid,
     pub(super) request: &'a ScrapeRequest,
-    /// Cookies and storage to begin with.
+    /// Initial cookies and storage.
     pub(super) state: Option<&'a State>,
     pub(super) deadline: Instant,
-    /// When the session has to be over.
+    /// Time at which the session ends at the latest.
     pub(super) end: Instant,
 }
 
-/// Opens the page, with all that its scrape has done to it. The scrape has to be one of the caller's team.
+/// Opens the page with everything that its scrape did to it. The scrape must belong to the caller's team.
 ///
 /// # Errors
-/// Those of a visit.
+/// Errors of a visit.
 pub(super) async fn open(app: &App, caller: &Caller, opening: Opening<'_>) -> Result<Session, AppError> {
     let browser = needed(app)?;
     let Opening { scrape, request, state, deadline, end } = opening;
@@ -55,9 +55,9 @@ pub(super) async fn open(app: &App, caller: &Caller, opening: Opening<'_>) -> Re
         ..Visit::new(&url, &*headers, deadline)
     };
     match browser.session(&visit, Arc::clone(&headers), end).await {
-        // The browser is a new one: what it died of is this page.
+        // The browser was just launched, so this page must have crashed it.
         Err(BrowserError::Crashed) => {
-            Err(BrowserError::Site { reason: "the page breaks the browser".to_owned() }.into())
+            Err(BrowserError::Site { reason: "the page crashes the browser".to_owned() }.into())
         }
         session => Ok(session?),
     }

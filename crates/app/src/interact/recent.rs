@@ -1,6 +1,6 @@
-//! What the scrapes of the last hour asked for, so that their pages can be opened again the same way. It is kept in memory
-//! alone: headers and typed texts are secrets, which no row may hold. Another server, or this one after a restart, opens a
-//! page with what its row tells.
+//! Requests of the scrapes of the last hour, so that their pages can be opened again the same way. Kept in memory only:
+//! headers and typed texts are secrets that must not be stored. Another server, or this one after a restart, opens the
+//! page from what its row tells.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use moka::future::Cache;
 use uuid::Uuid;
 use wire::ScrapeRequest;
 
-/// How long they are remembered.
+/// Time for which requests are remembered.
 const MAX_AGE: Duration = Duration::from_secs(60 * 60);
-/// Bytes of all of them together, about.
+/// Maximum total size, in approximate bytes.
 const MAX_BYTES: u64 = 32 << 20;
-/// What each takes at least.
+/// Minimum size charged for each request, in bytes.
 const LEAST: usize = 2 << 10;
 
-/// The requests, by team and id of the scrape.
+/// Requests by team and scrape id.
 pub(crate) struct Recent(Cache<(String, Uuid), Arc<ScrapeRequest>>);
 
 impl Default for Recent {
@@ -39,12 +39,12 @@ impl Recent {
     }
 }
 
-/// The parts that a caller can make long.
+/// Returns the approximate size of a request, from the parts whose length callers control.
 fn size(request: &ScrapeRequest) -> usize {
     let options = &request.options;
     let headers: usize = options.headers.iter().map(|(name, value)| name.len() + value.len() + 64).sum();
     let texts = options.include_tags.iter().chain(&options.exclude_tags).map(|text| text.len() + 32).sum::<usize>();
-    // Actions hold texts of several kinds; as JSON they have about the size that they have in memory.
+    // Actions hold texts of several kinds; twice their JSON size approximates their memory.
     let actions = serde_json::to_vec(&options.actions).map_or(0, |text| text.len() * 2);
     let formats = serde_json::to_vec(&options.formats).map_or(0, |text| text.len() * 2);
     LEAST + request.url.as_str().len() + headers + texts + actions + formats

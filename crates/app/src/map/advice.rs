@@ -1,10 +1,10 @@
-//! What to map instead, when a part of a site has shown next to nothing.
+//! Advice for a map of a part of a site that found next to nothing.
 
 use crawl_frontier::registrable_domain;
 use url::{Position, Url};
 
-/// The sentence for `warning`, when at most one address was found and `url` is not the whole of a site. Its words are those
-/// that callers look for (docs/CONTRACT.md, "Map").
+/// Returns the warning when at most one address was found and `url` is not a whole site. Callers look for its exact
+/// words (docs/CONTRACT.md, "Map").
 pub(super) fn broader(url: &Url, limit: u32, found: usize) -> Option<String> {
     if found > 1 || limit == 1 {
         return None;
@@ -13,8 +13,8 @@ pub(super) fn broader(url: &Url, limit: u32, found: usize) -> Option<String> {
     Some(format!("Only {found} result(s) found. For broader coverage, try mapping the base domain: {base}"))
 }
 
-/// The registered domain of the host, or the host when it has none, with the port when it is not the default; `None` when
-/// `url` is its front page.
+/// Returns the registrable domain of the host, or the host if it has none, with a port other than the default; `None`
+/// when `url` is its front page.
 fn base_domain(url: &Url) -> Option<String> {
     let host = url.host_str()?;
     let bare = host.strip_prefix("www.").unwrap_or(host);

@@ -1,4 +1,4 @@
-//! Addresses of a map: each once, in scope, not too many, the best first.
+//! Collection of the addresses of a map: unique, in scope, limited in number, ranked.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -15,18 +15,19 @@ use wire::{MAX_MAP_LIMIT, MapLink, MapRequest};
 
 use crate::credentials;
 
-/// Keyed randomly, so that no site can choose addresses that hide each other.
+/// Randomly keyed, so that no site can craft colliding addresses that hide each other.
 static HASHER: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
-/// Addresses in the order in which they were found.
+/// Addresses in order of discovery.
 #[derive(Default)]
 pub(super) struct Links {
     found: Vec<(u64, MapLink)>,
-    /// Where each is, by the hash of its key: a hundred thousand keys would take more memory than the addresses.
+    /// Index of each address by the hash of its key: keys of a hundred thousand addresses would take more memory than
+    /// the addresses.
     places: HashMap<u64, usize>,
-    /// How many are wanted in the end.
+    /// Maximum number of results.
     limit: usize,
-    /// How many are collected.
+    /// Maximum number of addresses collected.
     room: usize,
     ignore_query: bool,
 }
@@ -34,7 +35,7 @@ pub(super) struct Links {
 impl Links {
     pub(super) fn new(request: &MapRequest) -> Self {
         let limit = count(request.limit);
-        // With a search the best of all are wanted, not the first.
+        // A search has to rank all addresses, not only the first ones.
         let room = if request.search.is_some() { count(MAX_MAP_LIMIT) } else { limit };
         Self { limit, room, ignore_query: request.ignore_query_parameters, ..Self::default() }
     }
@@ -43,13 +44,13 @@ impl Links {
         self.found.is_empty()
     }
 
-    /// Whether there is an address of the site of `url`.
+    /// Whether there is an address on the site of `url`.
     pub(super) fn is_of(&self, url: &Url) -> bool {
         let site = format!("{}/", url.origin().ascii_serialization());
         self.found.iter().any(|(_, link)| link.url.starts_with(&site))
     }
 
-    /// Adds an address if it is in scope and new; `Break` when there are enough.
+    /// Adds an address if it is in scope and new; returns `Break` when there are enough.
     pub(super) fn add(
         &mut self,
         scope: &Scope,
@@ -71,13 +72,13 @@ impl Links {
         self.put(HASHER.hash_one(key.as_str()), MapLink { url: url.into(), title, description });
     }
 
-    /// These and then those of `others` that are not among them.
+    /// Appends the addresses of `others` that are new.
     pub(super) fn and(mut self, others: Self) -> Self {
         others.found.into_iter().for_each(|(hash, link)| self.put(hash, link));
         self
     }
 
-    /// Adds the pages of `llms.txt`. A page that it lists as markdown is not listed twice.
+    /// Adds the pages of `llms.txt`. The Markdown version of a known page is not added.
     pub(super) fn and_named(mut self, scope: &Scope, named: Vec<SitemapPage>, stop: &Stop) -> Self {
         for SitemapPage { url, about } in named.into_iter().take_while(|_| !stop.is_set()) {
             let page = page_of_markdown(&url).filter(|page| {
@@ -91,7 +92,7 @@ impl Links {
         self
     }
 
-    /// What is returned: without a search the first, with one the best.
+    /// Returns the results: the first addresses, or with a search the best ones.
     pub(super) fn ranked(self, search: Option<&str>, stop: &Stop) -> Vec<MapLink> {
         let mut links: Vec<MapLink> = self.found.into_iter().map(|(_, link)| link).collect();
         if let Some(search) = search {
@@ -118,7 +119,7 @@ impl Links {
     }
 }
 
-/// What earlier crawls have seen.
+/// Collects the addresses known from earlier crawls.
 pub(super) fn known(request: &MapRequest, scope: &Scope, pages: Vec<KnownUrl>, stop: &Stop) -> Links {
     let mut links = Links::new(request);
     for page in pages.into_iter().take_while(|_| !stop.is_set()) {
@@ -128,10 +129,11 @@ pub(super) fn known(request: &MapRequest, scope: &Scope, pages: Vec<KnownUrl>, s
     links
 }
 
-/// The address as it is returned: without user name and password, without the place on the page, and without a query when queries are ignored.
+/// Returns the address as shown: without user name and password, without a fragment unless it is a route, and without
+/// the query when queries are ignored.
 fn shown(url: Url, ignore_query: bool) -> Url {
     let mut url = credentials::cut(url);
-    // Script-driven sites name their pages there.
+    // Client-side routes are in the fragment.
     if !url.fragment().is_some_and(address::is_route) {
         url.set_fragment(None);
     }

@@ -1,4 +1,4 @@
-//! The page that a map starts from.
+//! Start page of a map.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use super::links::Links;
 use crate::auth::Caller;
 use crate::{App, AppError};
 
-/// Bytes of the page's links that are looked at.
+/// Maximum total size of the page's links that are examined, in bytes.
 const MAX_LINK_BYTES: usize = 8 << 20;
 
-/// What became of it.
+/// Outcome of the start page.
 pub(super) enum StartPage {
-    /// Only sitemaps are wanted.
+    /// Not fetched, because only sitemaps are wanted.
     Unasked,
-    /// robots.txt does not allow it.
+    /// Disallowed by robots.txt.
     Forbidden,
     Failed(AppError),
     Page {
@@ -32,7 +32,7 @@ pub(super) enum StartPage {
     },
 }
 
-/// How the page is scraped.
+/// Returns the scrape options for the start page.
 pub(super) fn options(request: &MapRequest) -> ScrapeOptions {
     ScrapeOptions {
         formats: Vec::new(),
@@ -42,7 +42,7 @@ pub(super) fn options(request: &MapRequest) -> ScrapeOptions {
     }
 }
 
-/// Gets the page and its links. It is neither taken from the cache nor kept there.
+/// Fetches the page and its links, without reading or writing the cache.
 pub(super) async fn read(app: &App, caller: &Caller, mapping: &Mapping) -> StartPage {
     let target = Target {
         basic_auth: mapping.basic_auth.clone(),
@@ -55,7 +55,8 @@ pub(super) async fn read(app: &App, caller: &Caller, mapping: &Mapping) -> Start
     made.unwrap_or_else(|error| StartPage::Failed(error.into()))
 }
 
-/// The start and its links. `is_alone` tells that there is no other source: then a failure of the page is one of the map.
+/// Collects the start and its links. `is_alone` says that there is no other source: then a failure of the page fails
+/// the map.
 pub(super) fn links(
     page: StartPage,
     (start, request): (Url, &MapRequest),
@@ -89,7 +90,7 @@ impl StartPage {
     fn of(scraped: Scraped) -> Self {
         let Scraped { document, links, .. } = scraped;
         let metadata = document.metadata;
-        // The links of an error page are those of the error.
+        // Links and texts of an error page are not those of the site.
         let is_loaded = metadata.error.is_none();
         let text = |name: &str| Some(metadata.page.get(name)?.as_str()?.to_owned()).filter(|_| is_loaded);
         Self::Page {
@@ -101,7 +102,7 @@ impl StartPage {
         }
     }
 
-    /// Where the page was found.
+    /// Returns the final URL of the page.
     pub(super) fn landed(&self) -> Option<&Url> {
         match self {
             Self::Page { landed, .. } => landed.as_ref(),

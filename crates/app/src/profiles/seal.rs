@@ -1,5 +1,5 @@
-//! How a profile is sealed: as JSON, packed, then AES-256-GCM (NIST SP 800-38D) with a random nonce. Team and name are
-//! authenticated with it, so that a row cannot be passed off as another one.
+//! Encryption of profiles: JSON, compressed, then AES-256-GCM (NIST SP 800-38D) with a random nonce. Team and name are
+//! authenticated as additional data, so that a row cannot be passed off as another one.
 
 use ::browser::{MAX_STATE_BYTES, State};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
@@ -7,27 +7,28 @@ use base::Secret;
 
 use crate::AppError;
 
-/// First byte of what is sealed so.
+/// First byte of the sealed form.
 const VERSION: u8 = 1;
-/// How hard zstd tries.
+/// Zstandard compression level.
 const LEVEL: i32 = 3;
 
-/// Seals and opens.
+/// Encrypts and decrypts profiles.
 pub(crate) struct Sealer(RandomizedNonceKey);
 
-/// Why something could not be sealed or opened.
+/// Error of encryption or decryption.
 #[derive(Debug, thiserror::Error)]
 enum SealError {
-    #[error("the profile cannot be opened: it was sealed with another key (sessions.profile_key), or it was changed")]
+    #[error("the profile cannot be decrypted: it was encrypted with another key (sessions.profile_key), or modified")]
     Unsealed,
-    #[error("the profile cannot be packed or unpacked")]
+    #[error("the profile cannot be compressed or decompressed")]
     Packed(#[from] std::io::Error),
-    #[error("the profile cannot be read or written as JSON")]
+    #[error("the profile cannot be parsed or written as JSON")]
     Json(#[from] serde_json::Error),
 }
 
 impl Sealer {
-    /// A sealer with a key of 64 hexadecimal digits; with one of its own for anything else, which ends with the process.
+    /// Creates a sealer with a key of 64 hexadecimal digits. Any other text gives a random key, which ends with the
+    /// process.
     pub(crate) fn new(key: &Secret) -> Self {
         let mut bytes = rand::random::<[u8; 32]>();
         let mut given = [0; 32];
@@ -70,7 +71,7 @@ impl Sealer {
     }
 }
 
-/// Ids of teams have no line break.
+/// Returns the additional data. Ids of teams contain no line break, so the separator is unambiguous.
 fn about(team: &str, name: &str) -> Aad<String> {
     Aad::from(format!("{team}\n{name}"))
 }

@@ -1,4 +1,4 @@
-//! What the pages of one run have in common, read once and kept for a while.
+//! Cached context of a run: the settings that all of its pages share.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,18 +25,18 @@ use crate::crawl::scope;
 use crate::webhooks::Hook;
 use crate::{App, AppError};
 
-/// After this time it is read again: the start may have been redirected, the team's limits changed.
+/// Time after which a context is read again: the start may have been redirected, or the team's limits changed.
 const FRESH: Duration = Duration::from_secs(30);
-/// See [`Frontier::max_links`].
+/// Lower bound of [`Frontier::max_links`].
 const MIN_LINKS: usize = 10_000;
-/// Most runs that are remembered.
+/// Maximum number of cached contexts.
 const MAX_RUNS: usize = 1000;
-/// Most bytes of compiled patterns that are remembered, besides small ones.
+/// Maximum total size of cached compiled patterns, in bytes, not counting small ones.
 const MAX_PATTERNS: usize = 64 << 20;
-/// Compiled patterns of this size are small.
+/// Size up to which compiled patterns count as small, in bytes.
 const SMALL_PATTERNS: usize = 64 << 10;
 
-/// The same for all pages of a run.
+/// Settings that all pages of a run share.
 pub(crate) struct Context {
     pub(crate) id: String,
     pub(crate) kind: &'static Kind,
@@ -45,38 +45,38 @@ pub(crate) struct Context {
     pub(crate) zero_data_retention: bool,
     pub(crate) lanes: Lanes,
     pub(crate) hook: Option<Hook>,
-    /// Absent where no links are followed.
+    /// Limits for following links; absent where no links are followed.
     pub(crate) frontier: Option<Frontier>,
-    /// The addresses that it knows.
+    /// In-memory cache of the addresses that the run already has.
     pub(crate) known: Arc<Known>,
 }
 
-/// Where a crawl may go.
+/// Scope and settings for following links in a crawl.
 pub(crate) struct Frontier {
-    /// Without user name and password. The headers of the request were given for it.
+    /// Start URL without user name and password; the request's headers are sent to its origin only.
     pub(crate) start: Url,
-    /// What stood in it.
+    /// User name and password from the start URL.
     pub(crate) basic_auth: Option<BasicAuth>,
     pub(crate) scope: Scope,
     pub(crate) sitemap: SitemapMode,
     pub(crate) ignore_robots: bool,
     pub(crate) agent: Option<String>,
-    /// Where the start was redirected to.
+    /// URL that the start was redirected to.
     pub(crate) landed: Option<Url>,
-    /// Links of one page that are looked at: among so many there are enough that the crawl does not know.
+    /// Maximum number of links examined per page, high enough to contain plenty that the crawl does not know.
     pub(crate) max_links: usize,
 }
 
-/// Contexts by the id of their run.
+/// Cache of contexts by run id.
 #[derive(Default)]
 pub(crate) struct Contexts {
     all: Mutex<HashMap<String, (Instant, Arc<Context>)>>,
-    /// Addresses that all of them know together.
+    /// Number of addresses cached by all contexts together.
     known: Arc<AtomicUsize>,
 }
 
 impl Contexts {
-    /// The context of a run that is at work; `None` for others.
+    /// Returns the context of an open run; `None` for unknown and ended runs.
     pub(crate) async fn get(&self, app: &App, id: &str) -> Result<Option<Arc<Context>>, AppError> {
         if let Some(found) = self.fresh(id) {
             return Ok(Some(found));
@@ -99,9 +99,9 @@ impl Contexts {
         Ok(Some(context))
     }
 
-    /// The context of a run whose row is there, for the transaction that locked it, where nothing is compiled: it may say
-    /// nothing of where its links may lead. A spec that this version cannot read is no reason to lose what must be said of
-    /// it: then only its limits and its hook count.
+    /// Returns the context of a run whose row the caller's transaction has locked. No patterns are compiled, so the
+    /// frontier may be missing. If this version cannot read the spec, the context still has the limits and the hook, so
+    /// that the run's events are sent.
     pub(crate) async fn of(&self, conn: &mut Conn, row: &Run) -> Result<Arc<Context>, StoreError> {
         if let Some(found) = self.fresh(&row.id) {
             return Ok(found);
@@ -111,7 +111,7 @@ impl Contexts {
         let kind = kind_of(&row.kind).ok_or_else(|| StoreError::Inconsistent(format!("a run of kind {}", row.kind)))?;
         let context = Context::without_frontier(kind, row, team.clone(), secrets.as_ref()).map(|(context, _)| context);
         Ok(Arc::new(context.unwrap_or_else(|error| {
-            tracing::error!(run = row.id, ?error, "the spec of a run cannot be read any more");
+            tracing::error!(run = row.id, ?error, "spec of a run not readable; only limits and webhook apply");
             Context::bare(kind, row, team, secrets.as_ref())
         })))
     }
@@ -131,9 +131,10 @@ impl Contexts {
         }
     }
 
-    /// To be read again, as something of it has changed. What is known of its pages stays.
+    /// Marks a context as stale, because the run has changed. The cache of known addresses stays.
     pub(crate) fn refresh(&self, id: &str) {
         let mut all = self.lock();
+        // `checked_sub` fails when the clock's origin is less than `FRESH` ago, as after boot.
         if let Some(long_ago) = Instant::now().checked_sub(FRESH) {
             all.entry(id.to_owned()).and_modify(|(read, _)| *read = long_ago);
         } else {
@@ -141,12 +142,12 @@ impl Contexts {
         }
     }
 
-    /// Never to be read again, as its run has ended.
+    /// Removes the context of a run that has ended.
     pub(crate) fn forget(&self, id: &str) {
         self.lock().remove(id);
     }
 
-    /// Whether that of a run is kept.
+    /// Whether the context of a run is cached.
     #[cfg(test)]
     pub(crate) fn has(&self, id: &str) -> bool {
         self.lock().contains_key(id)
@@ -163,22 +164,22 @@ impl Contexts {
 }
 
 impl Context {
-    /// Whose its work is.
+    /// Returns the owner that the run's work is accounted to.
     pub(crate) fn owner(&self) -> Owner {
         self.caller.owner(&self.id)
     }
 
-    /// Whether no trace of its pages may be left elsewhere.
+    /// Whether nothing about the run's pages may be kept elsewhere, such as in the cache.
     pub(crate) fn is_private(&self) -> bool {
         self.zero_data_retention || self.options.lockdown
     }
 
-    /// Whether the crawl has a largest depth (`maxDiscoveryDepth`): then the shortest way to each page matters.
+    /// Whether the crawl has a depth limit (`maxDiscoveryDepth`); then the shortest path to each page matters.
     pub(crate) fn has_max_depth(&self) -> bool {
         self.frontier.as_ref().is_some_and(|frontier| frontier.scope.max_depth().is_some())
     }
 
-    /// Bytes of its compiled patterns.
+    /// Returns the size of the compiled patterns, in bytes.
     fn pattern_bytes(&self) -> usize {
         self.frontier.as_ref().map_or(0, |frontier| frontier.scope.size())
     }
@@ -197,7 +198,7 @@ impl Context {
         }
     }
 
-    /// All but where its links may lead; and what that is made of, when links are followed.
+    /// Builds the context without its frontier, and returns what the frontier is made of when links are followed.
     fn without_frontier(
         kind: &'static Kind,
         row: &Run,
@@ -222,7 +223,7 @@ impl Context {
         Ok((context, start))
     }
 
-    /// `before` is what was read earlier: a spec never changes, and its patterns need not be compiled again.
+    /// Builds the whole context. `before` is the stale one: a spec never changes, so its compiled patterns are reused.
     async fn read(
         app: &App,
         Stored { kind, row, team, progress, landed }: Stored,
@@ -234,7 +235,7 @@ impl Context {
         let landed = landed.as_deref().and_then(|url| Url::parse(url).ok());
         let known = before.and_then(|before| before.frontier.as_ref());
         let scope = scope_of(app, &context.caller, &request, (landed.clone(), known)).await?;
-        // It knows its pages, as many other addresses of them, and spare ones.
+        // The run may know up to `max_items` pages and as many other addresses; twice that leaves room for new links.
         let max_links = usize::try_from(progress.max_items).unwrap_or(usize::MAX).saturating_mul(2).max(MIN_LINKS);
         context.frontier = Some(Frontier {
             start: request.url,
@@ -250,7 +251,7 @@ impl Context {
     }
 }
 
-/// What the database says of a run.
+/// Rows of a run, as the database has them.
 struct Stored {
     kind: &'static Kind,
     row: Run,
@@ -259,25 +260,25 @@ struct Stored {
     landed: Option<String>,
 }
 
-/// How the pages of a run are scraped, as its kind reads it from the spec.
+/// Settings for scraping the pages of a run, as its kind reads them from the spec.
 pub(crate) struct Terms {
     pub(crate) options: ScrapeOptions,
     pub(crate) zero_data_retention: bool,
     pub(crate) max_concurrency: Option<u32>,
-    /// Seconds between two pages.
+    /// Delay between two pages, in seconds.
     pub(crate) delay: Option<f64>,
     pub(crate) webhook: Option<WebhookConfig>,
-    /// When links are followed.
+    /// Source of the frontier; present when links are followed.
     pub(crate) start: Option<Start>,
 }
 
-/// What a frontier is made of: the request of a crawl, without its options for pages, and what stood in its URL.
+/// Source of a frontier: the request of a crawl without its page options, and the credentials from its URL.
 pub(crate) struct Start {
     pub(crate) request: CrawlRequest,
     pub(crate) basic_auth: Option<BasicAuth>,
 }
 
-/// The scope as it was compiled before, unless the start was redirected since.
+/// Returns the scope compiled earlier, or compiles it if the start has been redirected since.
 async fn scope_of(
     app: &App,
     caller: &Caller,

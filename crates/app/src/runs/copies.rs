@@ -1,8 +1,8 @@
-//! Pages that a run has under another address: those that were redirected to one that it has, and those that have the text of
-//! the page that they name as canonical.
+//! Duplicate pages of a run: pages redirected to a page that the run already has, and pages whose text equals that of
+//! the page they name as canonical.
 //!
-//! Which of two is the document is decided when the other one has ended. Until then a page waits, without a job and without
-//! its text; it is read again where it turns out to be none, and waits once at most.
+//! Which of two pages becomes the document is decided when the other one has ended. Until then a page waits, without a
+//! job and without its text. If it turns out not to be a duplicate it is fetched again; a page waits at most once.
 
 use std::collections::HashMap;
 
@@ -11,41 +11,41 @@ use store::{Conn, StoreError};
 
 use super::page::PageResult;
 
-/// The code of a page that is left out as a copy of another, and why it is one.
+/// Error code and message of a page that is left out as a duplicate.
 pub(super) type Reason = (&'static str, &'static str);
 
-const LEADS: Reason = ("DUPLICATE_PAGE", "the page leads to one that the crawl has under its own address");
-const SAME_TEXT: Reason = ("DUPLICATE_PAGE", "the page has the text of the one that it names as canonical");
+const LEADS: Reason = ("DUPLICATE_PAGE", "the page redirects to a page that the crawl has under its own address");
+const SAME_TEXT: Reason = ("DUPLICATE_PAGE", "the page has the same text as the page that it names as canonical");
 
-/// The state of the pages that results name besides their own addresses.
+/// State of the pages that results refer to, in addition to their own addresses.
 pub(super) struct Copies {
     known: HashMap<Vec<u8>, Standing>,
 }
 
-/// Whether a document counts in its run.
+/// Verdict on a document: whether it counts in its run.
 pub(super) enum Judgement {
-    /// One of its own. The page that it was redirected to, as it stood, where the run knows that.
+    /// A document of its own, with the page it was redirected to in its former state, if the run knows that page.
     Own(Option<Standing>),
     Copy(Reason),
-    /// Another page has to end first.
+    /// Undecided until another page has ended.
     Waits,
 }
 
-/// The results, those behind the others that name another page as canonical: it may be among them.
+/// Returns the results with those that name a canonical page last: the canonical page may be among them.
 pub(super) fn last<'r>(results: &[(&'r str, &'r PageResult)]) -> Vec<(&'r str, &'r PageResult)> {
     let mut results = results.to_vec();
     results.sort_by_key(|(_, result)| result.canonical.is_some());
     results
 }
 
-/// Why a page that has waited is left out now; `None` when it is no copy.
+/// Returns why a page that has waited is left out; `None` when it is no duplicate.
 pub(super) fn reason_of(waiting: &Waiting) -> Option<Reason> {
     let reason = if waiting.content.is_none() { LEADS } else { SAME_TEXT };
     waiting.is_copy().then_some(reason)
 }
 
 impl Copies {
-    /// Reads it. The run's progress is locked.
+    /// Reads the state of all pages that the results refer to. The caller holds the lock on the run's progress.
     pub(super) async fn of(conn: &mut Conn, run: &str, results: &[(&str, &PageResult)]) -> Result<Self, StoreError> {
         let named = |(_, result): &(&str, &PageResult)| {
             let named = [result.alias.as_ref().map(|page| page.key.clone()), result.canonical.clone()];
@@ -57,8 +57,8 @@ impl Copies {
         Ok(Self { known: runs::standings(conn, run, &keys).await? })
     }
 
-    /// Judges a document: one of its own, a copy, or one that has to wait until that is known. One of its own counts as read
-    /// from now on.
+    /// Decides whether a document counts, is a duplicate or has to wait. From then on a document that counts is known
+    /// as read.
     pub(super) async fn judge(
         &mut self,
         conn: &mut Conn,
@@ -78,7 +78,7 @@ impl Copies {
         Ok(Judgement::Own(led_to))
     }
 
-    /// The page that a document was redirected to, where that is another one which the run knows.
+    /// Returns the other page that a document was redirected to, if the run knows it.
     fn led_to(&self, id: &str, result: &PageResult) -> Option<&Standing> {
         let alias = result.alias.as_ref()?;
         self.known.get(&alias.key).filter(|page| page.id != id)
@@ -97,7 +97,7 @@ impl Copies {
         canonical.map(|_| SAME_TEXT)
     }
 
-    /// Has a page wait for one that is still to come; says whether it does.
+    /// Makes a page wait for one that is still to come; returns whether it waits.
     async fn wait(&mut self, conn: &mut Conn, id: &str, result: &PageResult) -> Result<bool, StoreError> {
         let Some((other, content)) = self.to_wait_for(conn, id, result).await? else { return Ok(false) };
         runs::wait(conn, id, &Wait { other: &other, content, way: result.way.as_ref() }).await?;
@@ -106,7 +106,7 @@ impl Copies {
         Ok(true)
     }
 
-    /// The page that a document has to wait for, and the hash of the text that it is a copy by.
+    /// Returns the page that a document has to wait for, and the text hash by which it would be a duplicate.
     async fn to_wait_for(
         &self,
         conn: &mut Conn,
@@ -120,7 +120,7 @@ impl Copies {
         let led_to = self.led_to(id, result).map(|page| (page, None));
         let canonical = self.canonical(id, result).map(|page| (page, result.content));
         for (other, content) in led_to.into_iter().chain(canonical) {
-            // A page that waits for this one has to end after it.
+            // Do not wait for a page whose own chain of waits ends at this one: both would wait forever.
             if is_to_come(other) && runs::end_of_wait(conn, &other.id).await?.is_some_and(|last| last != id) {
                 return Ok(Some((other.id.clone(), content)));
             }
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
     use crate::App;
 
-    /// A crawl whose start is queued, and pages beside it.
+    /// Crawl whose start is queued, with further pages.
     struct Crawl {
         app: App,
         context: Arc<Context>,
@@ -162,7 +162,7 @@ mod tests {
     }
 
     impl Crawl {
-        /// Limited to `limit` pages: the start and as many of these as fit.
+        /// Starts a crawl limited to `limit` pages: the start, and as many of these as fit.
         async fn of(limit: u32, names: &[&str]) -> Self {
             let (app, caller, folder) = app().await;
             let request = serde_json::json!({"url": "http://a.test/", "limit": limit, "sitemap": "skip"});
@@ -182,17 +182,17 @@ mod tests {
             Self { app, context, conn, pages, _folder: folder }
         }
 
-        /// A page as a document with this text.
+        /// Returns a page as a document with this text.
         fn read(&self, name: &str, text: u64) -> PageResult {
             PageResult { key: Some(digest(name)), content: Some(text), ..document(&self.context) }
         }
 
-        /// The same, with another page that it names as canonical.
+        /// Returns a document that names another page as canonical.
         fn naming(&self, name: &str, other: &str, text: u64) -> PageResult {
             PageResult { canonical: Some(digest(other)), ..self.read(name, text) }
         }
 
-        /// The same, redirected to another page.
+        /// Returns a document that was redirected to another page.
         fn leading(&self, name: &str, other: &str, text: u64) -> PageResult {
             PageResult { alias: Some(page(other)), ..self.read(name, text) }
         }
@@ -202,7 +202,7 @@ mod tests {
             PageResult::without(Arc::clone(&self.context), outcome)
         }
 
-        /// Writes down what pages, given by their places, became, in one transaction, and gives the states of all.
+        /// Records results of pages, given by their index, in one transaction, and returns the states of all pages.
         async fn record(&mut self, results: &[(usize, PageResult)]) -> Vec<PageState> {
             let Self { app, conn, pages: all, context, .. } = self;
             let app = &*app;
@@ -232,7 +232,7 @@ mod tests {
             let other = b.map_or_else(|| crawl.failed(), |text| crawl.read("b", text));
             assert_eq!(crawl.record(&[(1, other)]).await[..2], expect, "{b:?}");
             if expect[0] == Queued {
-                // It does not wait again, whatever it names.
+                // A page waits once only, even if it names another page the second time.
                 let again = crawl.naming("a", "c", 7);
                 assert_eq!(crawl.record(&[(0, again)]).await[0], Done, "{b:?}");
             }
@@ -302,7 +302,7 @@ mod tests {
         let b = crawl.failed();
         assert_eq!(crawl.record(&[(1, b)]).await, [Done, Failed, Alias]);
         assert_eq!(crawl.progress().await.spare, 0);
-        // A spare page whose text no document has stays spare.
+        // A spare page stays spare as long as no document has its text.
         let mut crawl = Crawl::of(3, &["a", "b", "spare"]).await;
         let (a, b) = (crawl.read("a", 7), crawl.failed());
         assert_eq!(crawl.record(&[(0, a)]).await, [Done, Queued, Spare]);

@@ -1,9 +1,8 @@
-//! A body that lies among the blobs before it is certain that its document is kept.
+//! Body of a document, stored as a blob before the transaction that keeps the document.
 //!
-//! It is written before the transaction that keeps the document. Whatever ends in between (a page that is another spelling
-//! of a known one, a cancelled job, a lost lease, a commit that fails), the body goes with this value. Only where nobody can
-//! know whether the transaction was committed, and when the process is killed, it stays, and the sweep of
-//! [`orphans`](crate::orphans) finds it.
+//! Dropping a [`Deposit`] removes the blob when the document is not kept: the page is a duplicate, the job was
+//! cancelled, its lease expired, or the commit failed. If the outcome of the commit is unknown, or the process is
+//! killed, the blob stays and the sweep in [`orphans`](crate::orphans) removes it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,23 +13,23 @@ use tokio::runtime::Handle;
 
 use crate::{App, AppError};
 
-/// Under which the bodies of documents lie among the blobs.
+/// Blob folder for document bodies.
 pub(crate) const FOLDER: &str = "documents";
 
-/// See the module.
+/// Blob that is removed on drop unless a transaction kept it.
 pub(crate) struct Deposit {
     app: App,
     key: String,
-    /// A transaction wanted to keep it: from then on, only what follows a commit may remove it.
+    /// Whether a transaction wanted to keep the blob: after that, only the outcome of a commit may remove it.
     offered: AtomicBool,
-    /// What the last transaction wanted.
+    /// Whether the last transaction keeps the blob.
     keep: AtomicBool,
-    /// That transaction was committed.
+    /// Whether that transaction was committed.
     is_settled: AtomicBool,
 }
 
 impl Deposit {
-    /// Writes it under a key that no other attempt uses, so that whoever loses the page can remove it.
+    /// Writes the body under a key that no other attempt uses, so that an attempt that loses the page can remove it.
     pub(crate) async fn put(app: &App, body: Vec<u8>) -> Result<Self, AppError> {
         let flag = || AtomicBool::new(false);
         let key = format!("{FOLDER}/{}", new_id());
@@ -43,18 +42,18 @@ impl Deposit {
         &self.key
     }
 
-    /// A transaction looks at its page, and does not keep it unless it says so.
+    /// Records that a transaction examines the page; it does not keep the blob unless [`Self::keep`] follows.
     pub(crate) fn look(&self) {
         self.keep.store(false, Ordering::Relaxed);
     }
 
-    /// The transaction keeps it.
+    /// Records that the transaction keeps the blob.
     pub(crate) fn keep(&self) {
         self.offered.store(true, Ordering::Relaxed);
         self.keep.store(true, Ordering::Relaxed);
     }
 
-    /// The transaction was committed.
+    /// Records that the transaction was committed.
     pub(crate) fn settle(&self) {
         self.is_settled.store(true, Ordering::Relaxed);
     }
@@ -64,18 +63,19 @@ impl Drop for Deposit {
     fn drop(&mut self) {
         let [offered, keep, is_settled] =
             [&self.offered, &self.keep, &self.is_settled].map(|flag| flag.load(Ordering::Relaxed));
+        // A failed or unknown commit leaves `is_settled` unset: then a blob that was ever offered has to stay.
         let stays = if is_settled { keep } else { offered };
         if stays {
             return;
         }
-        // Outside a runtime, as at the very end of a process, the sweep finds it.
+        // No runtime, as at process exit: the sweep removes the blob.
         let Ok(runtime) = Handle::try_current() else { return };
         let (app, key) = (self.app.clone(), std::mem::take(&mut self.key));
         let remove = async move {
             if let Err(error) = app.blobs.delete(&key).await
                 && !matches!(error, BlobError::Away(_))
             {
-                tracing::warn!(%error, "unused document body not removed, upkeep removes it later");
+                tracing::warn!(%error, "could not remove an unused document body; upkeep removes it later");
             }
         };
         self.app.tracker.spawn_on(remove, &runtime);

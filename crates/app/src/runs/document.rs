@@ -1,5 +1,4 @@
-//! Documents of runs as they are kept: JSON, compressed, small ones in their row and large ones among the
-//! blobs.
+//! Stored documents of runs: compressed JSON, in the row when small and as a blob when large.
 
 use std::collections::HashSet;
 
@@ -19,31 +18,31 @@ use super::host_of;
 use crate::auth::Caller;
 use crate::{App, AppError};
 
-/// Compressed size from which a document is kept among the blobs.
+/// Compressed size above which a document is stored as a blob, in bytes.
 const LARGE: usize = 64 << 10;
-/// Fast, and most of the gain.
+/// Zstandard level 1: fast, and most of the gain.
 const LEVEL: i32 = 1;
-/// Longest JSON of one document.
+/// Maximum size of the JSON of one document, in bytes.
 const MAX_JSON: usize = 1 << 30;
-/// Characters of an id.
+/// Length of an id in characters.
 const ID_LENGTH: usize = 36;
 
-/// A document that is ready to be written down.
+/// Document that is packed and ready to be stored.
 pub(crate) struct Packed {
-    /// For the webhook.
+    /// JSON for the webhook event.
     pub(crate) json: Box<RawValue>,
     body: Option<Vec<u8>>,
-    /// The body, when it lies among the blobs.
+    /// Body, when it is stored as a blob.
     pub(super) deposit: Option<Deposit>,
     url: String,
     title: Option<String>,
     description: Option<String>,
-    /// The share of the budget for bodies in memory, as long as `json` is there.
+    /// Share of the memory budget for bodies, held as long as `json` is.
     room: net::Room,
 }
 
 impl Packed {
-    /// Writes the document as JSON and compresses it.
+    /// Serialises the document as JSON and compresses it.
     pub(crate) fn of(document: &Document, room: net::Room) -> Result<Self, AppError> {
         let text = |key: &str| document.metadata.page.get(key).and_then(|value| value.as_str()).map(str::to_owned);
         let json = serde_json::value::to_raw_value(document).map_err(AppError::internal)?;
@@ -52,12 +51,12 @@ impl Packed {
         Ok(Self { json, body: Some(body), deposit: None, url, title, description, room })
     }
 
-    /// Gives back what only the work on the page needed.
+    /// Shrinks the reserved memory to what the packed document needs.
     pub(crate) fn shrink_room(&self) {
         self.room.shrink((self.json.get().len() + self.body.as_ref().map_or(0, Vec::len)) as u64);
     }
 
-    /// Puts a large one among the blobs. A private one stays in its row: what is removed there is gone at once, and a killed
+    /// Stores a large body as a blob. A private one stays in its row: deleting the row erases it at once, and a killed
     /// process leaves nothing behind.
     pub(crate) async fn put_away(&mut self, app: &App, is_private: bool) -> Result<(), AppError> {
         if let Some(body) = self.body.take_if(|body| body.len() > LARGE && !is_private) {
@@ -66,12 +65,12 @@ impl Packed {
         Ok(())
     }
 
-    /// The host that it was found at.
+    /// Returns the host of the document's URL.
     pub(crate) fn site(&self) -> Option<String> {
         Url::parse(&self.url).ok().as_ref().and_then(host_of)
     }
 
-    /// The row of it: `site` is the host under which later operations may find it.
+    /// Builds the row; `site` is the host under which later operations may find the document.
     pub(crate) fn row(&self, (run, seq): (&str, i64), page: &str, team: &str, site: Option<String>) -> NewDocument {
         NewDocument {
             run_id: run.to_owned(),
@@ -89,8 +88,7 @@ impl Packed {
     }
 }
 
-/// From which address URLs of files move to which: they were made for who started the run, and are read by somebody who may
-/// reach us elsewhere.
+/// Rewrite of file URLs from the address that the run's owner used to the address that the reader uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Move {
     from: String,
@@ -98,14 +96,14 @@ pub(crate) struct Move {
 }
 
 impl Move {
-    /// None when they stay where they are.
+    /// Returns `None` when the URLs stay as they are.
     pub(crate) fn of(app: &App, row: &Run, caller: &Caller) -> Option<Self> {
         let (from, to) = (row.address.clone()?, caller.address.clone()?);
         (from != to && !from.is_empty() && !app.files().has_public_url()).then_some(Self { from, to })
     }
 
-    /// The document with its URLs moved. They are known by being a string of their own that begins with the address, the
-    /// folder of files and an id.
+    /// Rewrites the file URLs in a document. A file URL is a JSON string that begins with the address, the folder of
+    /// files and an id.
     fn apply(&self, json: String) -> String {
         let begin = format!("\"{}/files/", self.from);
         let is_file = |rest: &str| {
@@ -132,11 +130,11 @@ impl Move {
     }
 }
 
-/// The JSON of documents that were kept, in the same order. One whose body is lost or cannot be unpacked says so in
-/// `metadata.error`; the others are not concerned.
+/// Returns the JSON of stored documents, in the same order. A document whose body is lost or damaged says so in
+/// `metadata.error`; the others are unaffected.
 ///
 /// # Errors
-/// [`AppError::Internal`] when the blobs cannot be asked: then it is worth trying again.
+/// [`AppError::Internal`] when the blob store is not reachable; trying again may help.
 pub(crate) async fn unpack(
     app: &App,
     rows: Vec<StoredDocument>,
@@ -169,13 +167,13 @@ fn read_or_tell(
     body: Option<&[u8]>,
     urls: Option<&Move>,
 ) -> Result<Box<RawValue>, AppError> {
-    // The size that was written down bounds the memory that a damaged body can ask for.
+    // The recorded size bounds the memory that a damaged body can claim.
     let limit = usize::try_from(row.bytes).unwrap_or(MAX_JSON).min(MAX_JSON);
     if let Some(document) = body.and_then(|body| read(body, limit, urls)) {
         return Ok(document);
     }
     if app.lost().is_news(&row.page_id) {
-        tracing::warn!(page = row.page_id, blob = row.blob, "the body of a document is lost or damaged");
+        tracing::warn!(page = row.page_id, blob = row.blob, "body of a stored document is lost or damaged");
     }
     let metadata = json!({
         "url": row.url,
@@ -195,12 +193,12 @@ fn read(body: &[u8], limit: usize, urls: Option<&Move>) -> Option<Box<RawValue>>
     RawValue::from_string(json).ok()
 }
 
-/// Pages whose documents were found to be lost, so that each is logged once.
+/// Pages whose documents were found lost, so that each is logged once.
 #[derive(Debug, Default)]
 pub(crate) struct Lost(Mutex<HashSet<String>>);
 
 impl Lost {
-    /// Pages that are remembered.
+    /// Maximum number of pages remembered.
     const MAX_PAGES: usize = 10_000;
 
     fn is_news(&self, page: &str) -> bool {

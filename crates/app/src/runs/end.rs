@@ -1,4 +1,4 @@
-//! How runs come to an end: by their last item, or by their owner.
+//! End of runs: by their last item, or cancelled by their owner.
 
 use base::{Secret, Timestamp};
 use chrono::TimeDelta;
@@ -17,15 +17,15 @@ use crate::tracked::tracked;
 use crate::webhooks::{HOOKS, Hook, emit};
 use crate::{App, AppError};
 
-/// Waiting jobs that one transaction takes out of the queue.
+/// Maximum number of queued jobs that one transaction removes.
 const PIECE: i64 = 1000;
-/// How long it can be read how a private run was stopped. Its pages are gone by then.
+/// Retention of the status of a cancelled private run, whose pages are erased at once.
 const ERASED_RETENTION: TimeDelta = TimeDelta::hours(1);
 
-/// Writes down how far a run is, whose progress is locked, and ends the run when nothing is left to do.
+/// Saves the progress of a run, whose progress row is locked, and ends the run when no work is left.
 ///
 /// # Errors
-/// [`StoreError`]: the transaction has to be given up, the caller's own writes included.
+/// [`StoreError`]; then the transaction must be rolled back, including the caller's own writes.
 pub(crate) async fn save(
     app: &App,
     conn: &mut Conn,
@@ -42,18 +42,18 @@ pub(crate) async fn save(
     runs::save(conn, progress).await
 }
 
-/// Stops a run of the caller's team: what runs is dropped unpaid, and what is left of its credits goes back. Of a private
-/// run pages and documents are erased, also when it has ended before.
+/// Cancels a run of the caller's team: running jobs are dropped unpaid, and the remaining reserved credits are
+/// returned. For a private run, pages and documents are erased, even if the run has already ended.
 ///
 /// # Errors
-/// [`AppError::NotFound`], and [`AppError::JobFinished`] when it has ended already.
+/// [`AppError::NotFound`], and [`AppError::JobFinished`] when the run has already ended.
 #[crate::boxed]
 pub async fn cancel(app: &App, caller: &Caller, kind: &'static Kind, id: Uuid) -> Result<(), AppError> {
     let (row, _) = read::find(app, caller, kind, id).await?;
     cancel_found(app, kind, row).await
 }
 
-/// As [`cancel`], whoever has started the run.
+/// Cancels a run as [`cancel`] does, without checking the caller.
 pub(crate) async fn cancel_found(app: &App, kind: &'static Kind, row: Run) -> Result<(), AppError> {
     let (worker, id) = (app.clone(), row.id.clone());
     let stopped = tracked(&app.tracker, async move {
@@ -75,13 +75,13 @@ pub(crate) async fn cancel_found(app: &App, kind: &'static Kind, row: Run) -> Re
     if stopped { Ok(()) } else { Err(AppError::JobFinished) }
 }
 
-/// `false` when it had ended.
+/// Marks the run as cancelled; returns `false` when it had already ended.
 async fn stop(app: &App, kind: &'static Kind, row: &Run) -> Result<bool, AppError> {
     let now = app.now();
     let mut conn = app.conn().await?;
     let stopped: Result<bool, StoreError> = conn
         .tx(async |conn: &mut Conn| {
-            // Everybody locks the team before the run.
+            // Every transaction locks the team before the run: another order would deadlock.
             for (queue, _) in (kind.lanes)(&row.id) {
                 jobs::lock_team(conn, queue.name, &row.team_id).await?;
             }
@@ -91,7 +91,7 @@ async fn stop(app: &App, kind: &'static Kind, row: &Run) -> Result<bool, AppErro
             let end = End { status: runs::CANCELLED, error: Some("cancelled by its owner"), retention };
             close(conn, kind, &mut progress, end, now).await?;
             if row.private {
-                // Its documents are erased next; nobody is to wait for them.
+                // Its documents are erased next, so clients must not wait for them.
                 progress.done = 0;
             }
             runs::save(conn, &progress).await?;
@@ -101,8 +101,8 @@ async fn stop(app: &App, kind: &'static Kind, row: &Run) -> Result<bool, AppErro
     Ok(stopped?)
 }
 
-/// Takes the jobs of a stopped run out of the queue, a long list a piece at a time. Those that run are dropped; one that
-/// is claimed meanwhile finds that its run has ended.
+/// Removes the jobs of a cancelled run from the queue, in batches. Running jobs are dropped; a job that is claimed
+/// meanwhile finds that its run has ended.
 async fn clear(app: &App, kind: &'static Kind, run: &str) -> Result<(), AppError> {
     for (queue, lane) in (kind.lanes)(run) {
         while jobs::trim(&mut app.conn().await?, queue.name, &lane, PIECE).await? > 0 {}
@@ -111,15 +111,15 @@ async fn clear(app: &App, kind: &'static Kind, run: &str) -> Result<(), AppError
     Ok(())
 }
 
-/// How a run ends.
+/// Outcome of a run.
 struct End {
     status: &'static str,
     error: Option<&'static str>,
-    /// How long it can be read.
+    /// Retention of the run's results.
     retention: TimeDelta,
 }
 
-/// Gives back what is left of its credits, and tells its receiver.
+/// Writes the end of a run: returns the remaining reserved credits and emits the last webhook event.
 async fn close(
     conn: &mut Conn,
     kind: &'static Kind,
@@ -129,7 +129,7 @@ async fn close(
 ) -> Result<(), StoreError> {
     let found = runs::find(conn, &progress.run_id).await?;
     let mut row = found.ok_or_else(|| StoreError::Inconsistent("run_progress without its run".to_owned()))?;
-    // Whoever locks the progress after this transaction finds the run ended and leaves it alone.
+    // Jobs that lock the progress after this transaction find the run ended and change nothing.
     (progress.is_open, progress.preparing) = (false, false);
     row.status = end.status.to_owned();
     row.error = end.error.map(str::to_owned);
@@ -156,7 +156,8 @@ async fn close(
     announce(conn, kind, &row, now).await
 }
 
-/// Says why the run has brought nothing, or less than its caller expects: one client shows the warning only.
+/// Sets the warning or error that says why the run has no results, or fewer than expected. A warning is set in either
+/// case, because one client shows nothing else.
 async fn explain(conn: &mut Conn, kind: &'static Kind, row: &mut Run, progress: &Progress) -> Result<(), StoreError> {
     let why = (kind.explain)(&Ended::read(conn, row, progress).await?);
     if why.is_some() {
@@ -166,10 +167,10 @@ async fn explain(conn: &mut Conn, kind: &'static Kind, row: &mut Run, progress: 
     Ok(())
 }
 
-/// The last event: nothing of the run comes after it, so its secrets go as well.
+/// Emits the last event and deletes the run's secrets, which nothing needs after it.
 async fn announce(conn: &mut Conn, kind: &'static Kind, row: &Run, now: Timestamp) -> Result<(), StoreError> {
     let secrets = runs::secret(conn, &row.id, OF_THE_RUN).await?;
-    // Nobody works on it any more.
+    // The event is built from the copy read above.
     runs::forget_secrets(conn, &row.id).await?;
     let Some(hook) = hook_of(row, secrets.as_ref()) else { return Ok(()) };
     let event = match &row.error {
@@ -179,8 +180,8 @@ async fn announce(conn: &mut Conn, kind: &'static Kind, row: &Run, now: Timestam
     emit(conn, &hook, &row.team_id, &row.id, &event, now).await
 }
 
-/// The hook as the request had it. Only this part of it is read: the last event must not be lost because a later version
-/// does not know an option any more.
+/// Returns the webhook of the request. Only that part of the spec is read, so that an option unknown to this version
+/// cannot lose the last event.
 pub(super) fn hook_of(row: &Run, secrets: Option<&Secret>) -> Option<Hook> {
     let read = || -> Result<Option<Hook>, AppError> {
         let mut spec: Value = serde_json::from_str(&row.spec).map_err(AppError::internal)?;
@@ -192,7 +193,7 @@ pub(super) fn hook_of(row: &Run, secrets: Option<&Secret>) -> Option<Hook> {
         Hook::check(Some(&webhook), row.private)
     };
     read().unwrap_or_else(|error| {
-        tracing::error!(run = row.id, ?error, "webhook of a run not readable, its last event is not sent");
+        tracing::error!(run = row.id, ?error, "webhook of a run not readable; its last event is not sent");
         None
     })
 }

@@ -1,15 +1,15 @@
-//! What is known of a run that has nothing left to do: from this its kind says why it has brought so little.
+//! Summary of a run that has no work left, from which its kind explains missing results.
 
 use store::runs::{self, ListedPage, PageState, Progress, Run};
 use store::{Conn, StoreError};
 
-/// A run that has nothing left to do, with the first of its pages that became no document.
+/// Run that has no work left, with the first pages that did not become documents.
 pub(crate) struct Ended<'a> {
     pub(crate) run: &'a Run,
     pub(crate) progress: &'a Progress,
-    /// The first page that failed.
+    /// First page that failed.
     pub(crate) failed: Option<ListedPage>,
-    /// The first page that robots.txt forbids.
+    /// First page that robots.txt disallows.
     pub(crate) blocked: Option<ListedPage>,
 }
 
@@ -23,7 +23,8 @@ impl<'a> Ended<'a> {
         Ok(Self { run, progress, failed, blocked })
     }
 
-    /// Why a page failed: the code, and the text but for a private run, of whose pages nothing is written elsewhere.
+    /// Returns why a page failed: the error code, and the message unless the run is private, because nothing about
+    /// private pages is stored elsewhere.
     pub(crate) fn cause(&self, page: &ListedPage) -> String {
         let code = page.code.as_deref().unwrap_or("UNKNOWN_ERROR");
         match page.error.as_deref().filter(|_| !self.run.private) {
@@ -33,7 +34,7 @@ impl<'a> Ended<'a> {
     }
 }
 
-/// Ids are in the order of time, and the start of a crawl is its first page.
+/// Returns the first page in this state. Ids are in the order of time, and the start of a crawl is its first page.
 async fn first(conn: &mut Conn, run: &Run, state: PageState) -> Result<Option<ListedPage>, StoreError> {
     Ok(runs::listed(conn, &run.id, state, "", 1).await?.pop())
 }

@@ -1,18 +1,19 @@
-//! Removing what a run has made, piece by piece: no other writer waits for more than one piece.
+//! Removal of a run's data in batches, so that other writers never wait long.
 
 use store::runs::{self, Run};
 
 use crate::{App, AppError, files};
 
-/// Rows of each kind that one transaction removes.
+/// Maximum number of rows of each table that one transaction removes.
 const PIECE: i64 = 500;
-/// Documents in rows that one transaction removes, uncompressed, in bytes; one is always removed.
+/// Maximum total size of documents in rows that one transaction removes, counted uncompressed, in bytes; at least one
+/// is removed.
 const MAX_BYTES: i64 = 16 << 20;
-/// What is left of the spec of a private run once its pages are erased.
+/// Spec of a private run after its pages are erased.
 const REDACTED: &str = r#"{"zeroDataRetention":true}"#;
 
-/// Removes pages and documents of a run that has ended; its row stays. What lies among the blobs goes first, so that a
-/// process that dies in between leaves nothing that no row knows.
+/// Removes the pages and documents of an ended run; its row stays. Blobs are deleted first, so that a process killed in
+/// between leaves no blob without a row.
 async fn contents(app: &App, run: &str, is_private: bool) -> Result<(), AppError> {
     loop {
         let documents = runs::first_documents(&mut app.conn().await?, run, PIECE).await?;
@@ -33,7 +34,7 @@ async fn contents(app: &App, run: &str, is_private: bool) -> Result<(), AppError
     }
 }
 
-/// Removes a run with everything that belongs to it. Nobody can read it any more: its time is over.
+/// Removes an expired run and everything that belongs to it.
 pub(crate) async fn whole(app: &App, run: &str) -> Result<(), AppError> {
     let row = runs::find(&mut app.conn().await?, run).await?;
     if let Some(row) = &row {
@@ -44,19 +45,19 @@ pub(crate) async fn whole(app: &App, run: &str) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Removes what a private run that was stopped has left: addresses, pages, documents. How it ended can still be read.
+/// Removes the addresses, pages and documents of a cancelled private run. Its status can still be read.
 pub(super) async fn stopped(app: &App, run: &str) -> Result<(), AppError> {
     contents(app, run, true).await?;
     runs::redact(&mut app.conn().await?, run, REDACTED).await?;
     Ok(())
 }
 
-/// Ends the time of a private run that has ended by itself, and removes it.
+/// Expires a private run that ended by itself, and removes it.
 pub(super) async fn ended(app: &App, row: &Run) -> Result<(), AppError> {
     if !row.private {
         return Ok(());
     }
-    // First it can no longer be read; if the process dies now, maintenance goes on.
+    // Expire it first: if the process is killed now, upkeep removes the rest.
     runs::expire(&mut app.conn().await?, &row.id, app.now()).await?;
     whole(app, &row.id).await
 }

@@ -1,4 +1,4 @@
-//! The pages of a run that became no document.
+//! Error list of a run: the pages that became no document.
 
 use std::collections::VecDeque;
 
@@ -11,29 +11,29 @@ use super::read::find;
 use crate::auth::Caller;
 use crate::{App, AppError};
 
-/// Bytes of addresses and messages in one answer. One entry is always given.
+/// Maximum size of addresses and messages in one answer, in bytes. At least one entry is given.
 const MAX_BYTES: usize = 10 * 1024 * 1024;
-/// Entries of one answer.
+/// Maximum number of entries in one answer.
 const MAX_ENTRIES: usize = 30_000;
-/// Rows that are read at a time, of each kind.
+/// Number of rows of each state that one query reads.
 const STEP: i64 = 200;
-/// What an entry takes besides its address and message, about.
+/// Approximate size of an entry in bytes, without its address and message.
 const ENTRY: usize = 150;
 
-/// Some of the errors of a run, and where the next ones begin.
+/// One part of a run's error list.
 #[derive(Debug, Clone, Default)]
 pub struct ErrorList {
-    /// The entries.
+    /// Entries of this part.
     pub errors: JobErrors,
-    /// The last entry, when more follow.
+    /// Id of the last entry, when more follow.
     pub last: Option<Uuid>,
 }
 
-/// Pages that were given up, links to other sites that are reported, and what robots.txt forbids, in the order in which
-/// they were found, after the entry `after`: about 10 MB of them.
+/// Returns failed pages, skipped links to other sites and pages that robots.txt disallows, in the order of discovery,
+/// after the entry `after`: about 10 MB of them.
 ///
 /// # Errors
-/// As [`super::status`].
+/// The errors of [`super::status`].
 #[crate::boxed]
 pub async fn errors(
     app: &App,
@@ -60,7 +60,7 @@ pub async fn errors(
         };
         bytes += ENTRY + listed.url.len() + listed.error.as_ref().map_or(0, String::len);
         entries += 1;
-        // The entry that was taken out does not fit; it is read again on the next page, whose `after` is the one before it.
+        // The entry just taken out does not fit. The next part reads it again, as its `after` is the entry before it.
         if last.is_some() && (bytes > MAX_BYTES || entries > MAX_ENTRIES) {
             found.last = last;
             return Ok(found);
@@ -79,7 +79,7 @@ pub async fn errors(
     }
 }
 
-/// The entries of one kind, read as they are needed.
+/// Buffered reader of the entries of one state.
 struct Reader {
     state: PageState,
     after: String,

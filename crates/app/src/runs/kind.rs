@@ -1,4 +1,4 @@
-//! What tells one kind of run from another.
+//! Definition of the kinds of run.
 
 use std::fmt;
 
@@ -12,33 +12,33 @@ use super::ended::Ended;
 use super::secrets::Secrets;
 use crate::{AppError, batch, crawl};
 
-/// Reads a spec, with the secrets that were taken out of it.
+/// Parses a spec, with the secrets that were taken out of it.
 pub(crate) type ReadTerms = fn(Value, Secrets) -> Result<Terms, AppError>;
 
-/// A kind of run: crawls, batches.
+/// Kind of run: crawls or batches.
 pub struct Kind {
-    /// How the database and the ledger call it. It does not change.
+    /// Name in the database and the ledger; it must never change.
     pub(crate) name: &'static str,
-    /// How people are told of it.
+    /// Noun for error messages.
     pub(crate) noun: &'static str,
-    /// Its events.
+    /// Family of webhook events.
     pub(crate) events: EventFamily,
-    /// Where the jobs of a run stand, by its id: queues and their lanes.
+    /// Queues and lanes of the jobs of a run, by its id.
     pub(crate) lanes: fn(&str) -> Vec<(Queue, String)>,
-    /// Whether one that has nothing left to do has done well; or why it has failed.
+    /// Result of a run with no work left: success, or why it failed.
     pub(crate) verdict: fn(&Progress) -> Result<(), &'static str>,
-    /// What its caller should know of the end, when the run has brought nothing or less than its caller expects.
+    /// Explanation for the caller when the run has no results, or fewer than expected.
     pub(crate) explain: fn(&Ended<'_>) -> Option<String>,
-    /// How many items there are, as far as that is known.
+    /// Total number of items, as far as known.
     pub(crate) total: fn(&Progress) -> i64,
-    /// How its pages are scraped; for kinds whose items are pages.
+    /// Parser of the scrape settings; for kinds whose items are pages.
     pub(crate) pages: Option<ReadTerms>,
 }
 
-/// Every kind there is.
+/// All kinds of run.
 static KINDS: &[&Kind] = &[&crawl::KIND, &batch::KIND];
 
-/// The kind that the database calls so.
+/// Returns the kind with this database name.
 pub(crate) fn kind_of(name: &str) -> Option<&'static Kind> {
     KINDS.iter().copied().find(|kind| kind.name == name)
 }

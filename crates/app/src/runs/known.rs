@@ -1,5 +1,5 @@
-//! Addresses that a run is certain to know, kept in memory: most links of a crawl lead to pages that it knows, and these need
-//! not be asked of the database. An address that is not here may be known all the same, to another process above all.
+//! In-memory cache of the addresses that a run already has. Most links of a crawl lead to known pages, and a hit here
+//! saves a query. A miss proves nothing: another process may have added the address.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,34 +8,34 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use parking_lot::{Mutex, RwLock};
 use url::{Origin, Url};
 
-/// Keys of all runs together, about 40 MB.
+/// Maximum number of keys of all runs together, about 40 MB.
 const MAX_KEYS: usize = 1_000_000;
 
-/// Sites whose listed pages are noted, of each run.
+/// Maximum number of sites per run that are remembered as listed in a sitemap.
 pub(crate) const MAX_LISTED: usize = 16;
 
-/// See [`store::runs::NewPage::key`].
+/// Page key, as in [`store::runs::NewPage::key`].
 type Key = [u8; 16];
 
-/// The keys of one run. They are written down: what a transaction adds comes in here after its commit.
+/// Page keys of one run, all of them committed: keys that a transaction adds enter after its commit.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// With how many hops from the start each was found.
+    /// Keys with their depth: the number of hops from the start.
     keys: RwLock<HashMap<Key, i32>>,
-    /// Whether the run took on no further pages when it was last asked.
+    /// Whether the run accepted no further pages at the last check.
     is_full: AtomicBool,
-    /// The sites that sitemaps have listed pages of.
+    /// Sites whose pages are listed in sitemaps.
     listed: Mutex<Vec<Origin>>,
-    /// Those of all runs.
+    /// Number of keys of all runs.
     all: Arc<AtomicUsize>,
 }
 
-/// Keys that a transaction wrote or read, for [`Known`] when it is committed.
+/// Keys that a transaction wrote or read, added to [`Known`] after the commit.
 #[derive(Debug, Default)]
 pub(crate) struct Learnt(Mutex<Vec<(Vec<u8>, i32)>>);
 
 impl Known {
-    /// Counts its keys in `all`.
+    /// Creates an empty cache that counts its keys in `all`.
     pub(super) fn counted_in(all: &Arc<AtomicUsize>) -> Arc<Self> {
         let (keys, is_full, listed) = (RwLock::default(), AtomicBool::default(), Mutex::default());
         Arc::new(Self { keys, is_full, listed, all: Arc::clone(all) })
@@ -45,12 +45,12 @@ impl Known {
         self.depth(key).is_some()
     }
 
-    /// With how many hops from the start a page was found; there may be a shorter way by now.
+    /// Returns the depth at which a page was found; by now there may be a shorter path.
     pub(crate) fn depth(&self, key: &[u8]) -> Option<i32> {
         self.keys.read().get(&Key::try_from(key).ok()?).copied()
     }
 
-    /// Whether further pages would not be taken on, as far as is known.
+    /// Whether the run accepted no further pages at the last check.
     pub(crate) fn is_full(&self) -> bool {
         self.is_full.load(Ordering::Relaxed)
     }
@@ -59,7 +59,7 @@ impl Known {
         self.is_full.store(is_full, Ordering::Relaxed);
     }
 
-    /// Notes of which sites a sitemap lists pages.
+    /// Remembers the sites whose pages a sitemap lists.
     pub(crate) fn note_listed(&self, pages: impl Iterator<Item = Url>) {
         let mut listed = self.listed.lock();
         for origin in pages.map(|page| page.origin()) {
@@ -69,18 +69,18 @@ impl Known {
         }
     }
 
-    /// Whether a sitemap is certain to have listed pages of the site of `url`.
+    /// Whether a sitemap is known to list pages of the site of `url`.
     pub(crate) fn has_listed(&self, url: &Url) -> bool {
         self.listed.lock().contains(&url.origin())
     }
 
-    /// Forgets all keys: the run has ended, and others want the memory.
+    /// Removes all keys, to free memory after the end of the run.
     pub(crate) fn clear(&self) {
         let gone = std::mem::take(&mut *self.keys.write());
         self.all.fetch_sub(gone.len(), Ordering::Relaxed);
     }
 
-    /// Takes over what was learnt. Where memory is used up, the database goes on being asked.
+    /// Adds committed keys. When the memory limit is reached, further keys are looked up in the database.
     pub(crate) fn learn(&self, learnt: &Learnt) {
         let learnt = std::mem::take(&mut *learnt.0.lock());
         let mut keys = self.keys.write();
@@ -103,7 +103,7 @@ impl Drop for Known {
 }
 
 impl Learnt {
-    /// In place of what an earlier try has left.
+    /// Replaces the keys left by an earlier attempt of the transaction.
     pub(crate) fn set(&self, keys: Vec<(Vec<u8>, i32)>) {
         *self.0.lock() = keys;
     }

@@ -1,4 +1,4 @@
-//! Where the links of pages lead: which are followed, and which are left alone and reported.
+//! Sorting of links: which ones are followed, and which ones are only reported.
 
 use std::collections::HashSet;
 
@@ -13,27 +13,27 @@ use super::known::Known;
 use super::submit::{digest, new_page};
 use crate::{AppError, credentials};
 
-/// Links of one page that are left alone and reported.
+/// Maximum number of links per page that are reported without being followed.
 const MAX_LISTED: usize = 10_000;
-/// Bytes of a page's links that are looked at.
+/// Maximum total size of a page's links that are examined, in bytes.
 const MAX_LINK_BYTES: usize = 2 << 20;
 
-/// What is reported of a link to another site, and of one that robots.txt forbids.
+/// Codes and reasons reported for links to other sites and for links that robots.txt disallows.
 pub(super) const EXTERNAL: (&str, Reason) = ("EXTERNAL_LINK", Reason::ExternalHomepage);
 pub(super) const BLOCKED: (&str, Reason) = ("ROBOTS_BLOCKED", Reason::Robots);
 
-/// Links by what becomes of them.
+/// Links of pages, sorted by what happens to them.
 #[derive(Default)]
 pub(crate) struct Links {
-    /// Pages that they lead to.
+    /// Links to follow.
     pub(super) found: Vec<Found>,
-    /// Those that are left alone and reported.
+    /// Links that are reported and not followed.
     pub(super) external: Vec<NewPage>,
-    /// Those that robots.txt forbids.
+    /// Links that robots.txt disallows.
     pub(super) blocked: Vec<NewPage>,
 }
 
-/// A page that a link leads to.
+/// Page that a link leads to.
 #[derive(Clone)]
 pub(crate) struct Found {
     pub(super) page: NewPage,
@@ -48,13 +48,13 @@ impl Found {
         Self { page, template, family: family.map(|family| (family.hash, family.most)) }
     }
 
-    /// The same as found on a page at `depth`.
+    /// Returns the page as found on a page at `depth`.
     fn beyond(mut self, depth: i32) -> Self {
         self.page.depth = depth.saturating_add(1);
         self
     }
 
-    /// A page that is no trap.
+    /// Returns a page that cannot be a trap.
     #[cfg(test)]
     pub(super) fn plain(page: NewPage) -> Self {
         Self { page, template: 0, family: None }
@@ -62,7 +62,7 @@ impl Found {
 }
 
 impl Links {
-    /// Adds those of another page; `depth` is how many hops that is from the start, where that may have changed.
+    /// Adds the links of another page; `depth` is the depth of that page, where it may have changed.
     pub(super) fn take(&mut self, links: &Self, depth: Option<i32>) {
         match depth {
             Some(depth) => self.found.extend(links.found.iter().map(|found| found.clone().beyond(depth))),
@@ -72,7 +72,7 @@ impl Links {
         self.blocked.extend_from_slice(&links.blocked);
     }
 
-    /// The page that is known by a key, where one of them leads to it; `depth` as in [`Self::take`].
+    /// Returns the page with this key, if one of the links leads to it; `depth` as in [`Self::take`].
     pub(super) fn find(&self, key: &[u8], depth: Option<i32>) -> Option<Found> {
         let found = self.found.iter().find(|found| found.page.key == key)?.clone();
         Some(match depth {
@@ -81,14 +81,14 @@ impl Links {
         })
     }
 
-    /// All keys; without `found`, not those of pages that could be taken on.
+    /// Returns all keys; without `found`, the keys of pages that could be added are left out.
     pub(super) fn keys(&self, found: bool) -> impl Iterator<Item = &[u8]> {
         let found = self.found.iter().filter(move |_| found).map(|found| &found.page);
         found.chain(&self.external).chain(&self.blocked).map(|page| page.key.as_slice())
     }
 }
 
-/// Those of the pages, all new to the run, that are no traps; counts them. The run's progress is locked.
+/// Returns the new pages that are no crawler traps, and counts them. The caller holds the lock on the run's progress.
 pub(super) async fn without_traps(conn: &mut Conn, run: &str, found: Vec<Found>) -> Result<Vec<NewPage>, StoreError> {
     let templates: HashSet<u64> = found.iter().map(|found| found.template).collect();
     let trapped = runs::trapped_templates(conn, run, &templates, Streak::MAX_LENGTH).await?;
@@ -99,15 +99,16 @@ pub(super) async fn without_traps(conn: &mut Conn, run: &str, found: Vec<Found>)
     Ok(found.into_iter().filter(|found| fits(found)).map(|found| found.page).collect())
 }
 
-/// The streak with one more page of this content. A trap stays one, or late answers of other workers would open it again.
+/// Extends the streak of pages with equal content. A trap stays a trap, so that late answers of other workers do not
+/// reopen it.
 pub(super) fn longer((hash, length): (u64, u32), content: u64) -> (u64, u32) {
     let streak = Streak { hash, length };
     let streak = if streak.is_trap() { streak } else { streak.with_page(content) };
     (streak.hash, streak.length)
 }
 
-/// The links of a page at `from` that the run is not certain to know, sorted; the first `most` are looked at, as long as
-/// somebody waits for it.
+/// Sorts the links of a page at `from` that the run is not known to have already. Only the first `most` are examined,
+/// until `stop` is set.
 pub(super) fn sorted(
     (scope, known): (&Scope, &Known),
     site: Option<&SiteRules>,
@@ -118,13 +119,13 @@ pub(super) fn sorted(
     sort((scope, known), site, from, looked_at(links, most).take_while(|_| !stop.is_set()))
 }
 
-/// What is kept of the pages that links lead to: their addresses, compressed.
+/// Compresses the addresses of pages that links lead to.
 pub(super) fn pack(found: &[Found]) -> Result<Vec<u8>, AppError> {
     let urls: Vec<&str> = found.iter().map(|found| found.page.url.as_str()).collect();
     blobs::compress(urls.join("\n").as_bytes(), 1).map_err(AppError::internal)
 }
 
-/// The pages that links lead to, as [`pack`] keeps them, found on the page that `way` leads to.
+/// Restores the pages that [`pack`] compressed, as found on the page that `way` leads to.
 pub(super) fn unpack(packed: &[u8], scope: &Scope, way: &ShorterWay) -> std::io::Result<Vec<Found>> {
     let text = zstd::bulk::decompress(packed, 2 * MAX_LINK_BYTES)?;
     let text = String::from_utf8_lossy(&text);
@@ -135,7 +136,7 @@ pub(super) fn unpack(packed: &[u8], scope: &Scope, way: &ShorterWay) -> std::io:
     Ok(text.lines().filter_map(|line| Url::parse(line).ok()).map(found).collect())
 }
 
-/// The links of a page that are looked at, whatever comes of them: the first, up to so many and so many bytes.
+/// Returns the links to examine: the first `most`, up to [`MAX_LINK_BYTES`], including those that are discarded later.
 fn looked_at(links: &[String], most: usize) -> impl Iterator<Item = &str> {
     let mut bytes = 0;
     let within = move |link: &&str| {
@@ -145,7 +146,7 @@ fn looked_at(links: &[String], most: usize) -> impl Iterator<Item = &str> {
     links.iter().take(most).map(String::as_str).take_while(within)
 }
 
-/// Tells links that are followed from those that are reported, within the work that a page may cause.
+/// Sorts links into followed and reported ones, within the work limit per page.
 fn sort<'l>(
     (scope, known): (&Scope, &Known),
     site: Option<&SiteRules>,
@@ -154,8 +155,8 @@ fn sort<'l>(
 ) -> Links {
     let mut sorted = Links::default();
     let mut sieve = scope.sieve(Steps::of_a_page());
-    // With a largest depth, a page may turn out to be nearer than it seems: then links that are too deep or known are kept
-    // as well.
+    // With a depth limit, a page may later turn out to be nearer to the start: so links that are too deep or already
+    // known are kept as well.
     let has_end = scope.max_depth().is_some();
     let is_end = scope.max_depth().is_some_and(|max| depth >= max);
     let asked_at = if has_end { 0 } else { depth };
@@ -166,7 +167,7 @@ fn sort<'l>(
                 if !has_end && known.contains(&key) {
                     continue;
                 }
-                // Other sites are asked when their turn comes.
+                // The robots.txt of other sites is checked when their pages are fetched.
                 let asked = site.filter(|_| link.origin() == from.origin());
                 let allowed = asked.is_none_or(|site| sieve.allows(&site.rules, &link));
                 if allowed && known.is_full() {
@@ -191,7 +192,7 @@ fn sort<'l>(
         }
     }
     if sieve.is_used_up() {
-        tracing::debug!("links of a page left alone: patterns and rules take too much work on them");
+        tracing::debug!("links of a page skipped: patterns and robots.txt rules exceed the work limit");
     }
     sorted
 }

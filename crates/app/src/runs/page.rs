@@ -1,4 +1,4 @@
-//! The job that makes one page of a run into a document, and finds where it leads.
+//! Job that turns one page of a run into a document and sorts its links.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,19 +29,19 @@ use crate::cache::NewCopy;
 use crate::scrape::{self, Charged, Surcharge, Wanted};
 use crate::{App, AppError, credentials, metrics};
 
-/// How often a page that answers 429 or 503 is asked again before that answer is taken as the page.
+/// Attempts after which an answer of 429 or 503 is accepted as the page.
 const MAX_ASKED: i32 = 3;
-/// Longest wait for robots.txt.
+/// Timeout for robots.txt.
 const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
 
-/// Which page.
+/// Payload of a page job.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct PagePayload {
-    /// The run, under the name that is stored.
+    /// Run id, under the stored name of the member.
     pub(super) crawl: String,
     pub(super) depth: u32,
     pub(super) url: String,
-    /// The page that it was found on.
+    /// URL of the page that links to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) parent: Option<String>,
 }
@@ -49,59 +49,59 @@ pub(crate) struct PagePayload {
 impl Payload for PagePayload {
     const KIND: &'static str = "crawl.page";
     const QUEUE: Queue = PAGES;
-    /// Sites that ask to come back later count as well.
+    /// Includes attempts that sites have answered with 429 or 503.
     const ATTEMPTS: i32 = 5;
 }
 
-/// The handler.
+/// Handler of page jobs.
 pub(crate) struct PageHandler {
     pub(crate) app: App,
 }
 
-/// What the job of a page brings.
+/// Result of a page job.
 pub(crate) struct PageResult {
     pub(super) context: Arc<Context>,
     pub(super) outcome: Outcome,
     pub(super) credits: i64,
-    /// The part of the credits that the run has not set aside.
+    /// Part of the credits that is not covered by the run's reservation.
     pub(super) surcharge: Option<Surcharge>,
     pub(super) answer: Option<HostAnswer>,
-    /// What the page is known by; absent where no links are followed.
+    /// Key of the page; absent where no links are followed.
     pub(super) key: Option<Vec<u8>>,
-    /// The way to it that its document tells.
+    /// Path to the page that its document states.
     pub(super) way: Option<Way>,
-    /// The page under the address that it was redirected to, when that is another than the one it was known by.
+    /// Page at the address it was redirected to, if that has another key.
     pub(super) alias: Option<NewPage>,
-    /// What the page is known by that it names as the one that counts, when that is another.
+    /// Key of the page that it names as canonical, if that is another page.
     pub(super) canonical: Option<Vec<u8>>,
-    /// A hash of its text, to tell a copy from a page that only says that it is one.
+    /// Hash of its text, to tell a copy from a page that only claims to be one.
     pub(super) content: Option<u64>,
-    /// Where the start was redirected to.
+    /// URL that the start was redirected to.
     pub(super) landed: Option<String>,
-    /// The status of the start, when that is an error.
+    /// Status of the start, if it is an error.
     pub(super) start_status: Option<u16>,
-    /// Where its links lead.
+    /// Sorted links of the page.
     pub(super) links: Links,
-    /// The same, packed, to be followed once more when a shorter way to the page is found.
+    /// Packed links, to be followed again when a shorter path to the page is found.
     pub(super) way_on: Option<Vec<u8>>,
-    /// The template of its address and the hash of its content, against endless copies.
+    /// Template of its address and hash of its content, to detect endless near-copies.
     pub(super) likeness: Option<(u64, u64)>,
-    /// The copy of the page that goes into the cache.
+    /// Copy of the page for the cache.
     pub(super) copy: Option<Box<NewCopy>>,
-    /// What the run knows besides, once this is written down.
+    /// Keys that the run knows once this result is committed.
     pub(super) learnt: Learnt,
 }
 
-/// What became of the page.
+/// Outcome of a page.
 pub(crate) enum Outcome {
     Document(Box<Packed>),
     Failed {
         code: String,
         error: String,
     },
-    /// Forbidden by robots.txt.
+    /// Disallowed by robots.txt.
     Blocked,
-    /// Led to a place where the crawl does not go.
+    /// Redirected outside the scope of the crawl.
     LeftScope(Reason),
 }
 
@@ -130,7 +130,7 @@ impl Handler for PageHandler {
     }
 
     async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, error: &str) -> Result<(), StoreError> {
-        // The lane of its pages has the name of the run.
+        // The lane of page jobs is named after the run, so the run is known without the payload.
         pages::give_up(&self.app, conn, &job.lane, &job.id, error).await
     }
 
@@ -153,7 +153,7 @@ impl Polite for PageHandler {
 }
 
 async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> Result<PageResult, Failure> {
-    let url = url_of(&job.payload.url).ok_or_else(|| Failure::retry("the address of the page is not readable"))?;
+    let url = url_of(&job.payload.url).ok_or_else(|| Failure::retry("the address of the page is not a valid URL"))?;
     let (url, in_url) = credentials::split(url);
     let site = match admitted(app, &context, &url).await {
         Ok(Ok(site)) => site,
@@ -190,7 +190,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
     let seen = match result {
         Ok(Ok(seen)) => seen,
         Ok(Err(error)) => return unmade(app, job, context, &error, pause),
-        // Nothing is charged for it, and what was set aside for it alone is given back.
+        // Nothing is charged, and credits reserved for this page alone are returned.
         Err(error) if error.is_outage() => return unmade(app, job, context, &error, pause),
         Err(error) => {
             let outcome = failed(&error);
@@ -211,7 +211,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
         }
     };
     if let Outcome::Document(packed) = &mut result.outcome {
-        // Not before the body is kept: until then it is in memory as well.
+        // Shrink only now: until the packed document exists, the body is in memory as well.
         packed.shrink_room();
         if let Err(error) = packed.put_away(app, context.is_private()).await {
             return unmade(app, job, context, &error, pause);
@@ -220,7 +220,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
     Ok(PageResult { credits, surcharge, copy, ..result })
 }
 
-/// How many hops a page is from the start, and the page that leads to it: the shortest way that is known by now.
+/// Returns the shortest known path to the page: its depth and the page that links to it.
 async fn way_to(app: &App, context: &Context, job: &Running<PagePayload>) -> Result<Way, AppError> {
     let known = Way { depth: i32::try_from(job.payload.depth).unwrap_or(i32::MAX), parent: job.payload.parent.clone() };
     if !context.has_max_depth() {
@@ -230,16 +230,17 @@ async fn way_to(app: &App, context: &Context, job: &Running<PagePayload>) -> Res
     Ok(now.filter(|way| way.depth < known.depth).unwrap_or(known))
 }
 
-/// What its site says of a page that may be asked for; else what becomes of it without a request.
+/// Checks whether the page may be fetched: returns the robots.txt rules of its site, or the outcome of a page that is
+/// not fetched.
 ///
 /// # Errors
-/// That of an outage: the page can be neither asked for nor given up.
+/// An outage: the page can be neither fetched nor given up.
 async fn admitted(
     app: &App,
     context: &Context,
     url: &Url,
 ) -> Result<Result<Option<Arc<SiteRules>>, Outcome>, AppError> {
-    // Before the site is asked for what could not be kept.
+    // Check storage first: do not fetch a page that could not be stored.
     patience::can_keep(app).await?;
     let site = match rules(app, context, url).await {
         Ok(site) => site,
@@ -253,7 +254,7 @@ async fn admitted(
     Ok(refusal.map_or(Ok(site), Err))
 }
 
-/// What becomes of a page that an outage or something else of ours has cut short: another try, or its end.
+/// Returns what follows an outage or an internal error: a retry, or the failure of the page.
 fn unmade(
     app: &App,
     job: &Running<PagePayload>,
@@ -267,7 +268,7 @@ fn unmade(
     }
 }
 
-/// What a page is seen as part of, in the thread that parsed it.
+/// Context of a page for the thread that parses it.
 struct Setting {
     app: App,
     context: Arc<Context>,
@@ -275,14 +276,14 @@ struct Setting {
     url: Url,
     depth: u32,
     parent: Option<String>,
-    /// Over by then.
+    /// Request to the host, which ends when the page is parsed.
     asking: Asking,
 }
 
-/// What that thread makes of it.
+/// Result of the thread that parses the page.
 enum Seen {
     Page(Box<PageResult>),
-    /// The site wants to be asked later, and there is another attempt.
+    /// Host asked for a retry later, and attempts are left.
     Refused {
         status: u16,
         wait: Option<Duration>,
@@ -292,7 +293,7 @@ enum Seen {
 impl Setting {
     fn see(self, scraped: Scraped, took: Duration, may_ask_again: bool, stop: &Stop) -> Result<Seen, AppError> {
         let answer = answer(&self.app, &scraped, took);
-        // Packing it and writing it down is nothing that the host has to wait for.
+        // Release the host before packing: packing and storing must not delay its next request.
         self.asking.over(answer);
         if let HostAnswer::Refused(wait) = answer
             && may_ask_again
@@ -311,8 +312,8 @@ impl Setting {
     }
 }
 
-/// What the caller gave, and for which URL: for the start of a crawl, and for every single page of a batch. Addresses of
-/// pages that older versions have queued may hold userinfo; that of a link is nothing the caller gave.
+/// Returns the caller's credentials and the URL they were given for: the start of a crawl, or each page of a batch.
+/// Queue entries of older versions may hold userinfo; userinfo in a link was not given by the caller.
 async fn given(
     app: &App,
     context: &Context,
@@ -327,7 +328,8 @@ async fn given(
     Ok((url.clone(), kept.or(in_url)))
 }
 
-/// What robots.txt says, where the run asks it. Batches name their pages one by one, as scrapes do, and do not.
+/// Returns the robots.txt rules, where the run obeys them. Batches list their pages explicitly, as scrapes do, and skip
+/// robots.txt.
 async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<SiteRules>>, AppError> {
     let Some(frontier) = context.frontier.as_ref().filter(|frontier| !frontier.ignore_robots) else {
         return Ok(None);
@@ -338,7 +340,7 @@ async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<Sit
         verify_tls: !context.options.skips_tls_verification(frontier.basic_auth.is_some()),
         private: context.is_private(),
     };
-    // The first page begins the crawl.
+    // The first page starts the crawl.
     let site = if *url == frontier.start {
         app.site.rules_at_start(url, approach).await
     } else {
@@ -351,7 +353,7 @@ fn failed(error: &AppError) -> Outcome {
     Outcome::Failed { code: error.code().as_str().to_owned(), error: error.to_string() }
 }
 
-/// What the host has answered, for its pace. What came from the cache says nothing.
+/// Returns the answer of the host, for its rate limit. A cache hit says nothing about the host.
 fn answer(app: &App, page: &Scraped, took: Duration) -> HostAnswer {
     let metadata = &page.document.metadata;
     match metadata.status_code {
@@ -363,7 +365,8 @@ fn answer(app: &App, page: &Scraped, took: Duration) -> HostAnswer {
 }
 
 impl PageResult {
-    /// The keys of all addresses that it names; without `found`, not those of pages that could be taken on.
+    /// Returns the keys of all addresses that it names; without `found`, the keys of pages that could be added are left
+    /// out.
     pub(super) fn keys(&self, found: bool) -> impl Iterator<Item = &[u8]> {
         let alias = self.alias.iter().map(|page| page.key.as_slice());
         alias.chain(self.links.keys(found))
@@ -394,7 +397,7 @@ impl PageResult {
 
 impl Frontier {
     fn follows(&self, page: &Url, depth: u32) -> bool {
-        // Where there is a largest depth, the page may turn out to be nearer than it seems.
+        // With a depth limit, the page may turn out to be nearer to the start.
         let nearest = if self.scope.max_depth().is_some() { 0 } else { depth };
         self.sitemap != wire::SitemapMode::Only && self.scope.follows_links_of(page, nearest)
     }

@@ -1,5 +1,5 @@
-//! Writing down what pages of runs became: documents, credits, links, counters and events, in the transaction that removes
-//! their jobs. So a page counts once, whatever dies when.
+//! Recording of page results: documents, credits, links, counters and events are written in the transaction that
+//! removes the page jobs, so that each page counts exactly once even after a crash.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -27,10 +27,10 @@ use crate::{App, crawl, metrics};
 
 type Done = Finished<PagePayload, Option<PageResult>>;
 
-/// Writes down what pages of any number of runs became. Their jobs are gone already, and the teams' rows locked.
+/// Records results of pages of several runs. Their jobs are already removed, and the teams' rows are locked.
 pub(super) async fn commit(app: &App, conn: &mut Conn, done: &[&Done]) -> Result<(), StoreError> {
     spoil(done)?;
-    // In the order of their teams, as jobs lock them, and of their ids, so that two workers never wait for each other.
+    // Ordered by team, as jobs lock them, and by run id, so that two workers cannot deadlock.
     let mut runs: BTreeMap<(&str, &str), Vec<(&str, &PageResult)>> = BTreeMap::new();
     for Finished { job, done } in done {
         if let Some(result) = done {
@@ -44,8 +44,8 @@ pub(super) async fn commit(app: &App, conn: &mut Conn, done: &[&Done]) -> Result
     write_copies(conn, copies).await
 }
 
-/// Fail point `commit_poison`: pages with `poison` in their URL cannot be written down. `return` fails for ever, as a
-/// ledger does that refuses; `return(transient)` fails as a database does that is short of something.
+/// Fail point `commit_poison`: results of pages with `poison` in their URL cannot be written. `return` fails
+/// permanently, like a ledger that refuses; `return(transient)` fails like a database that is out of some resource.
 fn spoil(done: &[&Done]) -> Result<(), StoreError> {
     fail::fail_point!(
         "commit_poison",
@@ -59,12 +59,13 @@ fn spoil(done: &[&Done]) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Writes down that a page was given up: with the same consequences as a page that could not be scraped. Nothing happens
-/// when something is written of it already.
+/// Records a page that was given up, with the same consequences as a page that could not be scraped. Does nothing if a
+/// result of the page is recorded already.
 pub(super) async fn give_up(app: &App, conn: &mut Conn, run: &str, page: &str, error: &str) -> Result<(), StoreError> {
     let is_open = runs::lock(conn, run).await?.is_some();
     let row = runs::find(conn, run).await?;
-    // Of a private run nothing is kept, and of one that is gone there is nothing to do again.
+    // Remove the dead job of a private run, because nothing of it is kept, and of a deleted run, because there is
+    // nothing to retry.
     if row.as_ref().is_none_or(|row| row.private) {
         jobs::forget_one(conn, page).await?;
     }
@@ -79,7 +80,7 @@ pub(super) async fn give_up(app: &App, conn: &mut Conn, run: &str, page: &str, e
     record(app, conn, &[(page, &result)]).await
 }
 
-/// Tells the bodies among the blobs what the transaction has decided.
+/// Tells the deposited bodies that the transaction was committed.
 pub(super) fn settled<'a>(done: impl Iterator<Item = &'a PageResult>) {
     done.filter_map(deposit).for_each(Deposit::settle);
 }
@@ -91,8 +92,7 @@ fn deposit(result: &PageResult) -> Option<&Deposit> {
     }
 }
 
-/// Writes down what pages of one run became, given by their ids, with all that follows from it. Nothing, when the run has
-/// ended.
+/// Records results of pages of one run, given by their ids, with all consequences. Does nothing when the run has ended.
 pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageResult)]) -> Result<(), StoreError> {
     results.iter().filter_map(|(_, result)| deposit(result)).for_each(Deposit::look);
     let Some((_, first)) = results.first() else { return Ok(()) };
@@ -103,7 +103,7 @@ pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageRe
     let keys = keys.iter().map(Vec::as_slice);
     let mut walk = Walk::begin(conn, &first.context, progress, keys, app.now()).await?;
     let depths = depths(conn, &first.context, results).await?;
-    // Some are known by the links of their copies alone, which wait for them.
+    // Some canonical pages are known only through the links of their copies, which wait for them.
     walk.take_on_first(conn, canonical(results, &depths)).await?;
     let copies = Copies::of(conn, &first.context.id, results).await?;
     let mut record = Record { app, context: &first.context, walk, copies, now: app.now() };
@@ -117,7 +117,7 @@ pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageRe
     Ok(())
 }
 
-/// Releases the pages of a run that wait for these, given by their ids, which have ended. The team's row is locked.
+/// Releases the pages of a run that wait for these ended pages, given by their ids. The team's row is locked.
 pub(super) async fn release(app: &App, conn: &mut Conn, row: &Run, ended: Vec<String>) -> Result<(), StoreError> {
     let Some(progress) = runs::lock(conn, &row.id).await? else { return Ok(()) };
     let context = app.contexts().of(conn, row).await?;
@@ -134,7 +134,7 @@ pub(super) async fn release(app: &App, conn: &mut Conn, row: &Run, ended: Vec<St
     Ok(())
 }
 
-/// The pages that others name as canonical and lead to themselves.
+/// Returns the pages that results name as canonical and also link to.
 fn canonical(results: &[(&str, &PageResult)], depths: &HashMap<String, i32>) -> Vec<Found> {
     let named = results.iter().filter_map(|(id, result)| {
         let canonical = result.canonical.as_deref()?;
@@ -143,7 +143,7 @@ fn canonical(results: &[(&str, &PageResult)], depths: &HashMap<String, i32>) -> 
     named.collect()
 }
 
-/// How many hops these pages are from the start by now. Empty where that does not matter.
+/// Returns the current depths of these pages; empty where the crawl has no depth limit.
 async fn depths(
     conn: &mut Conn,
     context: &Context,
@@ -155,7 +155,7 @@ async fn depths(
     }
 }
 
-/// The pages of one run that are written down together.
+/// Pages of one run that are recorded in one transaction.
 struct Record<'a> {
     app: &'a App,
     context: &'a Context,
@@ -164,7 +164,7 @@ struct Record<'a> {
     now: Timestamp,
 }
 
-/// A page that became a document.
+/// Page that became a document: its id, result and packed document.
 type Kept<'a> = (&'a str, &'a PageResult, &'a Packed);
 
 impl Record<'_> {
@@ -207,10 +207,10 @@ impl Record<'_> {
         end::save(self.app, conn, self.context.kind, &mut self.walk.progress).await
     }
 
-    /// Writes down where the start has led, and what it has answered, if it is among the results.
+    /// Records where the start was redirected to and what it answered, if it is among the results.
     async fn see_start(&mut self, conn: &mut Conn, results: &[(&str, &PageResult)]) -> Result<(), StoreError> {
         if let Some(landed) = results.iter().rev().find_map(|(_, result)| result.landed.as_deref())
-            // A start that has waited for another page comes twice.
+            // A start that waited for another page is recorded twice.
             && runs::landed(conn, &self.context.id).await?.as_deref() != Some(landed)
         {
             runs::set_landed(conn, &self.context.id, landed).await?;
@@ -223,9 +223,10 @@ impl Record<'_> {
         Ok(())
     }
 
-    /// Has the pages go on that have waited for these, which have ended: what is a copy now is left out, the others are read
-    /// again.
+    /// Releases the pages that wait for these ended pages: those that are duplicates now are left out, the others are
+    /// fetched again.
     async fn release(&mut self, conn: &mut Conn, mut ended: Vec<String>) -> Result<(), StoreError> {
+        // A page that is left out may be awaited by further pages, hence the loop.
         while !ended.is_empty() {
             let ids: Vec<&str> = ended.iter().map(String::as_str).collect();
             let (mut copies, mut again) = (Vec::new(), Vec::new());
@@ -264,7 +265,7 @@ impl Record<'_> {
         runs::end_pages(conn, &ended, Vec::new(), self.now).await
     }
 
-    /// Where there is a largest depth, a page is no further than one that is redirected to it.
+    /// With a depth limit, the target of a redirect is at most as deep as the page that redirects to it.
     async fn bring_near(&mut self, conn: &mut Conn, results: &[(&str, &PageResult)]) -> Result<(), StoreError> {
         let mut nearer: HashMap<Vec<u8>, Way> = HashMap::new();
         for (_, result) in results.iter().filter(|_| self.context.has_max_depth()) {
@@ -280,7 +281,7 @@ impl Record<'_> {
         }
     }
 
-    /// Decides what a page counts as: left out, when the run has it under another address. `None` when it waits.
+    /// Decides the final state of a page: left out when the run has it under another address, `None` when it waits.
     async fn settle<'r>(
         &mut self,
         conn: &mut Conn,
@@ -306,14 +307,14 @@ impl Record<'_> {
             _ => {}
         }
         let content = match (&result.outcome, state) {
-            // Also a page without text has been read.
+            // A page without text has been read as well.
             (Outcome::Document(_), PageState::External) => Some(result.content.unwrap_or_default()),
             _ => result.content,
         };
         Ok(Some(EndedPage { id, state, reason, content }))
     }
 
-    /// Has the address that a document was redirected to stand for it, so that no other page brings the same text.
+    /// Marks the address that a document was redirected to as read, so that no other page yields the same text.
     async fn adopt(
         &mut self,
         conn: &mut Conn,
@@ -324,7 +325,7 @@ impl Record<'_> {
         if let Some(alias) = result.alias.as_ref().filter(|alias| !self.walk.knows(&alias.key)) {
             self.walk.note_alias(alias.clone(), id, result.content);
         }
-        // What is still to come has a text of its own to bring.
+        // A page that is still to come has a text of its own.
         let is_over = |page: &Standing| !matches!(page.state, PageState::Queued | PageState::Waiting);
         let Some(page) = led_to.filter(is_over) else { return Ok(()) };
         if page.state == PageState::Spare {
@@ -333,7 +334,7 @@ impl Record<'_> {
         runs::set_read(conn, &page, id, result.content.unwrap_or_default()).await
     }
 
-    /// Charges what the run has set aside for its pages, and what single pages have set aside for themselves.
+    /// Charges the run's reservation, and the surcharges that single pages have reserved.
     async fn charge(
         &mut self,
         conn: &mut Conn,
@@ -348,7 +349,7 @@ impl Record<'_> {
             surcharge.settle(conn, self.now).await?;
         }
         let of_run = credits - surcharges.iter().map(|surcharge| surcharge.amount).sum::<i64>();
-        // A page is recorded once only, so its id makes the key unique.
+        // Each page is recorded once, so its id makes the key unique.
         let key = format!("pages:{first}");
         let (team, api_key) = (self.context.caller.team.id.as_str(), self.context.caller.key.as_deref());
         let booking = Booking { key: &key, team, api_key, at: self.now };
@@ -361,7 +362,7 @@ impl Record<'_> {
         Ok(())
     }
 
-    /// The rows of the documents, which get the numbers behind those that are there.
+    /// Builds the rows of the documents, numbered after the existing ones.
     async fn keep(&self, conn: &mut Conn, kept: &[Kept<'_>]) -> Result<Vec<NewDocument>, StoreError> {
         let likenesses: Vec<(u64, u64)> = kept.iter().filter_map(|(_, result, _)| result.likeness).collect();
         runs::enter_templates(conn, &self.context.id, &likenesses, links::longer).await?;
@@ -374,7 +375,7 @@ impl Record<'_> {
         Ok(rows.collect())
     }
 
-    /// Tells the receiver of each document, and of each page that failed.
+    /// Emits a webhook event for each document and each failed page.
     async fn tell(&self, conn: &mut Conn, kept: &[Kept<'_>], ended: &[EndedPage<'_>]) -> Result<(), StoreError> {
         let Some(hook) = &self.context.hook else { return Ok(()) };
         let page = self.context.kind.events.event(WebhookEvent::Page);

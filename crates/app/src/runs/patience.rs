@@ -1,27 +1,28 @@
-//! What becomes of the jobs of runs while a part of the deployment is away or full: they wait, and cost nothing meanwhile.
+//! Retry rules of run jobs during an outage or while storage is full: they wait without using up attempts.
 
 use chrono::TimeDelta;
 use queue::{Failure, Running};
 
 use crate::{App, AppError, room};
 
-/// How long a job waits before it looks again whether what it needs is back.
+/// Pause before a job checks again whether the outage is over.
 pub(crate) const PAUSE: TimeDelta = TimeDelta::seconds(15);
-/// The longest pause of a job that has to ask its site again.
+/// Maximum pause of a job that has to ask its site again.
 const LONGEST_PAUSE: TimeDelta = TimeDelta::minutes(15);
-/// How long a job waits without an attempt that counts.
+/// Age up to which attempts that fail by an outage are not counted.
 const PATIENCE: TimeDelta = TimeDelta::hours(24);
 
-/// Whether what a page brings can be kept.
+/// Checks that the result of a page can be stored.
 ///
 /// # Errors
-/// The outage that prevents it.
+/// The outage or the lack of space that prevents it.
 pub(super) async fn can_keep(app: &App) -> Result<(), AppError> {
     room::check(app)?;
     Ok(app.blobs.check().await?)
 }
 
-/// Another try, after `pause` when an outage is to blame: such a try does not count on the first day of the job.
+/// Returns a retry, after `pause` if an outage is the cause: such an attempt does not count during the first 24 hours
+/// of the job.
 pub(crate) fn again<P>(app: &App, job: &Running<P>, error: &AppError, pause: TimeDelta) -> Failure {
     if !error.is_outage() {
         return Failure::retry(format!("{error:?}"));
@@ -34,12 +35,12 @@ pub(crate) fn again<P>(app: &App, job: &Running<P>, error: &AppError, pause: Tim
     }
 }
 
-/// Whether this error is the end of the job: an outage at the last try that counts.
+/// Whether this error ends the job: an outage at the last counted attempt.
 pub(super) fn is_end<P>(app: &App, job: &Running<P>, error: &AppError) -> bool {
     error.is_outage() && age(app, job) >= PATIENCE && job.attempt >= job.max_attempts
 }
 
-/// The pause before the site is asked the same once more: the older the job, the longer.
+/// Returns the pause before the site is asked the same again: a quarter of the job's age, within bounds.
 pub(crate) fn refetch_pause<P>(app: &App, job: &Running<P>) -> TimeDelta {
     (age(app, job) / 4).clamp(PAUSE, LONGEST_PAUSE)
 }
@@ -57,7 +58,7 @@ mod tests {
     use crate::runs::PagePayload;
     use crate::runs::tests::app;
 
-    /// The job of a page at this attempt, added so long ago.
+    /// Returns a page job at this attempt and of this age.
     fn job(app: &App, attempt: i32, age: TimeDelta) -> Running<PagePayload> {
         let (crawl, url) = ("run".to_owned(), "https://a.test/".to_owned());
         Running {
@@ -90,7 +91,7 @@ mod tests {
         check(last, hour, false, false);
         check(1, hour * 30, true, false);
         check(last, hour * 30, true, true);
-        // What is no outage counts at any age, and comes again after the queue's own pause.
+        // Other errors count at any age, and are retried after the queue's own pause.
         let (ours, old) = (AppError::internal("on purpose"), job(&app, last, hour * 30));
         assert!(matches!(again(&app, &old, &ours, PAUSE), Failure::Retry { at: None, counted: true, .. }));
         assert!(!is_end(&app, &old, &ours));

@@ -1,4 +1,4 @@
-//! How a run stands.
+//! Status of a run and its documents.
 
 use base::Timestamp;
 use serde_json::value::RawValue;
@@ -11,42 +11,43 @@ use super::document::{Move, unpack};
 use crate::auth::Caller;
 use crate::{App, AppError};
 
-/// Documents of one answer when no number is asked for, and at most.
+/// Default and maximum number of documents in one answer.
 const PAGE: u32 = 100;
 const MAX_PAGE: u32 = 1000;
-/// JSON of the documents of one answer, in bytes (docs/CONTRACT.md, "Reading a job"). One document is always given.
+/// Maximum size of the documents' JSON in one answer, in bytes (docs/CONTRACT.md, "Reading a job"). At least one
+/// document is given.
 const CHUNK: i64 = 10_485_760;
-/// Documents that are read from the database at a time.
+/// Number of documents that one query reads.
 const STEP: i64 = 25;
 
-/// How a run stands, with some of its documents.
+/// Status of a run, with some of its documents.
 #[derive(Debug, Clone)]
 pub struct RunStatus {
-    /// Whether it is at work or how it ended.
+    /// State: running, or how it ended.
     pub status: JobStatus,
-    /// Items done, running and waiting; those that failed are not counted.
+    /// Number of items done, running and waiting; failed ones are not counted.
     pub total: u64,
-    /// Documents there are.
+    /// Number of documents.
     pub completed: u64,
     /// Credits charged so far.
     pub credits_used: i64,
-    /// When it was accepted.
+    /// Time at which it was accepted.
     pub created_at: Timestamp,
-    /// When it ended.
+    /// Time at which it ended.
     pub completed_at: Option<Timestamp>,
-    /// When its results are removed.
+    /// Time at which its results are removed.
     pub expires_at: Timestamp,
-    /// The documents that were asked for, as they were stored.
+    /// Requested documents, as they were stored.
     pub documents: Vec<Box<RawValue>>,
-    /// How many documents to skip for the next ones; only when there are more by now.
+    /// Offset of the next documents; present only when there are more by now.
     pub next_skip: Option<u64>,
-    /// What the caller should know.
+    /// Warning for the caller.
     pub warning: Option<String>,
-    /// Why it failed.
+    /// Reason of the failure.
     pub error: Option<String>,
 }
 
-/// The state of the run and its documents from `page.skip` on: at most `page.limit` and about 10 MB of them.
+/// Returns the state of the run and its documents from `page.skip` on: at most `page.limit`, and about 10 MB of them.
 ///
 /// # Errors
 /// [`AppError::NotFound`] for an unknown run, one of another team, and one whose results have expired.
@@ -79,7 +80,7 @@ pub async fn status(
     })
 }
 
-/// The caller's run.
+/// Finds a run of the caller's team.
 pub(super) async fn find(
     app: &App,
     caller: &Caller,
@@ -102,7 +103,7 @@ fn status_of(row: &Run) -> JobStatus {
     }
 }
 
-/// Sizes first, bodies then: only what fits is read.
+/// Reads documents up to the size limit. Sizes are queried first, so that only bodies that fit are read.
 async fn chunk(
     app: &App,
     caller: &Caller,
@@ -114,7 +115,7 @@ async fn chunk(
     let sizes = runs::document_sizes(&mut app.conn().await?, run, after, most).await?;
     let mut sum = 0;
     let fitting = sizes.iter().enumerate().take_while(|(index, (_, bytes))| {
-        // And the comma after it.
+        // Count the comma after it as well.
         sum += bytes + 1;
         sum <= CHUNK || *index == 0
     });

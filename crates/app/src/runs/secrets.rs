@@ -1,5 +1,5 @@
-//! What a request holds that nobody may read again: user names, passwords and the values of headers. It is taken out before
-//! the request is written down, kept in a table of its own that no answer reads, and removed when the job ends.
+//! Secrets of a request: user names, passwords and header values. They are removed from the request before it is
+//! stored, kept in a table of their own that no answer reads, and deleted when the job ends.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use wire::{BatchRequest, CrawlRequest, WebhookConfig, without_userinfo};
 
 use crate::credentials;
 
-/// Stands for a value that is not shown.
+/// Mask shown in place of a secret value.
 const MASK: &str = "***";
 
-/// See the module. Has no `Debug`.
+/// Secrets of one request. Has no `Debug`, so that they cannot be logged.
 #[derive(Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Secrets {
@@ -31,13 +31,13 @@ struct User {
 }
 
 impl Secrets {
-    /// Takes them out of the request of a crawl.
+    /// Moves the secrets out of the request of a crawl.
     pub(crate) fn of_crawl(request: &mut CrawlRequest) -> Self {
         let user = credentials::take(&mut request.url).map(User::from);
         Self { user, ..Self::of(&mut request.options.scrape_options.headers, request.webhook.as_mut()) }
     }
 
-    /// Takes them out of the request of a batch. Those of its pages are for [`of_page`].
+    /// Moves the secrets out of the request of a batch; those of its pages are stored with [`of_page`].
     pub(crate) fn of_batch(request: &mut BatchRequest) -> Self {
         Self::of(&mut request.options.headers, request.webhook.as_mut())
     }
@@ -51,15 +51,15 @@ impl Secrets {
         secrets
     }
 
-    /// The request of a crawl as it was given, and what stood in its URL. Rows of older versions hold all of it
-    /// themselves.
+    /// Restores the request of a crawl, and returns the credentials from its URL. Rows of older versions hold the
+    /// secrets in the request itself.
     pub(crate) fn into_crawl(self, request: &mut CrawlRequest) -> Option<BasicAuth> {
         let in_url = credentials::take(&mut request.url);
         let user = self.put_back(&mut request.options.scrape_options.headers, request.webhook.as_mut());
         user.or(in_url)
     }
 
-    /// The request of a batch as it was given.
+    /// Restores the request of a batch.
     pub(crate) fn into_batch(self, request: &mut BatchRequest) {
         self.put_back(&mut request.options.headers, request.webhook.as_mut());
     }
@@ -77,7 +77,7 @@ impl Secrets {
         user.map(BasicAuth::from)
     }
 
-    /// The webhook of a request as it was given.
+    /// Restores the webhook of a request.
     pub(crate) fn into_webhook(self, hook: &mut WebhookConfig) {
         hook.headers.extend(self.hook_headers);
         if let Some((name, password)) = self.hook_user.map(BasicAuth::from) {
@@ -85,29 +85,29 @@ impl Secrets {
         }
     }
 
-    /// As text for the table; `None` when there are none.
+    /// Serialises the secrets for the table; `None` when there are none.
     pub(crate) fn text(&self) -> Option<Secret> {
         let json = serde_json::to_string(self).ok().filter(|_| *self != Self::default());
         json.map(Secret::new)
     }
 
-    /// What [`Secrets::text`] gave; none when there was nothing.
+    /// Parses the output of [`Secrets::text`]; without it there are no secrets.
     pub(crate) fn read(text: Option<&Secret>) -> Result<Self, serde_json::Error> {
         text.map_or_else(|| Ok(Self::default()), |text| serde_json::from_str(text.expose()))
     }
 }
 
-/// What stood in the URL of one page, for the table.
+/// Serialises the credentials from the URL of one page for the table.
 pub(crate) fn of_page(user: BasicAuth) -> Option<Secret> {
     serde_json::to_string(&User::from(user)).ok().map(Secret::new)
 }
 
-/// What [`of_page`] gave.
+/// Parses the output of [`of_page`].
 pub(crate) fn page(text: &Secret) -> Result<BasicAuth, serde_json::Error> {
     serde_json::from_str::<User>(text.expose()).map(BasicAuth::from)
 }
 
-/// A request as it may be shown to its owner: header values masked, no passwords in URLs.
+/// Masks the header values of a request and removes passwords from its URLs, so that it can be shown to its owner.
 pub(crate) fn hide(request: &mut Value) {
     mask_headers(request.pointer_mut("/headers"));
     mask_headers(request.pointer_mut("/scrapeOptions/headers"));
@@ -124,7 +124,7 @@ fn mask_headers(headers: Option<&mut Value>) {
     values.for_each(|(_, value)| *value = MASK.into());
 }
 
-/// The headers as they were; what is left behind has masks for values.
+/// Returns the headers, and leaves masks in place of their values.
 fn masked(headers: &mut BTreeMap<String, String>) -> BTreeMap<String, String> {
     let masks = headers.keys().map(|name| (name.clone(), MASK.to_owned())).collect();
     std::mem::replace(headers, masks)

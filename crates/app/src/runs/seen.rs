@@ -1,4 +1,5 @@
-//! What a page is to its run: under which addresses it is known, and where it leads. Made in the thread that parsed it.
+//! Relation of a page to its run: the addresses it is known under and its links. Computed in the thread that parsed the
+//! page.
 
 use std::sync::Arc;
 
@@ -16,17 +17,17 @@ use super::page::{Outcome, PageResult};
 use super::submit::{digest, new_page};
 use crate::AppError;
 
-/// The page as it was asked for.
+/// Page as it was requested.
 #[derive(Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) url: &'a Url,
-    /// Hops from the start.
+    /// Number of hops from the start.
     pub(super) depth: u32,
-    /// The robots.txt of its site, where it is obeyed.
+    /// Rules of its site's robots.txt, where they are obeyed.
     pub(super) site: Option<&'a SiteRules>,
 }
 
-/// Packs the document and sorts the links. CPU work: run it off the async threads; `stop` cancels it.
+/// Packs the document and sorts the links. CPU-bound: run it off the async threads; `stop` cancels it.
 pub(super) fn read(
     context: Arc<Context>,
     asked: Asked<'_>,
@@ -39,7 +40,7 @@ pub(super) fn read(
     let Some(frontier) = &context.frontier else { return Ok(PageResult::without(context, packed)) };
     let final_url = Url::parse(&document.metadata.url).unwrap_or_else(|_| url.clone());
     let final_url = with_route(final_url, url);
-    // The start is home wherever it leads; every other page may lead away from where the crawl is allowed to be.
+    // A redirect of the start moves the scope; any other page may be redirected out of the scope.
     let is_start = *url == frontier.start;
     let landed = (is_start && final_url != *url).then(|| final_url.to_string());
     let home = landed.is_some().then(|| frontier.scope.clone().landed_at(&final_url));
@@ -57,7 +58,7 @@ pub(super) fn read(
     let alias = (landing != key).then(|| new_page(final_url.clone(), digest(landing.as_str()), depth));
     let canonical = canonical(scope, &final_url, &document).filter(|named| *named != key && *named != landing);
     let links = sorted((scope, &context.known), site, (&final_url, depth), (&links, frontier.max_links), stop);
-    // Nothing is nearer than the start.
+    // The start has depth 0, so no shorter path to it is possible.
     let way_on = match frontier.scope.max_depth().is_some() && depth > 0 && !links.found.is_empty() {
         true => Some(pack(&links.found)?),
         false => None,
@@ -77,7 +78,7 @@ pub(super) fn read(
     })
 }
 
-/// A page that its scripts make of a route is found at its route, whether its address tells that or not.
+/// Puts the fragment of a client-side route into the final URL, unless the page was redirected elsewhere.
 fn with_route(mut final_url: Url, url: &Url) -> Url {
     if final_url.fragment().is_none() && url.fragment().is_some_and(address::is_route) {
         final_url.set_fragment(url.fragment());
@@ -88,18 +89,18 @@ fn with_route(mut final_url: Url, url: &Url) -> Url {
     final_url
 }
 
-/// Whether a page with this status is the page itself (docs/CONTRACT.md, "Answers").
+/// Whether a page with this status counts as loaded (docs/CONTRACT.md, "Answers").
 fn has_loaded(status: u16) -> bool {
     matches!(status, 200..=299 | 304)
 }
 
-/// What the page is known by that it names as the one that counts.
+/// Returns the key of the page that the document names as canonical.
 fn canonical(scope: &Scope, final_url: &Url, document: &Document) -> Option<UrlKey> {
     let canonical = document.metadata.page.get("canonical")?.as_str()?;
     Some(scope.canonical_key(final_url, &Url::parse(canonical).ok()?))
 }
 
-/// Markdown without the targets of its links: copies of a page lead to their own places.
+/// Removes link targets from Markdown: copies of a page link to their own addresses.
 fn without_targets(text: &str) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;

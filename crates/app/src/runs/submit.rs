@@ -1,4 +1,4 @@
-//! Taking on a run: everything in one transaction, so that an accepted run is never lost and never half there.
+//! Submission of a run in one transaction, so that an accepted run is never lost or incomplete.
 
 use std::time::Duration;
 
@@ -21,35 +21,35 @@ use crate::tracked::tracked;
 use crate::webhooks::{HOOKS, Hook, emit};
 use crate::{App, AppError};
 
-/// A run that is to be taken on.
+/// Run to be submitted.
 pub(crate) struct Submission {
     pub(crate) kind: &'static Kind,
-    /// What lists show of it.
+    /// Subject shown in lists.
     pub(crate) subject: Option<String>,
-    /// What was asked for, as JSON, without what nobody may read again. A member `webhook` is its hook.
+    /// Request as JSON, without its secrets. A member `webhook` is the webhook.
     pub(crate) spec: String,
-    /// What nobody may read again.
+    /// Secrets of the request.
     pub(crate) secrets: Option<Secret>,
-    /// Whether it must leave no trace.
+    /// Whether the run must leave no trace.
     pub(crate) private: bool,
     pub(crate) webhook: Option<WebhookConfig>,
-    /// The same key with the same fingerprint returns the same run.
+    /// Idempotency key; the same key with the same fingerprint returns the same run.
     pub(crate) idempotency_key: Option<String>,
     pub(crate) fingerprint: String,
-    /// Most items.
+    /// Maximum number of items.
     pub(crate) max_items: i64,
-    /// The most credits that it may cost.
+    /// Maximum cost in credits, which is reserved.
     pub(crate) worst: i64,
-    /// What its caller should know from the start.
+    /// Warning for the caller, known from the start.
     pub(crate) warning: Option<String>,
 }
 
-/// What a kind writes down when a run begins.
+/// Rows that a kind of run writes when a run begins.
 pub(crate) trait Begin: Send + 'static {
     /// Adds the rows and the jobs of the run, in the transaction that adds the run, and counts its items.
     ///
     /// # Errors
-    /// Then nothing is written.
+    /// Errors roll the whole transaction back.
     fn begin(
         self,
         conn: &mut Conn,
@@ -58,7 +58,7 @@ pub(crate) trait Begin: Send + 'static {
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
-/// How many pages run at a time.
+/// Concurrency limits of a run's pages.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lanes {
     cap: i32,
@@ -67,7 +67,7 @@ pub(crate) struct Lanes {
 }
 
 impl Lanes {
-    /// A delay means one at a time (docs/CONTRACT.md, "Crawl").
+    /// Combines the limits; a delay means one page at a time (docs/CONTRACT.md, "Crawl").
     pub(crate) fn new(team_cap: i32, max_concurrency: Option<u32>, delay: Option<f64>) -> Self {
         let delay = delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or_default();
         // A team cannot ask for more than its own limit.
@@ -76,37 +76,39 @@ impl Lanes {
         Self { cap, team_cap, delay }
     }
 
-    /// The lane of the pages of a run.
+    /// Returns the lane of a run's pages.
     pub(crate) fn pages<'a>(&self, run: &'a str, team: &'a str) -> Lane<'a> {
         let (cap, team_cap, delay) = (self.cap, self.team_cap, self.delay);
         Lane { queue: PAGES.name, id: run, team_id: team, cap, team_cap, delay }
     }
 
-    /// A lane beside the pages, for one job at a time: a run with one page at a time has its one place for pages.
+    /// Returns a lane for one job at a time beside the pages, so that it does not take the only slot of a run with one
+    /// page at a time.
     pub(crate) fn beside<'a>(&self, lane: &'a str, team: &'a str) -> Lane<'a> {
         Lane { cap: 1, delay: Duration::ZERO, ..self.pages(lane, team) }
     }
 }
 
-/// Where the jobs of a run stand whose items are pages: the pages, and what prepares them beside them.
+/// Returns the lanes of a run whose items are pages: that of the pages, and that of the jobs that prepare them.
 pub(crate) fn page_lanes(run: &str) -> Vec<(Queue, String)> {
     vec![(PAGES, run.to_owned()), (PAGES, beside(run))]
 }
 
-/// The lane of what prepares the pages of a run.
+/// Returns the lane of the jobs that prepare the pages of a run.
 pub(crate) fn beside(run: &str) -> String {
     format!("{run}:start")
 }
 
-/// The run whose lane this is, either of both.
+/// Returns the run that a lane belongs to, either of the two.
 pub(crate) fn run_of(lane: &str) -> &str {
     lane.strip_suffix(":start").unwrap_or(lane)
 }
 
-/// Takes on those of the pages that the run does not know, as far as there is room, and queues them. Its progress is locked.
+/// Adds the pages that the run does not know yet, up to its limit, and queues them. The caller holds the lock on its
+/// progress.
 ///
 /// # Errors
-/// [`StoreError`]: then the run must not keep any of the pages, and the transaction has to be given up.
+/// [`StoreError`]; then the transaction must be rolled back, so that the run keeps none of the pages.
 pub(crate) async fn add_pages(
     conn: &mut Conn,
     progress: &mut Progress,
@@ -120,15 +122,15 @@ pub(crate) async fn add_pages(
     Ok(())
 }
 
-/// Pages by their address, the text they are known by, and their depth.
+/// Builds pages from their address, the text of their key, and their depth.
 pub(crate) fn new_pages(found: impl IntoIterator<Item = (Url, String, u32)>) -> Vec<NewPage> {
     found.into_iter().map(|(url, key, depth)| new_page(url, digest(&key), depth)).collect()
 }
 
-/// A page that was found, by the [`digest`] of its normal spelling.
+/// Builds a page from the [`digest`] of its normalised address.
 pub(super) fn new_page(url: Url, key: Vec<u8>, depth: u32) -> NewPage {
     let mut url = url;
-    // A fragment is left out, unless it is a route of scripts.
+    // The fragment is removed unless it is a client-side route.
     if !url.fragment().is_some_and(address::is_route) {
         url.set_fragment(None);
     }
@@ -136,12 +138,12 @@ pub(super) fn new_page(url: Url, key: Vec<u8>, depth: u32) -> NewPage {
     NewPage { id: new_id().to_string(), key, url: url.into(), depth, parent: None }
 }
 
-/// Half of SHA-256: enough that nobody finds two addresses with the same.
+/// Returns the first half of the SHA-256: 128 bits are enough that accidental and crafted collisions are infeasible.
 pub(crate) fn digest(key: &str) -> Vec<u8> {
     Sha256::digest(key.as_bytes())[..16].to_vec()
 }
 
-/// The jobs of pages that were taken on.
+/// Builds the jobs of new pages.
 pub(crate) fn jobs_of(run: &str, pages: &[NewPage], now: Timestamp) -> Result<Vec<NewJob>, StoreError> {
     let job = |page: &NewPage| -> Result<NewJob, StoreError> {
         let (crawl, url, depth) = (run.to_owned(), page.url.clone(), u32::try_from(page.depth).unwrap_or(0));
@@ -152,7 +154,7 @@ pub(crate) fn jobs_of(run: &str, pages: &[NewPage], now: Timestamp) -> Result<Ve
     pages.iter().map(job).collect()
 }
 
-/// Takes it on, and returns its id: that of the earlier one when the idempotency key is known.
+/// Submits a run and returns its id, or that of the earlier run with the same idempotency key.
 ///
 /// # Errors
 /// [`AppError::Invalid`] for its webhook, [`AppError::InsufficientCredits`], [`AppError::DuplicateRequest`].
@@ -163,12 +165,12 @@ pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission
     let hook = Hook::check(new.webhook.as_ref(), new.private)?;
     let (id, kind) = (new_id(), new.kind);
     let row = row(id, caller, &new, app.now());
-    // Asked first, because a repeat must succeed even if the team could not pay for it again.
+    // Look up the key first: a repeated request must succeed even if the team could not pay for it again.
     if let Some(known) = known(app, &row).await? {
         return Ok(known);
     }
     let (asked, worker, unlimited) = (row.clone(), app.clone(), caller.team.unlimited);
-    // A client that hangs up must not stop this half way: the task goes on without it.
+    // A client that disconnects must not stop this halfway: the task continues without it.
     let written = tracked(&app.tracker, async move {
         let accepted = Accepted { row, progress: Progress::new(&id.to_string(), new.max_items), hook };
         let worst = (!unlimited).then_some(new.worst);
@@ -180,15 +182,15 @@ pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission
             queues.chain([HOOKS]).for_each(|queue| app.waker.wake(queue));
             Ok(id)
         }
-        // Another request with the same key was faster than this one.
+        // Another request with the same key was faster.
         Ok(false) => {
-            known(app, &asked).await?.ok_or_else(|| AppError::internal("run not found though its key is taken"))
+            known(app, &asked).await?.ok_or_else(|| AppError::internal("no run found for this idempotency key"))
         }
         Err(error) => Err(crate::reservation::refused(error)),
     }
 }
 
-/// The row of a run that begins now.
+/// Builds the row of a new run.
 fn row(id: Uuid, caller: &Caller, new: &Submission, now: Timestamp) -> Run {
     Run {
         id: id.to_string(),
@@ -210,7 +212,7 @@ fn row(id: Uuid, caller: &Caller, new: &Submission, now: Timestamp) -> Run {
     }
 }
 
-/// The run that was started under the same idempotency key.
+/// Returns the run that was started with the same idempotency key.
 async fn known(app: &App, row: &Run) -> Result<Option<Uuid>, AppError> {
     let Some(key) = &row.idempotency_key else { return Ok(None) };
     match runs::find_by_key(&mut app.conn().await?, &row.team_id, &row.kind, key).await? {
@@ -220,7 +222,7 @@ async fn known(app: &App, row: &Run) -> Result<Option<Uuid>, AppError> {
     }
 }
 
-/// A run while it is written down.
+/// Run that is being written.
 struct Accepted {
     row: Run,
     progress: Progress,
@@ -228,7 +230,7 @@ struct Accepted {
 }
 
 impl Accepted {
-    /// `false` when another request with the same idempotency key was faster.
+    /// Writes the run; returns `false` when another request with the same idempotency key was faster.
     async fn write<B: Begin>(
         self,
         app: &App,

@@ -1,4 +1,4 @@
-//! What a kind of run needs to be one, and what pages cost the database.
+//! Tests of a minimal kind of run, and of the number of statements that recording pages takes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use super::*;
 use crate::auth::{Caller, authenticate};
 use crate::{App, AppError, Parts};
 
-/// An app on a database of its own, and a caller without a limit.
+/// Creates an app with a database of its own, and a caller without a credit limit.
 pub(crate) async fn app() -> (App, Caller, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("sqlite://{}/quarry.db", folder.path().display());
@@ -50,7 +50,7 @@ pub(crate) async fn app() -> (App, Caller, TempDir) {
     (app, caller, folder)
 }
 
-/// A kind of run whose items are steps, one job each.
+/// Kind of run whose items are steps, one job each.
 static COUNTING: Kind = Kind {
     name: "count",
     noun: "count",
@@ -64,7 +64,7 @@ static COUNTING: Kind = Kind {
 
 const STEPS: Queue = Queue { name: "steps", slots: 4 };
 
-/// What a job carries.
+/// Payload of a step.
 #[derive(Serialize, Deserialize)]
 struct StepPayload {
     run: String,
@@ -76,7 +76,7 @@ impl Payload for StepPayload {
     const QUEUE: Queue = STEPS;
 }
 
-/// Who does it.
+/// Handler of steps.
 struct StepHandler {
     app: App,
 }
@@ -111,7 +111,7 @@ impl Handler for StepHandler {
     }
 }
 
-/// What a run of this kind begins with: a job for each step.
+/// Start of a run of this kind: one job per step.
 struct Steps {
     team: String,
     fail: Vec<bool>,
@@ -131,7 +131,7 @@ impl Begin for Steps {
     }
 }
 
-/// The operation that starts one.
+/// Starts a run of this kind.
 async fn count(app: &App, caller: &Caller, fail: Vec<bool>, key: Option<&str>) -> Result<Uuid, AppError> {
     let max_items = fail.len() as i64;
     let new = Submission {
@@ -216,8 +216,8 @@ pub(super) fn document(context: &Arc<Context>) -> PageResult {
     PageResult { credits: 1, ..PageResult::without(Arc::clone(context), Outcome::Document(Box::new(packed))) }
 }
 
-/// Ten pages of a crawl: documents with links, other spellings of known pages and of new ones, pages that failed, one that is
-/// forbidden.
+/// Returns ten pages of a crawl: documents with links, other spellings of known and new pages, failed pages, and a
+/// disallowed one.
 fn results(context: &Arc<Context>) -> Vec<PageResult> {
     let mut all: Vec<PageResult> = (0..10).map(|_| document(context)).collect();
     for (n, result) in all.iter_mut().enumerate() {
@@ -229,7 +229,7 @@ fn results(context: &Arc<Context>) -> Vec<PageResult> {
         };
         result.likeness = Some((n as u64 % 3, 7));
     }
-    // "new" is not known, until the first of two says so.
+    // "new" is unknown until the first of the two results adds it.
     for (result, name) in all.iter_mut().zip(["new", "new"]) {
         result.alias = Some(page(name));
     }
@@ -248,7 +248,7 @@ async fn ten_pages_take_few_statements() {
     let id = crate::crawl::start(&app, &caller, request, None).await.unwrap().to_string();
     let context = app.contexts().get(&app, &id).await.unwrap().unwrap();
     let mut conn = app.conn().await.unwrap();
-    // Ten pages that were taken on earlier.
+    // Ten pages that were added earlier.
     let known: Vec<NewPage> = ["start"].into_iter().map(page).chain((0..9).map(|n| page(&n.to_string()))).collect();
     let written: Result<(), StoreError> = conn
         .tx(async |conn: &mut Conn| {
@@ -265,19 +265,19 @@ async fn ten_pages_take_few_statements() {
     recorded.unwrap();
     let statements = std::mem::take(&mut *STATEMENTS.lock());
     let of_run = |text: &&&str| text.contains("run_page") || text.contains("run_progress");
-    // SQLite takes rows one by one, in a statement that is compiled once.
+    // SQLite inserts rows one by one, with a statement that is compiled once.
     let different: BTreeSet<&str> = statements.iter().filter_map(|text| text.split(" -- binds").next()).collect();
-    // One of them reads the state of the pages that others are copies of, and one which pages wait for these.
+    // One of them reads the state of the pages that others are copies of, another reads which pages wait for these.
     assert_eq!(different.iter().filter(of_run).count(), 9, "{statements:#?}");
     assert!(different.len() <= 30, "{}: {statements:#?}", different.len());
-    // Every page refers to that key: where it is set, each of them is looked at.
+    // Every page references that key: setting it would make the database check each of them.
     let sets_key = |text: &&str| text.starts_with("UPDATE `run_progress`") && text.contains("SET `run_id`");
     assert!(!different.iter().any(sets_key), "{statements:#?}");
     let (row, progress) = runs::read(&mut conn, &id).await.unwrap().unwrap();
-    // Of the eleven that were pending ten are done; the second "new" is a copy.
+    // Ten of the eleven pending pages are done; the second "new" is a copy.
     assert_eq!((progress.done, progress.failed, progress.credits), (5, 3, 9), "{progress:?}");
     assert_eq!((progress.pending, progress.spare, row.is_open()), (55, 36, true), "{progress:?}");
-    // It stands beside the links to other sites.
+    // The copy is listed with the links to other sites.
     for (state, count) in
         [(runs::PageState::External, 11), (runs::PageState::Blocked, 11), (runs::PageState::Failed, 3)]
     {
@@ -285,7 +285,7 @@ async fn ten_pages_take_few_statements() {
     }
 }
 
-/// Its links are not looked at any more, and those that are known already spoil nothing.
+/// Links of pages of a full crawl are ignored, and links to known pages do no harm.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crawl_that_has_all_its_pages_takes_no_more() {
     let (app, caller, _folder) = app().await;
@@ -311,13 +311,13 @@ async fn a_crawl_that_has_all_its_pages_takes_no_more() {
     recorded.unwrap();
     assert!(context.known.is_full());
     let (_, progress) = runs::read(&mut conn, &id).await.unwrap().unwrap();
-    // A spare page has taken the place of the one that failed.
+    // A spare page has replaced the failed one.
     assert_eq!((progress.pending, progress.failed, progress.spare), (3, 1, 999), "{progress:?}");
     let unknown: Vec<&[u8]> = result.links.found[5..].iter().map(|found| found.page.key.as_slice()).collect();
     assert!(runs::known_keys(&mut conn, &id, unknown).await.unwrap().is_empty());
 }
 
-/// Nothing of a run is kept in memory when it has ended.
+/// The context of a run is dropped from memory when the run ends.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_its_pages_have_in_common_ends_with_a_run() {
     let (app, caller, _folder) = app().await;
@@ -331,7 +331,7 @@ async fn what_its_pages_have_in_common_ends_with_a_run() {
         .tx(async |conn: &mut Conn| {
             let mut progress = runs::lock(conn, &id).await?.unwrap();
             let last = runs::add_pages(conn, &mut progress, vec![page("last")]).await?;
-            // Its site is read, and all other pages are done.
+            // Its sitemaps are read, and all other pages are done.
             (progress.preparing, progress.pending) = (false, 1);
             runs::save(conn, &progress).await?;
             let result = PageResult::without(context.clone(), Outcome::Blocked);

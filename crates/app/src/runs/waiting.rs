@@ -1,4 +1,4 @@
-//! Releases pages that wait for one that has already ended, as workers of an older version leave them.
+//! Release of pages that wait for a page that has already ended, as workers of an older version leave them.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use store::{Conn, StoreError, jobs, runs};
 use super::{PAGES, pages};
 use crate::{App, AppError};
 
-/// Pages that are released in one round.
+/// Maximum number of pages released in one round.
 const MOST: i64 = 500;
 
-/// Releases them, as happens otherwise when the other page ends.
+/// Releases such pages, as the end of the other page normally does.
 pub(crate) async fn release(app: &App) -> Result<(), AppError> {
     let found = runs::awaited(&mut app.conn().await?, MOST).await?;
     let mut ended: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -18,7 +18,7 @@ pub(crate) async fn release(app: &App) -> Result<(), AppError> {
         ended.entry(awaited.run).or_default().push(awaited.page);
     }
     for (run, ended) in ended {
-        tracing::info!(run, pages = ended.len(), "pages released that a worker of an older version left waiting");
+        tracing::info!(run, pages = ended.len(), "released pages that a worker of an older version had left waiting");
         release_of(app, &run, ended).await?;
         app.changes.notify(&run);
         app.waker.wake(PAGES);
@@ -31,7 +31,7 @@ async fn release_of(app: &App, run: &str, ended: Vec<String>) -> Result<(), AppE
     let released: Result<(), StoreError> = conn
         .tx(async |conn: &mut Conn| {
             let Some(row) = runs::find(conn, run).await? else { return Ok(()) };
-            // Everybody locks the team before the run.
+            // Every transaction locks the team before the run: another order would deadlock.
             jobs::lock_team(conn, PAGES.name, &row.team_id).await?;
             pages::release(app, conn, &row, ended).await
         })

@@ -1,4 +1,4 @@
-//! Taking on the pages that links lead to, each once and with the shortest way that is known to it.
+//! Adding of linked pages to a crawl: each page once, with the shortest known path to it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,23 +10,23 @@ use super::context::Context;
 use super::jobs_of;
 use super::links::{self, Found, Links};
 
-/// What a run knows and takes on in one transaction. Its progress is locked.
+/// Pages that a run knows and adds in one transaction. Its progress is locked.
 pub(crate) struct Walk<'a> {
     context: &'a Context,
     pub(crate) progress: Progress,
-    /// Whether it was full before: then nothing is known of the pages that links lead to.
+    /// Whether the run was full before; then the pages that links lead to are not looked up.
     is_full: bool,
-    /// Keys of known pages that are not in the context's memory, with their hops from the start.
+    /// Keys of known pages that are not in the context's memory, with their depths.
     known: HashMap<Vec<u8>, i32>,
-    /// Pages that it knows from now on.
+    /// Rows of pages to be inserted.
     rows: Vec<PageRow>,
-    /// Those of them that are to be read.
+    /// Pages to be queued.
     fresh: Vec<NewPage>,
     now: Timestamp,
 }
 
 impl<'a> Walk<'a> {
-    /// Begins with what the run knows of these keys.
+    /// Begins with the keys that the run already knows.
     pub(crate) async fn begin(
         conn: &mut Conn,
         context: &'a Context,
@@ -34,7 +34,7 @@ impl<'a> Walk<'a> {
         keys: impl Iterator<Item = &[u8]>,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
-        // It has all its pages, and enough spare ones: further ones need not be looked at.
+        // A full run has all its pages and enough spare ones: further pages need not be examined.
         let is_full = progress.is_full();
         let known = HashMap::new();
         let mut walk = Self { context, progress, is_full, known, rows: Vec::new(), fresh: Vec::new(), now };
@@ -42,7 +42,7 @@ impl<'a> Walk<'a> {
         Ok(walk)
     }
 
-    /// All keys that are known from now on, with their hops from the start.
+    /// Returns all keys that are known from now on, with their depths.
     pub(crate) fn into_known(self) -> Vec<(Vec<u8>, i32)> {
         self.known.into_iter().collect()
     }
@@ -52,40 +52,40 @@ impl<'a> Walk<'a> {
         self.depth(key).is_some()
     }
 
-    /// Notes a page that the run does not know.
+    /// Adds a page that the run does not know.
     fn note(&mut self, page: NewPage, state: PageState) {
         self.known.insert(page.key.clone(), page.depth);
         self.rows.push(PageRow::new(&self.context.id, page, state));
     }
 
-    /// Whether the run knows a page as more hops from the start than these.
+    /// Whether the run knows the page at a greater depth than this.
     pub(super) fn is_further(&self, key: &[u8], depth: i32) -> bool {
         self.depth(key).is_some_and(|known| known > depth)
     }
 
-    /// Notes the other address of a page that is a document, given by its id and the hash of its text.
+    /// Adds another address of a document, given by its id and the hash of its text.
     pub(super) fn note_alias(&mut self, page: NewPage, document: &str, content: Option<u64>) {
         self.known.insert(page.key.clone(), page.depth);
         self.rows.push(PageRow::alias(&self.context.id, page, document, content));
     }
 
-    /// Has a page, which the run knows, read again with the next ones.
+    /// Queues a known page again with the next ones.
     pub(super) fn read_again(&mut self, page: NewPage) {
         self.fresh.push(page);
     }
 
-    /// Queues pages that links lead to before all others, unless they are traps.
-    /// What else is decided in this transaction can count with them.
+    /// Adds linked pages, unless they are traps, before the results are judged: so that the other decisions of this
+    /// transaction see them.
     pub(super) async fn take_on_first(&mut self, conn: &mut Conn, found: Vec<Found>) -> Result<(), StoreError> {
         if self.is_full || found.is_empty() {
             return Ok(());
         }
-        // Shorter ways to known pages are followed with all other links.
+        // Shorter paths to known pages are followed with all other links.
         self.take_on_nearest(conn, found).await?;
         self.flush(conn).await
     }
 
-    /// Queues the pages that links lead to, unless they are traps, and notes those that are left alone.
+    /// Queues the pages that links lead to, unless they are traps, and records the links that are only reported.
     pub(super) async fn follow(&mut self, conn: &mut Conn, links: Links) -> Result<(), StoreError> {
         let Links { found, external, blocked } = links;
         if !self.is_full {
@@ -97,14 +97,14 @@ impl<'a> Walk<'a> {
         self.enqueue(conn).await
     }
 
-    /// Writes down that pages, which the run knows, are this many hops from the start at most, and follows their links again
-    /// where they have been read with more.
+    /// Records that known pages are at most at these depths, and follows their links again where they were read at a
+    /// greater depth.
     pub(crate) async fn bring_near(&mut self, conn: &mut Conn, pages: HashMap<Vec<u8>, Way>) -> Result<(), StoreError> {
         self.follow_nearer(conn, pages).await?;
         self.enqueue(conn).await
     }
 
-    /// Writes down the pages that are new, and gives those that are to be read to the queue.
+    /// Inserts the new pages and queues those that are to be fetched.
     async fn enqueue(&mut self, conn: &mut Conn) -> Result<(), StoreError> {
         self.flush(conn).await?;
         self.fresh.extend(runs::promote_spare(conn, &mut self.progress).await?);
@@ -117,8 +117,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Writes shorter ways to known pages down, and follows the links of those that have been read, and so on from there. The
-    /// links of one page at a time are held, and each round has shorter ways only, so that it ends.
+    /// Records shorter paths to known pages, and follows the links of those that have been read, recursively. Only the
+    /// links of one page are in memory at a time. Each round has strictly shorter paths, so the loop ends.
     async fn follow_nearer(&mut self, conn: &mut Conn, mut nearer: HashMap<Vec<u8>, Way>) -> Result<(), StoreError> {
         while !nearer.is_empty() {
             let mut further = HashMap::new();
@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Takes on pages, and gives those that are known already, where this is a shorter way to them.
+    /// Adds new pages, and returns the known ones to which this is a shorter path.
     async fn take_on_nearest(
         &mut self,
         conn: &mut Conn,
@@ -159,14 +159,14 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The known pages that a shorter way leads to, by their keys, with the hops from the start. Only where there is a largest
-    /// depth does it matter.
+    /// Returns the known pages that these links reach by a shorter path, by their keys. Matters only with a depth
+    /// limit.
     fn nearer(&self, found: &[Found]) -> HashMap<Vec<u8>, Way> {
         let mut nearer = HashMap::new();
         if self.max_depth().is_some() {
             for page in found.iter().map(|found| &found.page) {
                 if self.depth(&page.key).is_some_and(|known| known > page.depth) {
-                    // The nearest comes first.
+                    // Sorted by depth: the first entry is the nearest.
                     let way = || Way { depth: page.depth, parent: page.parent.clone() };
                     nearer.entry(page.key.clone()).or_insert_with(way);
                 }
@@ -175,7 +175,7 @@ impl<'a> Walk<'a> {
         nearer
     }
 
-    /// Writes shorter ways down, and gives the pages whose links are worth following again, the nearest first.
+    /// Records shorter paths, and returns the pages whose links have to be followed again, nearest first.
     async fn shorten(&mut self, conn: &mut Conn, nearer: HashMap<Vec<u8>, Way>) -> Result<Vec<ShorterWay>, StoreError> {
         self.flush(conn).await?;
         let mut ways = runs::shorten(conn, &self.context.id, &nearer).await?;
@@ -186,7 +186,7 @@ impl<'a> Walk<'a> {
         Ok(ways)
     }
 
-    /// Where a page that has been read leads, after looking up what the run knows of it.
+    /// Returns the links of a page that has been read, after looking up which of them the run knows.
     async fn links_of(&mut self, conn: &mut Conn, way: &ShorterWay) -> Result<Vec<Found>, StoreError> {
         let Some(frontier) = &self.context.frontier else { return Ok(Vec::new()) };
         let Some(packed) = runs::kept_links(conn, &self.context.id, &way.page).await? else { return Ok(Vec::new()) };
@@ -196,7 +196,7 @@ impl<'a> Walk<'a> {
         Ok(links)
     }
 
-    /// Notes pages that are left alone and reported.
+    /// Records links that are only reported.
     async fn list(
         &mut self,
         conn: &mut Conn,
@@ -221,21 +221,21 @@ impl<'a> Walk<'a> {
         runs::insert_pages(conn, std::mem::take(&mut self.rows)).await
     }
 
-    /// Asks which of the keys the run knows, where that is uncertain.
+    /// Looks up in the database which of the keys not in memory the run knows.
     async fn look_up(&mut self, conn: &mut Conn, keys: impl Iterator<Item = &[u8]>) -> Result<(), StoreError> {
         let unsure = keys.filter(|key| !self.knows(key)).collect();
         self.known.extend(runs::known_keys(conn, &self.context.id, unsure).await?);
         Ok(())
     }
 
-    /// Those that the run does not know, each once, in their order.
+    /// Returns the items with unknown keys, each once, in their order.
     fn unknown<T>(&self, found: Vec<T>, key: impl Fn(&T) -> &[u8]) -> Vec<T> {
         let mut seen: HashSet<Vec<u8>> = HashSet::new();
         let mut is_new = |key: &[u8]| !self.knows(key) && seen.insert(key.to_vec());
         found.into_iter().filter(|found| is_new(key(found))).collect()
     }
 
-    /// With how many hops from the start the run knows a page.
+    /// Returns the depth at which the run knows a page.
     fn depth(&self, key: &[u8]) -> Option<i32> {
         self.known.get(key).copied().or_else(|| self.context.known.depth(key))
     }

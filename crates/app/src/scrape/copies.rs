@@ -1,4 +1,4 @@
-//! The cache as the pipeline sees it.
+//! Adapter of the cache for the scrape pipeline.
 
 use ::scrape::{Copies, CopyLookup, Outdated, ScrapeError, Wants};
 use async_trait::async_trait;
@@ -10,7 +10,7 @@ use store::cache::CacheEntry;
 use crate::cache::{self, CacheSlot, Look, OnMiss, PageCopy, Policy, Search};
 use crate::{App, AppError, metrics};
 
-/// The copies that may answer one scrape.
+/// Cached copies that may answer one scrape.
 pub(super) struct CacheCopies<'a> {
     app: &'a App,
     slot: CacheSlot,
@@ -24,17 +24,17 @@ impl<'a> CacheCopies<'a> {
         Self { app, slot, policy, used: Mutex::default(), outdated: Mutex::default() }
     }
 
-    /// The copy that the document was made of, or that was made of its page.
+    /// Returns the copy that the document was made from, or the new copy of its page.
     pub(super) fn into_used(self) -> Option<PageCopy> {
         self.used.into_inner()
     }
 
-    /// A cache that cannot be read fails only requests that want nothing but a copy.
+    /// Looks up a copy. A failing cache fails only requests that accept nothing but a copy.
     async fn look_up(&self, search: Search) -> Result<Look, AppError> {
         match (cache::find(self.app, &self.slot, search).await, self.policy.on_miss) {
             (Err(error), OnMiss::Fetch) => {
                 if !error.is_outage() {
-                    tracing::warn!(?error, "cache not readable, the page is fetched");
+                    tracing::warn!(?error, "could not read the cache; fetching the page");
                 }
                 Ok(Look::default())
             }
@@ -48,7 +48,7 @@ impl Copies for CacheCopies<'_> {
     async fn find(&self, wants: Wants) -> Result<CopyLookup, ScrapeError> {
         let mut miss = CopyLookup::NotAsked;
         if let Some(window) = self.policy.window {
-            // What a browser makes of the page, no site can name.
+            // A conditional request says nothing about the page as rendered by a browser.
             let revalidates = self.policy.revalidates && wants != Wants::Rendered;
             let look = self.look_up(Search { window, revalidates, wants }).await.map_err(ScrapeError::port)?;
             metrics::cache_lookup(look.copy.is_some());
@@ -85,13 +85,13 @@ impl Copies for CacheCopies<'_> {
 
     async fn keep(&self, page: &Fetched) {
         if let Some(copy) = cache::keep(self.app, &self.slot, page).await {
-            // Of a page that was fetched once more, after its scripts, only that is written.
+            // A page that was fetched again after its scripts ran replaces the first copy.
             *self.used.lock() = Some(copy);
         }
     }
 }
 
-/// One copy, by its id; nothing is fetched in its place.
+/// Lookup of one copy by its id; the page is never fetched.
 pub(super) struct KeptCopy<'a> {
     pub(super) app: &'a App,
     pub(super) id: &'a str,

@@ -1,4 +1,4 @@
-//! The files that a scrape leaves behind, as the pipeline sees their place.
+//! Adapter for the files of a scrape, such as screenshots and PDFs, for the scrape pipeline.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,14 +11,14 @@ use crate::auth::Caller;
 use crate::files::{self, NewFile};
 use crate::{App, AppError};
 
-/// How long the URL of a picture or a print holds (docs/CONTRACT.md, "Formats").
+/// Lifetime of the URL of a screenshot or a PDF (docs/CONTRACT.md, "Formats").
 const LIFE: TimeDelta = TimeDelta::hours(24);
 
-/// Where one scrape may leave files.
+/// Store of the files of one scrape.
 pub(super) struct Place<'a> {
     app: &'a App,
     team: String,
-    /// The id of the run or the scrape that they go with.
+    /// Id of the run or the scrape that owns the files.
     owner: String,
     address: String,
     kept: AtomicUsize,
@@ -26,7 +26,7 @@ pub(super) struct Place<'a> {
 
 impl<'a> Place<'a> {
     pub(super) fn new(app: &'a App, caller: &Caller, owner: String) -> Self {
-        // Without an address they are relative ones: whoever runs operations by itself knows where it is.
+        // Without an address the URLs are relative: a caller that uses this crate directly knows its own address.
         let address = caller.address.clone().unwrap_or_default();
         Self { app, team: caller.team.id.clone(), owner, address, kept: AtomicUsize::new(0) }
     }
@@ -49,7 +49,7 @@ impl Files for Place<'_> {
     }
 }
 
-/// `screenshot.png`, `screenshot-2.jpeg`, `pdf-3.pdf`.
+/// Returns a file name such as `screenshot.png`, `screenshot-2.jpeg` or `pdf-3.pdf`.
 fn name(kind: &str, content_type: &str, number: usize) -> String {
     let ending = content_type.rsplit('/').next().unwrap_or_default();
     if number == 1 { format!("{kind}.{ending}") } else { format!("{kind}-{number}.{ending}") }

@@ -1,8 +1,8 @@
-//! A scrape that is read again: for a day, its document can be had by its id.
+//! Reading a scrape again: for a day, its document is available by its id.
 //!
-//! No document is stored for that. The row of a scrape notes which copy in the cache it was made from and with which
-//! options, and the document is made again from these: a scrape costs some bytes more in a row that is written anyway. So
-//! a scrape whose page did not go into the cache, or has left it, cannot be read again, and private ones have no row.
+//! No document is stored for that. The row of a scrape notes the cached copy it was made from and the options, and the
+//! document is made again from these, at the cost of a few more bytes in a row that is written anyway. A scrape whose
+//! page was not cached, or has left the cache, cannot be read again; private scrapes have no row.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -24,36 +24,36 @@ use crate::admit::{check_open, slot};
 use crate::auth::Caller;
 use crate::{App, AppError};
 
-/// How long after its beginning a scrape can be read (docs/CONTRACT.md, "Scrape").
+/// Time after its start during which a scrape can be read (docs/CONTRACT.md, "Scrape").
 pub(crate) const READABLE_FOR: TimeDelta = TimeDelta::hours(24);
-/// Longest note. Only hundreds of long selectors make a longer one.
+/// Maximum size of a note, in bytes; only hundreds of long selectors exceed it.
 const MAX_NOTE_BYTES: usize = 16 * 1024;
-/// Options that say nothing about how a document is made from the page.
+/// Options that do not affect how a document is made from the page.
 const ELSEWHERE: [&str; 7] =
     ["timeout", "waitFor", "maxAge", "minAge", "storeInCache", "auditMetadata", "threatProtection"];
 
-/// What a document is made again from.
+/// Data from which a document is made again.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Note {
-    /// The copy in the cache.
+    /// Id of the copy in the cache.
     copy: String,
-    /// The options that differ from the defaults.
+    /// Options that differ from the defaults.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     options: Map<String, Value>,
-    /// The URL as it was asked for, where the row has another spelling.
+    /// URL as requested, if the row has another spelling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source_url: Option<String>,
-    /// What the caller was told: a part of it is about the request for the page, which is not made again.
+    /// Warning that the caller got: part of it concerns the fetch, which is not repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
-    /// The URL of the picture of the page, which lives as long.
+    /// URL of the screenshot, which lives as long as the scrape can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     screenshot: Option<String>,
 }
 
-/// The note for the row of a scrape; `None` when the scrape cannot be read again: the note is too long, or no copy has all
-/// that the document was made from, which is so with computed styles.
+/// Returns the note for the row of a scrape; `None` when the scrape cannot be read again because the note is too long,
+/// or because no copy holds all that the document was made from, such as computed styles.
 pub(super) fn note(target: &Target, document: &Document, copy: String) -> Option<String> {
     if target.options.wants(FormatKind::Branding) {
         return None;
@@ -69,12 +69,12 @@ pub(super) fn note(target: &Target, document: &Document, copy: String) -> Option
     serde_json::to_string(&note).ok().filter(|text| text.len() <= MAX_NOTE_BYTES)
 }
 
-/// The document of a scrape of the last 24 hours, made again, with what it holds of the budget for bodies in memory. It
-/// costs nothing.
+/// Makes the document of a scrape of the last 24 hours again, and returns it with its share of the memory budget for
+/// bodies. Free of charge.
 ///
 /// # Errors
-/// [`AppError::NotFound`] for an unknown id, one of another team, a scrape that failed or is older, and one whose page is
-/// not in the cache, as with `storeInCache: false`, with headers of the caller and with zero data retention.
+/// [`AppError::NotFound`] for an unknown id, one of another team, a scrape that failed or is older, and one whose page
+/// is not in the cache, as with `storeInCache: false`, with headers of the caller and with zero data retention.
 /// [`AppError::ConcurrencyLimited`] and [`AppError::Scrape`] as [`scrape`](super::scrape()).
 #[crate::boxed]
 pub async fn read(app: &App, caller: &Caller, id: Uuid) -> Result<(Document, net::Room), AppError> {
@@ -100,7 +100,7 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
     let scraping = Scraping::new(app, caller, Wanted::of(row.id, request), started);
     let copy = KeptCopy { app, id: &note.copy, owner: &scraping.target.owner };
     let (source_url, warning) = (note.source_url, note.warning);
-    // Whoever reads it may reach us elsewhere than who has scraped it.
+    // The reader may reach this server at another address than the original caller.
     let screenshot = note.screenshot.map(|url| match &caller.address {
         Some(address) => app.files().told_at(&url, address),
         None => url,
@@ -109,7 +109,7 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
         let mut scraped = stamp.put(scraped);
         let document = &mut scraped.document;
         document.metadata.cache_state = cache;
-        // The copy serves now, but for the caller the page was fresh when it was scraped.
+        // For the caller the page was fresh when it was scraped, though a copy serves it now.
         document.metadata.cached_at.take_if(|_| cache != Some(CacheState::Hit));
         if let Some(source_url) = source_url {
             document.metadata.source_url = source_url;
@@ -124,7 +124,7 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
     }
 }
 
-/// The request that the row tells of.
+/// Restores the request from the row.
 fn request(row: &Scrape) -> Option<(ScrapeRequest, Note)> {
     let mut note: Note = serde_json::from_str(row.kept.as_deref()?).ok()?;
     let url = Url::parse(row.url.as_deref()?).ok()?;
@@ -132,16 +132,17 @@ fn request(row: &Scrape) -> Option<(ScrapeRequest, Note)> {
     Some((ScrapeRequest { options, ..ScrapeRequest::new(url) }, note))
 }
 
-/// The request that the row tells of, as far as it does: without what is [`ELSEWHERE`] or secret.
+/// Restores the request from the row, without the options in [`ELSEWHERE`] and without secrets.
 pub(crate) fn noted(row: &Scrape) -> Option<ScrapeRequest> {
     request(row).map(|(request, _)| request)
 }
 
-/// Options as JSON, without those that have their default and those that are [`ELSEWHERE`].
+/// Returns the options as JSON, without defaults and without those in [`ELSEWHERE`].
 fn given(options: &ScrapeOptions) -> Map<String, Value> {
     static DEFAULTS: LazyLock<Map<String, Value>> = LazyLock::new(|| members(&ScrapeOptions::default()));
     let mut given = members(options);
-    // Keeps the rows small. They are read for a day only, so a default that changes with a version hardly matters.
+    // Dropping defaults keeps the rows small. Rows are read for a day only, so a default that changes with a version
+    // hardly matters.
     given.retain(|key, value| !ELSEWHERE.contains(&key.as_str()) && DEFAULTS.get(key) != Some(value));
     given
 }

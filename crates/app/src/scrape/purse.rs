@@ -1,4 +1,4 @@
-//! The funds of a scrape, as the pipeline sees them: what a PDF of many pages costs is set aside before they are read.
+//! Adapter for the credits of a scrape: the cost of a PDF with many pages is reserved before it is read.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::auth::Caller;
 use crate::reservation::Funds;
 use crate::{App, AppError};
 
-/// What was set aside for one request.
+/// Reservation for one request.
 pub(super) struct Purse {
     funds: Mutex<Funds>,
     options: Arc<ScrapeOptions>,
@@ -36,31 +36,31 @@ impl Cover for Purse {
     }
 }
 
-/// What a page of a run costs beyond what the run has set aside for each of its pages.
+/// Reservation for the part of a page's cost that exceeds the run's own reservation per page.
 pub(crate) struct Surcharge {
     funds: Funds,
-    /// Credits.
+    /// Amount to charge, in credits.
     pub(crate) amount: i64,
 }
 
 impl Surcharge {
-    /// The same for a page that cost so much in the end.
+    /// Sets the amount that is finally charged.
     pub(super) fn costing(self, amount: i64) -> Self {
         Self { amount, ..self }
     }
 
-    /// Charges it in the transaction that writes the page down, and gives the rest back. Dropped without, it gives everything
-    /// back.
+    /// Charges the amount in the transaction that records the page, and returns the rest. Dropping the surcharge
+    /// instead returns everything.
     pub(crate) async fn settle(&self, conn: &mut store::Conn, at: Timestamp) -> Result<(), store::StoreError> {
         self.funds.settle_in(conn, self.amount, at).await
     }
 }
 
-/// A purse that is empty until a page of a run turns out to cost more.
+/// Reservation of a page of a run, empty until the page turns out to cost more.
 pub(super) struct RunPurse<'a> {
     app: &'a App,
     caller: &'a Caller,
-    /// What the ledger knows the page by.
+    /// Ledger key of the reservation.
     key: String,
     options: Arc<ScrapeOptions>,
     expires_at: Timestamp,

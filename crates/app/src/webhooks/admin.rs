@@ -1,4 +1,4 @@
-//! The operator's side: the log of deliveries, sending one again, the secrets.
+//! Administration of webhooks: the delivery log, redelivery, signing secrets.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::{HOOKS, attempt, lane, retry_lane};
 use crate::service::uuid;
 use crate::{App, AppError};
 
-/// Up to `limit` (1 to 1000) deliveries of a team, newest first, after `after`; of one state or of all.
+/// Lists up to `limit` (1 to 1000) deliveries of a team, newest first, after `after`; of one state or of all.
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team.
@@ -43,12 +43,12 @@ pub async fn deliveries(
     Ok(Listing { success: true, data, next })
 }
 
-/// Sends a delivery that has failed once more, at once and with all its retries; the bytes and the id stay the same. One
-/// that is still being tried is left as it is.
+/// Sends a failed delivery again, at once and with all its retries; the bytes and the id stay the same. A delivery that
+/// is still pending is left as it is.
 ///
 /// # Errors
-/// [`AppError::NotFound`] when it is unknown or no longer kept; [`AppError::DeliveryGone`] when its body is, because the
-/// receiver took it or its job has expired.
+/// [`AppError::NotFound`] when the delivery is unknown or no longer kept; [`AppError::DeliveryGone`] when its body was
+/// removed, because the receiver accepted it or its job has expired.
 #[crate::boxed]
 pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, AppError> {
     let (id, now) = (delivery.to_string(), app.now());
@@ -72,7 +72,7 @@ pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, AppErr
     view(found)
 }
 
-/// What a team's webhooks are signed with; it gets its first secret here if it has none.
+/// Returns the signing secret of a team's webhooks; creates the first one if it has none.
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team.
@@ -83,7 +83,8 @@ pub async fn secret(app: &App, team: Uuid) -> Result<WebhookSecretView, AppError
     secret_view(app, &mut conn, &team).await
 }
 
-/// Replaces a team's secret by a fresh one or by the one in the request. The old one stays valid beside it for a time.
+/// Replaces a team's signing secret by a new one or by the one in the request. The old one stays valid during the
+/// overlap.
 ///
 /// # Errors
 /// [`AppError::NotFound`] when there is no such team; [`AppError::Invalid`] for a text that is not a secret.

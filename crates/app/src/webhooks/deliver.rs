@@ -1,5 +1,5 @@
-//! One attempt at a delivery: read it, sign it, send it, judge the answer; then its outcome and the next attempt are
-//! written in the transaction that ends the job.
+//! Delivery attempts: read, sign and send the event, and judge the answer. The outcome and the next attempt are written
+//! in the transaction that ends the job.
 
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -24,12 +24,12 @@ use webhooks::{AttemptVerdict, DEADLINE, Message, ReceiverAnswer, SigningSecret,
 use super::{HOOKS, attempt, lane, retry_lane};
 use crate::metrics;
 
-/// How much of an answer is read.
+/// Maximum number of bytes of an answer that are read.
 const ANSWER_BYTES: usize = 64 << 10;
-/// How much of an answer the log keeps, in characters.
+/// Maximum number of characters of an answer that the log keeps.
 const SHOWN_CHARS: usize = 200;
 
-/// Carries events to their receivers.
+/// Handler that delivers events to their receivers.
 #[derive(Debug, Clone)]
 pub struct Deliver {
     store: Store,
@@ -37,27 +37,27 @@ pub struct Deliver {
     client: Client,
 }
 
-/// An attempt at a delivery.
+/// Payload of a delivery attempt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct DeliveryPayload {
-    /// The id of the delivery.
+    /// Id of the delivery.
     pub(super) delivery: String,
 }
 
 impl Payload for DeliveryPayload {
     const KIND: &'static str = "webhook";
     const QUEUE: Queue = HOOKS;
-    /// Workers that die over one attempt. Whatever the receiver answers, the job has not failed.
+    /// Number of worker crashes tolerated in one attempt. An answer of the receiver never fails the job.
     const ATTEMPTS: i32 = 5;
 }
 
-/// How an attempt ended; none when there was nothing left to do.
+/// Outcome of an attempt; `None` when the delivery was no longer pending.
 #[derive(Debug)]
 pub struct Attempted(Option<EndedAttempt>);
 
 #[derive(Debug)]
 struct EndedAttempt {
-    /// The number of this attempt, from 1.
+    /// Number of this attempt, from 1.
     attempt: i32,
     job_id: String,
     event: String,
@@ -69,7 +69,7 @@ struct EndedAttempt {
 }
 
 impl Deliver {
-    /// Through this client, whose rules say which receivers may be reached.
+    /// Creates a handler that sends through this client, whose rules decide which receivers may be reached.
     #[must_use]
     pub fn new(store: Store, clock: Arc<dyn Clock>, client: Client) -> Self {
         Self { store, clock, client }
@@ -86,7 +86,7 @@ impl Deliver {
             None => stored_secrets(&mut conn, &outgoing.team_id, self.clock.now()).await?,
         };
         let secrets = secrets(stored)?;
-        // Sending takes up to ten seconds: others need the connection meanwhile.
+        // Release the connection: sending takes up to ten seconds.
         drop(conn);
         let (attempt, job_id) = (outgoing.attempts.saturating_add(1), take(&mut outgoing.job_id));
         let (event, started) = (take(&mut outgoing.event), Instant::now());
@@ -149,7 +149,7 @@ impl Handler for Deliver {
     async fn run(&self, job: &Running<DeliveryPayload>) -> Result<Attempted, Failure> {
         match self.attempt(&job.payload.delivery).await {
             Ok(outcome) => Ok(Attempted(outcome)),
-            // Ours, not the receiver's fault: it says nothing about the delivery.
+            // An error of this server says nothing about the delivery, so it is not recorded as an attempt.
             Err(error) => Err(Failure::retry(error.to_string())),
         }
     }
@@ -200,34 +200,34 @@ impl Handler for Deliver {
                 AttemptVerdict::Failed => "failed",
             };
             metrics::webhook_attempt(result, *took);
-            // Neither the address nor the answer: both may hold private data.
+            // Neither the URL nor the answer is logged: both may hold private data.
             tracing::debug!(delivery = job.payload.delivery, event, attempt, status, result, "webhook attempt");
         }
     }
 }
 
-/// The team's secrets, newest first.
+/// Parses the team's secrets, newest first.
 fn secrets(stored: rows::Secrets) -> Result<Vec<SigningSecret>, StoreError> {
     let texts = std::iter::once(stored.current).chain(stored.previous.map(|(secret, _)| secret));
     let broken = |_| StoreError::Inconsistent("a webhook secret cannot be read".to_owned());
     texts.map(|text| SigningSecret::parse(text.expose()).map_err(broken)).collect()
 }
 
-/// A team's secrets as they are stored; it gets its first one here at the latest.
+/// Returns a team's stored secrets; creates the first one if it has none.
 pub(super) async fn stored_secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<rows::Secrets, StoreError> {
     if let Some(found) = rows::secrets(conn, team, now).await? {
         return Ok(found);
     }
     let fresh = Secret::new(SigningSecret::generate(rand::random()).text());
     rows::add_secret(conn, team, &fresh, now).await?;
-    // Another process may have been first.
+    // Another process may have been first, so read what is stored.
     rows::secrets(conn, team, now).await?.ok_or(StoreError::UnknownTeam)
 }
 
 fn header_map(headers: Vec<(String, String)>) -> HeaderMap {
     let mut map = HeaderMap::with_capacity(headers.len());
     for (name, value) in headers {
-        // They were checked when they came in.
+        // Headers were validated when the webhook was accepted.
         if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
             map.insert(name, value);
         }
@@ -235,7 +235,7 @@ fn header_map(headers: Vec<(String, String)>) -> HeaderMap {
     map
 }
 
-/// What the log says about an answer other than 2xx: its status and how its body begins.
+/// Returns the log text for an answer other than 2xx: its status and the beginning of its body.
 fn refusal(answer: &Posted) -> Option<String> {
     if answer.status.is_success() {
         return None;

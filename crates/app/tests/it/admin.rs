@@ -1,4 +1,4 @@
-//! The operator's work: teams, credits, keys.
+//! Administration: teams, credits, keys.
 
 use app::{AppError, keys, teams};
 use uuid::Uuid;

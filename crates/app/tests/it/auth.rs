@@ -1,4 +1,4 @@
-//! Who a call runs as.
+//! Authentication: the team that a call runs as.
 
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ async fn a_revoked_key_does_not_become_the_default_team() {
 async fn the_last_use_of_a_key_is_noted() {
     let (world, key, team) = with_key(AuthMode::Keys).await;
     let last = async || {
-        // The note is written behind the call.
+        // The time of last use is written after the call returns.
         world.parts.tracker.close();
         world.parts.tracker.wait().await;
         world.parts.tracker.reopen();

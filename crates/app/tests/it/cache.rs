@@ -1,4 +1,4 @@
-//! What is served from the cache, and how old it may be.
+//! Cache hits, and the permitted age of copies.
 
 use std::time::Duration;
 
@@ -83,7 +83,7 @@ async fn an_old_copy_does_not_do() {
     assert_eq!(state(Some(3_600_000)).await, Some(CacheState::Hit));
     world.clock.advance(3 * DAY);
     assert_eq!(state(None).await, Some(CacheState::Miss));
-    // maxAge 0 does not look, but what it fetches is kept.
+    // maxAge 0 does not read the cache, but the page is cached.
     world.clock.advance(3 * DAY);
     assert_eq!(state(Some(0)).await, None);
     assert_eq!(state(None).await, Some(CacheState::Hit));
@@ -103,14 +103,14 @@ async fn min_age_never_fetches() {
     world.clock.advance(Duration::from_secs(10));
     assert!(matches!(world.scrape_with(&team, "/", at_least(20_000)).await, Err(AppError::NoCachedData)));
     world.scrape_with(&team, "/", at_least(5_000)).await.unwrap();
-    // Any copy, also one older than the default maxAge.
+    // minAge 1 accepts any copy, including one older than the default maxAge.
     world.clock.advance(10 * DAY);
     let old = world.scrape_with(&team, "/", at_least(1)).await.unwrap();
     assert_eq!(old.metadata.cache_state, Some(CacheState::Hit));
     let window = ScrapeOptions { max_age: Some(1000), ..at_least(1) };
     assert!(matches!(world.scrape_with(&team, "/", window).await, Err(AppError::NoCachedData)));
     assert_eq!((world.asked(), world.balance(&team).await.available), (1, 7));
-    // What the Python client adds by itself is no wish, and a range in which nothing lies is none.
+    // The value that the Python client adds, and an empty range, set no bound.
     for max_age in [14_400_000, 0, 1] {
         let both = ScrapeOptions { max_age: Some(max_age), ..at_least(1) };
         let old = world.scrape_with(&team, "/", both).await.unwrap();

@@ -1,4 +1,4 @@
-//! What is kept at all, and what becomes of broken copies.
+//! Rules for what is cached, and the handling of damaged copies.
 
 use app::{CacheSettings, Settings};
 use testkit::{Reply, Script};

@@ -1,4 +1,4 @@
-//! What scrapes cost, and that nothing is lost or paid twice.
+//! Cost of scrapes: no credits are lost or charged twice.
 
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ async fn a_team_without_limit_is_charged_all_the_same() {
     assert_eq!(world.balance(&team).await.spent, 1);
 }
 
-/// Bookings are written in groups of those that wait, and alone when a group cannot be written.
+/// Waiting bookings are written in groups, and one by one when a group cannot be written.
 #[tokio::test(flavor = "multi_thread")]
 async fn bookings_of_many_requests_are_all_written() {
     let world = World::start().await;

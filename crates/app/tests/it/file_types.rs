@@ -1,4 +1,4 @@
-//! What a crawl follows and what the service reads are the same files.
+//! Consistency of the file types that crawls follow and that the service reads.
 
 use crawl_frontier::is_skipped_file;
 use documents::{Family, Kind};

@@ -1,4 +1,4 @@
-//! Crawls and batches with a worker: what becomes of pages, bodies and long lists when things go wrong.
+//! Crawls and batches with a worker: pages, bodies and long lists when things go wrong.
 
 mod private;
 
@@ -21,7 +21,7 @@ use wire::{GivenFields, JobStatus, ResultsQuery, TeamFlags};
 
 use crate::world::World;
 
-/// A world with a team and, once it is started, a worker.
+/// World with a team and, once it is started, a worker.
 struct Jobs {
     world: World,
     caller: Caller,
@@ -32,7 +32,7 @@ struct Jobs {
 impl Jobs {
     async fn new(credits: i64) -> Self {
         let world = World::start().await;
-        // Bodies are dated by the clock of the machine.
+        // Bodies get their time from the system clock.
         world.clock.set(SystemClock.now());
         let flags = TeamFlags { zero_data_retention: true, ..TeamFlags::default() };
         let caller = world.team_with(Some(credits), flags).await;
@@ -79,7 +79,7 @@ impl Jobs {
             if progress.status != JobStatus::Scraping {
                 return progress;
             }
-            // Pages that wait for the one that they are copies of.
+            // Advances the clock for pages that wait for the page that they duplicate.
             if look % 100 == 0 {
                 self.world.clock.advance(Duration::from_secs(2));
             }
@@ -88,13 +88,13 @@ impl Jobs {
         panic!("still at work: {:?}", self.status(kind, id).await);
     }
 
-    /// Files of documents among the blobs.
+    /// Returns the document bodies in the blob store.
     fn bodies(&self) -> Vec<std::path::PathBuf> {
         let is_document = |path: &std::path::PathBuf| path.parent().is_some_and(|folder| folder.ends_with("documents"));
         self.world.bodies().into_iter().filter(is_document).collect()
     }
 
-    /// Waits until so many are left.
+    /// Waits until this many bodies are left.
     async fn bodies_become(&self, count: usize) {
         for _ in 0..500 {
             if self.bodies().len() == count {
@@ -109,7 +109,7 @@ impl Jobs {
         self.world.balance(&self.caller).await.reserved
     }
 
-    /// The jobs of pages that wait, by id.
+    /// Returns the ids of the queued page jobs.
     async fn waiting(&self, id: Uuid) -> Vec<String> {
         let (lane, mut conn) = (id.to_string(), self.world.parts.store.conn().await.unwrap());
         let filter = Filter { queue: Some("pages"), lane: Some(&lane), ..Filter::default() };
@@ -121,7 +121,7 @@ fn html(body: &str) -> Reply {
     Reply { body: body.to_owned().into(), ..Reply::default() }.header("content-type", "text/html")
 }
 
-/// A page that stays large when it is compressed.
+/// Returns a page that is large even when compressed.
 fn large(seed: u64, head: &str) -> Reply {
     let mut state = seed.wrapping_mul(2) + 1;
     let mut words = String::with_capacity(400_000);
@@ -253,7 +253,7 @@ async fn the_worker_serves_every_queue() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bodies_that_are_not_kept_go() {
     let mut jobs = Jobs::new(100).await;
-    // Five addresses that all say that they are one page.
+    // Five addresses that all name the same page as canonical.
     jobs.world.site.others(|seen| match seen.path.as_str() {
         "/robots.txt" | "/sitemap.xml" => None,
         "/" => {
@@ -268,7 +268,7 @@ async fn bodies_that_are_not_kept_go() {
     let ended = jobs.ended(&crawl::KIND, id).await;
     assert_eq!(ended.completed, 2, "the start and one of the five");
     jobs.bodies_become(1).await;
-    // Of a private crawl nothing is among the blobs at any time.
+    // A private crawl never stores bodies as blobs.
     let mut private = body;
     private["zeroDataRetention"] = json!(true);
     let id = jobs.crawl(private).await;
@@ -297,7 +297,7 @@ async fn bodies_that_no_document_knows_are_swept() {
     let id = jobs.batch(json!({"urls": [jobs.url("/a")]})).await.unwrap();
     jobs.work();
     assert_eq!(jobs.ended(&batch::KIND, id).await.completed, 1);
-    // What a process leaves that is killed before the commit, of this version and of earlier ones.
+    // Bodies left by a process that was killed before the commit, of this version and of earlier ones.
     for name in [base::new_id().to_string(), "old".to_owned()] {
         jobs.world.parts.blobs.put(&format!("documents/{name}"), "body".into()).await.unwrap();
     }
@@ -343,7 +343,7 @@ async fn a_lost_body_costs_its_document_only() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_long_batch_is_accepted_whole_and_taken_on_in_pieces() {
     let mut jobs = Jobs::new(2000).await;
-    // Refused without a connection, and each on a host of its own, so that they are quick.
+    // These addresses are refused without a connection, and each is a host of its own, so that the pages fail fast.
     let hosts = |net: u8, count: usize| (0..count).map(move |n| format!("http://10.{net}.{}.{}/", n / 250, n % 250));
     let urls: Vec<String> = hosts(0, 700).collect();
     let id = jobs.batch(json!({"urls": urls})).await.unwrap();
@@ -379,7 +379,7 @@ async fn a_long_batch_can_be_stopped_before_and_behind_its_pieces() {
 }
 
 impl Jobs {
-    /// The bodies of the events that came to the receiver.
+    /// Returns the bodies of the events delivered to the receiver.
     fn hooked(&self) -> Vec<Value> {
         let seen = self.world.site.requests().into_iter().filter(|seen| seen.path == "/hook");
         seen.map(|seen| serde_json::from_slice(&seen.body).unwrap()).collect()
@@ -396,7 +396,7 @@ async fn a_page_costs_one_trip_to_a_thread() {
     let trips = |jobs: &Jobs| jobs.world.parts.tools.cpu.trips();
     let crawl = jobs.crawl(json!({ "url": jobs.url("/"), "sitemap": "skip", "limit": 10 })).await;
     assert_eq!((jobs.ended(&crawl::KIND, crawl).await.completed, trips(&jobs)), (3, 3));
-    // Out of the cache as well.
+    // A cache hit does not fetch either.
     let batch = jobs.batch(json!({ "urls": [jobs.url("/a"), jobs.url("/b")] })).await.unwrap();
     assert_eq!((jobs.ended(&batch::KIND, batch).await.completed, trips(&jobs)), (2, 5));
     jobs.world.scrape(&jobs.caller, "/a").await.unwrap();

@@ -1,4 +1,4 @@
-//! Callers whom `auth.keyless` lets in, and keys that are held by what runs for them.
+//! Callers admitted by `auth.keyless`, and handles of keys.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ async fn a_scrape_without_a_key_leaves_no_copy_and_no_document() {
     let refused = world.scrape_with(&caller, "/", options).await;
     assert!(matches!(refused, Err(AppError::Unauthorized(_))), "{refused:?}");
 
-    // A cache that everybody shares is for them, too.
+    // A shared cache also serves keyless callers.
     let cache = CacheSettings { shared: true, ..CacheSettings::default() };
     let world = World::with(Settings { cache, ..settings() }).await;
     world.site.html("/", "<p>Granite.</p>");
@@ -85,7 +85,7 @@ async fn what_holds_a_key_is_told_of_its_end() {
     for hold in here.iter().chain([&elsewhere]) {
         timeout(Duration::from_secs(20), hold.revoked()).await.unwrap();
     }
-    // One that is taken too late is told as well.
+    // A handle taken after the revocation is notified as well.
     timeout(Duration::from_secs(20), other.hold_key(Some(&one)).revoked()).await.unwrap();
     for hold in [&lives, &keyless] {
         assert!(timeout(Duration::from_millis(10), hold.revoked()).await.is_err());

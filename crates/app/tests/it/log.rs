@@ -1,4 +1,4 @@
-//! Everything that our crates log while the tests run, at the most talkative level.
+//! Log output of this project's crates at trace level while the tests run.
 
 use std::io::{self, Write};
 use std::sync::Once;
@@ -10,11 +10,11 @@ use tracing_subscriber::EnvFilter;
 static LINES: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static START: Once = Once::new();
 
-/// Our crates; what the libraries say at this level is not ours to keep clean and off in the service.
+/// This project's crates. Libraries may log more at this level, which is off in the service.
 const OURS: &str =
     "off,app=trace,scrape=trace,fetch=trace,net=trace,formats=trace,store=trace,blobs=trace,billing=trace";
 
-/// Begins to listen; every test may call it.
+/// Starts capturing; every test may call it.
 pub(crate) fn capture() {
     START.call_once(|| {
         let filter = EnvFilter::new(OURS);
@@ -30,14 +30,14 @@ pub(crate) fn contains(text: &str) -> bool {
 
 static EXPECTED: AtomicBool = AtomicBool::new(false);
 
-/// The test has the service log errors, on purpose.
+/// Declares that the test makes the service log errors.
 #[expect(dead_code, reason = "no test needs it at present")]
 pub(crate) fn expect_errors() {
     EXPECTED.store(true, Ordering::Relaxed);
 }
 
-/// The errors of this test so far; empty when none is in the log, or when they are expected. Only where a test has a process
-/// of its own, as with nextest: else they may be another test's.
+/// Returns the unexpected errors logged by this test. Empty unless each test has a process of its own, as with nextest:
+/// otherwise they could come from another test.
 #[expect(clippy::disallowed_methods, reason = "nextest says in the environment that it runs the test")]
 pub(crate) fn unexpected_errors() -> String {
     if std::env::var_os("NEXTEST").is_none() || EXPECTED.load(Ordering::Relaxed) {

@@ -1,4 +1,4 @@
-//! The operations on a real database, a real blob folder and a real client, against an origin on loopback.
+//! Tests of the operations with a real database, blob folder and client, against an origin on loopback.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 

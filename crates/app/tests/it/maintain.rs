@@ -1,4 +1,4 @@
-//! What expires.
+//! Removal of expired data.
 
 use std::time::Duration;
 

@@ -23,7 +23,7 @@ async fn run(world: &World, caller: &Caller, request: MapRequest) -> Result<MapA
     map(&world.app, caller, request).await
 }
 
-/// Paths of the answer, in its order.
+/// Returns the paths of the answer, in its order.
 fn paths(world: &World, answer: &MapAnswer) -> Vec<String> {
     let origin = world.site.url("/").origin().ascii_serialization();
     answer.links.iter().map(|link| link.url.strip_prefix(&origin).unwrap_or(&link.url).to_owned()).collect()

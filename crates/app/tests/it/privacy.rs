@@ -1,4 +1,4 @@
-//! What must leave no trace.
+//! Requests that must leave no trace.
 
 use app::{AppError, scrape::scrape};
 use wire::{CreateKey, ScrapeOptions, ScrapeRequest, TeamFlags};
@@ -13,7 +13,7 @@ fn retention_off() -> TeamFlags {
 async fn zero_data_retention_leaves_only_credits() {
     let world = World::start().await;
     let team = world.team_with(Some(10), retention_off()).await;
-    // So short that compression leaves it readable, see the end of the test.
+    // Short enough to stay readable when compressed; the end of the test relies on it.
     let body = "<p>ZDRBODY55</p>";
     world.site.html("/kept-7711", body);
     world.site.html("/zdr-7712", body);
@@ -29,7 +29,7 @@ async fn zero_data_retention_leaves_only_credits() {
         assert!(!crate::log::contains(marker), "{marker} in the log");
     }
     assert_eq!(world.cached_bytes().await, 0);
-    // The search would have found it.
+    // Control: the search finds what is kept.
     world.scrape(&team, "/kept-7711").await.unwrap();
     assert!(world.stored("kept-7711") && world.stored("ZDRBODY55"));
     assert!(crate::log::contains("kept-7711"));

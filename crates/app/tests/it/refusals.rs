@@ -1,4 +1,4 @@
-//! What is refused before anything is fetched or reserved.
+//! Requests refused before anything is fetched or reserved.
 
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ async fn requests_that_cannot_run() {
     assert_eq!((world.asked(), world.balance(&team).await.available), (0, 1));
 }
 
-/// Every kind of request is refused what the server lacks, and taken by one that has it.
+/// Every kind of request is refused by a server that lacks the feature, and accepted by one that has it.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_server_can_do_is_the_same_for_every_request() {
     let world = World::start().await;

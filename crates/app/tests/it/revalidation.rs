@@ -1,4 +1,4 @@
-//! Conditional requests: the site is asked whether the page of a copy that is too old has changed.
+//! Conditional requests: the site is asked whether the page of a stale copy has changed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -18,7 +18,7 @@ fn page(status: u16, body: &str) -> Reply {
     Reply { status, body: body.to_owned().into(), ..Reply::default() }.header("content-type", "text/html")
 }
 
-/// Serves `/` in versions, each under an `ETag`; the number that comes back is the present one.
+/// Serves `/` in versions, each with its `ETag`; the returned number sets the current one.
 fn in_versions(site: &Site) -> Arc<AtomicUsize> {
     let version = Arc::new(AtomicUsize::new(1));
     let present = Arc::clone(&version);
@@ -39,7 +39,7 @@ async fn scrape(world: &World, team: &Caller, max_age: Option<u64>) -> Document 
     world.scrape_with(team, "/", options).await.unwrap()
 }
 
-/// What each request has asked: path and validator.
+/// Returns the path and the validator of each request.
 fn conditions(world: &World) -> Vec<(String, String)> {
     let condition = |seen: &Seen| (seen.path.clone(), seen.header("if-none-match").to_owned());
     world.site.requests().iter().map(condition).collect()
@@ -66,7 +66,7 @@ async fn an_unchanged_page_is_not_sent_again() {
     let id = fresh.metadata.scrape_id.parse().unwrap();
     assert_eq!(read(&world.app, &team, id).await.unwrap().0, fresh);
 
-    // As young as the answer of the site.
+    // The age of a revalidated copy counts from the 304.
     world.clock.advance(Duration::from_secs(10));
     let hit = scrape(&world, &team, Some(30_000)).await;
     assert_eq!(hit.metadata.cache_state, Some(CacheState::Hit));
@@ -121,7 +121,7 @@ async fn conditions_go_to_the_address_of_the_copy_alone() {
     let world = World::start().await;
     let team = world.team(None).await;
     let to_other = page(302, "").header("location", "/other");
-    // A copy that was found elsewhere.
+    // A copy whose page was redirected.
     world.site.respond("/away", to_other.clone());
     let tagged = page(200, "<p>Other</p>").header("etag", "\"o1\"");
     world.site.script("/other", [tagged.clone(), tagged, page(304, "")].map(Script::Reply).into());
@@ -134,7 +134,7 @@ async fn conditions_go_to_the_address_of_the_copy_alone() {
     }
     let round = [("/away", ""), ("/other", "")];
     assert_eq!(conditions(&world), told(&[round, round].concat()));
-    // A page that has moved since. That it has not changed was not asked there, so it is what the page is.
+    // A page that has moved since: the redirect target was not asked with the validator, so its 304 is the page itself.
     let page = page(200, "<p>Here</p>").header("etag", "\"h1\"");
     world.site.script("/here", [page, to_other].map(Script::Reply).into());
     world.scrape_with(&team, "/here", fresh()).await.unwrap();
@@ -164,7 +164,7 @@ async fn who_has_nothing_to_do_with_the_cache_asks_for_the_page() {
     }
     world.scrape_with(&other, "/", fresh()).await.unwrap();
     assert_eq!(conditions(&world), told(&[("/", ""); 6]));
-    // One that may be read, and is not kept again.
+    // A copy that may be read, though the result is not cached again.
     world.clock.advance(MINUTE);
     let unkept = || ScrapeOptions { store_in_cache: false, max_age: Some(1000), ..ScrapeOptions::default() };
     for _ in 0..2 {

@@ -1,4 +1,4 @@
-//! What is kept has a size: of the cache, and of the disk.
+//! Storage limits: of the cache, and of the disk.
 
 use std::time::{Duration, Instant};
 
@@ -19,10 +19,10 @@ fn short() -> Settings {
     Settings { min_free: u64::MAX, folders: vec![std::env::temp_dir()], ..Settings::default() }
 }
 
-/// How long a test waits for a page.
+/// Timeout of a test's wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A worker that does one page at a time.
+/// Settings of a worker that processes one page at a time.
 fn slow() -> WorkerSettings {
     WorkerSettings {
         slots: [("pages".to_owned(), 1), ("hooks".to_owned(), 1)].into(),
@@ -32,7 +32,7 @@ fn slow() -> WorkerSettings {
     }
 }
 
-/// Lets it work until this is so.
+/// Runs a worker until the condition is true.
 async fn work_until(app: &App, is_so: impl AsyncFn() -> bool) {
     let (stop, began) = (CancellationToken::new(), Instant::now());
     let work = tokio::spawn(worker(app, slow()).run(stop.clone()));
@@ -83,7 +83,7 @@ async fn a_disk_that_is_nearly_full_takes_nothing_more() {
     assert_eq!((world.balance(&team).await.reserved, world.balance(&team).await.spent), (0, 2));
 }
 
-/// A batch that was taken on while there was room: its page waits for a day.
+/// A batch was accepted while there was room: its page then waits for a day.
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_wait_for_room_and_then_fail_with_the_reason() {
     let world = World::start().await;
@@ -114,7 +114,7 @@ async fn pages_wait_for_room_and_then_fail_with_the_reason() {
     assert_eq!((world.asked(), world.balance(&team).await.available), (0, 10));
 }
 
-/// A page that has waited in its job for more than a day is not lost at the first moment without room.
+/// A page whose job is older than a day is not failed at the first moment without room.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_old_page_outlives_a_short_outage() {
     let world = World::start().await;
@@ -134,7 +134,7 @@ async fn an_old_page_outlives_a_short_outage() {
     assert_eq!((world.asked(), world.balance(&team).await.available), (1, 9));
 }
 
-/// The sweep has decided to delete a body, and the same page is fetched before it has.
+/// The sweep has decided to delete a body, and the same page is fetched before the deletion.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_comes_back_while_its_body_goes_is_whole_or_not_there() {
     let world = World::start().await;
@@ -145,14 +145,14 @@ async fn a_page_that_comes_back_while_its_body_goes_is_whole_or_not_there() {
     world.scrape(&team, "/").await.unwrap();
     let body = world.bodies().remove(0);
 
-    // Fetched again between the end of the copy and the decision: the body stays.
+    // Fetched again between the expiry of the copy and the decision: the body stays.
     world.clock.advance(31 * DAY);
     assert_eq!(rows::expired(&mut conn().await, base::Clock::now(&world.clock), 9).await.unwrap().rows, 1);
     assert_eq!(world.scrape(&team, "/").await.unwrap().metadata.cache_state, MISS);
     assert_eq!(maintain_once(&world.app).await.unwrap()["cache"], 0);
     assert_eq!(world.scrape_with(&team, "/", lockdown()).await.unwrap().metadata.cache_state, HIT);
 
-    // Between the decision and the deed: no copy that says it has a body.
+    // Between the decision and the deletion no copy may refer to the body.
     world.clock.advance(31 * DAY);
     assert_eq!(rows::expired(&mut conn().await, base::Clock::now(&world.clock), 9).await.unwrap().rows, 1);
     let going = rows::delete_next(&mut conn().await, 9).await.unwrap();
@@ -162,13 +162,13 @@ async fn a_page_that_comes_back_while_its_body_goes_is_whole_or_not_there() {
     std::fs::remove_file(&body).unwrap();
     rows::deleted(&mut conn().await, &going).await.unwrap();
 
-    // Afterwards all is as before.
+    // After the deletion the page is cached as usual.
     assert_eq!(world.scrape(&team, "/").await.unwrap().metadata.cache_state, MISS);
     assert_eq!(world.scrape_with(&team, "/", lockdown()).await.unwrap().metadata.cache_state, HIT);
     assert!(body.exists());
 }
 
-/// A process that dies between its decision to delete bodies and the deed.
+/// A process is killed between its decision to delete bodies and the deletion.
 #[tokio::test(flavor = "multi_thread")]
 async fn bodies_of_a_sweep_that_was_broken_off_are_deleted_later() {
     let world = World::start().await;

@@ -1,4 +1,4 @@
-//! The numbers that a team sees.
+//! Usage numbers that a team sees.
 
 use app::usage::{self, TOKENS_PER_CREDIT, UNLIMITED_CREDITS};
 use wire::{CreateKey, CreditPeriod, ScrapeOptions};

@@ -1,4 +1,4 @@
-//! Webhooks from the event to the receiver: order, bytes, signatures, the timetable, the operator's side.
+//! Webhooks from the event to the receiver: order, bytes, signatures, retry schedule, administration.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use wire::{DeliveryState, DeliveryView, EventFamily, RotateSecret, WebhookConfig
 
 use crate::world::World;
 
-/// A world with one team, and a worker that delivers as long as this lives.
+/// World with one team, and a worker that delivers while this value lives.
 struct Sending {
     world: World,
     caller: Caller,
@@ -66,7 +66,7 @@ impl Sending {
         webhooks::deliveries(&self.world.app, self.team(), None, None, 100).await.unwrap().data
     }
 
-    /// Waits until `what` is true of the log and the receiver.
+    /// Waits until `what` holds for the log and the receiver.
     async fn until(&self, what: impl Fn(&[DeliveryView], &[Seen]) -> bool) -> (Vec<DeliveryView>, Vec<Seen>) {
         for _ in 0..1000 {
             let (log, seen) = (self.log().await, self.world.site.requests());
@@ -108,7 +108,7 @@ async fn events_arrive_in_order_signed_and_whole() {
     events.push(Event::new(EventFamily::Crawl.event(WebhookEvent::Started)));
     let mut config = sending.hook("/hook");
     config.metadata = json!({ "who": "me" }).as_object().unwrap().clone();
-    // The order in which they are written does not matter within one transaction.
+    // The order of insertion within one transaction does not matter.
     sending.emit(&config, &events).await;
     let (log, seen) = sending.until(|log, _| log.len() == 8 && ended(log)).await;
     let kinds: Vec<Value> = seen.iter().map(|seen| body(seen)["type"].clone()).collect();
@@ -174,7 +174,7 @@ async fn failures_are_tried_again_and_then_by_hand() {
 #[tokio::test(flavor = "multi_thread")]
 async fn redirects_are_not_followed_and_gone_is_the_end() {
     let sending = Sending::start().await;
-    // Further attempts are due later.
+    // Retries are due later.
     sending.world.leaves_jobs();
     let elsewhere = sending.world.site.url("/elsewhere").to_string();
     let moved = Reply { status: 302, ..Reply::default() }.header("location", &elsewhere);
@@ -195,7 +195,7 @@ async fn redirects_are_not_followed_and_gone_is_the_end() {
 #[tokio::test(flavor = "multi_thread")]
 async fn refused_receivers_are_failures_without_a_connection() {
     let sending = Sending::start().await;
-    // Further attempts are due later.
+    // Retries are due later.
     sending.world.leaves_jobs();
     let canary = testkit::Canary::start().await;
     let config = WebhookConfig::new(Url::parse(&format!("http://{}/hook", canary.addr())).unwrap());
@@ -274,7 +274,7 @@ async fn what_is_rolled_back_is_not_sent() {
         .await;
     assert!(end.is_err());
     drop(conn);
-    // What comes after it arrives, and it does not.
+    // A later event arrives, and the one given up does not.
     sending.world.site.respond("/hook", Reply::default());
     sending.emit(&sending.hook("/hook"), &[Event::new(EventFamily::Crawl.event(WebhookEvent::Started))]).await;
     let (log, seen) = sending.until(|log, seen| ended(log) && !seen.is_empty()).await;

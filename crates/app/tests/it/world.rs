@@ -1,4 +1,4 @@
-//! One service in a folder of its own, with an origin that it may fetch from and a clock to turn.
+//! Test service in a folder of its own, with an origin that it may fetch from and a manual clock.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use wire::{Capabilities, CreateTeam, Document, ScrapeOptions, ScrapeRequest, Tea
 
 pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
-/// A test fails at its end when the service has a job that nobody cancelled or credits that are still reserved, or when it
-/// has logged an error. One that leaves such things on purpose says so.
+/// Service under test. On drop, the test fails if a job or a reservation is left, or if an error was logged; a test
+/// that expects this declares it.
 pub(crate) struct World {
     pub(crate) app: App,
-    /// What the service is made of.
+    /// Parts of the service.
     pub(crate) parts: Parts,
     pub(crate) site: Site,
     pub(crate) clock: ManualClock,
@@ -42,7 +42,7 @@ impl World {
         Self::on(Site::start().await, settings).await
     }
 
-    /// With an origin that is there already.
+    /// Starts a service with an existing origin.
     pub(crate) async fn on(site: Site, settings: Settings) -> Self {
         crate::log::capture();
         let folder = tempfile::tempdir().unwrap();
@@ -51,22 +51,22 @@ impl World {
         Self { app, parts, site, clock, folder, leaves_jobs: AtomicBool::new(false) }
     }
 
-    /// The test ends with jobs that are not done and with what is reserved for them, on purpose.
+    /// Declares that the test ends with unfinished jobs and their reservations.
     pub(crate) fn leaves_jobs(&self) {
         self.leaves_jobs.store(true, Ordering::Relaxed);
     }
 
-    /// A second process on the same data.
+    /// Starts a second service on the same data.
     pub(crate) async fn another(&self, settings: Settings) -> App {
         open(self.folder.path(), &self.site, &self.clock, settings).await.0
     }
 
-    /// A second process on the same data that can do more.
+    /// Starts a second service on the same data, with these capabilities.
     pub(crate) async fn able(&self, capabilities: Capabilities) -> App {
         open_with(self.folder.path(), &self.site, &self.clock, (Settings::default(), capabilities)).await.0
     }
 
-    /// A new team and its key; `None` credits are without limit.
+    /// Creates a team and its key; without `credits` it has no limit.
     pub(crate) async fn team(&self, credits: Option<i64>) -> Caller {
         self.team_with(credits, TeamFlags::default()).await
     }
@@ -105,12 +105,12 @@ impl World {
         store::ledger::balance(&mut self.parts.store.conn().await.unwrap(), &caller.team.id).await.unwrap()
     }
 
-    /// How often the origin was asked.
+    /// Returns the number of requests to the origin.
     pub(crate) fn asked(&self) -> usize {
         self.site.requests().len()
     }
 
-    /// Every file of the service and what is in it.
+    /// Returns all files of the service with their contents.
     pub(crate) fn files(&self) -> Vec<(PathBuf, Vec<u8>)> {
         let mut files = Vec::new();
         read_folder(self.folder.path(), &mut files);
@@ -125,19 +125,19 @@ impl World {
         })
     }
 
-    /// The bytes of the bodies in the cache, wherever they lie, each counted once.
+    /// Returns the total size of the bodies in the cache, each counted once.
     pub(crate) async fn cached_bytes(&self) -> i64 {
         store::cache::bytes(&mut self.parts.store.conn().await.unwrap()).await.unwrap()
     }
 
-    /// Bodies in the blob store.
+    /// Returns the bodies in the blob store.
     pub(crate) fn bodies(&self) -> Vec<PathBuf> {
         let blobs = self.folder.path().join("blobs");
         self.files().into_iter().map(|(path, _)| path).filter(|path| path.starts_with(&blobs)).collect()
     }
 }
 
-/// A page that is too large for the database even when it is packed.
+/// Returns a page too large for a database row even when compressed.
 pub(crate) fn large(text: &str) -> String {
     let mut state = 1_u64;
     let mut letter = || {
@@ -152,7 +152,7 @@ impl Drop for World {
         if thread::panicking() {
             return;
         }
-        // What is on its way arrives only when other threads run the test's tasks while this one waits.
+        // Work in progress finishes only if other threads run the test's tasks while this one waits.
         let flavour = Handle::try_current().map(|own| own.runtime_flavor());
         let patience = if flavour.is_ok_and(|own| own == RuntimeFlavor::CurrentThread) { 0 } else { 5000 };
         let url = format!("sqlite://{}/quarry.db", self.folder.path().display());
@@ -166,7 +166,7 @@ impl Drop for World {
     }
 }
 
-/// Jobs and reservations that are still there after `patience`, in a runtime of its own.
+/// Returns the jobs and reservations that remain after `patience`, using a runtime of its own.
 fn left_in(url: &str, patience: Duration) -> String {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {

@@ -1,4 +1,4 @@
-//! Private jobs: of what they fetched nothing stays.
+//! Private jobs: nothing that they fetched is kept.
 
 use super::*;
 
@@ -44,7 +44,7 @@ async fn a_private_job_that_has_ended_is_erased_on_demand() {
 }
 
 impl Jobs {
-    /// Neither the rows nor the blobs of a job hold the text.
+    /// Asserts that neither the rows nor the blobs of a job contain the text.
     async fn nothing_says(&self, text: &str, id: Uuid) {
         let (id, mut conn) = (id.to_string(), self.world.parts.store.conn().await.unwrap());
         let row = store::runs::find(&mut conn, &id).await.unwrap();
