@@ -1,4 +1,4 @@
-//! Compressing, again and again in the same memory.
+//! Compression with a reused context.
 
 use std::cell::RefCell;
 use std::io;
@@ -6,11 +6,11 @@ use std::io;
 use zstd::bulk::Compressor;
 
 thread_local! {
-    /// Making one for every body takes longer than compressing a small one.
+    /// Context of the thread: creating one for every body takes longer than compressing a small body.
     static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };
 }
 
-/// The bytes compressed by zstd at this level, in one frame that names its size.
+/// Compresses bytes with zstd into one frame that states its content size.
 ///
 /// # Errors
 /// When zstd is out of memory.

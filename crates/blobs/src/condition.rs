@@ -1,4 +1,4 @@
-//! Whether the store as a whole can be used: noticed by those who use it, looked after until it can be again.
+//! Health of the store as a whole: noticed by requests, and probed until it works again.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -17,37 +17,37 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::{BlobError, Blobs};
 
-/// A store that has not answered after this time is asked whether it is there at all.
+/// Time after which a store that has not answered a request is probed.
 const SUSPICIOUS: Duration = Duration::from_millis(600);
-/// How long it may take to answer that; with [`SUSPICIOUS`] less than two seconds.
+/// Timeout of a probe; together with [`SUSPICIOUS`] less than two seconds.
 const ANSWER: Duration = Duration::from_millis(1200);
-/// Pause between two looks while it is away.
+/// Pause between two probes while the store is away.
 const PAUSE: Duration = Duration::from_secs(1);
-/// How long an answer to [`Blobs::check`] is remembered.
+/// Time for which [`Blobs::check`] reuses a successful probe.
 const FRESH: Duration = Duration::from_secs(5);
-/// What is written and removed to see whether a folder can be used; what is looked for in a bucket.
+/// Name of the probe: a file that is written and removed in a folder, a prefix that is listed in a bucket.
 const PROBE: &str = "probe";
 
-/// Where a store is, for people.
+/// Location of a store, for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
     Folder(PathBuf),
     Bucket { name: String, endpoint: String },
 }
 
-/// See the module.
+/// Health of a store.
 #[derive(Debug)]
 pub(crate) struct Condition {
     place: Place,
     away: Outage,
     full: Outage,
     answered: Mutex<Option<Instant>>,
-    /// Somebody looks whether it can be used again.
+    /// Whether a task probes until the store works again.
     is_watched: AtomicBool,
 }
 
 impl Condition {
-    /// Of a store that can be used.
+    /// Creates the condition of a healthy store.
     pub(crate) fn new(place: Place) -> Arc<Self> {
         let (away, full) = (Outage::new("store of files"), Outage::new("disk of the store of files"));
         Arc::new(Self { place, away, full, answered: Mutex::default(), is_watched: AtomicBool::new(false) })
@@ -71,19 +71,19 @@ impl fmt::Display for Place {
 }
 
 impl Blobs {
-    /// Where the store is, in words: the folder, or the bucket and its endpoint.
+    /// Returns the location of the store: the folder, or the bucket and its endpoint.
     #[must_use]
     pub fn place(&self) -> String {
         self.condition.place.to_string()
     }
 
-    /// Whether the store has no room, as far as this process has noticed.
+    /// Whether the store is full, as far as this process has noticed.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.condition.full.lasts()
     }
 
-    /// Whether the store can be used: the folder can be written, the bucket can be listed. An answer holds for five seconds.
+    /// Checks that the folder can be written or the bucket can be listed. A success is reused for five seconds.
     ///
     /// # Errors
     /// [`BlobError::Away`] within two seconds.
@@ -98,7 +98,7 @@ impl Blobs {
         self.probe().await.map_err(|cause| self.went_away(&cause))
     }
 
-    /// The same, asked anew and without a word in the log: for the start.
+    /// Probes the store now, without logging a failure, for the start.
     ///
     /// # Errors
     /// [`BlobError::Away`].
@@ -106,10 +106,10 @@ impl Blobs {
         self.probe().await.map_err(|cause| BlobError::Away(format!("{}: {cause}", self.condition.place)))
     }
 
-    /// What is asked of the store, unless it is known to be away.
+    /// Runs a request to the store, unless the store is known to be away.
     ///
     /// # Errors
-    /// [`BlobError::Away`] within two seconds of its absence, [`BlobError::Full`]. The inner error is about this one thing.
+    /// [`BlobError::Away`] within two seconds, [`BlobError::Full`]. The inner error is about this request only.
     pub(crate) async fn ask<T>(
         &self,
         work: impl Future<Output = Result<T, Error>>,
@@ -133,7 +133,7 @@ impl Blobs {
         }
     }
 
-    /// Ends, with the cause, when the store takes long and is not there either.
+    /// Returns the cause once the store is slow and a probe fails; never returns if the probe succeeds.
     async fn suspect(&self) -> String {
         sleep(SUSPICIOUS).await;
         match self.probe().await {
@@ -142,7 +142,7 @@ impl Blobs {
         }
     }
 
-    /// Whether the store as a whole can be used; else why not.
+    /// Probes the store; returns why it cannot be used.
     async fn probe(&self) -> Result<(), String> {
         let answer = match &self.condition.place {
             Place::Folder(_) => timeout(ANSWER, self.write_probe()).await,
@@ -153,7 +153,7 @@ impl Blobs {
                 *self.condition.answered.lock() = Some(Instant::now());
                 Ok(())
             }
-            // Whether there is room is another question.
+            // A full disk is a separate condition.
             Ok(Err(error)) if is_full(&error) => Ok(()),
             Ok(Err(error)) => Err(root(&error)),
             Err(_) => Err(format!("no answer within {} ms", ANSWER.as_millis())),
@@ -166,7 +166,7 @@ impl Blobs {
         self.store.delete(&name).await
     }
 
-    /// In its own part of the bucket: credentials may be good for nothing else of it.
+    /// Lists inside of the prefix, because the credentials may be limited to it.
     async fn list_probe(&self) -> Result<(), Error> {
         let folder = self.prefix.clone().join(PROBE);
         self.store.list(Some(&folder)).next().await.transpose().map(drop)
@@ -189,7 +189,7 @@ impl Blobs {
         BlobError::Full(cause)
     }
 
-    /// Looks until the store can be used again, also when nobody asks for it.
+    /// Starts a task that probes until the store works again, even without requests.
     fn watch(&self) {
         if self.condition.is_watched.swap(true, Ordering::Relaxed) {
             return;
@@ -207,7 +207,7 @@ impl Blobs {
                 }
             }
             condition.is_watched.store(false, Ordering::Relaxed);
-            // What began in this very moment found somebody who looks.
+            // An outage that began just before the flag was cleared has not started a task of its own.
             if condition.away.lasts() || condition.full.lasts() {
                 blobs.watch();
             }
@@ -222,13 +222,13 @@ impl Blobs {
     }
 }
 
-/// Whether it may say more of the store than of what was asked.
+/// Whether the error may be about the store and not about this request.
 fn may_be_the_store(error: &Error) -> bool {
     use Error::{Generic, JoinError, PermissionDenied, Unauthenticated};
     matches!(error, Generic { .. } | JoinError { .. } | PermissionDenied { .. } | Unauthenticated { .. })
 }
 
-/// Whether it failed for want of room: on the disk, in the quota, or in what S3-compatible stores call so.
+/// Whether the error means that the disk, the quota or the S3-compatible store is full.
 fn is_full(error: &Error) -> bool {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     let mut cause: Option<&(dyn StdError + 'static)> = Some(error);
@@ -243,7 +243,7 @@ fn is_full(error: &Error) -> bool {
     ["507 Insufficient Storage", "StorageFull", "QuotaExceeded"].iter().any(|known| text.contains(known))
 }
 
-/// The innermost cause: what surrounds it repeats the key and the store.
+/// Returns the innermost cause; the outer errors repeat the key and the store.
 fn root(error: &(dyn StdError + 'static)) -> String {
     let mut last = error;
     while let Some(cause) = last.source() {

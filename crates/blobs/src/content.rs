@@ -1,4 +1,4 @@
-//! Bodies under the hash of their own bytes: stored once, compressed, and checked when they are read.
+//! Content-addressed bodies: stored once under their SHA-256, compressed, and verified when they are read.
 
 use std::fmt;
 use std::io::Read;
@@ -9,22 +9,22 @@ use bytes::Bytes;
 
 use crate::{BlobError, Blobs, compress};
 
-/// SHA-256 of a body as it was before compression.
+/// SHA-256 of an uncompressed body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The digest of `body`.
+    /// Returns the digest of `body`.
     #[must_use]
     pub fn of(body: &[u8]) -> Self {
-        // Every body is hashed when it is kept and when it is read; on a processor without instructions for SHA-256 this
-        // implementation takes half the time of a portable one. TLS brings it along anyway.
+        // Every body is hashed when it is stored and when it is read. On a processor without SHA-256 instructions,
+        // aws-lc-rs takes half the time of a portable implementation, and TLS depends on it anyway.
         let mut bytes = [0; 32];
         bytes.copy_from_slice(digest(&SHA256, body).as_ref());
         Self(bytes)
     }
 
-    /// Where the body is kept. The first byte is a folder of its own, so that no folder grows without bound.
+    /// Returns the key of the body. The first byte is a folder, so that no folder grows too large.
     fn key(self) -> String {
         let digits = self.to_string();
         format!("content/{}/{}.zst", &digits[..2], &digits[2..])
@@ -40,7 +40,7 @@ impl fmt::Display for Digest {
 impl FromStr for Digest {
     type Err = BlobError;
 
-    /// Reads what `Display` writes: 64 hexadecimal digits in lower case.
+    /// Parses the format of `Display`: 64 hexadecimal digits in lower case.
     fn from_str(text: &str) -> Result<Self, BlobError> {
         let mut bytes = [0; 32];
         let plain = !text.bytes().any(|c| c.is_ascii_uppercase());
@@ -51,14 +51,14 @@ impl FromStr for Digest {
     }
 }
 
-/// Up to this many bytes, hashing and unpacking take less time than a blocking thread takes to wake.
+/// Size up to which hashing and decompressing take less time than waking a blocking thread.
 const SMALL: usize = 256 * 1024;
-/// The same for packing, which takes several times as long.
+/// Size up to which compressing, which takes several times as long, does.
 const SMALL_TO_PACK: usize = 32 * 1024;
-/// Fast, and most of the gain: zstd's own default takes twice as long for a tenth less.
+/// zstd level: the default takes twice as long and saves only a tenth more.
 const LEVEL: i32 = 1;
 
-/// A body whose digest is known.
+/// Body with its digest.
 #[derive(Debug, Clone)]
 pub struct Hashed {
     digest: Digest,
@@ -66,7 +66,7 @@ pub struct Hashed {
 }
 
 impl Hashed {
-    /// Computes the digest of `body`.
+    /// Computes the digest of a body.
     pub async fn of(body: Bytes) -> Self {
         let digest = if body.len() <= SMALL {
             Digest::of(&body)
@@ -77,13 +77,13 @@ impl Hashed {
         Self { digest, body }
     }
 
-    /// The digest.
+    /// Returns the digest.
     #[must_use]
     pub fn digest(&self) -> Digest {
         self.digest
     }
 
-    /// Keeps the body and returns its digest. A body that is there already is not written again.
+    /// Stores the body and returns its digest. A body that exists already is not written again.
     ///
     /// # Errors
     /// [`BlobError::Store`] and [`BlobError::Codec`].
@@ -97,7 +97,7 @@ impl Hashed {
         Ok(digest)
     }
 
-    /// The body as it is kept, for those who keep it themselves. See [`open`].
+    /// Returns the compressed body, for callers that store it themselves; [`open`] reverses it.
     ///
     /// # Errors
     /// [`BlobError::Codec`].
@@ -106,13 +106,13 @@ impl Hashed {
     }
 }
 
-/// The body with this digest, or `None` when it is not there.
+/// Returns the body with this digest, or `None` if it does not exist.
 ///
-/// A body that does not have its digest any more (a torn write, a bad disk) is removed and counts as not there, so that
-/// the next [`Hashed::put`] stores it again.
+/// A corrupt body, whose digest does not match any more (torn write, bad disk), is removed and counts as missing, so
+/// that the next [`Hashed::put`] stores it again.
 ///
 /// # Errors
-/// [`BlobError::TooLarge`] as soon as the body turns out longer than `max_bytes`; no more than that is ever in memory.
+/// [`BlobError::TooLarge`] as soon as the body exceeds `max_bytes`; no more than that is ever in memory.
 /// [`BlobError::Store`] when the store fails.
 pub async fn get(blobs: &Blobs, digest: &Digest, max_bytes: usize) -> Result<Option<Bytes>, BlobError> {
     let (key, wanted) = (digest.key(), *digest);
@@ -122,7 +122,7 @@ pub async fn get(blobs: &Blobs, digest: &Digest, max_bytes: usize) -> Result<Opt
     match open(packed, &wanted, max_bytes).await {
         Ok(body) => Ok(Some(body)),
         Err(error @ BlobError::Codec { .. }) => {
-            tracing::error!(error = &error as &dyn std::error::Error, "removed a damaged body");
+            tracing::error!(error = &error as &dyn std::error::Error, "removed a corrupt body; it counts as missing");
             blobs.delete(&key).await?;
             Ok(None)
         }
@@ -130,10 +130,10 @@ pub async fn get(blobs: &Blobs, digest: &Digest, max_bytes: usize) -> Result<Opt
     }
 }
 
-/// A body out of what [`Hashed::pack`] made of it.
+/// Decompresses and verifies the result of [`Hashed::pack`].
 ///
 /// # Errors
-/// [`BlobError::Codec`] when it does not have this digest any more; [`BlobError::TooLarge`] as soon as it turns out longer than
+/// [`BlobError::Codec`] when the digest does not match; [`BlobError::TooLarge`] as soon as the body exceeds
 /// `max_bytes`.
 pub async fn open(packed: Bytes, digest: &Digest, max_bytes: usize) -> Result<Bytes, BlobError> {
     let (key, wanted) = (digest.key(), *digest);
@@ -145,7 +145,7 @@ pub async fn open(packed: Bytes, digest: &Digest, max_bytes: usize) -> Result<By
     let source = match unpacked {
         Ok(Some((true, body))) => return Ok(body),
         Ok(None) => return Err(BlobError::TooLarge { key, limit: max_bytes }),
-        Ok(Some((false, _))) => std::io::Error::other("its bytes do not have its digest"),
+        Ok(Some((false, _))) => std::io::Error::other("the content does not match its digest"),
         Err(source) => source,
     };
     Err(BlobError::Codec { action: "decompress", key, source })
@@ -160,7 +160,7 @@ async fn pack(digest: &Digest, body: Bytes) -> Result<Vec<u8>, BlobError> {
     packed.map_err(|source| BlobError::Codec { action: "compress", key: digest.key(), source })
 }
 
-/// Removes the body with this digest; it is not an error when there is none.
+/// Removes the body with this digest; succeeds if there is none.
 ///
 /// # Errors
 /// [`BlobError::Store`].
@@ -168,12 +168,12 @@ pub async fn delete(blobs: &Blobs, digest: &Digest) -> Result<(), BlobError> {
     blobs.delete(&digest.key()).await
 }
 
-/// The longest zstd output for `len` bytes of input (`ZSTD_COMPRESSBOUND`): incompressible data grows a little.
+/// Returns the longest zstd output for `len` bytes of input (`ZSTD_COMPRESSBOUND`): incompressible data grows a little.
 fn packed_limit(len: usize) -> usize {
     len.saturating_add(len >> 8).saturating_add(1024)
 }
 
-/// `None` when there is more than `max_bytes`.
+/// Decompresses a body; `None` if it exceeds `max_bytes`.
 fn unpack(packed: &[u8], max_bytes: usize) -> std::io::Result<Option<Bytes>> {
     let mut body = Vec::with_capacity(max_bytes.min(SMALL));
     let one_more = (max_bytes as u64).saturating_add(1);
@@ -181,13 +181,13 @@ fn unpack(packed: &[u8], max_bytes: usize) -> std::io::Result<Option<Bytes>> {
     Ok((body.len() <= max_bytes).then(|| body.into()))
 }
 
-/// Hashing and packing megabytes would hold up every other task of the thread.
+/// Runs CPU-bound work on a blocking thread: hashing megabytes would block all other tasks of the thread.
 async fn off_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(value) => value,
         Err(error) => match error.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
-            // Only a runtime that is going away cancels blocking work; nobody waits for the answer then.
+            // Blocking work is cancelled only when the runtime shuts down; nothing waits for the result then.
             Err(_) => std::future::pending().await,
         },
     }

@@ -1,13 +1,13 @@
-//! Which keys are allowed: the same ones in a directory and in a bucket, and none that leaves its folder.
+//! Validation of keys: the same keys are valid in a directory and in a bucket, and none can leave its folder.
 
 use crate::BlobError;
 
-/// The most bytes a key may have. S3 takes 1024 with the prefix.
+/// Byte limit of a key. S3 allows 1024 bytes, prefix included.
 const MAX_KEY: usize = 512;
 
-/// Refuses every key that is not plain segments joined by `/`.
+/// Rejects keys that are not plain segments joined by `/`.
 ///
-/// `#` is refused with the rest: the local store names its half-written files `key#1`.
+/// `#` is among the rejected characters because the local store names unfinished files `key#1`.
 pub(crate) fn check(key: &str) -> Result<(), BlobError> {
     let plain = |segment: &str| {
         let known = |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'.' | b'_' | b'-');

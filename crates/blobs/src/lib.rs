@@ -1,4 +1,4 @@
-//! Bytes by key, in a local directory or an S3-compatible store, and bodies by their own hash.
+//! Blob store: bytes by key, in a local directory or an S3-compatible store, and content-addressed bodies.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -38,97 +38,99 @@ pub use list::ListedBlob;
 pub use open::S3;
 pub use read::Pieces;
 
-/// A place that keeps bytes under keys. Cheap to clone; all clones share one store.
+/// Blob store. Cheap to clone; all clones share one store.
 #[derive(Debug, Clone)]
 pub struct Blobs {
     store: Arc<DynObjectStore>,
-    /// The same store, where it can sign addresses of its own.
+    /// Signer of presigned URLs, if the store has one.
     signer: Option<Arc<dyn Signer>>,
     prefix: Path,
-    /// Whether the store lists in the order of the keys.
+    /// Whether the store lists keys in order.
     is_ordered: bool,
     condition: Arc<Condition>,
 }
 
-/// Why bytes could not be kept or found.
+/// Error of the blob store.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
-    /// The address of the store cannot be used.
+    /// Invalid address of the store.
     #[error("cannot use {url} as a blob store: {reason}")]
     Address {
-        /// The address as given.
+        /// Address as given.
         url: String,
-        /// What is wrong with it.
+        /// Reason.
         reason: String,
     },
-    /// A key with a character, a length or a segment that is not allowed.
+    /// Invalid key: a forbidden character, length or segment.
     #[error("blob key {0:?} is not allowed")]
     Key(String),
-    /// What is kept under this key unpacks to more than the caller takes.
+    /// The blob exceeds the byte limit of the caller.
     #[error("blob {key} is larger than {limit} bytes")]
     TooLarge {
-        /// The key.
+        /// Key of the blob.
         key: String,
-        /// The most the caller takes, in bytes.
+        /// Byte limit.
         limit: usize,
     },
-    /// The text is not a content digest: 64 hexadecimal digits in lower case.
+    /// Invalid content digest; valid ones have 64 hexadecimal digits in lower case.
     #[error("{0:?} is not a content digest")]
     Digest(String),
-    /// The store refused or could not be reached.
+    /// The request to the store failed.
     #[error("cannot {action} blob {key}")]
     Store {
-        /// `read`, `write`, `find`, `list`, `sign the address of` or `delete`.
+        /// Action: `read`, `write`, `find`, `list`, `sign the address of` or `delete`.
         action: &'static str,
-        /// The key.
+        /// Key of the blob.
         key: String,
-        /// What the store said.
+        /// Error of the store.
         source: object_store::Error,
     },
-    /// The store as a whole cannot be reached, or refuses everything; the log tells of it once for all.
-    #[error("the store of files is away: {0}")]
+    /// The store as a whole is unreachable or refuses all requests; the outage is logged once for all callers.
+    #[error("the store of files is unavailable: {0}")]
     Away(String),
-    /// The store has no room.
+    /// The store is full.
     #[error("the store of files is full: {0}")]
     Full(String),
-    /// Packing or unpacking failed.
+    /// Compression or decompression failed.
     #[error("cannot {action} blob {key}")]
     Codec {
-        /// `compress` or `decompress`.
+        /// Action: `compress` or `decompress`.
         action: &'static str,
-        /// The key.
+        /// Key of the blob.
         key: String,
-        /// What the codec said.
+        /// Error of the codec.
         source: std::io::Error,
     },
 }
 
 impl Blobs {
-    /// Keeps `body` under `key`, in place of what was there. A reader sees the old bytes or the new ones, never a part.
+    /// Stores `body` under `key`, replacing an existing blob. Readers see the old bytes or the new ones, never a
+    /// mixture.
     ///
-    /// Keys are 1 to 512 characters: segments of letters, digits, `.`, `_` and `-`, joined by `/`, none of them `.` or `..`.
+    /// Keys have 1 to 512 characters: segments of letters, digits, `.`, `_` and `-`, joined by `/`, except `.` and
+    /// `..`.
     ///
     /// # Errors
-    /// [`BlobError::Key`] for another key, [`BlobError::Away`] and [`BlobError::Full`] when nothing can be kept,
-    /// [`BlobError::Store`] when the store fails at this.
+    /// [`BlobError::Key`] for an invalid key, [`BlobError::Away`] and [`BlobError::Full`] when the store cannot be
+    /// used, [`BlobError::Store`] when this request fails.
     pub async fn put(&self, key: &str, body: Bytes) -> Result<(), BlobError> {
         let path = self.path(key)?;
         self.ask(self.store.put(&path, body.into())).await?.map_err(|source| failed("write", key, source))?;
         Ok(())
     }
 
-    /// The bytes under `key`, or `None` when there are none.
+    /// Returns the bytes under `key`, or `None` if there are none.
     ///
     /// # Errors
-    /// As [`Blobs::put`].
+    /// Those of [`Blobs::put`].
     pub async fn get(&self, key: &str) -> Result<Option<Bytes>, BlobError> {
         self.get_up_to(key, usize::MAX).await
     }
 
-    /// As [`Blobs::get`], but nothing longer than `limit` bytes is read.
+    /// Returns the bytes under `key` like [`Blobs::get`], but reads no blob of more than `limit` bytes.
     ///
     /// # Errors
-    /// Also [`BlobError::TooLarge`].
+    /// Those of [`Blobs::put`], and [`BlobError::TooLarge`].
     pub async fn get_up_to(&self, key: &str, limit: usize) -> Result<Option<Bytes>, BlobError> {
         let path = self.path(key)?;
         let found = match self.ask(self.store.get(&path)).await? {
@@ -142,10 +144,10 @@ impl Blobs {
         self.ask(found.bytes()).await?.map(Some).map_err(|source| failed("read", key, source))
     }
 
-    /// Whether there is something under `key`.
+    /// Whether a blob exists under `key`.
     ///
     /// # Errors
-    /// As [`Blobs::put`].
+    /// Those of [`Blobs::put`].
     pub async fn exists(&self, key: &str) -> Result<bool, BlobError> {
         let path = self.path(key)?;
         match self.ask(self.store.head(&path)).await? {
@@ -155,10 +157,10 @@ impl Blobs {
         }
     }
 
-    /// Removes what is under `key`; nothing there is no error.
+    /// Removes the blob under `key`; succeeds if there is none.
     ///
     /// # Errors
-    /// As [`Blobs::put`].
+    /// Those of [`Blobs::put`].
     pub async fn delete(&self, key: &str) -> Result<(), BlobError> {
         let path = self.path(key)?;
         match self.ask(self.store.delete(&path)).await? {

@@ -1,4 +1,4 @@
-//! Looking through what is kept.
+//! Listing of blobs.
 
 use std::collections::BinaryHeap;
 use std::time::SystemTime;
@@ -9,29 +9,30 @@ use object_store::path::Path;
 
 use crate::{BlobError, Blobs, failed};
 
-/// A blob that was found.
+/// Listed blob.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ListedBlob {
-    /// Its key.
+    /// Key of the blob.
     pub key: String,
-    /// When it was written, by the clock of the store.
+    /// Time of the last write, by the clock of the store.
     pub written_at: SystemTime,
-    /// Its size in bytes.
+    /// Size, in bytes.
     pub bytes: u64,
 }
 
 impl Blobs {
-    /// The `limit` first blobs in `folder` (a key without its last segment) in the order of their keys, beginning after the
-    /// key `after`. A local folder is looked through as a whole each time, an S3 store is asked for what is wanted.
+    /// Returns the first `limit` blobs in `folder` (a key without its last segment) in the order of their keys,
+    /// starting after the key `after`. A local folder is scanned as a whole each time; an S3 store is asked only for
+    /// the wanted part.
     ///
     /// # Errors
-    /// As [`Blobs::put`].
+    /// Those of [`Blobs::put`].
     pub async fn list(&self, folder: &str, after: Option<&str>, limit: usize) -> Result<Vec<ListedBlob>, BlobError> {
         let prefix = self.path(folder)?;
         let offset = after.map(|key| self.path(key)).transpose()?.unwrap_or_else(|| Path::from(""));
         let refused = |source| failed("list", folder, source);
         let mut stream = self.store.list_with_offset(Some(&prefix), &offset);
-        // Not every store lists in order: the first ones are known when all were seen.
+        // Unordered stores must be scanned to the end: a max-heap keeps the `limit` smallest keys.
         let mut first: BinaryHeap<ListedBlob> = BinaryHeap::with_capacity(limit.min(1000));
         while let Some(meta) = self.ask(stream.try_next()).await?.map_err(refused)? {
             let Some(key) = self.key_of(&meta.location) else { continue };

@@ -13,42 +13,43 @@ use url::Url;
 use crate::condition::{Condition, Place};
 use crate::{BlobError, Blobs};
 
-/// How long an S3 store may take to accept a connection.
+/// Connect timeout of an S3 store.
 const MAX_CONNECT: Duration = Duration::from_millis(1200);
-/// How long one request to it may take, the body with it.
+/// Timeout of one request, including the body.
 const MAX_REQUEST: Duration = Duration::from_secs(30);
 
-/// How to reach an S3-compatible store. Everything left out is what Amazon's own service expects.
+/// Options of an S3-compatible store. The defaults are those of Amazon S3.
 #[derive(Debug, Clone, Default)]
 pub struct S3 {
-    /// Address of another vendor's service, such as `http://minio:9000`. Plain `http` is used only when written here.
+    /// Endpoint of another vendor, such as `http://minio:9000`. Plain HTTP is used only if it is given here.
     pub endpoint: Option<String>,
-    /// Region; `us-east-1` when left out.
+    /// Region. Default: `us-east-1`.
     pub region: Option<String>,
-    /// Access key. Without keys the credentials of the machine's role are asked for.
+    /// Access key. Without one, the credentials of the machine's role are used.
     pub access_key_id: Option<String>,
     /// Secret of the access key.
     pub secret_access_key: Option<Secret>,
     /// Session token of temporary credentials.
     pub session_token: Option<Secret>,
-    /// Whether the bucket is a label of the host name instead of the first path segment.
+    /// Whether the bucket is part of the host name instead of the path.
     pub virtual_hosted: bool,
 }
 
 impl Blobs {
-    /// Opens `file:///absolute/folder` (made when missing) or `s3://bucket/prefix` with the settings of [`S3::default`].
-    /// What is there is also listed: a bucket needs the permission `s3:ListBucket` for the prefix, beside those for objects.
+    /// Opens `file:///absolute/folder` (created if missing) or `s3://bucket/prefix` with the settings of
+    /// [`S3::default`]. A bucket needs the permission `s3:ListBucket` for the prefix in addition to those for objects,
+    /// because blobs are listed.
     ///
     /// # Errors
-    /// [`BlobError::Address`] for an address that cannot be used. An S3 store is not contacted here.
+    /// [`BlobError::Address`] for an invalid address. An S3 store is not contacted here.
     pub fn open(url: &str) -> Result<Self, BlobError> {
         Self::open_with(url, &S3::default())
     }
 
-    /// As [`Blobs::open`], with settings for `s3://` addresses.
+    /// Opens a store like [`Blobs::open`], with options for `s3://` addresses.
     ///
     /// # Errors
-    /// As [`Blobs::open`].
+    /// Those of [`Blobs::open`].
     pub fn open_with(url: &str, s3: &S3) -> Result<Self, BlobError> {
         let refused = |reason: String| BlobError::Address { url: url.to_owned(), reason };
         let parsed = Url::parse(url).map_err(|error| refused(error.to_string()))?;
@@ -60,8 +61,8 @@ impl Blobs {
     }
 }
 
-/// Writes go to a file beside the target and are renamed into place. They are not forced to the disk: `content` checks
-/// every body against its hash, so what a power cut tears is fetched again instead of being believed.
+/// Opens a folder. Writes go to a temporary file that is renamed. They are not synced to the disk: `content` verifies
+/// every body, so a write torn by a power failure counts as missing and the page is fetched again.
 fn local(url: &Url) -> Result<Blobs, String> {
     let folder = url.to_file_path().map_err(|()| "it is not an absolute folder".to_owned())?;
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -80,7 +81,7 @@ fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
         .with_region(s3.region.as_deref().unwrap_or("us-east-1"))
         .with_virtual_hosted_style_request(s3.virtual_hosted)
         .with_retry(retries())
-        // One blob at a time is all that is ever deleted here, and not every compatible store has the list form.
+        // Blobs are deleted one at a time, and not every compatible store supports bulk deletes.
         .with_disable_bulk_delete(true);
     if let Some(endpoint) = &s3.endpoint {
         builder = builder.with_endpoint(endpoint.trim_end_matches('/'));
@@ -105,7 +106,8 @@ fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
     Ok(Blobs { store: store.clone(), signer: Some(store), prefix, is_ordered: true, condition })
 }
 
-/// A store that asks for a moment is given one; whoever waits for it is to hear within two seconds that it is away.
+/// Returns a short back-off for throttled requests, within the two seconds after which a caller must learn that the
+/// store is away.
 fn retries() -> RetryConfig {
     let backoff =
         BackoffConfig { init_backoff: Duration::from_millis(100), max_backoff: Duration::from_millis(400), base: 2.0 };

@@ -1,4 +1,4 @@
-//! Addresses that give one blob away for a while.
+//! Presigned URLs.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use url::Url;
 use crate::{BlobError, Blobs, failed};
 
 impl Blobs {
-    /// An address in the store where anybody can GET the blob for so long, without credentials; `None` for a folder, which has
-    /// none. `headers` are what the answer there shall say, of those that S3 lets an address name: `content-type`,
-    /// `content-disposition`, `cache-control`. Nothing is asked of the store, so the blob may be missing.
+    /// Returns a presigned URL at which anybody can GET the blob for this time; `None` for a folder. `headers` are
+    /// response headers that S3 can set by URL: `content-type`, `content-disposition`, `cache-control`. The store is
+    /// not contacted, so the blob may be missing.
     ///
     /// # Errors
     /// [`BlobError::Key`], and [`BlobError::Store`] when there are no credentials to sign with.

@@ -1,4 +1,4 @@
-//! Reading a part of a blob, piece by piece.
+//! Streaming reads of a part of a blob.
 
 use std::ops::Range;
 
@@ -8,18 +8,18 @@ use object_store::{GetOptions, ObjectStore};
 
 use crate::{BlobError, Blobs, failed};
 
-/// The bytes of a blob as they come, so that it is never in memory as a whole.
+/// Stream of the bytes of a blob, which is never in memory as a whole.
 pub type Pieces = BoxStream<'static, Result<Bytes, BlobError>>;
 
 impl Blobs {
-    /// The bytes under `key` from `range.start` up to `range.end`, which must not lie behind the end of the blob; `None` when
-    /// there is nothing under the key.
+    /// Returns the bytes under `key` from `range.start` up to `range.end`, which must not exceed the size of the blob;
+    /// `None` if the blob does not exist.
     ///
     /// # Errors
-    /// As [`Blobs::put`]; the pieces can fail too.
+    /// Those of [`Blobs::put`]; the stream can fail too.
     pub async fn read(&self, key: &str, range: Range<u64>) -> Result<Option<Pieces>, BlobError> {
         if range.is_empty() {
-            // Stores refuse a range without bytes.
+            // Stores reject an empty range.
             return Ok(self.exists(key).await?.then(|| stream::empty().boxed()));
         }
         let options = GetOptions { range: Some(range.into()), ..GetOptions::default() };

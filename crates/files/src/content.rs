@@ -1,20 +1,20 @@
-//! What a browser is told about a file. Names and types may come from pages of strangers.
+//! Sanitising of file names and content types for response headers. Both may be untrusted input from web pages.
 
 use percent_encoding::utf8_percent_encode;
 
 use crate::link::RESERVED;
 
-/// The longest name, in characters, so that its URL stays short.
+/// Limit of a name, in characters, which keeps URLs short.
 const MAX_NAME: usize = 100;
-/// The longest content type, in bytes.
+/// Limit of a content type, in bytes.
 const MAX_TYPE: usize = 200;
-/// The type of a file whose type is not known.
+/// Content type of files without a valid one.
 const BYTES: &str = "application/octet-stream";
-/// Types that a browser may show under our address. SVG and HTML hold scripts, and PDF may: they are saved.
+/// Types that a browser may show inline under our origin. SVG and HTML hold scripts, and PDF may: they are downloaded.
 const SHOWN: [&str; 4] = ["image/png", "image/jpeg", "image/webp", "image/gif"];
 
-/// A name that is safe on every system: letters, digits and a few marks, none in front that hides it. What comes after the last
-/// slash is kept, and the end of a long one, which says what it is.
+/// Returns a name that is safe on every system: letters, digits and a few punctuation marks, without a leading dot,
+/// which would hide the file. Keeps what follows the last slash, and of a long name the end, which holds the extension.
 pub(crate) fn name(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let safe = |c: char| if c.is_alphanumeric() || " .-_()+,".contains(c) { c } else { '_' };
@@ -26,7 +26,7 @@ pub(crate) fn name(given: &str) -> String {
     }
 }
 
-/// A content type that can stand in a header (RFC 9110 section 8.3.1).
+/// Returns the content type if it is valid in a header (RFC 9110 section 8.3.1), else `application/octet-stream`.
 pub(crate) fn content_type(given: &str) -> String {
     let token = |text: &str| {
         !text.is_empty() && text.bytes().all(|c| c.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&c))
@@ -37,14 +37,14 @@ pub(crate) fn content_type(given: &str) -> String {
     if known && printable { given.trim().to_ascii_lowercase() } else { BYTES.to_owned() }
 }
 
-/// The value of `Content-Disposition` (RFC 6266), with the name a second time for programs that know only ASCII.
+/// Returns the value of `Content-Disposition` (RFC 6266), with an ASCII fallback of the name for old clients.
 pub(crate) fn disposition(content_type: &str, name: &str) -> String {
     let way = if SHOWN.contains(&content_type) { "inline" } else { "attachment" };
     let ascii: String = name.chars().map(|c| if c.is_ascii() { c } else { '_' }).collect();
     if ascii == name {
         return format!("{way}; filename=\"{name}\"");
     }
-    // RFC 8187 section 3.2.1 leaves fewer characters than the path of a URL; those of a name are encoded in both.
+    // RFC 8187 section 3.2.1 allows a few more characters unencoded than `RESERVED`; encoding more is valid.
     format!("{way}; filename=\"{ascii}\"; filename*=UTF-8''{}", utf8_percent_encode(name, RESERVED))
 }
 

@@ -1,7 +1,7 @@
-//! Files with an owner, an end and a signed URL: screenshots, PDFs, audio, exports.
+//! Files with an owner, an expiry and a signed URL: screenshots, PDFs, audio, exports, uploads.
 //!
-//! A row says whose a file is and until when; its bytes are a blob. Whoever has the URL may read it: it is signed with a key
-//! that all servers of a database share, and ends with the file.
+//! A row holds owner and expiry of a file; its content is a blob. Anybody who has the URL may read the file: it is
+//! signed with a key that all servers of a database share, and expires with the file.
 //!
 //! ```
 //! # #[tokio::main]
@@ -62,12 +62,12 @@ pub use upload::{Expected, Place, Sent, Slot, UPLOAD_LIFE};
 
 use link::Key;
 
-/// Rows that one transaction removes: few enough that other writers do not wait for long.
+/// Rows that one transaction removes: few enough to keep other writers from waiting.
 const BATCH: i64 = 500;
-/// How long an address in an S3 store holds, at most. A client follows it at once; players ask it for more for a while.
+/// Longest validity of a presigned S3 URL. Clients follow it at once; media players request further ranges for a while.
 const MAX_PRESIGNED: Duration = Duration::from_secs(60 * 60);
 
-/// Keeps files, hands them out and takes them. Cheap to clone.
+/// Stores, serves and receives files. Cheap to clone.
 #[derive(Clone)]
 pub struct Files(Arc<Inner>);
 
@@ -76,98 +76,98 @@ struct Inner {
     blobs: Blobs,
     clock: Arc<dyn Clock>,
     settings: Settings,
-    /// Read from the database when it is first needed.
+    /// Signing key, read from the database on first use.
     key: OnceCell<Key>,
 }
 
-/// A file to be kept.
+/// File to be stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFile {
-    /// The team's id.
+    /// Id of the team.
     pub team: String,
-    /// What the file goes with: the id of a run or a scrape. [`Files::erase`] removes all files of one together.
+    /// Owner: the id of a run or a scrape. [`Files::erase`] removes all files of an owner.
     pub owner: String,
-    /// What it is, in one word such as `screenshot`.
+    /// Kind, one word such as `screenshot`.
     pub kind: &'static str,
-    /// The name that it is saved under. Characters that are unsafe in names of files become `_`.
+    /// File name of the download. Unsafe characters become `_`.
     pub name: String,
-    /// Its content type. Anything that is not one becomes `application/octet-stream`.
+    /// Content type. An invalid one becomes `application/octet-stream`.
     pub content_type: String,
-    /// When its time is over: it is removed, and its URL has ended, at the full second before.
+    /// Time of expiry, after which the file is removed. Its URL expires at the full second before.
     pub expires_at: Timestamp,
 }
 
-/// A file that is kept.
+/// Stored file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kept {
-    /// Where anybody who knows the URL gets it.
+    /// Signed URL, which works for anybody.
     pub url: String,
-    /// Until when.
+    /// Time of expiry.
     pub expires_at: Timestamp,
 }
 
-/// A file that may be read.
+/// File that may be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// The value of `Content-Type`.
+    /// Value of `Content-Type`.
     pub content_type: String,
-    /// The value of `Content-Disposition` (RFC 6266): a browser shows pictures, and saves everything else.
+    /// Value of `Content-Disposition` (RFC 6266): images are shown inline, everything else is downloaded.
     pub disposition: String,
-    /// Its size.
+    /// Size, in bytes.
     pub bytes: u64,
-    /// How long its URL still holds.
+    /// Remaining validity of its URL.
     pub left: Duration,
     blob: String,
 }
 
-/// What a URL leads to.
+/// Result of looking up a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lookup {
-    /// To this file.
+    /// The URL leads to this file.
     Found(File),
-    /// The URL is one of ours, but its time is over or the file was removed.
+    /// The URL has a valid signature, but it has expired or the file was removed.
     Gone,
-    /// We have not signed this URL.
+    /// The signature of the URL is invalid.
     Unknown,
 }
 
-/// Why a file could not be kept, read or removed.
+/// Error of storing, reading or removing a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FilesError {
-    /// It is larger than [`Settings::max_bytes`].
+    /// The file exceeds [`Settings::max_bytes`].
     #[error("the file is larger than {limit} bytes")]
     TooLarge {
-        /// The most that one may have.
+        /// Byte limit.
         limit: u64,
     },
-    /// The team has too much that was sent and not read yet.
+    /// The unread uploads of the team have reached a limit.
     #[error("{why}")]
     Unread {
-        /// What there is too much of, with the setting that bounds it.
+        /// Exceeded limit, with the setting that raises it.
         why: String,
-        /// Until the oldest of it ends, if nobody reads anything before.
+        /// Time until the oldest upload expires.
         wait: Duration,
     },
     /// The database failed.
-    #[error("cannot look up files")]
+    #[error("cannot read or write the records of files")]
     Store(#[from] StoreError),
     /// The blob store failed.
-    #[error("cannot access the bytes of a file")]
+    #[error("cannot read or write the content of a file")]
     Blob(#[from] BlobError),
 }
 
 impl Files {
-    /// Nothing is read or written yet.
+    /// Creates a file service; reads and writes nothing.
     #[must_use]
     pub fn new(store: Store, blobs: Blobs, clock: Arc<dyn Clock>, settings: Settings) -> Self {
         Self(Arc::new(Inner { store, blobs, clock, settings, key: OnceCell::new() }))
     }
 
-    /// Keeps a file. `address` is where the client has reached us, as `https://host:port`: its URL begins with that, unless
-    /// [`Settings::public_url`] is set.
+    /// Stores a file. `address` is the address at which the client reached the service, as `https://host:port`: the URL
+    /// begins with it, unless [`Settings::public_url`] is set.
     ///
     /// # Errors
-    /// [`FilesError`]; a row without bytes may stay behind, which goes at the end of the file.
+    /// [`FilesError`]; a row without content may stay behind until the file expires.
     pub async fn keep(&self, new: NewFile, body: Bytes, address: &str) -> Result<Kept, FilesError> {
         let limit = self.0.settings.max_bytes;
         let bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
@@ -179,14 +179,14 @@ impl Files {
         let url = self.url(id, &row, address).await?;
         rows::insert(&mut self.conn().await?, &row).await?;
         self.0.blobs.put(&row.blob, body).await?;
-        // Its owner may have been erased meanwhile; then nobody knows of these bytes.
+        // The owner may have been erased meanwhile, and its row with it: then the content is removed here.
         if rows::find(&mut self.conn().await?, &row.id, self.0.clock.now()).await?.is_none() {
             self.0.blobs.delete(&row.blob).await?;
         }
         Ok(Kept { url, expires_at: row.expires_at })
     }
 
-    /// What a URL leads to. A URL that we have not signed costs nothing but the look at its signature.
+    /// Looks up a URL. One with an invalid signature costs no database access.
     ///
     /// # Errors
     /// [`FilesError::Store`].
@@ -210,19 +210,21 @@ impl Files {
         }))
     }
 
-    /// The bytes of a file in `range`, which must lie within it, as they come; `None` when they are gone.
+    /// Returns the bytes of a file in `range`, which must lie within it, as a stream; `None` if the content is gone.
     ///
     /// # Errors
-    /// [`FilesError::Blob`]; the pieces can fail too.
+    /// [`FilesError::Blob`]; the stream can fail too.
     pub async fn read(&self, file: &File, range: Range<u64>) -> Result<Option<Pieces>, FilesError> {
         let pieces = self.0.blobs.read(&file.blob, range).await?;
-        // By then the answer has begun: all that its client sees is that it ends too early.
-        let told = |error: &BlobError| tracing::warn!(error = error as &dyn Error, "a file was cut off");
+        // The response has begun by then: the client only sees that it ends too early.
+        let told = |error: &BlobError| {
+            tracing::warn!(error = error as &dyn Error, "reading a file failed midway; the response was cut off")
+        };
         Ok(pieces.map(|pieces| pieces.inspect_err(told).boxed()))
     }
 
-    /// Where a client gets the file from the blob store itself, with the same `Content-Type` and `Content-Disposition`; `None`
-    /// when it has to come from us: it is in a folder, or [`Settings::redirect`] is off.
+    /// Returns a presigned URL of the file in the blob store, with the same `Content-Type` and `Content-Disposition`;
+    /// `None` if the store is a folder or [`Settings::redirect`] is off.
     ///
     /// # Errors
     /// [`FilesError::Blob`].
@@ -239,8 +241,8 @@ impl Files {
         Ok(self.0.blobs.presigned(&file.blob, valid, &headers).await?)
     }
 
-    /// Removes all files of an owner; says how many. From the beginning on nobody gets one of them any more, and what is not
-    /// done when it fails is done by [`Files::sweep`].
+    /// Removes all files of an owner and returns their number. They are no longer served from the start; if removal
+    /// fails, [`Files::sweep`] completes it.
     ///
     /// # Errors
     /// [`FilesError`].
@@ -252,10 +254,11 @@ impl Files {
         Ok(ended)
     }
 
-    /// Removes all files whose time is over; says how many. Bytes go before their row, so that none are left that no row knows.
+    /// Removes all expired files and returns their number. Content is removed before its row, so that none is left
+    /// without a row.
     ///
     /// # Errors
-    /// [`FilesError`]. What was not done is done the next time.
+    /// [`FilesError`]. The next call continues.
     pub async fn sweep(&self) -> Result<usize, FilesError> {
         let mut sum = 0;
         loop {
@@ -292,8 +295,8 @@ impl Files {
         Ok(self.at(address, &path))
     }
 
-    /// The URL of a file as a client reaches it who has used `address`, whatever address it was made with. What is no URL of
-    /// a file comes back as it is.
+    /// Rewrites the URL of a file for a client that uses `address`, whatever address it was created with. Returns other
+    /// URLs unchanged.
     #[must_use]
     pub fn told_at(&self, url: &str, address: &str) -> String {
         let path = Url::parse(url).ok().filter(|url| url.path().starts_with("/files/"));
@@ -303,7 +306,7 @@ impl Files {
         }
     }
 
-    /// Whether URLs begin with what the settings say, and not with the address that a client has used.
+    /// Whether URLs begin with [`Settings::public_url`] and not with the address that a client uses.
     #[must_use]
     pub fn has_public_url(&self) -> bool {
         self.0.settings.public_url.is_some()
@@ -334,7 +337,7 @@ impl fmt::Debug for Files {
     }
 }
 
-/// The last byte of an id is random: it spreads the files over 256 folders.
+/// Returns the blob key of a file. The last byte of an id is random, which spreads files over 256 folders.
 fn blob_key(id: Uuid) -> String {
     format!("files/{:02x}/{id}", id.as_bytes()[15])
 }

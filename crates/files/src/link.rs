@@ -1,5 +1,5 @@
-//! URLs of files: `/files/{id}/{name}?until=SECONDS&signature=HEX`. The signature is HMAC-SHA256 (RFC 2104) over id, end and
-//! name, so that none of the three can be changed.
+//! Signed URLs of files: `/files/{id}/{name}?until=SECONDS&signature=HEX`. The signature is HMAC-SHA256 (RFC 2104) over
+//! id, expiry and name, so that none of them can be changed.
 
 use base::Secret;
 use hmac::{Hmac, KeyInit, Mac};
@@ -7,33 +7,33 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use sha2::Sha256;
 use uuid::Uuid;
 
-/// Everything but the unreserved characters of RFC 3986 section 2.3.
+/// Characters to percent-encode: all except the unreserved ones of RFC 3986 section 2.3.
 pub(crate) const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The parts of a URL that somebody asks for.
+/// Parts of a requested URL.
 #[derive(Debug, Clone, Copy)]
 pub struct Link<'a> {
-    /// Which file.
+    /// Id of the file.
     pub id: Uuid,
-    /// Its name, decoded.
+    /// Name of the file, decoded.
     pub name: &'a str,
-    /// When the URL ends, in seconds since 1970.
+    /// Time of expiry, in seconds since 1970.
     pub until: i64,
-    /// The signature as it came.
+    /// Signature, not verified yet.
     pub signature: &'a str,
 }
 
-/// The parts of a URL that somebody sends a file to. What signs it differs from what signs a [`Link`], so that neither stands
-/// for the other.
+/// Parts of an upload URL. Its signature covers other data than that of a [`Link`], so that neither is valid as the
+/// other.
 #[derive(Debug, Clone, Copy)]
 pub struct UploadLink<'a> {
-    /// Which file, its name, the end and the signature.
+    /// Id, name, expiry and signature.
     pub link: Link<'a>,
-    /// The most bytes that it takes.
+    /// Byte limit of the upload.
     pub size: u64,
 }
 
-/// What URLs are signed with.
+/// Signing key of URLs.
 pub(crate) struct Key(Hmac<Sha256>);
 
 impl Key {
@@ -44,41 +44,41 @@ impl Key {
         }
     }
 
-    /// Path and query of a URL.
+    /// Returns path and query of a signed URL.
     pub(crate) fn sign(&self, id: Uuid, name: &str, until: i64) -> String {
         let signature = hex::encode(self.mac(id, name, until).finalize().into_bytes());
         let name = utf8_percent_encode(name, RESERVED);
         format!("/files/{id}/{name}?until={until}&signature={signature}")
     }
 
-    /// Whether we have signed this URL. Takes the same time for every wrong signature of the right length.
+    /// Whether the signature is valid. The comparison takes constant time for signatures of the right length.
     pub(crate) fn verify(&self, link: &Link<'_>) -> bool {
         let mut digest = [0; 32];
         hex::decode_to_slice(link.signature, &mut digest).is_ok()
             && self.mac(link.id, link.name, link.until).verify_slice(&digest).is_ok()
     }
 
-    /// Path and query of a URL that takes up to `size` bytes.
+    /// Returns path and query of a signed URL for an upload of up to `size` bytes.
     pub(crate) fn sign_upload(&self, id: Uuid, name: &str, until: i64, size: u64) -> String {
         let signature = hex::encode(self.upload_mac(id, name, until, size).finalize().into_bytes());
         let name = utf8_percent_encode(name, RESERVED);
         format!("/files/{id}/{name}?until={until}&size={size}&signature={signature}")
     }
 
-    /// As [`Key::verify`].
+    /// Whether the signature of an upload URL is valid; see [`Key::verify`].
     pub(crate) fn verify_upload(&self, UploadLink { link, size }: &UploadLink<'_>) -> bool {
         let mut digest = [0; 32];
         hex::decode_to_slice(link.signature, &mut digest).is_ok()
             && self.upload_mac(link.id, link.name, link.until, *size).verify_slice(&digest).is_ok()
     }
 
-    /// No id begins like that.
+    /// Computes the signature of an upload URL. No id begins with `upload`, so it never equals that of a [`Link`].
     fn upload_mac(&self, id: Uuid, name: &str, until: i64, size: u64) -> Hmac<Sha256> {
         self.0.clone().chain_update(format!("upload\n{id}\n{until}\n{size}\n{name}"))
     }
 
     fn mac(&self, id: Uuid, name: &str, until: i64) -> Hmac<Sha256> {
-        // Only the name, which comes last, can have any length and hold a line break.
+        // The fields are unambiguous: only the name, which comes last, has a free length and may hold a line break.
         self.0.clone().chain_update(format!("{id}\n{until}\n{name}"))
     }
 }

@@ -1,27 +1,26 @@
-//! What an operator can set about files.
+//! Settings of files.
 
 use base::setting;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 use url::Url;
 
-/// Section `files`.
+/// Section `files` of the settings.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// What URLs of files begin with. Default: none, and they begin with the address that the client has used.
+    /// Base of file URLs. Default: none; they begin with the address that the client used.
     #[serde(deserialize_with = "maybe_url")]
     pub public_url: Option<Url>,
-    /// The most bytes that one file may have. Default: 100 MiB.
+    /// Byte limit of one file. Default: 100 MiB.
     #[serde(rename = "max_mib", deserialize_with = "setting::mib")]
     pub max_bytes: u64,
-    /// Whether clients get files from the S3 store itself, where there is one. Default: on.
+    /// Whether clients are redirected to the S3 store for the content of files, if there is one. Default: on.
     pub redirect: bool,
-    /// How many upload URLs of one team may wait for their file or for somebody who reads it. Default: 10.
+    /// Limit of a team's upload URLs that are unused or hold an unread file. Default: 10.
     #[serde(deserialize_with = "setting::positive")]
     pub max_unread_uploads: u32,
-    /// The most bytes that all files together may have that were sent to upload URLs of one team and not read yet.
-    /// Default: 512 MiB.
+    /// Byte limit of all unread uploads of a team. Default: 512 MiB.
     #[serde(rename = "max_unread_mib", deserialize_with = "setting::mib")]
     pub max_unread_bytes: u64,
 }
@@ -38,7 +37,7 @@ impl Default for Settings {
     }
 }
 
-/// An address that a path can be put behind, or nothing.
+/// Parses a base URL that a path can be appended to; empty for none.
 fn maybe_url<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Url>, D::Error> {
     let text = String::deserialize(input)?;
     if text.trim().is_empty() {

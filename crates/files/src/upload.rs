@@ -1,4 +1,4 @@
-//! Files that are sent to us: a place for one first, then its bytes by a signed URL, then somebody who takes it away, once.
+//! Uploads: a place is created first, its content is sent to a signed URL, and then it is read once.
 
 use std::time::Duration;
 
@@ -10,71 +10,71 @@ use uuid::Uuid;
 
 use crate::{Files, FilesError, NewFile, UploadLink, blob_key};
 
-/// How long an upload URL, and the file that was sent there, are kept.
+/// Lifetime of an upload URL and of the uploaded file.
 pub const UPLOAD_LIFE: Duration = Duration::from_secs(15 * 60);
 
-/// What such a file is, among the files.
+/// Kind of uploads among the files.
 const KIND: &str = "upload";
-/// Most rows that are looked at to know what a team has.
+/// Limit of rows that are read to check the limits of a team.
 const MAX_ROWS: i64 = 10_000;
 
-/// A file that can be sent.
+/// Announced upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expected {
-    /// The id of the team that may read it.
+    /// Id of the team that may read it.
     pub team: String,
-    /// What it is called. Characters that are unsafe in names of files become `_`.
+    /// File name. Unsafe characters become `_`.
     pub name: String,
-    /// Its content type. Anything that is not one becomes `application/octet-stream`.
+    /// Content type. An invalid one becomes `application/octet-stream`.
     pub content_type: String,
-    /// The most bytes that it may have.
+    /// Byte limit.
     pub max_bytes: u64,
 }
 
-/// A place that a file can be sent to.
+/// Place for an upload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// What names the file when it is taken.
+    /// Id by which the file is read.
     pub id: Uuid,
-    /// Where whoever knows the URL sends it.
+    /// Signed upload URL, which works for anybody.
     pub url: String,
-    /// Until when.
+    /// Time of expiry.
     pub expires_at: Timestamp,
 }
 
-/// What an upload URL leads to.
+/// Result of looking up an upload URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Slot {
-    /// A place without a file.
+    /// The place is free.
     Free {
-        /// The most bytes that it takes.
+        /// Byte limit.
         max_bytes: u64,
-        /// The id of the team that it was made for.
+        /// Id of the team.
         team: String,
     },
-    /// The URL is one of ours, but its time is over, or the file has been sent.
+    /// The URL has a valid signature, but it has expired or was used.
     Gone,
-    /// We have not signed this URL.
+    /// The signature of the URL is invalid.
     Unknown,
 }
 
-/// A file that was sent.
+/// Uploaded file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// What it is called.
+    /// File name.
     pub name: String,
-    /// What it was said to be.
+    /// Content type, as announced.
     pub content_type: String,
-    /// The file.
+    /// Content.
     pub bytes: Bytes,
 }
 
 impl Files {
-    /// Makes a place for a file of at most [`Settings::max_bytes`](crate::Settings::max_bytes), which is kept for
-    /// [`UPLOAD_LIFE`]. `address` is where the client has reached us.
+    /// Creates a place for an upload of at most [`Settings::max_bytes`](crate::Settings::max_bytes), which is kept for
+    /// [`UPLOAD_LIFE`]. `address` is the address at which the client reached the service.
     ///
     /// # Errors
-    /// [`FilesError::TooLarge`], [`FilesError::Store`], and [`FilesError::Unread`] when the team has as many as it may.
+    /// [`FilesError::TooLarge`], [`FilesError::Store`], and [`FilesError::Unread`] when the team has reached a limit.
     pub async fn expect(&self, expected: Expected, address: &str) -> Result<Place, FilesError> {
         let limit = self.0.settings.max_bytes;
         let Expected { team, name, content_type, max_bytes } = expected;
@@ -82,7 +82,7 @@ impl Files {
             return Err(FilesError::TooLarge { limit });
         }
         let (id, expires_at) = (new_id(), self.0.clock.now() + UPLOAD_LIFE);
-        // Its owner is the place itself.
+        // A place is its own owner, which tells it from the rows of content that is being received.
         let new = NewFile { team, owner: id.to_string(), kind: KIND, name, content_type, expires_at };
         let row = self.row(id, new, 0);
         let path = self.key().await?.sign_upload(id, &row.name, row.expires_at.timestamp(), max_bytes);
@@ -90,7 +90,7 @@ impl Files {
         Ok(Place { id, url: self.at(address, &path), expires_at: row.expires_at })
     }
 
-    /// Adds a place, or the row of a file that is being sent, unless the team has too much already.
+    /// Adds the row of a place, or of content that is being received, unless the team has reached a limit.
     async fn add(&self, row: &Row) -> Result<(), FilesError> {
         let mut conn = self.conn().await?;
         let added = conn.tx(async |conn: &mut Conn| {
@@ -109,7 +109,7 @@ impl Files {
         rows::unread(conn, &OfKind { team, kind: KIND, last: now + UPLOAD_LIFE }, now, MAX_ROWS).await
     }
 
-    /// Why there is no room for another one beside what the team has, if there is none.
+    /// Returns the limit that another row would exceed, if any.
     fn lacks_room(&self, unread: &[Unread], another: &Row) -> Option<FilesError> {
         let settings = &self.0.settings;
         let places = unread.iter().filter(|one| one.id == one.owner).count();
@@ -117,13 +117,13 @@ impl Files {
         let most = i64::try_from(settings.max_unread_bytes).unwrap_or(i64::MAX);
         let why = if another.id == another.owner && places as u64 >= u64::from(settings.max_unread_uploads) {
             format!(
-                "this team has {places} upload URLs whose files nobody has read yet, as many as files.max_unread_uploads \
-                 allows; read them with POST /v2/parse, or wait until the oldest ends"
+                "this team has {places} upload URLs that are unused or hold an unread file, the limit of \
+                 files.max_unread_uploads; read the files with POST /v2/parse, or wait until the oldest expires"
             )
         } else if bytes > most || (another.bytes == 0 && bytes == most) {
             format!(
-                "files that were sent to upload URLs of this team and not read yet have as many bytes as \
-                 files.max_unread_mib allows, {} MiB; read them with POST /v2/parse, or wait until the oldest ends",
+                "the unread uploads of this team would exceed the limit of files.max_unread_mib, {} MiB; read the files \
+                 with POST /v2/parse, or wait until the oldest expires",
                 settings.max_unread_bytes >> 20
             )
         } else {
@@ -134,7 +134,7 @@ impl Files {
         Some(FilesError::Unread { why, wait })
     }
 
-    /// What an upload URL leads to. One that we have not signed costs nothing but the look at its signature.
+    /// Looks up an upload URL. One with an invalid signature costs no database access.
     ///
     /// # Errors
     /// [`FilesError::Store`].
@@ -143,33 +143,33 @@ impl Files {
             return Ok(Slot::Unknown);
         }
         let row = rows::find(&mut self.conn().await?, &link.link.id.to_string(), self.0.clock.now()).await?;
-        // A URL ends at a full second, its row a little later.
+        // The URL expires at a full second, its row up to a second later.
         let is_over = link.link.until <= self.0.clock.now().timestamp();
         let free = row.filter(|row| row.bytes == 0 && !is_over);
         Ok(free.map_or(Slot::Gone, |row| Slot::Free { max_bytes: link.size, team: row.team_id }))
     }
 
-    /// Puts the bytes of a file, which are not none, into its place; false when another file is there, or the place is gone. The
-    /// caller has asked [`Files::slot`].
+    /// Stores the content of an upload, which must not be empty; `false` if the place has content already or is gone.
+    /// The caller has checked the URL with [`Files::slot`].
     ///
     /// # Errors
-    /// [`FilesError`]; then the place may be used again, or has the file. [`FilesError::Unread`] when the team has too many
-    /// bytes with it.
+    /// [`FilesError`]; the place may then be free or have the file. [`FilesError::Unread`] when the team would exceed
+    /// its byte limit.
     pub async fn receive(&self, id: Uuid, body: Bytes) -> Result<bool, FilesError> {
         let now = self.0.clock.now();
         let Some(place) = rows::find(&mut self.conn().await?, &id.to_string(), now).await? else { return Ok(false) };
         let bytes = i64::try_from(body.len()).unwrap_or(i64::MAX);
-        // Several may send at once: each has bytes of its own, and a row for them that ends with the place.
+        // Concurrent uploads to one place are allowed: each has its own blob and row, which expires with the place.
         let own = new_id();
         let (owner, blob) = (place.id.clone(), blob_key(own));
         let sent = Row { id: own.to_string(), owner, blob, bytes, created_at: now, ..place };
         self.add(&sent).await?;
         if let Err(error) = self.0.blobs.put(&sent.blob, body).await {
-            // What can be removed does not count any more; the rest ends with the place.
+            // Removed content no longer counts towards the limit; what cannot be removed expires with the place.
             self.forget(&sent).await.ok();
             return Err(error.into());
         }
-        // In one step, so that its bytes never count twice.
+        // One transaction, so that the bytes are never counted twice.
         let mut conn = self.conn().await?;
         let filled = conn.tx(async |conn: &mut Conn| {
             let is_ours = rows::fill(conn, &sent.owner, &sent.blob, bytes).await?;
@@ -191,7 +191,7 @@ impl Files {
         Ok(rows::remove(&mut self.conn().await?, std::slice::from_ref(&sent.id)).await?)
     }
 
-    /// How many bytes a file has that was sent to a place of the team, and can be taken. `None` when there is none.
+    /// Returns the size of an upload that can be read; `None` if there is none for this team and id.
     ///
     /// # Errors
     /// [`FilesError::Store`].
@@ -200,7 +200,8 @@ impl Files {
         Ok(row.map(|row| u64::try_from(row.bytes).unwrap_or(0)))
     }
 
-    /// Takes a file away that was sent to a place of the team: it cannot be had again. `None` when there is none.
+    /// Takes an upload: returns it and removes it, so that it is read only once. `None` if there is none for this team
+    /// and id.
     ///
     /// # Errors
     /// [`FilesError`].
@@ -208,7 +209,7 @@ impl Files {
         let Some(row) = self.row_of_sent(team, id).await? else { return Ok(None) };
         let limit = usize::try_from(self.0.settings.max_bytes).unwrap_or(usize::MAX);
         let bytes = self.0.blobs.get_up_to(&row.blob, limit).await?;
-        // Of several who have read it, whoever ends its time has it.
+        // If several callers read it at once, only the one that expires the file gets it.
         if self.erase(team, &row.owner).await? == 0 {
             return Ok(None);
         }
@@ -217,7 +218,7 @@ impl Files {
 
     async fn row_of_sent(&self, team: &str, id: Uuid) -> Result<Option<Row>, FilesError> {
         let found = rows::find(&mut self.conn().await?, &id.to_string(), self.0.clock.now()).await?;
-        // Every other file has an owner that is not itself.
+        // Other files have an owner that differs from their id.
         Ok(found.filter(|row| row.team_id == team && row.owner == row.id && row.bytes > 0))
     }
 }

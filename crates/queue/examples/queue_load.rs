@@ -1,5 +1,7 @@
-//! Loads the queue of a database and prints one figure: `queue_load URL enqueue|cycle|fill|latency [name=number …]`.
-//! `cargo xtask bench queue-…` runs it beside plain SQL that does the same work.
+//! Load generator for the queue; prints one figure.
+//!
+//! Usage: `queue_load URL enqueue|cycle|fill|latency [name=number …]`. The benchmarks `cargo xtask bench queue-…`
+//! compare it with plain SQL that does the same work.
 
 use std::io::{Write, stdout};
 use std::sync::Arc;
@@ -20,25 +22,27 @@ use tokio_util::sync::CancellationToken;
 
 type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// What is asked for, by name.
+/// Parameters of a run.
 #[derive(Clone)]
 struct Load {
     store: Store,
-    /// Clients at a time.
+    /// Concurrent clients.
     clients: usize,
-    /// Jobs of one call.
+    /// Jobs per call.
     batch: usize,
-    /// Teams, each with one lane.
+    /// Teams with one lane each.
     teams: usize,
     seconds: usize,
-    /// How many jobs to add or to wait for.
+    /// Jobs to add, or to wait for.
     jobs: usize,
 }
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> Outcome<()> {
     let mut args = std::env::args().skip(1);
-    let (Some(url), Some(what)) = (args.next(), args.next()) else { return Err("an address and a task".into()) };
+    let (Some(url), Some(what)) = (args.next(), args.next()) else {
+        return Err("usage: queue_load URL enqueue|cycle|fill|latency [name=number …]".into());
+    };
     let numbers: Vec<String> = args.collect();
     let number = |name: &str, default: usize| {
         let found = numbers.iter().filter_map(|arg| arg.split_once('=')).find(|(key, _)| *key == name);
@@ -60,7 +64,7 @@ async fn main() -> Outcome<()> {
         "cycle" => load.cycle().await?,
         "fill" => load.fill(load.jobs).await?,
         "latency" => load.latency(Store::open(&url, options).await?).await?,
-        other => return Err(format!("no task {other}").into()),
+        other => return Err(format!("unknown task {other}").into()),
     };
     writeln!(stdout(), "{figure}")?;
     Ok(())
@@ -75,7 +79,8 @@ impl Load {
         Ok(())
     }
 
-    /// Jobs a second, `batch` in each call. Making up the jobs is not counted: plain SQL has them at hand.
+    /// Measures enqueued jobs per second, `batch` per call. Building the jobs is not counted, because plain SQL has
+    /// them ready.
     async fn enqueue(&self) -> Outcome<String> {
         let end = Instant::now() + Duration::from_secs(self.seconds as u64);
         let mut clients = JoinSet::new();
@@ -100,7 +105,7 @@ impl Load {
         Ok(format!("{rate:.0}"))
     }
 
-    /// Adds until that many are there.
+    /// Adds this many jobs and measures the rate.
     async fn fill(&self, jobs: usize) -> Outcome<String> {
         let before = Instant::now();
         let mut conn = self.store.conn().await?;
@@ -111,7 +116,7 @@ impl Load {
         Ok(rate(added, before))
     }
 
-    /// Jobs claimed and finished a second, `batch` at a time.
+    /// Measures claimed and finished jobs per second, `batch` at a time.
     async fn cycle(&self) -> Outcome<String> {
         let end = Instant::now() + Duration::from_secs(self.seconds as u64);
         let (count, empty) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
@@ -131,7 +136,7 @@ impl Load {
         }
         joined(clients).await?;
         if empty.load(Ordering::Relaxed) > count.load(Ordering::Relaxed) {
-            return Err("the queue ran dry".into());
+            return Err("the queue ran empty: fill it with more jobs".into());
         }
         Ok(rate(count.load(Ordering::Relaxed), before))
     }
@@ -146,8 +151,8 @@ impl Load {
         Ok(jobs::finish(conn, &held, SystemClock.now()).await?.len())
     }
 
-    /// From the call that adds a job to the first line of its handler, in microseconds: median and 99th percentile.
-    /// The worker has its own pool, as in another process.
+    /// Measures the time from the call that adds a job to the start of its handler, in microseconds: median and 99th
+    /// percentile. The worker has its own pool, as in another process.
     async fn latency(&self, worker: Store) -> Outcome<String> {
         let (waker, stop, seen) = (Waker::default(), CancellationToken::new(), Seen::default());
         let work = Worker::new(worker, Arc::new(SystemClock), Settings::default()).woken_by(waker.clone());
@@ -191,7 +196,7 @@ impl Load {
 
 const PAGES: Queue = Queue { name: "pages", slots: 64 };
 
-/// When a job was added, in microseconds, and as many bytes as those of pages have.
+/// Payload: the time of enqueueing in microseconds, padded to the size of a page's payload.
 #[derive(Serialize, Deserialize)]
 struct Noted {
     at: i64,
@@ -203,7 +208,7 @@ impl Payload for Noted {
     const QUEUE: Queue = PAGES;
 }
 
-/// Notes how late jobs run.
+/// Handler that records the latency of its jobs.
 #[derive(Clone, Default)]
 struct Seen(Arc<Mutex<Vec<i64>>>);
 

@@ -1,4 +1,4 @@
-//! Giving a job up: it becomes a dead letter, and its handler writes down what follows, in one transaction.
+//! Dead-lettering of jobs: the move and the handler's record of it, in one transaction.
 
 use std::pin::Pin;
 
@@ -10,14 +10,14 @@ use crate::{Handler, Running};
 
 type Writing<'a> = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
 
-/// A job that is given up, with or without a payload that could be read.
+/// Job to be dead-lettered, with or without a readable payload.
 pub(crate) enum Lost<'a, P> {
     Read(&'a Running<P>),
     Unread(&'a Claimed),
 }
 
-/// Buries a job. When its handler can never write down what follows, it is buried all the same: a job that cannot even be
-/// given up would come back for ever.
+/// Dead-letters a job. If its handler can never record that, the job is dead-lettered without the record: otherwise it
+/// would come back endlessly.
 pub(crate) fn bury<'a, H: Handler>(
     core: &'a Core,
     handler: &'a H,
@@ -41,7 +41,7 @@ pub(crate) fn bury<'a, H: Handler>(
             .await;
         match buried {
             Err(refusal) if refusal.is_permanent() => {
-                tracing::error!(error = %refusal, job = held.lease.id, kind = H::Payload::KIND, "what follows cannot be written");
+                tracing::error!(error = %refusal, job = held.lease.id, kind = H::Payload::KIND, "the handler cannot record that the job was given up; the job is dead-lettered without that");
                 jobs::bury(&mut conn, &held, error, now).await.map(drop)
             }
             other => other,

@@ -1,5 +1,5 @@
-//! Claiming: as many jobs as there are free slots, whenever there may be some. Mostly in the transactions that write down
-//! what other jobs brought, which leave slots free ([`Room`]); else in one of its own.
+//! Claiming jobs for free slots. Most claims run in the transactions that commit the results of other jobs, which free
+//! slots ([`Room`]); the others run in transactions of their own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,55 +18,55 @@ use tokio_util::task::task_tracker::TaskTrackerToken;
 use crate::hosts::Asking;
 use crate::worker::{Core, Handlers};
 
-/// Jobs of one claim.
+/// Limit of jobs in one claim.
 const MAX_JOBS: usize = 64;
-/// Free slots that a commit fills besides those that it frees, if these are fewer.
+/// Least number of other free slots for which a commit claims jobs, besides the slots that it frees.
 const MIN_MORE: usize = 8;
-/// How long to wait for more free slots when nearly all are taken.
+/// Time to wait for more free slots when nearly all are taken.
 const GATHER: Duration = Duration::from_millis(3);
-/// Pause after the database did not answer.
+/// Pause after a failed claim.
 const PAUSE: Duration = Duration::from_secs(1);
-/// When a job is tried again that no handler here knows: a newer worker may.
+/// Delay of a job without a handler here: a newer worker may have one.
 const UNKNOWN: TimeDelta = TimeDelta::seconds(60);
 
-/// One queue, as it is served here.
+/// Queue served by this worker.
 pub(crate) struct Line {
     pub(crate) core: Arc<Core>,
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) queue: Queue,
     pub(crate) slots: usize,
     pub(crate) free: Arc<Semaphore>,
-    /// Where the jobs run: the tasks, and the runtime.
+    /// Tasks of running jobs, and `jobs`, the runtime on which they run.
     pub(crate) running: TaskTracker,
     pub(crate) jobs: Handle,
-    /// Then nothing new is begun.
+    /// Cancelled when no new jobs may be started.
     pub(crate) stop: CancellationToken,
 }
 
-/// What a job that runs here holds: one of its queue's slots, and its lease, which is kept until this is dropped.
+/// Slot of a running job: a permit of its queue, and its lease, which is renewed until this is dropped.
 pub(crate) struct Slot {
     core: Arc<Core>,
     id: String,
     token: String,
-    /// Its requests, which count until then after a refusal.
+    /// Slot at its host; after a refusal it is held until this is dropped.
     pub(crate) asking: Asking,
     permit: Option<OwnedSemaphorePermit>,
 }
 
-/// Free slots for jobs that are claimed in the transaction that ends others.
+/// Free slots for jobs that are claimed in a commit.
 pub(crate) struct Room {
     line: Arc<Line>,
     free: Vec<OwnedSemaphorePermit>,
-    /// The worker does not end before these jobs have begun.
+    /// Keeps the worker from ending before these jobs have started.
     _open: TaskTrackerToken,
 }
 
 impl Line {
-    /// Claims and starts jobs until it is to stop.
+    /// Claims and starts jobs until `stop`.
     pub(crate) async fn run(self: Arc<Self>) {
         let (core, stop) = (&self.core, &self.stop);
         while let Some(Ok(first)) = stop.run_until_cancelled(Arc::clone(&self.free).acquire_owned()).await {
-            // A full worker gets its slots back one by one. Each alone would cost a claim.
+            // A full worker frees its slots one by one, and a claim for each would be expensive: wait for more.
             if self.free.available_permits() + 1 < self.slots / 8 {
                 sleep(GATHER).await;
             }
@@ -77,7 +77,7 @@ impl Line {
                     let is_none = jobs.is_empty();
                     self.start(jobs, &mut permits);
                     drop(permits);
-                    // Some, but not all, does not mean that there are no more: teams are served in turns.
+                    // Teams are served in turns, so fewer jobs than permits does not mean that no more are ready.
                     if is_none {
                         core.idle.notify_one();
                         stop.run_until_cancelled(core.waker.woken(self.queue)).await;
@@ -85,7 +85,7 @@ impl Line {
                 }
                 Err(error) => {
                     if error.is_news() {
-                        tracing::warn!(%error, queue = self.queue.name, "no jobs claimed");
+                        tracing::warn!(%error, queue = self.queue.name, "could not claim jobs; trying again after a pause");
                     }
                     stop.run_until_cancelled(sleep(PAUSE)).await;
                 }
@@ -93,19 +93,19 @@ impl Line {
         }
     }
 
-    /// Room for what may be claimed with a commit of so many jobs; `None` when nothing new is to be begun.
+    /// Returns free slots for a claim in a commit of `ending` jobs; `None` if no new jobs may be started.
     pub(crate) fn room(self: &Arc<Self>, ending: usize) -> Option<Room> {
-        // Before the question: once this is there, the end of the worker waits for it.
+        // Taken before the check: from now on the end of the worker waits for this token.
         let open = self.running.token();
         if self.stop.is_cancelled() {
             return None;
         }
-        // Not all: who adds jobs meanwhile need not wait for this commit.
+        // Not all slots: jobs that are enqueued meanwhile need not wait for this commit.
         let free = self.take(ending.max(MIN_MORE).min(MAX_JOBS.saturating_sub(ending))).collect();
         Some(Room { line: Arc::clone(self), free, _open: open })
     }
 
-    /// What to claim.
+    /// Returns the terms of a claim.
     pub(crate) fn want<'a>(&'a self, most: usize, token: &'a str, now: Timestamp) -> Claim<'a> {
         let Core { settings, name, .. } = &*self.core;
         let (lease_until, per_host, worker) = (self.core.lease_until(), settings.per_host, Some(name.as_str()));
@@ -138,7 +138,10 @@ impl Line {
             match handler {
                 Some(handler) => handler.process(core, job, slot, cancelled).await,
                 None => {
-                    tracing::warn!(kind = job.kind, "a job of an unknown kind, it is left for another worker");
+                    tracing::warn!(
+                        kind = job.kind,
+                        "no handler for this kind of job; it is put back for another worker"
+                    );
                     put_off(&core, &job, UNKNOWN, "no handler for this kind of job").await;
                     drop(slot);
                 }
@@ -149,17 +152,17 @@ impl Line {
 }
 
 impl Room {
-    /// What to claim, when so many jobs end.
+    /// Returns the terms of a claim in a commit that ends `ending` jobs.
     pub(crate) fn want<'a>(&'a self, ending: usize, token: &'a str, now: Timestamp) -> Claim<'a> {
         self.line.want(ending + self.free.len(), token, now)
     }
 
-    /// Whether anything new is to be begun.
+    /// Whether new jobs may be started.
     pub(crate) fn is_open(&self) -> bool {
         !self.line.stop.is_cancelled()
     }
 
-    /// Starts what was claimed, in the free slots and those of the jobs that have ended.
+    /// Starts the claimed jobs in the free slots and those of the ended jobs.
     pub(crate) fn fill(self, more: More, ended: impl Iterator<Item = Slot>) {
         let Self { line, free: mut permits, .. } = self;
         permits.extend(ended.filter_map(Slot::into_permit));
@@ -167,7 +170,7 @@ impl Room {
         if permits.is_empty() && line.free.available_permits() == 0 {
             return;
         }
-        // When this was all, only time and those who add jobs bring more.
+        // After a complete claim, only time and new jobs bring more; otherwise claim again at once.
         if more.is_all {
             line.core.idle.notify_one();
         } else {
@@ -177,7 +180,7 @@ impl Room {
 }
 
 impl Slot {
-    /// The queue's slot for another job.
+    /// Returns the permit for another job.
     fn into_permit(mut self) -> Option<OwnedSemaphorePermit> {
         self.permit.take()
     }
@@ -190,13 +193,13 @@ impl Drop for Slot {
     }
 }
 
-/// Leaves a job that was not begun to whoever claims it after a while.
+/// Puts back a job that was not started; it can be claimed after `pause`. The attempt does not count.
 pub(crate) async fn put_off(core: &Core, job: &Claimed, pause: TimeDelta, why: &str) {
     let how = Retry { run_at: core.now() + pause, error: why, counted: false };
     let put_back = async { jobs::retry(&mut core.store.conn().await?, &job.held(None), &how, core.now()).await };
     if let Err(error) = put_back.await
         && error.is_news()
     {
-        tracing::warn!(%error, "the job comes back when its lease ends");
+        tracing::warn!(%error, "could not put the job back; it will be ready again when its lease expires");
     }
 }

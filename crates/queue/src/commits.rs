@@ -1,8 +1,8 @@
-//! Writing down what jobs brought: many in one transaction, as a transaction costs more than what is in it.
+//! Committing the results of jobs: many in one transaction, because a transaction costs more than its content.
 //!
-//! Others wait for a committer, so it never waits for one job. What cannot be written together is tried alone, once: what
-//! can never be written is given up at once, all else is put back and comes again after its own pause. Lanes in which that
-//! happened are written last and by themselves for a while, so that they spoil nobody's transaction.
+//! Other jobs wait for a committer, so it never waits for one job. If a batch fails, each job is committed alone, once:
+//! one that can never be written is dead-lettered, others are put back and retried after their own back-off. Lanes in
+//! which that happened are committed last and on their own for a while, so that they cannot fail the batches of others.
 
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
@@ -23,35 +23,37 @@ use crate::handler::pause;
 use crate::worker::Core;
 use crate::{Finished, Handler};
 
-/// Jobs of one transaction.
+/// Limit of jobs in one transaction.
 const MAX_JOBS: usize = 64;
-/// How long the first report of a transaction waits for more, as long as there are jobs that may bring some. A transaction
-/// costs nearly the same for one job as for many. Where it waits for a disk, that is as long as the last one took.
+/// Time to gather further results for a transaction, as long as running jobs may report some: a transaction costs
+/// nearly the same for one job as for many. If commits wait for a disk, it is the duration of the last one, up to
+/// [`MAX_GATHER`].
 const GATHER: Duration = Duration::from_millis(3);
 const MAX_GATHER: Duration = Duration::from_millis(10);
-/// Before each try while the database does not answer: then nobody's jobs can be written.
+/// Delays before each attempt to commit while the database does not answer, when no other results could be written
+/// either.
 const PAUSES: [Duration; 3] = [Duration::ZERO, Duration::from_millis(300), Duration::from_secs(3)];
-/// How long a lane is written by itself after one of its jobs could not be written.
+/// Time for which a lane is committed on its own after a failed commit.
 const APART: Duration = Duration::from_secs(60);
-/// Lanes that are remembered so.
+/// Limit of such lanes.
 const MAX_APART: usize = 1000;
 
-/// A job that ran well, on its way to be written down.
+/// Successful job that waits for its commit.
 pub(crate) struct Report<H: Handler> {
     pub(crate) finished: Finished<H::Payload, H::Done>,
     pub(crate) token: String,
     pub(crate) queue: String,
-    /// See [`Polite::answer`](crate::Polite::answer).
+    /// Answer of its host, from [`Polite::answer`](crate::Polite::answer).
     pub(crate) answer: Option<HostAnswer>,
-    /// Another's, or dropped, when it is written.
+    /// Slot of the job; passed to another job or dropped after the commit.
     pub(crate) slot: Slot,
 }
 
-/// How many jobs of a handler are at work: they may report soon.
+/// Number of jobs of a handler that are running and may report soon.
 #[derive(Debug, Default)]
 pub(crate) struct AtWork(AtomicUsize);
 
-/// One of them, until it is dropped.
+/// Counts one running job until dropped.
 pub(crate) struct Working<'a>(&'a AtWork);
 
 impl AtWork {
@@ -71,27 +73,27 @@ impl Drop for Working<'_> {
     }
 }
 
-/// A committer: what writes down the reports of one kind of job.
+/// Task that commits the results of one kind of job.
 struct Committer<'a, H: Handler> {
     core: &'a Core,
-    /// Where jobs are claimed in the place of those that end.
+    /// Queue for which jobs are claimed in the same transaction.
     line: Option<&'a Arc<Line>>,
     handler: &'a H,
-    /// Lanes that are written by themselves, until when.
+    /// Lanes that are committed on their own, and until when.
     apart: HashMap<String, Instant>,
-    /// How long to wait for more reports.
+    /// Time to gather further results.
     gather: Duration,
 }
 
-/// What a transaction has brought, besides what the jobs wrote.
+/// Result of a transaction, besides the results of the jobs.
 struct Written {
-    /// Queues that got jobs.
+    /// Queues to which jobs were added.
     added: Vec<String>,
-    /// Jobs that it has claimed, if it was asked to.
+    /// Jobs that were claimed.
     more: More,
 }
 
-/// Takes reports until there will be none.
+/// Commits reports until the channel is closed.
 pub(crate) async fn run<H: Handler>(
     core: &Core,
     line: Option<&Arc<Line>>,
@@ -105,7 +107,7 @@ pub(crate) async fn run<H: Handler>(
         if reports.is_empty() {
             return;
         }
-        // The same job may be there twice, once under a token that is lost. In one call they could not be told apart.
+        // The same job may be reported twice, once under a lost token. A single commit could not tell the two apart.
         let twice = split_twice(&mut reports);
         let apart = committer.split_apart(&mut reports);
         committer.write(reports).await;
@@ -115,7 +117,7 @@ pub(crate) async fn run<H: Handler>(
     }
 }
 
-/// The reports of the next transaction; none when there will be no more.
+/// Returns the reports for the next transaction; none once the channel is closed.
 async fn gather<H: Handler>(
     at_work: &AtWork,
     inbox: &mut mpsc::Receiver<Report<H>>,
@@ -143,7 +145,7 @@ fn split_twice<H: Handler>(reports: &mut Vec<Report<H>>) -> Vec<Report<H>> {
 }
 
 impl<H: Handler> Committer<'_, H> {
-    /// Takes out the reports of lanes that are written by themselves.
+    /// Splits off the reports of lanes that are committed on their own.
     fn split_apart(&mut self, reports: &mut Vec<Report<H>>) -> Vec<Report<H>> {
         self.apart.retain(|_, until| *until > Instant::now());
         if self.apart.is_empty() {
@@ -155,16 +157,16 @@ impl<H: Handler> Committer<'_, H> {
         apart
     }
 
-    /// Writes them down, with jobs to follow them where there are some, and tells those who may have something to do then.
+    /// Commits reports with a claim of further jobs, starts these, and wakes the queues that got jobs.
     async fn write(&mut self, reports: Vec<Report<H>>) {
         let room = self.line.filter(|_| !reports.is_empty()).and_then(|line| line.room(reports.len()));
         let Some(room) = room else { return self.write_apart(reports).await };
         let begun = Instant::now();
         match self.patiently(&reports, Some(&room)).await {
             Ok(Written { added, more }) => {
-                // The next jobs first: the others only need to be told.
+                // First the claimed jobs, then the wake-ups.
                 room.fill(more, reports.into_iter().map(|report| report.slot));
-                // Of its own queue the commit has seen all there is.
+                // The claim has seen the new jobs of its own queue already.
                 let others = added.iter().filter(|queue| *queue != H::Payload::QUEUE.name);
                 others.for_each(|queue| self.core.waker.wake_named(queue));
                 if self.core.store.parallel_writers() {
@@ -179,13 +181,13 @@ impl<H: Handler> Committer<'_, H> {
         }
     }
 
-    /// Writes them down by themselves.
+    /// Commits reports without a claim.
     async fn write_apart(&mut self, reports: Vec<Report<H>>) {
         if reports.is_empty() {
             return;
         }
         match self.patiently(&reports, None).await {
-            // They have left room where they were.
+            // Ended jobs leave room in their lanes, so their own queue is woken as well.
             Ok(Written { added, .. }) => {
                 drop(reports);
                 let queues = added.iter().map(String::as_str).chain([H::Payload::QUEUE.name]);
@@ -198,29 +200,29 @@ impl<H: Handler> Committer<'_, H> {
         }
     }
 
-    /// After an error of all together: each alone.
+    /// Commits each report alone after the batch failed.
     async fn one_by_one(&mut self, reports: &[Report<H>], error: &StoreError) {
         if let [report] = reports {
             self.failed(report, error).await;
             return;
         }
         if !self.core.is_outage(error) {
-            tracing::warn!(%error, kind = H::Payload::KIND, jobs = reports.len(), "commit failed, each is tried alone");
+            tracing::warn!(%error, kind = H::Payload::KIND, jobs = reports.len(), "commit failed; each job is committed alone");
         }
         for report in reports.chunks(1) {
             let Err(error) = self.commit(report, None).await else { continue };
             if !self.failed(&report[0], &error).await {
-                // Nothing can be written just now: the others come back when their leases end.
+                // The database takes no writes now: the other jobs become ready again when their leases expire.
                 return;
             }
         }
     }
 
-    /// One try, and more only while the database does not answer at all.
+    /// Commits once; retries only while the database does not answer.
     async fn patiently(&self, reports: &[Report<H>], room: Option<&Room>) -> Result<Written, StoreError> {
         let mut tried = Ok(Written { added: Vec::new(), more: More::default() });
         for pause in PAUSES {
-            // Sleeping for no time takes a tick of the timer, a millisecond.
+            // Even a sleep of zero takes a tick of tokio's timer, a millisecond.
             if !pause.is_zero() {
                 sleep(pause).await;
             }
@@ -229,12 +231,12 @@ impl<H: Handler> Committer<'_, H> {
             if !error.is_away() || self.core.store.ping().await.is_ok() {
                 break;
             }
-            tracing::debug!(%error, kind = H::Payload::KIND, "the database does not answer, the commit is tried again");
+            tracing::debug!(%error, kind = H::Payload::KIND, "the database does not answer; retrying the commit");
         }
         tried
     }
 
-    /// One try. What jobs brought must not be lost because others could not be claimed: then it is one without them.
+    /// Commits once. If the claim in the same transaction fails, commits again without it, so that no results are lost.
     async fn commit(&self, reports: &[Report<H>], room: Option<&Room>) -> Result<Written, StoreError> {
         let Some(room) = room.filter(|room| room.is_open()) else {
             return commit(self.core, self.handler, reports, None).await;
@@ -244,7 +246,7 @@ impl<H: Handler> Committer<'_, H> {
         match commit(self.core, self.handler, reports, Some((&want, &claiming))).await {
             Err(error) if claiming.load(Ordering::Relaxed) && !error.is_away() => {
                 if error.is_news() {
-                    tracing::warn!(%error, queue = want.queue, "no jobs claimed with what others brought");
+                    tracing::warn!(%error, queue = want.queue, "could not claim jobs in a commit; committing without a claim");
                 }
                 commit(self.core, self.handler, reports, None).await
             }
@@ -252,17 +254,18 @@ impl<H: Handler> Committer<'_, H> {
         }
     }
 
-    /// What a job could not be written for decides what becomes of it. `false` when the database did not take even that.
+    /// Dead-letters a job or puts it back after its commit failed, depending on the error. `false` if that could not be
+    /// written either.
     async fn failed(&mut self, report: &Report<H>, error: &StoreError) -> bool {
         let job = &report.finished.job;
-        // The job is not to blame for an outage.
+        // An outage does not count as an attempt of the job.
         let counts = !self.core.is_outage(error);
         let done = if error.is_permanent() || counts && job.attempt >= job.max_attempts {
-            tracing::error!(%error, job = job.id, kind = H::Payload::KIND, "effects of a job cannot be written, it is given up");
+            tracing::error!(%error, job = job.id, kind = H::Payload::KIND, "could not commit the result of the job; it is dead-lettered");
             bury::bury(self.core, self.handler, held(report), Lost::Read(job), &error.to_string()).await
         } else {
             if counts {
-                tracing::warn!(%error, job = job.id, kind = H::Payload::KIND, "effects of a job not written, it is tried again");
+                tracing::warn!(%error, job = job.id, kind = H::Payload::KIND, "could not commit the result of the job; it will be retried");
             }
             put_back(self.core, report, error, counts).await
         };
@@ -275,7 +278,7 @@ impl<H: Handler> Committer<'_, H> {
             }
             Err(error) => {
                 if error.is_news() {
-                    tracing::warn!(%error, job = job.id, "the job comes back when its lease ends");
+                    tracing::warn!(%error, job = job.id, "could not record the failed commit; the job will be ready again when its lease expires");
                 }
                 false
             }
@@ -283,7 +286,7 @@ impl<H: Handler> Committer<'_, H> {
     }
 }
 
-/// One transaction; sets `claiming` for as long as it claims.
+/// Runs one transaction; `claiming` is set while it claims, so that the caller can tell where it failed.
 fn commit<'a, H: Handler>(
     core: &'a Core,
     handler: &'a H,
@@ -303,7 +306,7 @@ fn commit<'a, H: Handler>(
             }
             let set = |is: bool| next.iter().for_each(|(_, claiming)| claiming.store(is, Ordering::Relaxed));
             set(true);
-            // The time of the claim is now: the transaction may have waited, and jobs that it adds are due.
+            // The time is read again: the transaction may have waited, and jobs that it added must be due by then.
             let next = next.map(|(want, _)| Claim { now: core.now(), lease_until: core.lease_until(), ..*want });
             let more = finishing.end(conn, next.as_ref()).await?;
             set(false);

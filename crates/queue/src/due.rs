@@ -1,4 +1,4 @@
-//! When to claim: one look at all queues says which of them have something to do, and when.
+//! Waking queues when they are due: one query tells the due time of every queue.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::worker::Core;
 
-/// The shortest time between two wake-ups of a queue, for what is due and cannot be claimed yet.
+/// Shortest time between two wake-ups of a queue whose due jobs cannot be claimed yet.
 const MIN_PAUSE: Duration = Duration::from_millis(5);
 
-/// Wakes the queues when they are due, for as long as it is polled. Looks again at every poll, and after a claim that got
-/// nothing.
+/// Wakes queues when they are due, for as long as it is polled. Queries again at every poll interval, and after a claim
+/// that got nothing.
 pub(crate) async fn watch(core: &Core) {
     let mut woken: HashMap<String, Instant> = HashMap::new();
     loop {
@@ -21,7 +21,7 @@ pub(crate) async fn watch(core: &Core) {
             Ok(due) => due,
             Err(error) => {
                 if error.is_news() {
-                    tracing::warn!(%error, "cannot look for jobs that are due, it is tried again");
+                    tracing::warn!(%error, "could not look for due jobs; trying again at the next poll");
                 }
                 HashMap::new()
             }
@@ -35,7 +35,7 @@ pub(crate) async fn watch(core: &Core) {
             let is_idle = tokio::select! {
                 () = sleep_until(next) => false,
                 () = core.idle.notified() => {
-                    // While others end and are claimed, all of them at once.
+                    // Debounce: other claims and ends of jobs follow within moments.
                     sleep(MIN_PAUSE).await;
                     true
                 }
@@ -49,7 +49,7 @@ pub(crate) async fn watch(core: &Core) {
                 }
                 !is_due
             });
-            // Not before those that are due were woken: a busy queue would keep them from it for ever.
+            // Due queues were woken first: otherwise a busy queue, which notifies `idle` often, could starve them.
             if is_idle || now >= poll {
                 break;
             }
@@ -57,12 +57,12 @@ pub(crate) async fn watch(core: &Core) {
     }
 }
 
-/// When each queue that is served here is due.
+/// Returns the due time of each queue that is served here.
 async fn look(core: &Core) -> Result<HashMap<String, Instant>, StoreError> {
     let found = store::jobs::next_due(&mut core.store.conn().await?).await?;
     let (now, instant) = (core.now(), Instant::now());
     let served = |name: &str| core.queues.iter().any(|(queue, _)| queue.name == name);
-    // Whatever is further away is looked at again before.
+    // Capped, because the next poll looks again anyway.
     let until = |due: Timestamp| (due - now).to_std().unwrap_or_default().min(core.settings.poll);
     Ok(found.into_iter().filter(|(queue, _)| served(queue)).map(|(queue, due)| (queue, instant + until(due))).collect())
 }

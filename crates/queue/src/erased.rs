@@ -1,4 +1,4 @@
-//! A handler with its type erased, so that a worker can hold many.
+//! Type-erased handlers, so that a worker can hold several.
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::panic::AssertUnwindSafe;
@@ -23,49 +23,50 @@ use crate::handler::{pause, running};
 use crate::worker::Core;
 use crate::{Asking, Failure, Finished, Handler, Polite, Running};
 
-/// Reports that may wait for a commit.
+/// Limit of reports that wait for a commit.
 const MAX_WAITING: usize = 256;
-/// When a job is tried again whose host is not to be asked: by then it is mostly written down why, and for how long.
+/// Delay of a job whose host must not be asked now: by then the refusal is usually committed, with the time to wait.
 const HOST_PAUSE: TimeDelta = TimeDelta::milliseconds(100);
-/// The shortest time that a job waits for its start.
+/// Shortest wait for the start of a job; tokio's timer cannot resolve less.
 const MIN_PATIENCE: Duration = Duration::from_millis(1);
 
 pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// A handler of any type, see [`Handler`].
+/// Type-erased [`Handler`].
 pub(crate) trait AnyHandler: Send + Sync {
-    /// Where its jobs wait.
+    /// Returns the queue of its jobs.
     fn queue(&self) -> Queue;
-    /// Runs one job to its end: until its effects wait to be written, or it is given back or given up. Its slot is free
-    /// when that is written.
+    /// Runs one job until its result waits for a commit, or it is put back or dead-lettered. The slot is released after
+    /// that is written.
     fn process(self: Arc<Self>, core: Arc<Core>, job: Claimed, slot: Slot, cancelled: CancellationToken) -> Task;
-    /// Gives up a job that a lost worker has left without attempts.
+    /// Dead-letters a job whose lease expired on its last attempt.
     fn bury(self: Arc<Self>, core: Arc<Core>, job: Claimed) -> Task;
-    /// What writes down what jobs brought, until [`AnyHandler::close`], and claims others in their place, when their queue is
-    /// served here. To be asked for once.
+    /// Returns the committers, which run until [`AnyHandler::close`] and claim further jobs if their queue is served
+    /// here. May be called once.
     fn commits(self: Arc<Self>, core: &Arc<Core>, line: Option<&Arc<Line>>) -> Vec<Task>;
-    /// No more reports will come.
+    /// Closes the channels to the committers: no more reports follow.
     fn close(&self);
 }
 
 pub(crate) struct Erased<H: Handler> {
     handler: H,
     answer: fn(&H::Done) -> Option<HostAnswer>,
-    /// To the committers. Reports of one team go to the same one: its transactions could only wait for each other.
+    /// Channels to the committers. Reports of one team go to the same committer: concurrent transactions of a team
+    /// would only wait for each other.
     reports: Mutex<Vec<mpsc::Sender<Report<H>>>>,
     inboxes: Mutex<Vec<mpsc::Receiver<Report<H>>>>,
     at_work: AtWork,
 }
 
 impl<H: Handler> Erased<H> {
-    /// With so many committers.
+    /// Wraps a handler, with this number of committers.
     pub(crate) fn new(handler: H, committers: usize) -> Self {
         let (reports, inboxes) = (0..committers).map(|_| mpsc::channel(MAX_WAITING)).unzip();
         let (reports, inboxes) = (Mutex::new(reports), Mutex::new(inboxes));
         Self { handler, answer: |_| None, reports, inboxes, at_work: AtWork::default() }
     }
 
-    /// The same for a handler that asks hosts.
+    /// Wraps a handler that sends requests to hosts.
     pub(crate) fn polite(handler: H, committers: usize) -> Self
     where
         H: Polite,
@@ -80,19 +81,22 @@ impl<H: Handler> Erased<H> {
         };
         match cancelled.run_until_cancelled(turn(core, claimed)).await {
             Some(Some(asking)) => (job.asking, slot.asking) = (asking.clone(), asking),
-            Some(None) => return put_off(core, claimed, HOST_PAUSE, "its host is not to be asked now").await,
+            Some(None) => {
+                return put_off(core, claimed, HOST_PAUSE, "its host refused a request or had no free slot in time")
+                    .await;
+            }
             None => {
                 self.give_back(core, claimed).await;
                 return core.wake_all();
             }
         }
         let run = async {
-            // Over before the report is sent, or the committer would wait for it still.
+            // Must end before the report is sent: otherwise the committer would wait for this job.
             let _working = self.at_work.begin();
             AssertUnwindSafe(self.handler.run(&job)).catch_unwind().await
         };
         let failure = match cancelled.run_until_cancelled(run).await {
-            // Gone from the queue, or still ours and not to end here because the worker stops.
+            // The job was cancelled, or the worker stops and it is still held: release has no effect in the first case.
             None => {
                 self.give_back(core, claimed).await;
                 return core.wake_all();
@@ -105,33 +109,33 @@ impl<H: Handler> Erased<H> {
         if let Err(error) = self.fail(core, claimed, &job, failure).await
             && error.is_news()
         {
-            tracing::warn!(%error, job = claimed.id, "failure not written, the job comes back when its lease ends");
+            tracing::warn!(%error, job = claimed.id, "could not record the failed attempt; the job will be ready again when its lease expires");
         }
-        // It has left room in its lane.
+        // The job has left room in its lane.
         core.wake_all();
     }
 
-    /// For any worker to do, at once if it may. Nothing happens to what is no longer ours.
+    /// Puts the job back for any worker, at once. Has no effect if its lease is lost.
     async fn give_back(&self, core: &Core, claimed: &Claimed) {
         let back = async { jobs::release(&mut core.store.conn().await?, &claimed.held(None), core.now()).await };
         if let Err(error) = back.await
             && error.is_news()
         {
-            tracing::warn!(%error, job = claimed.id, "not given back, the job comes back when its lease ends");
+            tracing::warn!(%error, job = claimed.id, "could not release the job; it will be ready again when its lease expires");
         }
     }
 
-    /// To be written down. Until then the job keeps its slot.
+    /// Sends the result to a committer. The job keeps its slot until the commit.
     async fn report(&self, finished: Finished<H::Payload, H::Done>, claimed: &Claimed, slot: Slot) {
         let Some(reports) = self.committer_for(&claimed.team_id) else { return };
         let answer = (self.answer)(&finished.done);
         slot.asking.end(answer);
         let (token, queue) = (claimed.token.clone(), claimed.queue.clone());
-        // Without a committer, at the end of a process, the job comes back when its lease ends.
+        // Fails only without committers, at the end of the process: the job is ready again when its lease expires.
         let _ = reports.send(Report { finished, token, queue, answer, slot }).await;
     }
 
-    /// `None` once there will be no more reports.
+    /// Returns the channel for a team; `None` after [`AnyHandler::close`].
     fn committer_for(&self, team: &str) -> Option<mpsc::Sender<Report<H>>> {
         let reports = self.reports.lock();
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(team);
@@ -149,7 +153,12 @@ impl<H: Handler> Erased<H> {
         let now = core.now();
         match failure {
             Failure::Retry { at, error, answer, counted } if !counted || job.attempt < job.max_attempts => {
-                tracing::debug!(job = job.id, kind = H::Payload::KIND, error, "job is tried again");
+                tracing::debug!(
+                    job = job.id,
+                    kind = H::Payload::KIND,
+                    error,
+                    "attempt failed; the job will be retried"
+                );
                 let later = chrono::TimeDelta::from_std(pause(job.attempt, &job.id)).unwrap_or_default();
                 let how = Retry { run_at: at.unwrap_or(now + later), error: &error, counted };
                 jobs::retry(&mut core.store.conn().await?, &claimed.held(answer), &how, now).await?;
@@ -167,31 +176,31 @@ impl<H: Handler> Erased<H> {
         job: &Running<H::Payload>,
         error: &str,
     ) -> Result<(), StoreError> {
-        tracing::warn!(job = job.id, kind = H::Payload::KIND, error, "job given up");
+        tracing::warn!(job = job.id, kind = H::Payload::KIND, error, "job failed for good; it is dead-lettered");
         bury::bury(core, &self.handler, *held, Lost::Read(job), error).await
     }
 
     async fn bury_unread(&self, core: &Core, claimed: &Claimed, error: &serde_json::Error) {
-        tracing::error!(job = claimed.id, kind = H::Payload::KIND, %error, "payload not understood, the job is given up");
-        let text = format!("payload not understood: {error}");
+        tracing::error!(job = claimed.id, kind = H::Payload::KIND, %error, "cannot read the payload; the job is dead-lettered");
+        let text = format!("cannot read the payload: {error}");
         let buried = bury::bury(core, &self.handler, claimed.held(None), Lost::Unread(claimed), &text);
         if let Err(error) = buried.await
             && error.is_news()
         {
-            tracing::warn!(%error, job = claimed.id, "not buried, the job comes back when its lease ends");
+            tracing::warn!(%error, job = claimed.id, "could not dead-letter the job; trying again when its lease expires");
         }
         core.wake_all();
     }
 }
 
-/// Waits for the time at which a job may begin; `None` when its host is not to be asked then.
+/// Waits until the job may start; `None` if its host must not be asked then.
 async fn turn(core: &Core, claimed: &Claimed) -> Option<Asking> {
     let asking = match &claimed.host {
         Some(host) => core.hosts.enter(host, claimed.host_slots).await?,
         None => Asking::default(),
     };
     let patience = (claimed.start_at - core.now()).to_std().unwrap_or_default();
-    // A timer cannot tell less apart.
+    // The timer cannot resolve less.
     if patience >= MIN_PATIENCE {
         sleep(patience).await;
     }
@@ -213,10 +222,12 @@ impl<H: Handler> AnyHandler for Erased<H> {
                 Ok(job) => job,
                 Err(error) => return self.bury_unread(&core, &claimed, &error).await,
             };
-            if let Err(error) = self.give_up(&core, &claimed.held(None), &job, "its workers were lost").await
+            if let Err(error) = self
+                .give_up(&core, &claimed.held(None), &job, "the lease of the last attempt expired: the worker was lost")
+                .await
                 && error.is_news()
             {
-                tracing::warn!(%error, job = claimed.id, "not given up, it is tried again when its lease ends");
+                tracing::warn!(%error, job = claimed.id, "could not dead-letter the job; trying again when its lease expires");
             }
         })
     }

@@ -1,4 +1,4 @@
-//! What a handler is.
+//! Handlers of jobs.
 
 use std::time::Duration;
 
@@ -10,35 +10,36 @@ use tokio_util::sync::CancellationToken;
 
 use crate::Asking;
 
-/// Does jobs of one kind. One value handles all jobs of the kind.
+/// Handler of one kind of job. One value handles all jobs of the kind.
 pub trait Handler: Send + Sync + 'static {
-    /// What a job is given. It says the kind and the queue.
+    /// Payload of a job, which names its kind and queue.
     type Payload: Payload;
-    /// What running it brings.
+    /// Result of a job.
     type Done: Send + Sync + 'static;
 
-    /// Does the work. It may be dropped at any await, when the job was cancelled or the worker stops, and may run again.
+    /// Runs the job. The future may be dropped at any await, when the job is cancelled or the worker stops, and the job
+    /// may run again.
     ///
     /// # Errors
-    /// [`Failure`], which says whether to try again.
+    /// [`Failure`], which says whether to retry.
     fn run(&self, job: &Running<Self::Payload>) -> impl Future<Output = Result<Self::Done, Failure>> + Send;
 
-    /// Writes down what jobs brought, in the transaction that removes them. Called with up to 64 at once; when it fails,
-    /// with each alone.
+    /// Writes the results of jobs, in the transaction that removes them. Called with up to 64 results; if that fails,
+    /// with each one alone.
     ///
     /// # Errors
-    /// Then nothing is written. After one that [is permanent](StoreError::is_permanent) the job is given up; after others
-    /// it is tried again.
+    /// On an error nothing is written. If it [is permanent](StoreError::is_permanent), the job is dead-lettered;
+    /// otherwise it is retried.
     fn commit(
         &self,
         conn: &mut Conn,
         done: &[&Finished<Self::Payload, Self::Done>],
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 
-    /// Writes down that a job has failed for good, in the transaction that moves it to the dead letters.
+    /// Records that a job has failed for good, in the transaction that moves it to the dead letters.
     ///
     /// # Errors
-    /// Then nothing is written, and it is tried again when the lease has ended.
+    /// On an error nothing is written, and it is tried again when the lease has expired.
     fn give_up(
         &self,
         conn: &mut Conn,
@@ -49,10 +50,10 @@ pub trait Handler: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// As [`Handler::give_up`], of a job whose payload cannot be read: its id and its lane say whose it was.
+    /// Variant of [`Handler::give_up`] for a job whose payload cannot be read; its id and lane identify it.
     ///
     /// # Errors
-    /// As [`Handler::give_up`].
+    /// Those of [`Handler::give_up`].
     fn give_up_unread(
         &self,
         conn: &mut Conn,
@@ -63,80 +64,80 @@ pub trait Handler: Send + Sync + 'static {
         async { Ok(()) }
     }
 
-    /// Notifies those who wait; nothing that must not be lost.
+    /// Notifies waiters after the commit. It may be skipped by a crash, so it must not do anything essential.
     fn after_commit(&self, done: &[&Finished<Self::Payload, Self::Done>]) {
         let _ = done;
     }
 }
 
-/// A handler whose jobs send requests to hosts. What the host of a job answered sets how fast it is asked
-/// ([`politeness`]).
+/// Handler whose jobs send requests to hosts. The answers of a host set the pace at which it is asked ([`politeness`]).
 pub trait Polite: Handler {
-    /// What the host of the job has answered; `None` when it was not asked.
+    /// Returns the answer of the job's host; `None` if it was not asked.
     fn answer(done: &Self::Done) -> Option<HostAnswer>;
 }
 
-/// A job while it runs.
+/// Running job.
 #[derive(Debug)]
 pub struct Running<P> {
-    /// Its id.
+    /// Id of the job.
     pub id: String,
-    /// The team it belongs to.
+    /// Id of the team.
     pub team_id: String,
-    /// The lane it stands in.
+    /// Id of the lane.
     pub lane: String,
-    /// Which attempt this is, from 1.
+    /// Number of this attempt, from 1.
     pub attempt: i32,
-    /// How many there may be.
+    /// Limit of attempts.
     pub max_attempts: i32,
-    /// When it was added.
+    /// Time at which it was enqueued.
     pub created_at: Timestamp,
-    /// What it was given.
+    /// Payload.
     pub payload: P,
-    /// Its requests to its host, if it has one. They are over when it has ended, or says so before.
+    /// Slot at its host, if it has one; released when the job ends or calls [`Asking::over`].
     pub asking: Asking,
-    /// Set when the job is no longer ours, as after a cancellation. [`Handler::run`] is dropped then anyway.
+    /// Token that is cancelled when the lease is lost, as after a cancellation. [`Handler::run`] is dropped then
+    /// anyway.
     pub cancelled: CancellationToken,
 }
 
-/// A job that ran well.
+/// Job that ran successfully.
 #[derive(Debug)]
 pub struct Finished<P, D> {
-    /// The job.
+    /// Job with its payload.
     pub job: Running<P>,
-    /// What it brought.
+    /// Result of the job.
     pub done: D,
 }
 
-/// Why a job brought nothing.
+/// Failure of a job.
 #[derive(Debug, Clone)]
 pub enum Failure {
-    /// Try again.
+    /// Retry the job.
     Retry {
-        /// Not before this; by default after a pause that grows with each attempt.
+        /// Earliest start of the next attempt; by default after a back-off that grows with each attempt.
         at: Option<Timestamp>,
-        /// Why.
+        /// Error message.
         error: String,
-        /// What the host has answered, if it was asked.
+        /// Answer of the host, if it was asked.
         answer: Option<HostAnswer>,
-        /// Whether the attempt counts.
+        /// Whether the attempt counts towards the limit.
         counted: bool,
     },
-    /// It will never work.
+    /// The job can never succeed: dead-letter it.
     Dead {
-        /// Why.
+        /// Error message.
         error: String,
     },
 }
 
 impl Failure {
-    /// Something of ours broke: try again after a pause.
+    /// Creates a failure that is retried after the default back-off and counts as an attempt.
     #[must_use]
     pub fn retry(error: impl Into<String>) -> Self {
         Self::Retry { at: None, error: error.into(), answer: None, counted: true }
     }
 
-    /// What the host has answered, if that is known.
+    /// Returns the answer of the host, if it is known.
     pub(crate) fn answer(&self) -> Option<HostAnswer> {
         match self {
             Self::Retry { answer, .. } => *answer,
@@ -145,11 +146,12 @@ impl Failure {
     }
 }
 
-/// The first pause before another attempt, and the longest.
+/// Shortest and longest back-off between two attempts.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const MAX_PAUSE: Duration = Duration::from_secs(300);
 
-/// The pause after attempt number `attempt`: it doubles, and the ids spread it by up to a quarter.
+/// Returns the back-off after attempt number `attempt`: doubled for each attempt, plus a jitter of up to a quarter
+/// derived from the id.
 pub(crate) fn pause(attempt: i32, id: &str) -> Duration {
     let doublings = u32::try_from(attempt - 1).unwrap_or(0).min(16);
     let pause = FIRST_PAUSE.saturating_mul(1 << doublings).min(MAX_PAUSE);
@@ -157,7 +159,7 @@ pub(crate) fn pause(attempt: i32, id: &str) -> Duration {
     pause + pause * spread / 1024
 }
 
-/// The payload of a claimed job, read.
+/// Returns a claimed job with its parsed payload.
 pub(crate) fn running<P: Payload>(claimed: &Claimed, cancelled: CancellationToken) -> serde_json::Result<Running<P>> {
     Ok(Running {
         id: claimed.id.clone(),

@@ -1,5 +1,5 @@
-//! Requests to hosts that run here. Claims say how many of a host may run at a time; among the jobs that are claimed, one
-//! follows another without a claim in between, as soon as the requests of one are over.
+//! Slots at hosts within this process. Claims set the limit of concurrent requests for each host; a claimed job starts
+//! as soon as another one releases its slot, without a claim in between.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -12,33 +12,34 @@ use politeness::HostAnswer;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
-/// How long a job waits for its turn. The claim thought that it would be milliseconds.
+/// Timeout of a job that waits for a slot; its claim expected milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The hosts that are asked from here. Cheap to clone; all clones are one.
+/// Hosts that are asked by this process. Cheap to clone; clones share their state.
 #[derive(Clone, Default)]
 pub(crate) struct Hosts(Arc<Mutex<HashMap<String, Host>>>);
 
 #[derive(Default)]
 struct Host {
     running: u32,
-    /// Those of them that were refused: the next claim will know it, but those that were claimed before do not.
+    /// Number of running requests that the host refused. Jobs claimed before the refusal is committed do not know of
+    /// it.
     refused: u32,
-    /// Nobody waits for a host without running requests.
+    /// Queue of waiting jobs; empty if no request is running.
     waiting: VecDeque<Waiting>,
 }
 
 struct Waiting {
-    /// How many may run, this one included.
+    /// Limit of running requests, including this one.
     slots: u32,
     turn: oneshot::Sender<Place>,
 }
 
-/// That a job asks its host: until it says that this is over, or ends. Clones are one.
+/// Slot of a job at its host, held until [`Asking::over`] or the end of the job. Clones share the slot.
 #[derive(Clone, Default)]
 pub struct Asking(Option<Arc<Place>>);
 
-/// A request that counts, until this is dropped at the latest.
+/// Running request; it stops counting when this is dropped, at the latest.
 struct Place {
     hosts: Hosts,
     name: String,
@@ -47,8 +48,8 @@ struct Place {
 }
 
 impl Hosts {
-    /// Waits until fewer than `slots` requests to a host run, behind all who came before. `None` when that took too long, or
-    /// the host wants to be left alone.
+    /// Waits in order until fewer than `slots` requests to a host run. `None` after a timeout or if the host has
+    /// refused a request.
     pub(crate) async fn enter(&self, name: &str, slots: u32) -> Option<Asking> {
         let place = match self.stand_in_line(name, slots) {
             Ok(place) => place,
@@ -77,18 +78,18 @@ impl Hosts {
         Place { hosts: self.clone(), name: name.to_owned(), is_refused, is_over }
     }
 
-    /// A request is over: those who waited longest follow.
+    /// Removes a request and starts those that have waited longest.
     fn leave(&self, name: &str, was_refused: bool) {
         let mut all = self.0.lock();
         let Some(host) = all.get_mut(name) else { return };
         host.running = host.running.saturating_sub(1);
         host.refused = host.refused.saturating_sub(was_refused.into());
-        // Whoever has given up must not stand in the way of the others.
+        // Jobs that have given up must not block the queue.
         host.waiting.retain(|waiting| !waiting.turn.is_closed());
         while let Some(next) = host.waiting.pop_front_if(|next| host.running < next.slots) {
             match next.turn.send(self.place(name)) {
                 Ok(()) => host.running += 1,
-                // It has gone meanwhile.
+                // The waiter gave up meanwhile.
                 Err(place) => place.is_over.store(true, Ordering::Relaxed),
             }
         }
@@ -97,7 +98,7 @@ impl Hosts {
         }
     }
 
-    /// A request was refused: nobody who waits may follow.
+    /// Notes a refused request and sends all waiters away.
     fn refused(&self, name: &str) {
         if let Some(host) = self.0.lock().get_mut(name) {
             host.refused += 1;
@@ -107,8 +108,8 @@ impl Hosts {
 }
 
 impl Asking {
-    /// The job sends no further request to its host, which has answered so: another one may. After a refusal that is only
-    /// when it is written down, and until then jobs that wait for the host go back to the queue.
+    /// Releases the slot: the job sends no further request to its host, which gave this answer. After a refusal the
+    /// slot is held until the commit, and until then jobs that wait for the host go back to the queue.
     pub fn over(&self, answer: HostAnswer) {
         let Some(place) = &self.0 else { return };
         match answer {
@@ -117,12 +118,12 @@ impl Asking {
         }
     }
 
-    /// As [`Asking::over`], when the job has ended.
+    /// Releases the slot at the end of the job, as [`Asking::over`].
     pub(crate) fn end(&self, answer: Option<HostAnswer>) {
         self.over(answer.unwrap_or(HostAnswer::Unknown));
     }
 
-    /// It is written down what the job brought.
+    /// Releases the slot for good, after the commit.
     pub(crate) fn leave(&self) {
         self.0.iter().for_each(|place| place.leave());
     }

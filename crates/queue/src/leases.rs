@@ -1,4 +1,4 @@
-//! Leases: renewed while jobs run, checked for cancellations, and taken from workers that were lost.
+//! Leases: renewed while jobs run, checked for cancellations, and reaped when other workers are lost.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -12,25 +12,25 @@ use tokio_util::sync::CancellationToken;
 
 use crate::worker::{Core, Handlers};
 
-/// Jobs that one round takes from lost workers.
+/// Limit of jobs that one round reaps.
 const MAX_REAPED: i64 = 200;
 
-/// The jobs that run here, by id and token: the same job can be held twice, once under a token that is lost.
+/// Running jobs of this process, by id and token: the same job can be held twice, once under a lost token.
 #[derive(Default)]
 pub(crate) struct Held(Mutex<Jobs>);
 
 #[derive(Default)]
 struct Jobs {
     running: HashMap<Name, CancellationToken>,
-    /// Then none is to run any more.
+    /// Whether all jobs are cancelled, including those that are added later.
     is_over: bool,
 }
 
-/// The id and the token.
+/// Id and token of a job.
 type Name = (String, String);
 
 impl Held {
-    /// Returns a token that is cancelled when the job is no longer ours.
+    /// Adds a job; returns a token that is cancelled when its lease is lost.
     pub(crate) fn add(&self, job: &Claimed) -> CancellationToken {
         let cancelled = CancellationToken::new();
         let mut jobs = self.0.lock();
@@ -45,7 +45,7 @@ impl Held {
         self.0.lock().running.remove(&(id.to_owned(), token.to_owned()));
     }
 
-    /// Those that a commit claims yet are cancelled as well.
+    /// Cancels all jobs, including those that a commit still claims.
     pub(crate) fn cancel_all(&self) {
         let mut jobs = self.0.lock();
         jobs.is_over = true;
@@ -63,7 +63,7 @@ impl Held {
     }
 }
 
-/// Keeps the leases for as long as it is polled.
+/// Renews, checks and reaps leases for as long as it is polled.
 pub(crate) async fn keep(core: Arc<Core>, handlers: Arc<Handlers>) {
     let ticks = |period| {
         let mut ticks = interval(period);
@@ -77,13 +77,14 @@ pub(crate) async fn keep(core: Arc<Core>, handlers: Arc<Handlers>) {
         let done = tokio::select! {
             _ = beats.tick() => renew(&core).await,
             _ = checks.tick() => check(&core).await,
-            // After a jump of the clock every lease looks over: ours are renewed first, and so do the others theirs.
+            // After a jump of the clock every lease looks expired: renew our own and give other workers time to renew
+            // theirs.
             _ = reaps.tick() => if clock.has_jumped(&core) { renew(&core).await } else { reap(&core, &handlers).await },
         };
         if let Err(error) = done
             && error.is_news()
         {
-            tracing::warn!(%error, "leases not kept, it is tried again");
+            tracing::warn!(%error, "could not renew, check or reap leases; trying again");
         }
     }
 }
@@ -115,7 +116,7 @@ async fn reap(core: &Arc<Core>, handlers: &Handlers) -> Result<(), StoreError> {
     let (now, until) = (core.now(), core.lease_until());
     let reaped = jobs::reap(&mut core.store.conn().await?, now, &token, until, MAX_REAPED).await?;
     if reaped.back > 0 {
-        tracing::info!(jobs = reaped.back, "jobs of a lost worker are done again");
+        tracing::info!(jobs = reaped.back, "leases of a lost worker expired; their jobs are ready again");
         core.wake_all();
     }
     for job in reaped.lost {
@@ -126,7 +127,7 @@ async fn reap(core: &Arc<Core>, handlers: &Handlers) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Compares the clock with the time that has passed.
+/// Detects jumps of the wall clock by comparison with the monotonic clock.
 struct Watch {
     before: (Instant, Timestamp),
 }
@@ -136,7 +137,7 @@ impl Watch {
         Self { before: (Instant::now(), core.now()) }
     }
 
-    /// Whether the clock has gone much further than time since the last call.
+    /// Whether the wall clock has advanced much more than the monotonic clock since the last call.
     fn has_jumped(&mut self, core: &Core) -> bool {
         let now = (Instant::now(), core.now());
         let (time, clock) = (now.0 - self.before.0, now.1 - self.before.1);

@@ -1,8 +1,8 @@
-//! Jobs: a payload, a handler, a lease, retries, and the loop that runs them. What jobs do is the handlers' business.
+//! Job queue: payloads, handlers, leases, retries, and the worker that runs jobs.
 //!
-//! A [`Handler`] runs a job without a transaction, and writes the effects in [`Handler::commit`], in the transaction that
-//! removes the job from its queue. So a job may run twice, when a worker dies or loses its lease, but its effects happen
-//! once.
+//! A [`Handler`] runs a job outside of a transaction, and writes the result in [`Handler::commit`], in the transaction
+//! that removes the job from its queue. So a job may run twice, when a worker dies or loses its lease, but its result
+//! is written once.
 //!
 //! ```
 //! use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@
 //!
 //! const GREETINGS: Queue = Queue { name: "greetings", slots: 8 };
 //!
-//! /// What a job carries.
+//! /// Payload of the job.
 //! #[derive(Serialize, Deserialize)]
 //! struct Greeting {
 //!     name: String,
@@ -26,7 +26,7 @@
 //!     const QUEUE: Queue = GREETINGS;
 //! }
 //!
-//! /// Who does it.
+//! /// Handler of the job.
 //! struct Greet(Arc<Mutex<Vec<String>>>, CancellationToken);
 //!
 //! impl Handler for Greet {
@@ -68,8 +68,8 @@
 //! # }
 //! ```
 
-/// Boxes the future of an async function, so that its code is compiled once, in this crate. Without it every crate that
-/// awaits the function compiles all of it again, queries included.
+/// Boxes the future of an async function, so that its code is compiled once, in this crate. Otherwise every crate that
+/// awaits the function would compile it again, queries included.
 pub(crate) use async_recursion::async_recursion as boxed;
 
 mod bury;

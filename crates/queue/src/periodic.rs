@@ -1,4 +1,4 @@
-//! Tasks that recur, each of them done by one process of all that share a database.
+//! Periodic tasks, each run by one of the processes that share a database.
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -14,14 +14,14 @@ use store::{Store, StoreError, leases};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep};
 use tokio_util::sync::CancellationToken;
 
-/// The longest pause between two renewals of a lease while its task runs.
+/// Longest interval between two renewals of a lease while its task runs.
 const MAX_RENEWAL: Duration = Duration::from_secs(60);
-/// Renewals, or beginnings of the task, that its holder may miss before another process takes over.
+/// Number of renewals or runs that the holder may miss before another process takes over.
 const MISSED: u32 = 2;
 
 type Run = Pin<Box<dyn Future<Output = Result<(), String>> + Send>>;
 
-/// A task that recurs.
+/// Periodic task.
 pub struct Periodic {
     name: &'static str,
     every: Duration,
@@ -29,7 +29,7 @@ pub struct Periodic {
 }
 
 impl Periodic {
-    /// The `name` is also that of the task's lease, so all processes must use the same, and no two tasks.
+    /// Creates a task. `name` is also the name of its lease: the same in all processes, and different for each task.
     pub fn new<F, E>(name: &'static str, every: Duration, task: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<(), E>> + Send + 'static,
@@ -46,7 +46,7 @@ impl Periodic {
         self.every.min(MAX_RENEWAL)
     }
 
-    /// Until the next beginning, and a while longer.
+    /// Returns the duration of the lease: until the next run, plus a margin.
     fn lease(&self) -> Duration {
         self.every + self.renewal() * MISSED
     }
@@ -58,9 +58,9 @@ impl fmt::Debug for Periodic {
     }
 }
 
-/// Does each task at once and then every so often until `stop`, unless another process does it. The process that does it
-/// keeps doing it, until it stops or is lost. A failed task is logged, and tried again at its next turn; one that runs when
-/// `stop` comes ends first; one whose lease is lost is dropped.
+/// Runs each task at once and then at its interval until `stop`, unless another process has its lease. The holder keeps
+/// the lease until it stops or is lost. A failed task is logged and runs again at its next turn. A task that runs at
+/// `stop` ends first; a task whose lease is lost is dropped.
 #[crate::boxed]
 pub async fn run_periodic(store: Store, clock: Arc<dyn Clock>, tasks: Vec<Periodic>, stop: CancellationToken) {
     let process = Process { store, clock, id: new_id().to_string() };
@@ -70,7 +70,7 @@ pub async fn run_periodic(store: Store, clock: Arc<dyn Clock>, tasks: Vec<Period
 struct Process {
     store: Store,
     clock: Arc<dyn Clock>,
-    /// Whose leases they are.
+    /// Holder of the leases.
     id: String,
 }
 
@@ -84,7 +84,7 @@ impl Process {
                 Ok(acquired) => is_ours = acquired,
                 Err(error) => {
                     if error.is_news() {
-                        tracing::warn!(task = task.name, %error, "periodic task not begun, it is tried again");
+                        tracing::warn!(task = task.name, %error, "could not acquire the lease of a periodic task; trying again at its next turn");
                     }
                     continue;
                 }
@@ -96,30 +96,32 @@ impl Process {
         if is_ours {
             let release = async { leases::release(&mut self.store.conn().await?, task.name, &self.id).await };
             if let Err(error) = release.await {
-                tracing::debug!(task = task.name, %error, "lease of a periodic task not given back, it will expire");
+                tracing::debug!(task = task.name, %error, "could not release the lease of a periodic task; it will expire");
             }
         }
     }
 
-    /// `false` when the lease was lost.
+    /// Runs the task once; `false` if the lease was lost.
     async fn once(&self, task: &Periodic) -> bool {
         let run = AssertUnwindSafe((task.task)()).catch_unwind();
         let done = tokio::select! {
             done = run => done,
             () = self.lost(task) => {
-                tracing::warn!(task = task.name, "lease of a periodic task lost, the task is dropped");
+                tracing::warn!(task = task.name, "lost the lease of a periodic task; this run is cancelled");
                 return false;
             }
         };
         match done {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::warn!(task = task.name, error, "periodic task failed, it is tried again"),
-            Err(_) => tracing::error!(task = task.name, "periodic task panicked, it is tried again"),
+            Ok(Err(error)) => {
+                tracing::warn!(task = task.name, error, "periodic task failed; trying again at its next turn")
+            }
+            Err(_) => tracing::error!(task = task.name, "periodic task panicked; trying again at its next turn"),
         }
         true
     }
 
-    /// Renews the lease for as long as it is polled; ends when it is lost.
+    /// Renews the lease for as long as it is polled; returns when the lease is lost.
     async fn lost(&self, task: &Periodic) {
         let mut until = Instant::now() + task.lease();
         loop {
@@ -127,7 +129,7 @@ impl Process {
             match self.acquire(task).await {
                 Ok(true) => until = Instant::now() + task.lease(),
                 Err(error) if Instant::now() < until => {
-                    tracing::debug!(task = task.name, %error, "lease of a periodic task not renewed, it is tried again");
+                    tracing::debug!(task = task.name, %error, "could not renew the lease of a periodic task; trying again");
                 }
                 _ => return,
             }

@@ -1,4 +1,4 @@
-//! Waking the workers: within the process at once, between processes by PostgreSQL's notices, and else by polling.
+//! Waking workers: at once within the process, by PostgreSQL's NOTIFY between processes, else by polling.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use tokio::time::sleep;
 
 use crate::worker::Core;
 
-/// Pause before a lost connection for notices is opened again.
+/// Pause before a lost LISTEN connection is opened again.
 const REOPEN: Duration = Duration::from_secs(1);
 
-/// Tells the workers of this process that there is something to do. Cheap to clone; all clones are one.
+/// Wakes the workers of this process. Cheap to clone; clones share their state.
 #[derive(Debug, Clone, Default)]
 pub struct Waker(Arc<Mutex<HashMap<String, Arc<Notify>>>>);
 
 impl Waker {
-    /// Call it after the transaction that added the jobs.
+    /// Wakes the workers of a queue. Must be called after the commit of the transaction that added the jobs.
     pub fn wake(&self, queue: Queue) {
         self.wake_named(queue.name);
     }
@@ -42,13 +42,13 @@ impl Waker {
     }
 }
 
-/// Hears what other processes have added, for as long as it is polled. Ends at once where there are no notices.
+/// Wakes queues on notifications of other processes, for as long as it is polled. Returns at once on SQLite.
 pub(crate) async fn listen(core: &Core) {
     loop {
         match Listener::open(&core.store, &[CHANNEL]).await {
             Ok(None) => return,
             Ok(Some(mut listener)) => {
-                // What was added while nobody listened.
+                // Jobs may have been added while no connection listened.
                 core.wake_all();
                 let error = loop {
                     match listener.next().await {
@@ -56,13 +56,15 @@ pub(crate) async fn listen(core: &Core) {
                         Err(error) => break error,
                     }
                 };
-                // With the database this connection is gone too.
+                // Not logged during an outage of the database, which has its own log lines.
                 if core.store.ping().await.is_ok() {
-                    tracing::warn!(%error, "connection for notices of new jobs lost, they are found by polling meanwhile");
+                    tracing::warn!(%error, "lost the LISTEN connection; new jobs of other processes are found by polling meanwhile");
                 }
             }
-            Err(error) if core.store.trouble().is_some() => tracing::debug!(%error, "cannot listen for new jobs"),
-            Err(error) => tracing::warn!(%error, "cannot listen for new jobs, they are found by polling meanwhile"),
+            Err(error) if core.store.trouble().is_some() => tracing::debug!(%error, "cannot LISTEN for new jobs"),
+            Err(error) => {
+                tracing::warn!(%error, "cannot LISTEN for new jobs; those of other processes are found by polling meanwhile")
+            }
         }
         sleep(REOPEN).await;
     }

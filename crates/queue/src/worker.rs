@@ -1,4 +1,4 @@
-//! A worker: claims jobs, runs them, keeps their leases, and ends in order.
+//! Workers: claim jobs, run them, keep their leases, and shut down gracefully.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -22,25 +22,25 @@ use crate::leases::Held;
 use crate::wake::{Waker, listen};
 use crate::{Handler, Polite, due, leases};
 
-/// How a worker works. The defaults suit one machine.
+/// Settings of a worker. The defaults suit one machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// How many jobs of a queue run here at a time, by the name of the queue; 0 leaves the queue to other workers. Default:
-    /// empty, and a queue that is missing has its [`Queue::slots`].
+    /// Concurrent jobs by name of the queue; 0 leaves the queue to other workers. Default: empty; a missing queue has
+    /// its [`Queue::slots`].
     pub slots: BTreeMap<String, u32>,
-    /// Requests to one host at a time. Default: 4.
+    /// Concurrent requests to one host. Default: 4.
     pub per_host: u32,
-    /// How long a job is ours without a heartbeat. Default: 60 s.
+    /// Duration of a lease without a heartbeat. Default: 60 s.
     pub lease: Duration,
-    /// How often the leases are renewed. Default: 20 s.
+    /// Interval of heartbeats, which renew leases. Default: 20 s.
     pub heartbeat: Duration,
-    /// How often to check whether running jobs were cancelled. Default: 2 s.
+    /// Interval at which running jobs are checked for cancellation. Default: 2 s.
     pub check: Duration,
-    /// How often jobs of lost workers are taken back. Default: 5 s.
+    /// Interval at which expired leases are reaped. Default: 5 s.
     pub reap: Duration,
-    /// How often to look for jobs without having been woken. Default: 1 s.
+    /// Poll interval for due jobs. Default: 1 s.
     pub poll: Duration,
-    /// How long running jobs may take to end when the worker stops; then they are given back. Default: 20 s.
+    /// Time for running jobs to end when the worker stops, after which they are released. Default: 20 s.
     pub drain: Duration,
 }
 
@@ -60,33 +60,33 @@ impl Default for Settings {
     }
 }
 
-/// A worker with the handlers of the jobs that it can do. It serves the queues of these jobs.
+/// Worker with its handlers. It serves the queues of their jobs.
 pub struct Worker {
     core: Core,
     handlers: Handlers,
 }
 
-/// By the kind of their jobs.
+/// Handlers by the kind of their jobs.
 pub(crate) type Handlers = HashMap<&'static str, Arc<dyn AnyHandler>>;
 
-/// What the parts of a worker share.
+/// State shared by the parts of a worker.
 pub(crate) struct Core {
     pub(crate) store: Store,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) settings: Settings,
     pub(crate) waker: Waker,
-    /// Under which it asks hosts.
+    /// Name of the worker in the politeness state of hosts.
     pub(crate) name: String,
     pub(crate) held: Held,
     pub(crate) hosts: Hosts,
-    /// The queues that are served here, with their slots.
+    /// Queues served here, with their slots.
     pub(crate) queues: Vec<(Queue, usize)>,
-    /// Notified when a queue has slots and a claim got nothing.
+    /// Notified when a queue has free slots and a claim got nothing.
     pub(crate) idle: Notify,
 }
 
 impl Worker {
-    /// A worker that can do nothing yet.
+    /// Creates a worker without handlers.
     #[must_use]
     pub fn new(store: Store, clock: Arc<dyn Clock>, settings: Settings) -> Self {
         let (waker, held, hosts, idle) = (Waker::default(), Held::default(), Hosts::default(), Notify::new());
@@ -95,14 +95,14 @@ impl Worker {
         Self { core, handlers: HashMap::new() }
     }
 
-    /// The same, woken by this waker.
+    /// Replaces the waker.
     #[must_use]
     pub fn woken_by(mut self, waker: Waker) -> Self {
         self.core.waker = waker;
         self
     }
 
-    /// The same with one more handler.
+    /// Adds a handler.
     #[must_use]
     pub fn with<H: Handler>(mut self, handler: H) -> Self {
         let committers = self.committers();
@@ -110,7 +110,7 @@ impl Worker {
         self
     }
 
-    /// The same with one more handler, whose jobs send requests to hosts.
+    /// Adds a handler whose jobs send requests to hosts.
     #[must_use]
     pub fn with_polite<H: Polite>(mut self, handler: H) -> Self {
         let committers = self.committers();
@@ -118,7 +118,7 @@ impl Worker {
         self
     }
 
-    /// The queues of its handlers, each once, with the slots that it has for them.
+    /// Returns the queues of the handlers, each once, with their slots.
     #[must_use]
     pub fn queues(&self) -> Vec<(Queue, u32)> {
         let mut queues: BTreeMap<&str, Queue> = BTreeMap::new();
@@ -129,17 +129,17 @@ impl Worker {
         queues.into_values().map(|queue| (queue, slots(queue))).collect()
     }
 
-    /// Works until `stop`, then lets running jobs end for [`Settings::drain`] and gives back those that have not.
-    /// Needs tokio's multi-thread runtime.
+    /// Runs until `stop`, then lets running jobs end within [`Settings::drain`] and releases the others. Needs tokio's
+    /// multi-thread runtime.
     #[crate::boxed]
     pub async fn run(mut self, stop: CancellationToken) {
         let served = self.queues().into_iter().filter(|(_, slots)| *slots > 0);
         self.core.queues = served.map(|(queue, slots)| (queue, usize::try_from(slots).unwrap_or(usize::MAX))).collect();
         let (core, handlers) = (Arc::new(self.core), Arc::new(self.handlers));
         let [claiming, running, committing, services] = [(); 4].map(|()| TaskTracker::new());
-        // Ends what serves the running jobs, once these are written down.
+        // Stops the services of running jobs (lease renewal) after the last commit.
         let ended = CancellationToken::new();
-        // What claims and commits does little else than write.
+        // Claims and commits mostly write.
         let writing = core.store.writing_runtime();
         let lines = lines(&core, &handlers, &running, &stop);
         for handler in handlers.values() {
@@ -155,7 +155,7 @@ impl Worker {
         for line in lines.into_values() {
             claiming.spawn_on(line.run(), &writing);
         }
-        // Without a queue there are leases of lost workers to look after all the same.
+        // A worker without queues still reaps the leases of lost workers.
         stop.cancelled().await;
         all_of(&claiming).await;
         running.close();
@@ -169,13 +169,13 @@ impl Worker {
         all_of(&services).await;
     }
 
-    /// Where it can, a commit goes on while another waits for its disk.
+    /// Returns the number of committers: with several writers, one commits while another waits for the disk.
     fn committers(&self) -> usize {
         if self.core.store.parallel_writers() { 3 } else { 1 }
     }
 }
 
-/// The queues that are served, by their names.
+/// Returns the queues served here, by name.
 fn lines(
     core: &Arc<Core>,
     handlers: &Arc<Handlers>,
@@ -190,7 +190,7 @@ fn lines(
     core.queues.iter().map(|queue| (queue.0.name, Arc::new(line(queue)))).collect()
 }
 
-/// Waits for the end of all tasks; no more come.
+/// Closes the tracker and waits for its tasks.
 async fn all_of(tasks: &TaskTracker) {
     tasks.close();
     tasks.wait().await;
@@ -207,8 +207,8 @@ impl Core {
         self.clock.now()
     }
 
-    /// Whether a transaction failed because the database is away or full. One that has lost its connection while the database
-    /// goes on may do so each time.
+    /// Whether a transaction failed because the database is away or full. A lost connection counts only if the database
+    /// is away: otherwise the transaction itself may lose the connection each time.
     pub(crate) fn is_outage(&self, error: &StoreError) -> bool {
         error.trouble().is_some() && (!error.is_lost() || self.store.trouble().is_some())
     }
@@ -217,7 +217,7 @@ impl Core {
         self.queues.iter().for_each(|(queue, _)| self.waker.wake(*queue));
     }
 
-    /// When a lease that begins or is renewed now ends.
+    /// Returns the expiry of a lease that starts or is renewed now.
     pub(crate) fn lease_until(&self) -> Timestamp {
         self.now() + TimeDelta::from_std(self.settings.lease).unwrap_or_default()
     }

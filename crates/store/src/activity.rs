@@ -1,5 +1,5 @@
-//! What a team has done, the newest first: its scrapes, files, runs and browser sessions, as long as their rows are kept.
-//! What must leave no trace has no row, or none that says what it was about.
+//! Activity of a team, newest first: scrapes, parsed files, runs and browser sessions, as long as their rows are kept.
+//! Operations with zero data retention have no row, or one that does not say what it was about.
 
 use base::Timestamp;
 use diesel::prelude::*;
@@ -10,53 +10,53 @@ use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::{browser_session, run, scrape};
 
-/// Something that a team has done.
+/// Entry of the activity list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its id, as told to the client.
+    /// Id, as known to the client.
     pub id: String,
-    /// What it was.
+    /// Kind of operation.
     pub kind: Kind,
-    /// The address that it was about; absent where there is none and where it must not be told.
+    /// URL that it was about; `None` if there is none or it must not be shown.
     pub target: Option<String>,
-    /// When it began.
+    /// Start time.
     pub created_at: Timestamp,
 }
 
-/// What a team has done.
+/// Kind of operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Kind {
-    /// A page was scraped.
+    /// Scrape of a page.
     Scrape,
-    /// A file that was sent was read.
+    /// Parse of an uploaded file.
     File,
-    /// A run was started, of this kind.
+    /// Run of this kind.
     Run(String),
-    /// A browser session of its own was started.
+    /// Stand-alone browser session.
     Session,
-    /// The page of a scrape was opened.
+    /// Browser session of the page of a scrape.
     PageSession,
 }
 
-/// Which entries are wanted.
+/// Filter of [`list`].
 #[derive(Debug, Clone, Default)]
 pub struct Wanted<'a> {
-    /// Only this kind.
+    /// Only entries of this kind.
     pub kind: Option<Kind>,
-    /// Only what stands behind this one in the list.
+    /// Only entries after this place.
     pub after: Option<Place<'a>>,
 }
 
-/// A place in the list.
+/// Place in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place<'a> {
-    /// When the entry began.
+    /// Start time of the entry.
     pub created_at: Timestamp,
-    /// Its id.
+    /// Id of the entry.
     pub id: &'a str,
 }
 
-/// Up to `limit` entries of a team, the newest first; those of the same moment by their id.
+/// Returns up to `limit` entries of a team, newest first; entries with equal times are ordered by id.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -79,14 +79,15 @@ pub async fn list(conn: &mut Conn, team: &str, wanted: &Wanted<'_>, limit: i64) 
     Ok(entries)
 }
 
-/// Part of the list: what one index gives, in order.
+/// Part of the list that one index returns in order.
 struct Part<'a> {
     team: &'a str,
     after: Option<(DbTime, &'a str)>,
     limit: i64,
 }
 
-/// The newest rows of one table, as the part asks for them. The first condition on the time is what the index knows.
+/// Loads the newest rows of one table. The first condition on the time lets the index bound the scan; the second one is
+/// exact.
 macro_rules! newest {
     ($part:expr, $conn:expr, $table:ident, $rows:expr, $columns:expr) => {{
         let mut query = $rows.filter($table::team_id.eq($part.team)).into_boxed();
@@ -102,7 +103,7 @@ macro_rules! newest {
 type ScrapeRow = (String, Option<String>, DbTime);
 
 impl Part<'_> {
-    /// Pages, or files.
+    /// Returns scrapes of pages, or of files.
     async fn scrapes(&self, conn: &mut Conn, of_pages: bool) -> Result<Vec<Entry>> {
         let columns = (scrape::id, scrape::url, scrape::created_at);
         let rows: Vec<ScrapeRow> = on!(conn, |c| match of_pages {

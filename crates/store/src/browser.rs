@@ -1,4 +1,4 @@
-//! Browsers that clients keep for a while: one row for each, so that every server knows whose it is and where it runs.
+//! Browser sessions of clients: one row each, so that every server knows the owner and the server that runs it.
 
 use base::{Secret, Timestamp};
 use diesel::prelude::*;
@@ -9,59 +9,59 @@ use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::browser_session as table;
 
-/// A session.
+/// Browser session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
-    /// Its id, as told to the client.
+    /// Id, as known to the client.
     pub id: String,
-    /// The team that it belongs to.
+    /// Id of the team that it belongs to.
     pub team_id: String,
-    /// The scrape whose page it shows; none for a session of its own.
+    /// Id of the scrape whose page it shows; `None` for a stand-alone session.
     pub scrape_id: Option<String>,
-    /// Where the server that runs it is reached by the others; empty when it told nobody.
+    /// Address at which other servers reach the server that runs it; empty if it has none.
     pub owner: String,
-    /// What opens it; empty from its end on.
+    /// Access tokens; empty after its end.
     pub tokens: Tokens,
-    /// Whether it can be watched.
+    /// Whether it has a live view.
     pub is_watchable: bool,
-    /// When it began.
+    /// Start time.
     pub created_at: Timestamp,
-    /// When it was last used, to a few seconds.
+    /// Time of the last use, to a few seconds.
     pub last_used_at: Timestamp,
-    /// When it ends at the latest.
+    /// Latest end.
     pub expires_at: Timestamp,
-    /// Until when its server is known to run it.
+    /// Time until which its server is known to run it.
     pub alive_until: Timestamp,
-    /// When it ended.
+    /// End time.
     pub ended_at: Option<Timestamp>,
-    /// What it cost; 0 before its end.
+    /// Credits charged; 0 before its end.
     pub credits: i64,
-    /// The key under which the same call starts it once.
+    /// Idempotent call that started it.
     pub call: Option<Call>,
 }
 
-/// A call that counts once.
+/// Call with an idempotency key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Its idempotency key.
+    /// Idempotency key.
     pub key: String,
-    /// Tells whether two calls ask for the same.
+    /// Fingerprint of the request, to tell a repeat from a different request.
     pub fingerprint: String,
 }
 
-/// What opens a session over its addresses: each opens one thing only.
+/// Access tokens of a session; each opens one kind of access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tokens {
-    /// Its protocol.
+    /// Token for the DevTools protocol.
     pub cdp: Secret,
-    /// The sight of it.
+    /// Token for the live view.
     pub view: Secret,
-    /// The sight of it, with mouse and keys.
+    /// Token for the live view with mouse and keyboard.
     pub hand: Secret,
 }
 
 impl Session {
-    /// Whether it can be used at `now`.
+    /// Whether the session can be used at `now`.
     #[must_use]
     pub fn is_active(&self, now: Timestamp) -> bool {
         self.ended_at.is_none() && self.alive_until > now
@@ -92,9 +92,9 @@ struct Row {
 /// Adds a session.
 ///
 /// # Errors
-/// [`is_duplicate`](crate::StoreError::is_duplicate) when the scrape has a session that has not ended, and when the team has
-/// one under the same idempotency key;
-/// [`Query`](crate::StoreError::Query), also when the team is unknown.
+/// [`is_duplicate`](crate::StoreError::is_duplicate) when the scrape has a session that has not ended, and when the
+/// team has a session with the same idempotency key; [`Query`](crate::StoreError::Query), also when the team is
+/// unknown.
 #[crate::boxed]
 pub async fn insert(conn: &mut Conn, session: &Session) -> Result<()> {
     let row = Row::from(session.clone());
@@ -103,7 +103,7 @@ pub async fn insert(conn: &mut Conn, session: &Session) -> Result<()> {
     Ok(())
 }
 
-/// A session, of whatever team.
+/// Returns a session of any team.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -114,7 +114,7 @@ pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Session>> {
     Ok(row.map(Session::from))
 }
 
-/// The session of a team that was started under an idempotency key.
+/// Returns the session that a team started with an idempotency key.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -125,7 +125,7 @@ pub async fn find_by_key(conn: &mut Conn, team: &str, key: &str) -> Result<Optio
     Ok(row.map(Session::from))
 }
 
-/// The session of a team's scrape that has not ended.
+/// Returns the session of a team's scrape that has not ended.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -139,7 +139,7 @@ pub async fn of_scrape(conn: &mut Conn, team: &str, scrape: &str) -> Result<Opti
     Ok(row.map(Session::from))
 }
 
-/// When the newest session of a team's scrape ended, if all have.
+/// Returns the newest session of a team's scrape, ended or not.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -154,8 +154,8 @@ pub async fn last_of_scrape(conn: &mut Conn, team: &str, scrape: &str) -> Result
     Ok(row.map(Session::from))
 }
 
-/// Up to `limit` sessions of a team that belong to no scrape, the newest first: all, or only those of which
-/// [`Session::is_active`] says `is_active` at `now`.
+/// Returns up to `limit` stand-alone sessions of a team, newest first: all of them, or only those whose
+/// [`Session::is_active`] at `now` equals `is_active`.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -181,7 +181,7 @@ pub async fn list(
     Ok(rows.into_iter().map(Session::from).collect())
 }
 
-/// Says that a session still runs, and when it was last used; false when it has ended in the eyes of others.
+/// Notes that a session is running and when it was last used; `false` if it is recorded as ended.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -193,7 +193,7 @@ pub async fn renew(conn: &mut Conn, id: &str, last_used_at: Timestamp, alive_unt
     Ok(on!(conn, |c| diesel::update(mine).set(set).execute(c).await)? == 1)
 }
 
-/// Ends a session, and forgets what opens it; false when it had ended before.
+/// Ends a session and removes its tokens; `false` if it had ended before.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -211,10 +211,10 @@ pub async fn end(conn: &mut Conn, id: &str, at: Timestamp, credits: i64) -> Resu
     Ok(on!(conn, |c| diesel::update(open).set(set).execute(c).await)? == 1)
 }
 
-/// Ends up to `limit` sessions whose server was last heard of before `now`; says how many.
+/// Ends up to `limit` sessions whose server stopped renewing them before `now`; returns their number.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then none has ended.
+/// [`Query`](crate::StoreError::Query); no session was ended then.
 #[crate::boxed]
 pub async fn end_lost(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
@@ -233,10 +233,10 @@ pub async fn end_lost(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usi
     .await
 }
 
-/// Removes up to `limit` sessions that have ended and began before `before`; says how many.
+/// Removes up to `limit` ended sessions that began before `before`; returns their number.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then nothing is removed.
+/// [`Query`](crate::StoreError::Query); nothing was removed then.
 #[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {

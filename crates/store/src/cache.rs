@@ -1,5 +1,5 @@
-//! The index of cached pages. The bodies are elsewhere, each stored once under its digest: small ones in a table of their
-//! own, large ones among the blobs.
+//! Index of cached pages. Bodies are stored once each under their digest: small ones in a table, large ones in the blob
+//! store.
 
 mod bodies;
 
@@ -14,69 +14,69 @@ use crate::schema::cache_entry;
 
 pub use bodies::{bytes, delete_next, deleted, has_body, packed, rely_on};
 
-/// How many copies of a page [`find`] looks at: enough to step over a few that failed.
+/// Limit of copies that [`find`] returns: enough to skip a few whose page failed.
 const NEWEST: i64 = 5;
 
-/// A page as it was fetched once.
+/// Cached copy of a page.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = cache_entry, treat_none_as_default_value = false)]
 pub struct CacheEntry {
-    /// A UUIDv7: ids are in the order of time.
+    /// UUIDv7, so that ids are in the order of time.
     pub id: String,
-    /// Who may see it: a team, or everybody.
+    /// Scope of sharing: a team, or everybody.
     pub scope: String,
-    /// The normalised URL.
+    /// Normalised URL.
     pub key: String,
-    /// The options that change the page.
+    /// Options that change the page.
     pub variant: String,
-    /// Where the redirects ended.
+    /// URL after redirects.
     pub final_url: String,
-    /// The status of the answer.
+    /// HTTP status.
     pub status_code: i32,
-    /// The content type as sent.
+    /// `Content-Type` as sent.
     pub content_type: Option<String>,
-    /// The character set, when known.
+    /// Character set, if known.
     pub charset: Option<String>,
-    /// Where the body is.
+    /// Digest of the body, under which it is stored.
     pub body_digest: String,
-    /// The size of the body.
+    /// Size of the body, in bytes.
     pub body_bytes: i64,
-    /// The kind of proxy it came through.
+    /// Kind of proxy that it was fetched through.
     pub proxy: String,
-    /// When it was fetched.
+    /// Time of the fetch.
     #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub fetched_at: Timestamp,
-    /// When it may be removed.
+    /// Time of expiry, after which it may be removed.
     #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub expires_at: Timestamp,
-    /// Whether the body is in the database, see [`packed`].
+    /// Whether the body is in the database ([`packed`]), not in the blob store.
     pub in_row: bool,
-    /// Whether the body is what the scripts of the page have made of it, and not what the server sent.
+    /// Whether the body is the rendered page, after its scripts ran, not the response of the server.
     pub rendered: bool,
-    /// The `ETag` that the page came with.
+    /// `ETag` of the response.
     pub etag: Option<String>,
-    /// The `Last-Modified` that the page came with.
+    /// `Last-Modified` of the response.
     pub last_modified: Option<String>,
 }
 
-/// Which copy is wanted. Both bounds of the fetch time are inclusive.
+/// Filter of [`find`]. Both bounds of the fetch time are inclusive.
 #[derive(Debug, Clone, Copy)]
 pub struct Wanted<'a> {
-    /// See [`CacheEntry::scope`].
+    /// Scope; see [`CacheEntry::scope`].
     pub scope: &'a str,
-    /// See [`CacheEntry::key`].
+    /// Normalised URL.
     pub key: &'a str,
-    /// See [`CacheEntry::variant`].
+    /// Options that change the page.
     pub variant: &'a str,
-    /// Not fetched before this.
+    /// Earliest time of the fetch.
     pub not_before: Timestamp,
-    /// Not fetched after this.
+    /// Latest time of the fetch.
     pub not_after: Timestamp,
-    /// See [`CacheEntry::rendered`]; either when not given.
+    /// Only rendered copies, or only others; `None` for both.
     pub rendered: Option<bool>,
 }
 
-/// Adds a copy whose body is among the blobs.
+/// Adds a copy whose body is in the blob store.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query), also when the id is taken.
@@ -87,10 +87,10 @@ pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
     Ok(())
 }
 
-/// Adds a copy whose body is in the database already; `false`, and nothing is added, when it is not.
+/// Adds a copy whose body is in the database already; adds nothing and returns `false` if the body is missing.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then none of it is written.
+/// [`Query`](crate::StoreError::Query); nothing was written then.
 #[crate::boxed]
 pub async fn insert_beside_body(conn: &mut Conn, entry: &CacheEntry) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
@@ -103,10 +103,10 @@ pub async fn insert_beside_body(conn: &mut Conn, entry: &CacheEntry) -> Result<b
     .await
 }
 
-/// Adds a copy with its body, which is not written again when it is there.
+/// Adds a copy together with its body, unless the body is stored already.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then neither copy nor body is written.
+/// [`Query`](crate::StoreError::Query); neither copy nor body was written then.
 #[crate::boxed]
 pub async fn insert_with_body(conn: &mut Conn, entry: &CacheEntry, packed: &[u8]) -> Result<()> {
     conn.atomic(async |conn: &mut Conn| {
@@ -116,7 +116,7 @@ pub async fn insert_with_body(conn: &mut Conn, entry: &CacheEntry, packed: &[u8]
     .await
 }
 
-/// The newest copies, newest first, 5 at most.
+/// Returns the newest matching copies, newest first, 5 at most.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -130,13 +130,13 @@ pub async fn find(conn: &mut Conn, wanted: &Wanted<'_>) -> Result<Vec<CacheEntry
         .filter(cache_entry::fetched_at.ge(DbTime::from(wanted.not_before)))
         .filter(cache_entry::fetched_at.le(DbTime::from(wanted.not_after)))
         .filter(cache_entry::rendered.eq(either.0).or(cache_entry::rendered.eq(either.1)))
-        // Two copies may have the same time; with the id the order is the same on both databases.
+        // Copies may have equal times; ordering by the id as well gives both databases the same order.
         .order((cache_entry::fetched_at.desc(), cache_entry::id.desc()))
         .limit(NEWEST);
     Ok(on!(conn, |c| query.select(CacheEntry::as_select()).load(c).await)?)
 }
 
-/// The copy with this id.
+/// Returns the copy with this id.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -149,7 +149,7 @@ pub async fn by_id(conn: &mut Conn, id: &str) -> Result<Option<CacheEntry>> {
 /// Removes a copy; its body stays.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); nothing has changed then.
+/// [`Query`](crate::StoreError::Query); nothing was changed then.
 #[crate::boxed]
 pub async fn remove(conn: &mut Conn, id: &str) -> Result<()> {
     let mut conn = conn.turn().await?;
@@ -157,23 +157,23 @@ pub async fn remove(conn: &mut Conn, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// What one round of [`expired`] or [`oldest`] removed.
+/// Result of one round of [`expired`] or [`oldest`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Removed {
-    /// Copies.
+    /// Number of removed copies.
     pub rows: usize,
-    /// The bytes of the bodies that no copy uses any more, as [`bytes`] counts them.
+    /// Bytes of the bodies that no copy uses any more, as counted by [`bytes`].
     pub bytes: i64,
 }
 
-/// Id, digest and size of a copy, and whether its body is in the database.
+/// Id, digest and body size of a copy, and whether the body is in the database.
 type Named = (String, String, i64, bool);
 
-/// Removes up to `limit` copies that expired by `now`, oldest first, with the bodies that none uses any more; those among
-/// the blobs are marked. Fewer than the limit means that none is left.
+/// Removes up to `limit` copies that expired by `now`, oldest first, and the bodies that no copy uses any more; bodies
+/// in the blob store are marked for deletion. Fewer than the limit means that none is left.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then nothing is removed.
+/// [`Query`](crate::StoreError::Query); nothing was removed then.
 #[crate::boxed]
 pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Removed> {
     conn.atomic(async |conn: &mut Conn| {
@@ -188,11 +188,11 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Remo
     .await
 }
 
-/// Removes the oldest copies of all until their bodies make `bytes`, `limit` of them at most, as [`expired`] does. Ids are
-/// made in the order of time.
+/// Removes the oldest copies, at most `limit`, until their bodies add up to `bytes`, in the same way as [`expired`].
+/// The order is that of the ids.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then nothing is removed.
+/// [`Query`](crate::StoreError::Query); nothing was removed then.
 #[crate::boxed]
 pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> {
     conn.atomic(async |conn: &mut Conn| {
@@ -204,8 +204,8 @@ pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> 
         ));
         let mut rows: Vec<Named> = on!(conn, |c| first.load(c).await)?;
         let mut sum = 0;
-        // A body that several copies share is counted for each. Then less is freed than asked for, which the result says,
-        // and the caller comes again.
+        // A body that several copies share is counted for each of them, so less may be freed than requested. The result
+        // says how much, and the caller repeats.
         let enough = rows.iter().position(|(_, _, size, _)| {
             sum += size;
             sum >= bytes
@@ -223,7 +223,7 @@ async fn take_out(conn: &mut Conn, mut rows: Vec<Named>) -> Result<Removed> {
     let ids: Vec<&String> = rows.iter().map(|(id, ..)| id).collect();
     let gone = diesel::delete(cache_entry::table.filter(cache_entry::id.eq_any(ids)));
     let count = on!(conn, |c| gone.execute(c).await)?;
-    // Each body once, whichever of its copies go, and only those that no remaining copy uses.
+    // Each body once, and only those that no remaining copy uses.
     rows.sort_by(|(_, one, _, here), (_, other, _, there)| (one, here).cmp(&(other, there)));
     rows.dedup_by(|(_, one, _, here), (_, other, _, there)| (one, here) == (other, there));
     let digests: Vec<String> = rows.iter().map(|(_, digest, ..)| digest.clone()).collect();

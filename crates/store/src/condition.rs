@@ -1,4 +1,4 @@
-//! How the database is: what its connections notice, for everybody who wants one.
+//! Health of the database as seen by all connections of this process, shared by all callers.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -17,36 +17,36 @@ use crate::error::{Result, StoreError};
 use crate::losses::Losses;
 use crate::trouble::{self, Trouble};
 
-/// How long somebody waits for the return of a database that is away. Together with [`ANSWER`] less than two seconds.
+/// Time that a caller waits for a database that is away. Together with [`ANSWER`] less than two seconds.
 const PATIENCE: Duration = Duration::from_millis(400);
-/// How long the database may take to answer the shortest of all questions.
+/// Timeout for the answer to `SELECT 1` and for opening a connection.
 pub(crate) const ANSWER: Duration = Duration::from_millis(1400);
-/// A connection that has answered so recently is not asked again.
+/// Age of the last answer up to which a connection is lent without a check.
 const FRESH: Duration = Duration::from_millis(500);
-/// A server that has answered so recently is there, however long its connections stay busy.
+/// Age of the last answer up to which a server counts as reachable, however long its connections stay busy.
 const THERE: Duration = Duration::from_secs(2);
 
-/// See the module.
+/// Health of one database.
 #[derive(Debug)]
 pub(crate) struct Condition {
-    /// It does not answer, or cannot be written.
+    /// Outage: the database does not answer or cannot be written.
     away: Outage,
-    /// No room for what is to be written.
+    /// Outage: no room on its disk.
     full: Outage,
-    /// It lets nobody in besides those who are connected: for the log alone.
+    /// Outage: the server refuses further connections; only logged.
     crowded: Outage,
-    /// It may answer, but what was to be written was refused: away until something could be written.
+    /// Whether the last write was refused: the database counts as away until a write succeeds, even if it answers.
     unwritable: AtomicBool,
-    /// Of SQLite's file.
+    /// Folder of the SQLite file.
     folder: Option<PathBuf>,
     answered: Mutex<Option<Instant>>,
     losses: Losses,
-    /// While it lets nobody in, one at a time tries to connect.
+    /// Lock of connection attempts: while the server refuses connections, one task at a time tries.
     pub(crate) trying: tokio::sync::Mutex<()>,
 }
 
 impl Condition {
-    /// Of a database that works; `file` is SQLite's.
+    /// Creates the condition of a healthy database; `file` is that of SQLite.
     pub(crate) fn new(file: Option<&str>) -> Arc<Self> {
         let folder = file.map(|file| Path::new(file).parent().unwrap_or(Path::new(".")).to_owned());
         Arc::new(Self {
@@ -61,7 +61,7 @@ impl Condition {
         })
     }
 
-    /// The trouble that lasts.
+    /// Returns the current trouble.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         match (self.away.lasts(), self.full.lasts()) {
             (true, _) => Some(Trouble::Away),
@@ -70,7 +70,7 @@ impl Condition {
         }
     }
 
-    /// Waits for the beginning of a trouble.
+    /// Waits until a trouble begins.
     pub(crate) async fn begun(&self) {
         tokio::select! {
             () = self.away.begun() => {}
@@ -78,17 +78,17 @@ impl Condition {
         }
     }
 
-    /// Something could be written.
+    /// Notes a successful write.
     pub(crate) fn can_write(&self) {
         self.unwritable.store(false, Ordering::Relaxed);
         self.away.works();
-        // What was written may have fitted into room that was there already.
+        // The write may have fitted into free pages of the file, so the disk is checked as well.
         if self.full.lasts() && self.room().is_none_or(|room| !room.is_full()) {
             self.full.works();
         }
     }
 
-    /// A server has answered. One that refused to write is away all the same, until something could be written.
+    /// Notes an answer of the server. It ends an outage unless a write was refused.
     pub(crate) fn answered(&self) {
         let now = Instant::now();
         *self.answered.lock() = Some(now);
@@ -97,28 +97,32 @@ impl Condition {
         }
         if let Some(lost) = self.losses.due(now) {
             let (connections, cause) = (lost.connections, lost.cause);
-            tracing::warn!(connections, cause, "connections to the database were lost, though it answers");
+            tracing::warn!(
+                connections,
+                cause,
+                "database connections were lost although the database answers; their statements failed"
+            );
         }
     }
 
-    /// A server has let us in.
+    /// Notes a new connection.
     pub(crate) fn connected(&self) {
         self.crowded.works();
         self.answered();
     }
 
-    /// A server has as many connections as it may have, and lets nobody else in: it is busy, not away.
+    /// Notes that the server has reached its limit of connections: it is busy, not away.
     pub(crate) fn crowded(&self, cause: impl Display) {
         self.crowded.failed(cause);
         self.answered();
     }
 
-    /// Whether nobody gets a new connection, as far as is known.
+    /// Whether new connections fail, as far as is known.
     pub(crate) fn refuses(&self) -> bool {
         self.away.lasts() || self.crowded.lasts()
     }
 
-    /// Whether the last answer is so young that another question is not worth its time.
+    /// Whether the last answer is recent enough to skip a check.
     pub(crate) fn is_fresh(&self) -> bool {
         !self.away.lasts() && self.has_answered_within(FRESH)
     }
@@ -127,7 +131,7 @@ impl Condition {
         self.answered.lock().is_some_and(|at| at.elapsed() < time)
     }
 
-    /// It could not be reached, with this cause: it is away, or has no room.
+    /// Notes a failed connection: the database is away, or the disk of SQLite is full.
     pub(crate) fn failed(&self, cause: impl Display) {
         match self.full_room() {
             Some(room) => self.full.failed(format!("{cause}; {room}")),
@@ -140,7 +144,7 @@ impl Condition {
         self.away.failed(cause);
     }
 
-    /// Lets nobody to a database that is away, but waits a little for its return.
+    /// Fails if the database is away and does not come back within [`PATIENCE`].
     ///
     /// # Errors
     /// [`StoreError::Pool`] with the cause.
@@ -151,13 +155,13 @@ impl Condition {
         Ok(())
     }
 
-    /// No connection came out of the pool.
+    /// Notes that the pool gave no connection, and returns the error.
     pub(crate) fn broken(&self, error: &RunError) -> StoreError {
         let cause = match error {
-            RunError::TimedOut => "all connections stayed busy, or none could be made".to_owned(),
+            RunError::TimedOut => "every connection stayed busy, or no new one could be opened".to_owned(),
             RunError::User(error) => error.to_string(),
         };
-        // Not every wait makes the pool ask for one more connection, so the last answer of a full server may be older.
+        // Not every caller that waits makes the pool try to connect, so the last refusal of a full server may be older.
         let is_there = self.crowded.lasts() || self.has_answered_within(THERE);
         let is_busy = matches!(error, RunError::TimedOut) && is_there;
         if !is_busy {
@@ -169,7 +173,7 @@ impl Condition {
         }
     }
 
-    /// What a connection waits for is awaited as long as the database is not known to be away; then not much longer.
+    /// Waits for `work`; fails once the database is away, but not before [`PATIENCE`].
     ///
     /// # Errors
     /// [`StoreError::Pool`] with the cause.
@@ -188,9 +192,9 @@ impl Condition {
     fn note(&self, error: &Error) {
         match trouble::of(error) {
             Some(Trouble::Full) => self.filled(error),
-            // SQLite cannot map a file that it cannot make longer, and says no more than this.
+            // On a full disk, SQLite cannot map a file that it cannot extend, and reports only an I/O error.
             Some(Trouble::Away) if self.full_room().is_some() => self.filled(error),
-            // One connection is not all of them: the next one is asked before it is lent.
+            // One lost connection is not an outage: the next connection is checked before it is lent.
             Some(Trouble::Away) if trouble::is_lost(error) => {
                 *self.answered.lock() = None;
                 self.losses.add(error, Instant::now());
@@ -210,8 +214,8 @@ impl Condition {
         }
     }
 
-    /// Why a connection cannot be made. On a full disk SQLite cannot make its file of shared memory, which looks like any
-    /// other failure.
+    /// Returns the error of a connection that cannot be opened. On a full disk SQLite cannot create its shared-memory
+    /// file, which looks like any other failure, so the disk is checked.
     pub(crate) fn unopened(&self, error: &RunError) -> Error {
         match self.full_room() {
             Some(room) => trouble::no_room(room),
@@ -223,16 +227,16 @@ impl Condition {
         disk::room(self.folder.as_deref()?)
     }
 
-    /// The room of SQLite's disk, when it has none left.
+    /// Returns the room on SQLite's disk if it is full.
     fn full_room(&self) -> Option<disk::Room> {
         self.room().filter(disk::Room::is_full)
     }
 }
 
-/// Hears the errors of all statements of a connection.
+/// Instrumentation that reports the errors of all statements of a connection.
 pub(crate) struct Observer {
     condition: Arc<Condition>,
-    /// Who listens to every connection of the process.
+    /// Default instrumentation of the process, called as well.
     usual: Option<Box<dyn Instrumentation>>,
 }
 

@@ -1,7 +1,7 @@
-//! A connection of either kind.
+//! Connections of both backends.
 //!
-//! `on!` expands a query once per kind, so both are type-checked. Where they must differ, it takes two bodies, or the
-//! query's own file has one for each.
+//! `on!` expands a query once for each backend, so both are type-checked. Where the backends differ, it takes two
+//! bodies, or the file of the query has one for each.
 
 use std::collections::BTreeSet;
 use std::error::Error as StdError;
@@ -27,39 +27,38 @@ use tokio::task::block_in_place;
 
 use crate::writer::{Taken, Writer};
 
-/// SQLite behind an async face: every statement runs at once, on the thread that asks.
+/// SQLite with an async interface: every statement runs immediately on the calling thread.
 pub(crate) type AsyncSqlite = SyncConnectionWrapper<SqliteConnection, InPlace>;
 
-/// A connection out of the pool. It goes back when dropped, or is closed if a transaction was left open on it.
+/// Pooled connection. It returns to the pool when dropped, or is closed if a transaction was left open.
 pub struct Conn {
     pub(crate) link: Link,
     state: Arc<AtomicU8>,
-    /// Where SQLite's writing connection is, when this is another one.
+    /// SQLite's writer, if this connection is a reading one.
     writer: Option<Arc<Writer>>,
-    /// See [`Conn::added`].
+    /// Queues for [`Conn::added`].
     added: BTreeSet<String>,
-    /// The turn, when this is the writing connection. Given back after the connection.
+    /// Permit of the writing connection, released after the connection.
     _turn: Option<OwnedSemaphorePermit>,
 }
 
-/// The two kinds.
+/// Connection of one backend.
 #[expect(clippy::large_enum_variant, reason = "there are as many as the pool has, and none is moved around")]
 pub(crate) enum Link {
     Pg(PooledConnection<'static, AsyncPgConnection>),
     Sqlite(PooledConnection<'static, AsyncSqlite>),
 }
 
-/// What keeps the books of PostgreSQL's transactions.
+/// Transaction manager of PostgreSQL connections.
 pub(crate) type PostgresTransactions = <AsyncPgConnection as AsyncConnection>::TransactionManager;
 
-/// Runs statements on the calling thread, whose other tasks move to another one for that time. Sending each statement to
-/// a thread of its own takes several times as long as the statement.
+/// Runs statements on the calling thread, while its other tasks move to another thread. Sending each statement to a
+/// blocking thread takes several times as long as the statement.
 pub(crate) struct InPlace;
 
-/// An async closure on a connection whose future can move between threads.
-/// (`AsyncFnOnce` alone cannot say so yet.)
+/// Async closure on a connection whose future is `Send`, which `AsyncFnOnce` alone cannot express yet.
 pub trait TxFn<'c, R, E>: FnOnce(&'c mut Conn) -> <Self as TxFn<'c, R, E>>::Fut {
-    /// The future it gives.
+    /// Future that the closure returns.
     type Fut: Future<Output = Result<R, E>> + Send;
 }
 
@@ -71,10 +70,10 @@ where
     type Fut = Fut;
 }
 
-/// One expression, type-checked once per backend: `on!(conn, |c| query.execute(c).await)`.
+/// Expands an expression once for each backend: `on!(conn, |c| query.execute(c).await)`.
 ///
-/// What looks a row up by a unique key ends in `get_result`, not in `first`: that adds a LIMIT, and SQLite plans a
-/// statement whose limit is bound anew each time.
+/// Look-ups by a unique key use `get_result` and not `first`, which adds a LIMIT: SQLite prepares a statement with a
+/// bound limit again each time.
 macro_rules! on {
     ($conn:expr, |$c:ident| $body:expr) => {
         match $conn.link {
@@ -108,18 +107,18 @@ const OPEN: u8 = 1;
 const ABANDONED: u8 = 2;
 
 impl Conn {
-    /// `writer` writes for it, when it is SQLite's.
+    /// Wraps a connection; `writer` is SQLite's, for its reading connections.
     pub(crate) fn new(link: Link, writer: Option<Arc<Writer>>) -> Self {
         Self { link, state: Arc::new(AtomicU8::new(IDLE)), writer, added: BTreeSet::new(), _turn: None }
     }
 
-    /// SQLite's writing connection.
+    /// Wraps SQLite's writing connection.
     pub(crate) fn writing((link, turn): Taken) -> Self {
         Self { _turn: Some(turn), ..Self::new(Link::Sqlite(link), None) }
     }
 
-    /// The queues to which jobs were added on this connection since it was last asked: their workers in this process are
-    /// to be woken once that is committed.
+    /// Returns the queues to which jobs were added on this connection since the last call, and resets the list. Their
+    /// workers in this process must be woken after the commit.
     pub fn added(&mut self) -> Vec<String> {
         mem::take(&mut self.added).into_iter().collect()
     }
@@ -131,12 +130,12 @@ impl Conn {
         }
     }
 
-    /// Runs `f` in a transaction: committed when it answers `Ok`, rolled back when it answers `Err` or is dropped.
-    /// Write the closure as `async |conn: &mut Conn| { … }`.
+    /// Runs `f` in a transaction: commits on `Ok`, rolls back on `Err` or when dropped. Write the closure as `async
+    /// |conn: &mut Conn| { … }`.
     ///
     /// # Errors
-    /// Those of `f`; those of the database; `AlreadyInTransaction` inside another transaction, because SQLite
-    /// cannot nest, and on a connection whose last transaction was dropped half way.
+    /// Those of `f`; those of the database; `AlreadyInTransaction` inside another transaction, because SQLite cannot
+    /// nest them, and on a connection whose last transaction was dropped before its end.
     pub async fn tx<R, E, F>(&mut self, f: F) -> Result<R, E>
     where
         F: for<'c> AsyncFnOnce(&'c mut Conn) -> Result<R, E> + for<'c> TxFn<'c, R, E>,
@@ -152,11 +151,11 @@ impl Conn {
         }
     }
 
-    /// The same connection, or with SQLite the writing one in its place. Whoever writes without a transaction takes this
-    /// first; inside one the turn is there already.
+    /// Returns this connection for writing; on a reading connection of SQLite, the writing one takes its place. Must be
+    /// called before writes outside of a transaction; inside one it changes nothing.
     ///
     /// # Errors
-    /// Those of [`Writer::take`]: nothing was done.
+    /// Those of [`Writer::take`]; nothing was written.
     pub(crate) async fn turn(&mut self) -> QueryResult<Turn<'_>> {
         let reading = match &self.writer {
             Some(writer) if self.state.load(Ordering::Relaxed) == IDLE => {
@@ -186,13 +185,13 @@ impl Conn {
             (Ok(_), Err(error)) => Err(error.into()),
             (Err(error), Ok(())) => Err(error),
             (Err(error), Err(rollback)) => {
-                tracing::warn!(error = %rollback, "rollback failed, the connection is given up");
+                tracing::warn!(error = %rollback, "rollback failed; the connection is discarded");
                 Err(error)
             }
         }
     }
 
-    /// Runs `f` in the transaction that is open, or else in one of its own.
+    /// Runs `f` in the open transaction, or in one of its own.
     pub(crate) async fn atomic<R, E, F>(&mut self, f: F) -> Result<R, E>
     where
         F: for<'c> AsyncFnOnce(&'c mut Conn) -> Result<R, E> + for<'c> TxFn<'c, R, E>,
@@ -205,7 +204,7 @@ impl Conn {
         on!(
             self,
             pg | c | begin_postgres(c),
-            // A plain BEGIN would read first and fail when it comes to write.
+            // A plain BEGIN takes a read lock first and may fail when it comes to write.
             sqlite | c | c.spawn_blocking(|c| SyncTransactions::begin_transaction_sql(c, "BEGIN IMMEDIATE")).await
         )
     }
@@ -227,7 +226,7 @@ impl Conn {
     }
 }
 
-/// A connection that may write. The reading one comes back when it is dropped.
+/// Connection that may write. The reading connection comes back when it is dropped.
 pub(crate) struct Turn<'c> {
     conn: &'c mut Conn,
     reading: Option<(Link, OwnedSemaphorePermit)>,
@@ -250,15 +249,15 @@ impl DerefMut for Turn<'_> {
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
         if let Some((link, turn)) = self.reading.take() {
-            // The connection first: whoever has the turn next needs it.
+            // The connection first: the next holder of the turn needs it.
             self.conn.link = link;
             drop(turn);
         }
     }
 }
 
-/// Sends BEGIN and goes on: its answer comes with that of the first statement, and is of no use before. The server takes
-/// one message after the other, so nothing can overtake it.
+/// Sends BEGIN without waiting for its answer, which arrives with that of the first statement. The server processes
+/// messages in order, so no statement can overtake it.
 fn begin_postgres(conn: &mut AsyncPgConnection) -> QueryResult<()> {
     if let Some(answer) = (&mut &*conn).batch_execute("BEGIN").now_or_never() {
         answer?;
@@ -271,13 +270,13 @@ fn begin_postgres(conn: &mut AsyncPgConnection) -> QueryResult<()> {
     }
 }
 
-/// Polls `work` where blocking is allowed, so that its statements need not ask for that one by one.
+/// Polls `work` inside `block_in_place`, so that its statements need not enter that one by one.
 async fn in_place<T>(work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     poll_fn(|context| blocking(|| work.as_mut().poll(context))).await
 }
 
-/// On a runtime of a single thread the other tasks have nowhere to go: there they wait.
+/// Runs blocking work in place. A single-threaded runtime has no other thread for its tasks: there they wait.
 fn blocking<T>(work: impl FnOnce() -> T) -> T {
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::CurrentThread) => work(),
@@ -310,7 +309,7 @@ impl std::fmt::Debug for Conn {
     }
 }
 
-/// The time of a transaction. Dropped without [`Span::close`], it marks the connection as unusable.
+/// Guard of an open transaction. Dropped without [`Span::close`], it marks the connection as abandoned.
 struct Span(Arc<AtomicU8>);
 
 impl Span {

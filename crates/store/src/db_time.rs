@@ -1,4 +1,4 @@
-//! Time between the program (UTC, with its zone) and the database (naive UTC, to the microsecond).
+//! Conversion between times of the program (UTC with zone) and of the database (naive UTC, microseconds).
 
 use base::Timestamp;
 use chrono::{DateTime, NaiveDateTime};
@@ -10,14 +10,14 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types;
 use diesel::sqlite::Sqlite;
 
-/// A moment as it is stored.
+/// Time as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, AsExpression, FromSqlRow)]
 #[diesel(sql_type = sql_types::Timestamp)]
 pub struct DbTime(NaiveDateTime);
 
 impl From<Timestamp> for DbTime {
     fn from(moment: Timestamp) -> Self {
-        // PostgreSQL keeps microseconds and SQLite more: cut here, so that both give back the same.
+        // PostgreSQL keeps microseconds, SQLite more: truncated here, so that both return the same value.
         Self(DateTime::from_timestamp_micros(moment.timestamp_micros()).unwrap_or(moment).naive_utc())
     }
 }
@@ -35,7 +35,7 @@ impl ToSql<sql_types::Timestamp, Pg> for DbTime {
 }
 
 impl ToSql<sql_types::Timestamp, Sqlite> for DbTime {
-    /// As diesel writes a [`NaiveDateTime`], in a fifth of the time.
+    /// Writes the same text as diesel for a [`NaiveDateTime`], in a fifth of the time.
     fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, Sqlite>) -> serialize::Result {
         out.set_value(self.0.to_string());
         Ok(IsNull::No)
@@ -51,7 +51,7 @@ where
     }
 }
 
-/// A moment that may not have come yet, as a column gives it.
+/// Nullable time of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MaybeDbTime(Option<DbTime>);
 

@@ -1,63 +1,63 @@
-//! What can go wrong between the service and its database.
+//! Errors of the database.
 
 use billing::LedgerError;
 use thiserror::Error;
 
 use crate::trouble::{self, Trouble};
 
-/// Why a query, a transaction or a start failed.
+/// Error of a query, a transaction or the opening of a database.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// The address of the database cannot be used.
+    /// Invalid address of the database.
     #[error("database address: {0}")]
     Url(String),
-    /// The folder of the database file cannot be made.
-    #[error("cannot make the folder {folder} of the database")]
+    /// The folder of the database file cannot be created.
+    #[error("cannot create the database folder {folder}")]
     Folder {
         /// The folder.
         folder: String,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
-    /// The database file cannot be made or written.
-    #[error("cannot write the database {file}")]
+    /// The database file cannot be created or written.
+    #[error("cannot create or write the database file {file}")]
     File {
         /// The file.
         file: String,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
-    /// The database does not answer, or refuses the login.
+    /// The database does not answer or refuses the login.
     #[error("cannot connect to the database: {0}")]
     Connect(String),
-    /// All connections stayed busy, or none could be made.
-    #[error("no database connection: {0}")]
+    /// Every pooled connection stayed busy, or no new one could be opened.
+    #[error("no database connection available: {0}")]
     Pool(String),
-    /// The schema could not be changed.
+    /// The schema could not be migrated.
     #[error("cannot migrate the database: {0}")]
     Migration(String),
-    /// A query failed. What the statement or its transaction was to write is not written, unless the connection was lost
-    /// over it ([`StoreError::is_away`]): then that is not known.
+    /// A query failed. Nothing of the statement or its transaction is written, unless the connection was lost in
+    /// between ([`StoreError::is_away`]): then the outcome is unknown.
     #[error("query failed: {0}")]
     Query(#[from] diesel::result::Error),
-    /// The ledger refuses; nothing was written.
+    /// The ledger refused the booking; nothing was written.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     /// The team does not exist.
-    #[error("there is no such team")]
+    #[error("the team does not exist")]
     UnknownTeam,
-    /// The rows contradict each other; nothing was written.
+    /// Rows contradict each other; nothing was written.
     #[error("inconsistent rows: {0}")]
     Inconsistent(String),
 }
 
-/// The result of everything here.
+/// Result of every function of this crate.
 pub type Result<T> = std::result::Result<T, StoreError>;
 
 impl StoreError {
-    /// Whether the same transaction would fail again, however often it is tried: the ledger refuses it, the rows contradict
-    /// each other or a constraint, or a value cannot be stored. A unique value that is taken is not among them: another
-    /// transaction may have been faster, and the next attempt sees its row.
+    /// Whether every retry of the transaction would fail too: the ledger refuses it, a constraint or contradicting rows
+    /// forbid it, or a value cannot be stored. A taken unique value does not count: another transaction may have been
+    /// faster, and the next attempt sees its row.
     #[must_use]
     pub fn is_permanent(&self) -> bool {
         use diesel::result::{DatabaseErrorKind as Kind, Error};
@@ -83,7 +83,7 @@ impl StoreError {
         }
     }
 
-    /// Whether no connection could be had, or it was lost: it says nothing about what was to be written.
+    /// Whether no connection was available, or it was lost: the error says nothing about the data to be written.
     #[must_use]
     pub fn is_away(&self) -> bool {
         match self {
@@ -92,8 +92,8 @@ impl StoreError {
         }
     }
 
-    /// What the database as a whole suffers from, when that is why this failed: then the same works when that is over, and the
-    /// log tells of it once for all.
+    /// Returns the trouble of the database as a whole if that caused the error. The operation then works again once it
+    /// is over, and the outage is logged once for all callers.
     #[must_use]
     pub fn trouble(&self) -> Option<Trouble> {
         match self {
@@ -105,14 +105,14 @@ impl StoreError {
         }
     }
 
-    /// Whether a connection was lost over a statement: what became of that is not known.
+    /// Whether the connection was lost during a statement, whose outcome is then unknown.
     #[must_use]
     pub fn is_lost(&self) -> bool {
         matches!(self, StoreError::Query(error) if trouble::is_lost(error))
     }
 
-    /// The same for another who failed with this one: with the same [trouble](StoreError::trouble), and without one as if
-    /// there had been no connection.
+    /// Copies the error for another caller that failed for the same reason: with the same
+    /// [trouble](StoreError::trouble), or as a missing connection if there is none.
     #[must_use]
     pub fn again(&self) -> Self {
         match self.trouble() {
@@ -121,27 +121,26 @@ impl StoreError {
         }
     }
 
-    /// An error of one transaction that may succeed the next time, as when others have changed the same rows meanwhile: for
-    /// tests of those who try again.
+    /// Creates a transient error, as after a conflict with another transaction, for tests of retries.
     #[must_use]
     pub fn transient() -> Self {
         Self::Query(diesel::result::Error::RollbackTransaction)
     }
 
-    /// An error of a transaction that has lost its connection, for the same tests.
+    /// Creates the error of a transaction that lost its connection, for tests of retries.
     #[must_use]
     pub fn lost() -> Self {
         use diesel::result::{DatabaseErrorKind, Error};
         Self::Query(Error::DatabaseError(DatabaseErrorKind::ClosedConnection, Box::new("on purpose".to_owned())))
     }
 
-    /// Whether it deserves a line of its own in the log: an outage has its lines already.
+    /// Whether the error deserves its own log line: outages are logged elsewhere.
     #[must_use]
     pub fn is_news(&self) -> bool {
         self.trouble().is_none()
     }
 
-    /// Whether a row with the same unique value is there already.
+    /// Whether a unique value is taken.
     #[must_use]
     pub fn is_duplicate(&self) -> bool {
         use diesel::result::{DatabaseErrorKind, Error};

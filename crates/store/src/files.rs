@@ -1,6 +1,7 @@
-//! Files that are handed out by a signed URL: one row each. The bytes are elsewhere, under [`File::blob`].
+//! Records of files that are served by signed URLs, one row each. The content is in the blob store under
+//! [`File::blob`].
 //!
-//! A file is added row first, then bytes, and removed bytes first, then row, so that there are never bytes without a row.
+//! A file is added row first and removed row last, so that no content exists without a row.
 
 use base::{Secret, Timestamp};
 use diesel::prelude::*;
@@ -11,61 +12,61 @@ use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::{file, file_key, team};
 
-/// A file.
+/// Record of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = file, treat_none_as_default_value = false)]
 pub struct File {
-    /// A part of its URL.
+    /// Id, part of its URL.
     pub id: String,
-    /// The team that it was made for.
+    /// Id of the team.
     pub team_id: String,
-    /// What it goes with: the id of a run or of a scrape.
+    /// Owner: the id of a run or of a scrape.
     pub owner: String,
-    /// What it is, in one word such as `screenshot`.
+    /// Kind, one word such as `screenshot`.
     pub kind: String,
-    /// The key of its bytes in the blob store.
+    /// Blob key of its content.
     pub blob: String,
-    /// The content type that it is sent with.
+    /// `Content-Type` of the response.
     pub content_type: String,
-    /// The name that it is saved under.
+    /// File name of the download.
     pub name: String,
-    /// Its size.
+    /// Size, in bytes.
     pub bytes: i64,
-    /// When it was made.
+    /// Time of creation.
     #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub created_at: Timestamp,
-    /// From when on nobody gets it any more.
+    /// Time of expiry, after which it is no longer served.
     #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub expires_at: Timestamp,
 }
 
-/// A file that can be removed.
+/// File that can be removed.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = file)]
 pub struct Removable {
-    /// See [`File::id`].
+    /// Id of the file.
     pub id: String,
-    /// See [`File::blob`].
+    /// Blob key of its content.
     pub blob: String,
 }
 
-/// A file of a team that was sent, or that there is a place for.
+/// Upload of a team that was not read yet, or the place for one.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = file)]
 pub struct Unread {
-    /// See [`File::id`].
+    /// Id of the file.
     pub id: String,
-    /// See [`File::owner`].
+    /// Owner; see [`File::owner`].
     pub owner: String,
-    /// Its size; 0 while it was not sent.
+    /// Size, in bytes; 0 while nothing was uploaded.
     pub bytes: i64,
-    /// See [`File::expires_at`].
+    /// Time of expiry.
     #[diesel(deserialize_as = DbTime)]
     pub expires_at: Timestamp,
 }
 
-/// Files of one kind of a team whose time is not over at `now`, at most `limit`, the one that ends first first. In a
-/// transaction the row of the team is locked: others who ask for the same team wait until that transaction ends.
+/// Returns up to `limit` files of one kind of a team that have not expired at `now`, the next to expire first. In a
+/// transaction this locks the team's row, so that concurrent calls for the same team wait until it ends.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -74,9 +75,9 @@ pub async fn unread(conn: &mut Conn, of: &OfKind<'_>, now: Timestamp, limit: i64
     let row = team::table.find(of.team).select(team::id);
     let _: Option<String> = on!(
         conn,
-        // What refers to the team can be added meanwhile.
+        // The weakest lock that excludes itself: rows that refer to the team can be added meanwhile.
         pg | c | row.for_no_key_update().get_result(c).await.optional(),
-        // The transaction began IMMEDIATE, so it is the only writer.
+        // The transaction began with BEGIN IMMEDIATE, so it is the only writer.
         sqlite | c | row.get_result(c).await.optional()
     )?;
     let (now, last) = (DbTime::from(now), DbTime::from(of.last));
@@ -90,14 +91,14 @@ pub async fn unread(conn: &mut Conn, of: &OfKind<'_>, now: Timestamp, limit: i64
     Ok(on!(conn, |c| rows.select(Unread::as_select()).load(c).await)?)
 }
 
-/// Which files [`unread`] looks at.
+/// Filter of [`unread`].
 #[derive(Debug, Clone, Copy)]
 pub struct OfKind<'a> {
-    /// Whose.
+    /// Id of the team.
     pub team: &'a str,
-    /// See [`File::kind`].
+    /// Kind; see [`File::kind`].
     pub kind: &'a str,
-    /// No file of the kind ends later.
+    /// Latest expiry of any file of the kind, which bounds the index scan.
     pub last: Timestamp,
 }
 
@@ -112,7 +113,7 @@ pub async fn insert(conn: &mut Conn, row: &File) -> Result<()> {
     Ok(())
 }
 
-/// The file with this id, if its time is not over at `now`.
+/// Returns the file with this id if it has not expired at `now`.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -122,10 +123,10 @@ pub async fn find(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<Fi
     Ok(on!(conn, |c| query.select(File::as_select()).get_result(c).await.optional())?)
 }
 
-/// Notes that the bytes of a file have arrived that had none, and under which key they are; says whether that was so.
+/// Records the content of a file that has none: its blob key and its size. Says whether it had none.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); nothing has changed then.
+/// [`Query`](crate::StoreError::Query); nothing was changed then.
 #[crate::boxed]
 pub async fn fill(conn: &mut Conn, id: &str, blob: &str, bytes: i64) -> Result<bool> {
     let empty = file::table.filter(file::id.eq(id)).filter(file::bytes.eq(0));
@@ -134,21 +135,21 @@ pub async fn fill(conn: &mut Conn, id: &str, blob: &str, bytes: i64) -> Result<b
     Ok(on!(conn, |c| diesel::update(empty).set(filled).execute(c).await)? == 1)
 }
 
-/// Ends the time of all files of an owner; returns how many. [`expired`] lists them from then on.
+/// Expires all files of an owner and returns their number; [`expired`] returns them from then on.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); nothing has changed then.
+/// [`Query`](crate::StoreError::Query); nothing was changed then.
 #[crate::boxed]
 pub async fn end(conn: &mut Conn, team: &str, owner: &str, now: Timestamp) -> Result<usize> {
     let now = DbTime::from(now);
-    // Files whose time is over keep the end that they had: its order is the order of removal.
+    // Expired files keep their expiry, which is the order of removal.
     let files =
         file::table.filter(file::owner.eq(owner)).filter(file::team_id.eq(team)).filter(file::expires_at.gt(now));
     let mut conn = conn.turn().await?;
     Ok(on!(conn, |c| diesel::update(files).set(file::expires_at.eq(now)).execute(c).await)?)
 }
 
-/// Up to `limit` files whose time is over at `now`, oldest first.
+/// Returns up to `limit` files that expired by `now`, oldest first.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -162,7 +163,7 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Vec<
 /// Removes the rows with these ids.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); nothing has changed then.
+/// [`Query`](crate::StoreError::Query); nothing was changed then.
 #[crate::boxed]
 pub async fn remove(conn: &mut Conn, ids: &[String]) -> Result<()> {
     let mut conn = conn.turn().await?;
@@ -170,10 +171,11 @@ pub async fn remove(conn: &mut Conn, ids: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// What URLs of files are signed with. `fresh` becomes the key when there is none yet.
+/// Returns the signing key of file URLs; `fresh` becomes the key if there is none.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query). No URL may be signed with `fresh` then: another process may have another key.
+/// [`Query`](crate::StoreError::Query). No URL may be signed with `fresh` then: another process may have stored another
+/// key.
 #[crate::boxed]
 pub async fn key(conn: &mut Conn, fresh: &Secret, now: Timestamp) -> Result<Secret> {
     if let Some(key) = known_key(conn).await? {
@@ -184,7 +186,7 @@ pub async fn key(conn: &mut Conn, fresh: &Secret, now: Timestamp) -> Result<Secr
     let mut turn = conn.turn().await?;
     on!(turn, |c| insert.execute(c).await)?;
     drop(turn);
-    // Another process may have been first.
+    // Another process may have been faster.
     Ok(known_key(conn).await?.unwrap_or_else(|| fresh.clone()))
 }
 

@@ -1,5 +1,5 @@
-//! What is known of each host that is crawled: how it answers, how fast it may be asked. Shared by all workers; the
-//! queue asks here when it claims a job with a host.
+//! Politeness state of each crawled host: its answers, its pace, its requests in flight. Shared by all workers; a claim
+//! of a job with a host updates it.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::error::{Result, StoreError};
 use crate::schema::host;
 use crate::sql::{Sql, json};
 
-/// Sets what the robots.txt of a host asks for between two requests; `None` for nothing.
+/// Sets the crawl delay from the robots.txt of a host; `None` for none.
 ///
 /// # Errors
 /// Those of the database.
@@ -45,7 +45,7 @@ pub async fn set_crawl_delay(conn: &mut Conn, name: &str, delay: Option<Duration
     Ok(())
 }
 
-/// How many requests to a host have started and not ended, as the queue counts them.
+/// Returns the number of requests to a host in flight, as the queue counts them.
 ///
 /// # Errors
 /// Those of the database.
@@ -56,8 +56,8 @@ pub async fn in_flight(conn: &mut Conn, name: &str) -> Result<u32> {
     state.map_or(Ok(0), |state| Ok(read(name, &state)?.in_flight()))
 }
 
-/// Removes up to `limit` hosts that were not asked since `before` and are not being asked, and says how many. The next
-/// job makes one anew.
+/// Removes up to `limit` hosts without requests since `before` and without requests in flight; returns their number.
+/// The next job creates the row again.
 ///
 /// # Errors
 /// Those of the database.
@@ -73,43 +73,44 @@ pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<us
                 names.push(name);
             }
         }
-        // Old still: it may have been asked meanwhile.
+        // The age is checked again: the host may have been asked meanwhile.
         let gone = diesel::delete(host::table.filter(host::name.eq_any(&names)).filter(is_old()));
         Ok(on!(conn, |c| gone.execute(c).await)?)
     })
     .await
 }
 
-/// [`in_flight`] of every host.
+/// Returns [`in_flight`] of every host.
 pub(crate) async fn all_in_flight(conn: &mut Conn) -> Result<Vec<(String, u32)>> {
     let rows: Vec<(String, String)> =
         on!(conn, |c| host::table.select((host::name, host::state)).order(host::name).load(c).await)?;
     rows.into_iter().map(|(name, state)| read(&name, &state).map(|state| (name, state.in_flight()))).collect()
 }
 
-/// Some hosts, locked in the order of their names until the transaction ends.
+/// Hosts whose rows are locked, in the order of their names, until the transaction ends.
 pub(crate) struct Hosts {
     rows: HashMap<String, Host>,
     now: Timestamp,
 }
 
-/// What a host says to one more request.
+/// Answer to a request for a turn at a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// It is counted; it may start then, which is at most [`AHEAD`] away, as soon as fewer than so many others run.
+    /// The request is counted. It may start at this time, at most [`AHEAD`] from now, once fewer than this many
+    /// requests run.
     Start(Timestamp, u32),
-    /// Nothing is counted; ask again then.
+    /// The request is not counted; ask again at this time.
     Later(Timestamp),
 }
 
-/// Who asks for a turn.
+/// Terms of a request for a turn.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked<'a> {
-    /// See [`Claim::per_host`](crate::jobs::Claim::per_host).
+    /// Limit of concurrent requests, [`Claim::per_host`](crate::jobs::Claim::per_host).
     pub(crate) most: u32,
-    /// See [`Claim::worker`](crate::jobs::Claim::worker).
+    /// Name of the worker, [`Claim::worker`](crate::jobs::Claim::worker).
     pub(crate) worker: Option<&'a str>,
-    /// It was promised a turn for later, and keeps that.
+    /// Whether the lane has a promised turn that is not due yet, and keeps it.
     pub(crate) early: bool,
 }
 
@@ -125,7 +126,7 @@ impl Host {
     fn next_start(&mut self, pace: &Pace, worker: Option<&str>, now: Timestamp) -> Start {
         match self.state.next_start(pace, now) {
             Start::WhenOneEnds => {
-                // Who takes nothing ahead wants a slot like any other.
+                // A caller without a worker name takes nothing ahead and waits for a slot.
                 let ahead = self.state.ahead(pace, worker.unwrap_or_default(), now);
                 ahead.map_or(Start::WhenOneEnds, Start::At)
             }
@@ -140,11 +141,11 @@ impl Host {
     }
 }
 
-/// How far ahead a start is promised.
+/// Longest time by which a start is promised ahead.
 const AHEAD: TimeDelta = TimeDelta::seconds(1);
-/// The shortest and the longest time between two that wait for the same host, as far as it is a guess.
+/// Shortest estimated time between two waiting jobs of a host.
 const MIN_TURN: Duration = Duration::from_millis(10);
-/// Nobody is sent away for longer, however many wait: a crawl that is cancelled gives its turns to others.
+/// Longest estimated wait: turns of a crawl that is cancelled meanwhile are not lost for longer.
 const MAX_QUEUE: TimeDelta = TimeDelta::seconds(10);
 const NOTHING_KNOWN: &str = "{}";
 
@@ -152,7 +153,7 @@ type HostRow = (String, String, Option<i64>, i32, Option<DbTime>);
 type HostSql = (Text, Text, Nullable<BigInt>, Integer, Nullable<SqlTimestamp>);
 
 impl Hosts {
-    /// Locks those of these hosts that are there.
+    /// Locks the existing rows of these hosts.
     pub(crate) async fn lock(conn: &mut Conn, mut names: Vec<&str>, now: Timestamp) -> Result<Self> {
         names.sort_unstable();
         names.dedup();
@@ -192,8 +193,8 @@ impl Hosts {
         Ok(hosts)
     }
 
-    /// Makes the rows of new hosts and locks all of them. Before the first lock on a host: else two transactions that each
-    /// make what the other one holds would wait for each other.
+    /// Creates missing rows and locks all of them. Must be called before any host is locked: otherwise two transactions
+    /// that each create what the other holds would deadlock.
     pub(crate) async fn make(conn: &mut Conn, mut names: Vec<&str>, now: Timestamp) -> Result<Self> {
         names.sort_unstable();
         names.dedup();
@@ -205,7 +206,7 @@ impl Hosts {
         Self::lock(conn, names, now).await
     }
 
-    /// Asks a host for a turn, for a lane with this delay.
+    /// Requests a turn at a host for a lane with this delay.
     pub(crate) fn turn(&mut self, name: &str, delay: Option<Duration>, asked: Asked<'_>) -> Turn {
         let Asked { most, worker, early } = asked;
         let Some(host) = self.rows.get_mut(name) else { return Turn::Start(self.now, most) };
@@ -224,11 +225,11 @@ impl Hosts {
         if next <= end && !early {
             host.queued_until = Some(next);
         }
-        // Who waits for a time that is known need not come earlier, however far it is.
+        // A start time that is known is not capped by the estimate.
         Turn::Later(next.min(end.max(earliest)))
     }
 
-    /// Counts the end of a request, for a lane with this delay.
+    /// Counts the end of a request of a lane with this delay.
     pub(crate) fn ended(&mut self, name: &str, delay: Option<Duration>, answer: HostAnswer) {
         if let Some(host) = self.rows.get_mut(name) {
             let pace = Pace::new(host.crawl_delay, delay, Some(host.most));
@@ -237,14 +238,14 @@ impl Hosts {
         }
     }
 
-    /// Writes down what has changed.
+    /// Writes the changed rows.
     pub(crate) async fn save(self, conn: &mut Conn) -> Result<()> {
         let changes = self.changes()?;
         on!(conn, pg | c | changes.to_postgres(&mut &*c).await, sqlite | c | changes.to_sqlite(c).await)?;
         Ok(())
     }
 
-    /// What has changed.
+    /// Returns the changed rows.
     pub(crate) fn changes(self) -> Result<Changes> {
         let (names, states, most, queued) = (vec![], vec![], vec![], vec![]);
         let mut changes = Changes { now: self.now.into(), names, states, most, queued };
@@ -258,7 +259,7 @@ impl Hosts {
     }
 }
 
-/// Rows to be written, column by column.
+/// Changed rows, column by column.
 pub(crate) struct Changes {
     now: DbTime,
     names: Vec<String>,
@@ -307,5 +308,5 @@ fn read(name: &str, state: &str) -> Result<HostState> {
 }
 
 fn broken(name: &str, error: &serde_json::Error) -> StoreError {
-    StoreError::Inconsistent(format!("state of the host {name}: {error}"))
+    StoreError::Inconsistent(format!("unreadable state of host {name}: {error}"))
 }

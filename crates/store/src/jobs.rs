@@ -1,10 +1,11 @@
-//! The durable queue. A job lies in a queue, belongs to a team and stands in a lane (a crawl, a batch, an endpoint); team
-//! and lane each cap how many of their jobs run at a time. Finished jobs are deleted.
+//! Durable job queue. A job belongs to a queue, a team and a lane (a crawl, a batch, a webhook endpoint). Team and lane
+//! each cap the number of their running jobs. Finished jobs are deleted.
 //!
-//! Counters change in the transaction of the state change that they count. Locks are taken in one order: rows of
-//! `job_team`, then those of `host`, each sorted; a team's lanes and jobs change only under its row. A transaction that
-//! enqueues and books credits must enqueue first, because the jobs' own transactions book with the team locked. Rows of
-//! hosts are what most want, so whoever ends many jobs ([`Finishing`]) locks them last of all.
+//! Counters change in the transaction of the state change that they count. Lock order, which prevents deadlocks: rows
+//! of `job_team`, then rows of `host`, each sorted. A team's lanes and jobs change only under the lock of its
+//! `job_team` row. A transaction that enqueues jobs and books credits must enqueue first, because the commits of jobs
+//! book with the team locked. Rows of hosts are the most contended, so transactions that end many jobs ([`Finishing`])
+//! lock them last.
 
 mod check;
 mod claim;
@@ -34,132 +35,132 @@ pub use lease::{Reaped, reap, renew, still_ours};
 pub use payload::{Payload, Queue};
 pub use team::{lock_team, running};
 
-/// The PostgreSQL channel on which [`enqueue`] tells workers that a team has work again; the payload is
-/// the name of the queue. See [`crate::listen`].
+/// PostgreSQL channel on which [`enqueue`] notifies workers that an idle team has work; the payload is the name of the
+/// queue. [`crate::listen`] receives it.
 pub const CHANNEL: &str = "quarry_jobs";
 
-/// Where new jobs stand. A lane belongs to one team for good; its limits are those of the last [`enqueue`].
+/// Lane that jobs are added to. A lane belongs to one team for good; its limits are those of the last [`enqueue`].
 #[derive(Debug, Clone, Copy)]
 pub struct Lane<'a> {
-    /// The name of the queue.
+    /// Name of the queue.
     pub queue: &'a str,
-    /// Its id, unique in the queue.
+    /// Id of the lane, unique in the queue.
     pub id: &'a str,
-    /// The id of the team, which must exist.
+    /// Id of the team, which must exist.
     pub team_id: &'a str,
-    /// How many of its jobs may run at a time.
+    /// Limit of running jobs of the lane.
     pub cap: i32,
-    /// How many jobs of the team may run at a time in this queue.
+    /// Limit of running jobs of the team in this queue.
     pub team_cap: i32,
-    /// The pause between two jobs of one host (see [`politeness::Pace`]); zero for none.
+    /// Delay between two jobs of one host (see [`politeness::Pace`]); zero for none.
     pub delay: Duration,
 }
 
-/// A job to be added.
+/// Job to be enqueued.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewJob {
-    /// Its id, which no other job has.
+    /// Id of the job, unique among all jobs.
     pub id: String,
-    /// Which handler runs it.
+    /// Kind of the job, which selects its handler.
     pub kind: &'static str,
-    /// A barrier: it waits until no job of a lower phase is left in its lane.
+    /// Phase, a barrier: the job waits until its lane has no job of a lower phase left.
     pub phase: i32,
-    /// Lower ones come first in a lane.
+    /// Priority within the lane; lower values come first.
     pub priority: i32,
-    /// Not before this; earlier ones come first, those of the same time in no particular order.
+    /// Earliest start. Jobs with an earlier time come first; the order of jobs with equal times is undefined.
     pub run_at: Timestamp,
-    /// How often it may be started before it is given up.
+    /// Limit of attempts; after the last one fails, the job is dead-lettered.
     pub max_attempts: i32,
-    /// The host that it asks, if it must be polite to it. In a lane of one host all jobs wait while that host must not be
-    /// asked, those without a host included, once they stand behind such a job.
+    /// Host that the job sends requests to, if politeness applies. In a lane with a single host, all jobs wait while
+    /// that host must not be asked, including jobs without a host that come after such a job.
     pub host: Option<String>,
-    /// What the handler needs, JSON text. See [`NewJob::of`].
+    /// Payload for the handler, as JSON text; [`NewJob::of`] writes it.
     pub payload: String,
-    /// Of all jobs that are not done, one has this key; another one is dropped.
+    /// Unique key among all jobs that are not done; a new job with a taken key is dropped.
     pub unique_key: Option<String>,
 }
 
-/// What a worker wants.
+/// Request of a worker for jobs.
 #[derive(Debug, Clone, Copy)]
 pub struct Claim<'a> {
-    /// From which queue.
+    /// Name of the queue.
     pub queue: &'a str,
-    /// How many jobs at most.
+    /// Limit of claimed jobs.
     pub most: usize,
-    /// A fresh secret for these jobs: whoever does not have it cannot end them.
+    /// Fresh lease token for these jobs; only its holder can end them.
     pub token: &'a str,
-    /// The current time.
+    /// Current time.
     pub now: Timestamp,
-    /// When the jobs are lost unless [`renew`]ed.
+    /// Time at which the leases expire unless [`renew`]ed.
     pub lease_until: Timestamp,
-    /// How many requests to one host may run at a time.
+    /// Limit of concurrent requests to one host.
     pub per_host: u32,
-    /// The name of a worker that keeps to [`Claimed::host_slots`] by itself. Where it asks a quick host alone, it gets jobs
-    /// ahead of their turns, so that one can follow another without a claim in between.
+    /// Name of a worker that enforces [`Claimed::host_slots`] itself. If it is the only one that asks a fast host, it
+    /// gets jobs ahead of their turns, so that one can follow another without a claim in between.
     pub worker: Option<&'a str>,
 }
 
-/// A job that is ours until its lease ends.
+/// Claimed job, held until its lease expires.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Claimed {
-    /// See [`NewJob::id`].
+    /// Id of the job.
     pub id: String,
-    /// See [`Lane::queue`].
+    /// Name of the queue.
     pub queue: String,
-    /// See [`NewJob::kind`].
+    /// Kind of the job, which selects its handler.
     pub kind: String,
-    /// See [`Lane::team_id`].
+    /// Id of the team.
     pub team_id: String,
-    /// See [`Lane::id`].
+    /// Id of the lane.
     pub lane: String,
-    /// See [`NewJob::payload`]; JSON text.
+    /// Payload, as JSON text.
     pub payload: String,
-    /// Which attempt this is, from 1.
+    /// Number of this attempt, from 1.
     pub attempt: i32,
-    /// See [`NewJob::max_attempts`].
+    /// Limit of attempts.
     pub max_attempts: i32,
-    /// See [`Claim::token`].
+    /// Lease token, from [`Claim::token`].
     pub token: String,
-    /// See [`NewJob::host`].
+    /// Host that the job sends requests to.
     pub host: Option<String>,
-    /// When to begin: politeness may ask for up to a second of patience.
+    /// Earliest start: politeness may delay it by up to a second.
     pub start_at: Timestamp,
-    /// How many requests to its host the worker may run at a time, this one included; matters where it gave its name.
+    /// Limit of concurrent requests of this worker to the host, this job included; used if the worker gave its name.
     pub host_slots: u32,
-    /// When it was added.
+    /// Time at which the job was enqueued.
     pub created_at: Timestamp,
 }
 
-/// What its holder says of a claimed job.
+/// Lease of a claimed job: proof that the caller holds it.
 #[derive(Debug, Clone, Copy)]
 pub struct Lease<'a> {
-    /// See [`Claimed::id`].
+    /// Id of the job.
     pub id: &'a str,
-    /// See [`Claimed::token`].
+    /// Lease token, from [`Claim::token`].
     pub token: &'a str,
 }
 
-/// A claimed job that its holder ends.
+/// Claimed job that its holder ends.
 #[derive(Debug, Clone, Copy)]
 pub struct Held<'a> {
-    /// Which. If it is not ours, nothing happens.
+    /// Lease of the job; if it is lost, the call has no effect.
     pub lease: Lease<'a>,
-    /// See [`Lane::queue`].
+    /// Name of the queue.
     pub queue: &'a str,
-    /// See [`Claimed::team_id`].
+    /// Id of the team.
     pub team_id: &'a str,
-    /// How its host answered; `None` when it was not asked or nobody knows.
+    /// Answer of the host; `None` if the host was not asked or the answer is unknown.
     pub answer: Option<HostAnswer>,
 }
 
 impl Claimed {
-    /// The name under which to keep it.
+    /// Returns the lease, to renew it.
     #[must_use]
     pub fn lease(&self) -> Lease<'_> {
         Lease { id: &self.id, token: &self.token }
     }
 
-    /// The name under which to end it.
+    /// Returns the job as its holder ends it, with the answer of its host.
     #[must_use]
     pub fn held(&self, answer: Option<HostAnswer>) -> Held<'_> {
         Held { lease: self.lease(), queue: &self.queue, team_id: &self.team_id, answer }

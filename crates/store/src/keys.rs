@@ -1,4 +1,4 @@
-//! API keys. Only the hash is kept: who reads the database cannot call the service.
+//! API keys. Only their hashes are stored, so that a leaked database cannot be used to call the service.
 
 use base::Timestamp;
 use diesel::prelude::*;
@@ -11,40 +11,40 @@ use crate::list::List;
 use crate::schema::{api_key, team};
 use crate::teams::Team;
 
-/// An API key.
+/// API key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
-    /// Names it to the operator; no secret.
+    /// Public id for operators; not a secret.
     pub id: String,
-    /// The team that calls with it.
+    /// Id of the team that calls with it.
     pub team_id: String,
-    /// What it is for.
+    /// Name that says what it is for.
     pub name: String,
     /// SHA-256 of the whole key, in lower-case hex.
     pub hash: String,
-    /// The last 4 characters, to tell keys apart.
+    /// Last 4 characters, to tell keys apart.
     pub hint: String,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When it stopped working.
+    /// Time of revocation.
     pub revoked_at: Option<Timestamp>,
-    /// When it was last used, to the minute.
+    /// Time of the last use, to the minute.
     pub last_used_at: Option<Timestamp>,
-    /// Groups of endpoints that it may be used for; none: all.
+    /// Allowed groups of endpoints; `None` for all.
     pub endpoints: Option<List>,
-    /// Formats that it may ask for; none: all.
+    /// Allowed formats; `None` for all.
     pub formats: Option<List>,
 }
 
-/// What to change of a key; `None` leaves it, `Some(None)` takes a rule away.
+/// Changes of a key; `None` keeps a value, `Some(None)` removes a restriction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, AsChangeset)]
 #[diesel(table_name = api_key)]
 pub struct KeyChange {
-    /// See [`ApiKey::name`].
+    /// New [`ApiKey::name`].
     pub name: Option<String>,
-    /// See [`ApiKey::endpoints`].
+    /// New [`ApiKey::endpoints`].
     pub endpoints: Option<Option<List>>,
-    /// See [`ApiKey::formats`].
+    /// New [`ApiKey::formats`].
     pub formats: Option<Option<List>>,
 }
 
@@ -66,7 +66,8 @@ struct Row {
 /// Adds a key.
 ///
 /// # Errors
-/// [`crate::StoreError::is_duplicate`] when its id or hash is taken; [`crate::StoreError::Query`] when the team is unknown.
+/// [`crate::StoreError::is_duplicate`] when its id or hash is taken; [`crate::StoreError::Query`] when the team is
+/// unknown.
 #[crate::boxed]
 pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
     let row = Row::from(key.clone());
@@ -75,20 +76,20 @@ pub async fn create(conn: &mut Conn, key: &ApiKey) -> Result<()> {
     Ok(())
 }
 
-/// The key with this hash and its team, revoked or not: a caller with a revoked key is told so.
+/// Returns the key with this hash and its team, also if the key is revoked, so that the caller can be told.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn find_by_hash(conn: &mut Conn, hash: &str) -> Result<Option<(ApiKey, Team)>> {
-    // One query for both, as calls of the API wait for it.
+    // One query for both, because every API call waits for it.
     let query = api_key::table.inner_join(team::table).filter(api_key::hash.eq(hash));
     let found: Option<(Row, Team)> =
         on!(conn, |c| query.select((Row::as_select(), Team::as_select())).get_result(c).await.optional())?;
     Ok(found.map(|(row, team)| (row.into(), team)))
 }
 
-/// Up to `limit` keys of a team in the order of their ids, revoked ones included, beginning after `after`.
+/// Returns up to `limit` keys of a team, revoked ones included, in the order of their ids, starting after `after`.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -103,10 +104,10 @@ pub async fn list(conn: &mut Conn, team: &str, after: Option<&str>, limit: i64) 
     Ok(rows.into_iter().map(ApiKey::from).collect())
 }
 
-/// Stops a key from working; says whether it did until now.
+/// Revokes a key; says whether it was valid until now.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); the key still works then.
+/// [`Query`](crate::StoreError::Query); the key is still valid then.
 #[crate::boxed]
 pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
     let query = diesel::update(api_key::table.find(id).filter(api_key::revoked_at.is_null()))
@@ -115,13 +116,13 @@ pub async fn revoke(conn: &mut Conn, id: &str, at: Timestamp) -> Result<bool> {
     Ok(on!(conn, |c| query.execute(c).await)? == 1)
 }
 
-/// Changes a key and returns it as it is now; `None` when there is none with this id.
+/// Changes a key and returns its new state; `None` if there is no such key.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); nothing has changed then.
+/// [`Query`](crate::StoreError::Query); nothing was changed then.
 #[crate::boxed]
 pub async fn update(conn: &mut Conn, id: &str, change: &KeyChange) -> Result<Option<ApiKey>> {
-    // Diesel refuses an UPDATE that sets nothing.
+    // diesel rejects an UPDATE without a SET.
     let row: Option<Row> = if *change == KeyChange::default() {
         let query = api_key::table.find(id);
         on!(conn, |c| query.select(Row::as_select()).get_result(c).await.optional())?
@@ -133,7 +134,7 @@ pub async fn update(conn: &mut Conn, id: &str, change: &KeyChange) -> Result<Opt
     Ok(row.map(ApiKey::from))
 }
 
-/// Those of up to some hundred keys that do not work any more.
+/// Returns those of the keys, a few hundred at most, that are revoked.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -144,14 +145,14 @@ pub async fn revoked(conn: &mut Conn, ids: &[String]) -> Result<Vec<String>> {
     Ok(on!(conn, |c| query.load(c).await)?)
 }
 
-/// Notes that a key was used. Writes at most once a minute, so that a busy key does not become a busy row.
+/// Notes the use of a key. Writes at most once a minute, so that a busy key does not become a contended row.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); nothing has changed then.
+/// [`Query`](crate::StoreError::Query); nothing was changed then.
 #[crate::boxed]
 pub async fn touch(conn: &mut Conn, id: &str, at: Timestamp) -> Result<()> {
     let stale = DbTime::from(at - chrono::TimeDelta::minutes(1));
-    // The condition is part of the statement: of many calls that see the old time at once, one writes.
+    // The condition is part of the statement: of many concurrent calls that see the old time, one writes.
     let due = api_key::last_used_at.is_null().or(api_key::last_used_at.le(stale));
     let query =
         diesel::update(api_key::table.find(id).filter(due)).set(api_key::last_used_at.eq(Some(DbTime::from(at))));

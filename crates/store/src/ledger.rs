@@ -1,7 +1,8 @@
-//! The ledger in the database. What a command writes is decided by [`billing::step`]; here it is written down, in one
-//! transaction, with the team's account row locked, so that commands of one team happen one after the other.
+//! Ledger of credits. [`billing::step`] decides what a command changes; this module writes that in one transaction with
+//! the team's account row locked, so that commands of one team run one after another.
 //!
-//! The key of a command says what it pays for. A repeated key changes nothing and answers what the first call did.
+//! Commands are idempotent: the key of a command names what it pays for, and a repeated key changes nothing and returns
+//! the result of the first call.
 
 mod group;
 mod rows;
@@ -21,52 +22,52 @@ use crate::schema::{account, ledger_entry, ledger_transfer, reservation};
 pub use self::group::{Order, Outcome, Task, book_all};
 use self::rows::{AccountRow, Change, EntryRow, ReservationRow, Rows, TransferRow};
 
-/// Under which key, for whom and when something is booked.
+/// Key, team, API key and time of a command.
 #[derive(Debug, Clone, Copy)]
 pub struct Booking<'a> {
-    /// What it is for; unique over all teams, for example `scrape:<id>`.
+    /// Idempotency key: what the booking is for, unique over all teams, for example `scrape:<id>`.
     pub key: &'a str,
-    /// The id of the team.
+    /// Id of the team.
     pub team: &'a str,
-    /// The id of the API key, for the usage by key.
+    /// Id of the API key, for the usage by key.
     pub api_key: Option<&'a str>,
-    /// When.
+    /// Time of the booking.
     pub at: Timestamp,
 }
 
-/// Credits set aside.
+/// Reserved credits.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reservation {
-    /// The key it was booked under.
+    /// Key of its booking.
     pub key: String,
-    /// The id of the team.
+    /// Id of the team.
     pub team: String,
-    /// The id of the API key that pays.
+    /// Id of the API key that pays.
     pub api_key: Option<String>,
-    /// What was set aside, spent and given back.
+    /// Amounts reserved, spent and returned.
     pub hold: Hold,
-    /// When what is left goes back by itself.
+    /// Time at which the rest is returned automatically.
     pub expires_at: Timestamp,
 }
 
-/// A transfer as it was written.
+/// Transfer in the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Booked {
-    /// Its key.
+    /// Key of the transfer.
     pub key: String,
-    /// Its kind, see [`Transfer::as_str`].
+    /// Kind of the transfer, from [`Transfer::as_str`].
     pub kind: String,
-    /// What was moved, in credits.
+    /// Amount moved, in credits.
     pub amount: i64,
-    /// The reservation it belongs to.
+    /// Key of the reservation that it belongs to.
     pub reservation: Option<String>,
-    /// When.
+    /// Time of the booking.
     pub at: Timestamp,
-    /// The name of each account (see [`billing::Account::as_str`]) and what was added to it, in the order of the names.
+    /// Account names (from [`billing::Account::as_str`]) and the amounts added to them, ordered by name.
     pub entries: Vec<(String, i64)>,
 }
 
-/// What a team has.
+/// Returns the balance of a team.
 ///
 /// # Errors
 /// [`StoreError::UnknownTeam`].
@@ -77,7 +78,7 @@ pub async fn balance(conn: &mut Conn, team: &str) -> Result<Balance> {
     row.map(Balance::from).ok_or(StoreError::UnknownTeam)
 }
 
-/// Carries out any command. `expires_at` is the end of the reservation that [`Command::Reserve`] makes.
+/// Runs any command. `expires_at` is the expiry of the reservation that [`Command::Reserve`] creates.
 ///
 /// # Errors
 /// [`StoreError::Ledger`], [`StoreError::UnknownTeam`].
@@ -95,7 +96,7 @@ pub async fn apply(
     .await
 }
 
-/// Gives credits to a team.
+/// Grants credits to a team.
 ///
 /// # Errors
 /// [`StoreError::Ledger`], [`StoreError::UnknownTeam`].
@@ -104,7 +105,7 @@ pub async fn grant(conn: &mut Conn, booking: &Booking<'_>, amount: i64) -> Resul
     apply(conn, booking, &Command::Grant { amount }, booking.at).await
 }
 
-/// Spends for a team without a limit.
+/// Spends credits of a team without a limit.
 ///
 /// # Errors
 /// [`StoreError::Ledger`], [`StoreError::UnknownTeam`].
@@ -113,7 +114,7 @@ pub async fn charge(conn: &mut Conn, booking: &Booking<'_>, amount: i64) -> Resu
     apply(conn, booking, &Command::Charge { amount }, booking.at).await
 }
 
-/// Sets credits aside until `expires_at`. A repeat returns the reservation as it is now.
+/// Reserves credits until `expires_at`. A repeat returns the reservation in its present state.
 ///
 /// # Errors
 /// [`LedgerError::Insufficient`] and the others in [`StoreError::Ledger`]; [`StoreError::UnknownTeam`].
@@ -137,7 +138,7 @@ pub async fn reserve(
     .await
 }
 
-/// Spends from a reservation, for one of several things that it pays for. The booking's key names that thing.
+/// Spends from a reservation that pays for several things; the booking's key names one of them.
 ///
 /// # Errors
 /// [`LedgerError::Overdrawn`], [`LedgerError::Closed`] and the others in [`StoreError::Ledger`].
@@ -147,8 +148,8 @@ pub async fn post(conn: &mut Conn, booking: &Booking<'_>, reservation: &str, amo
     apply(conn, booking, &command, booking.at).await
 }
 
-/// Spends `amount` of a reservation, zero included, and gives the rest back, in one transaction. A repeat with the
-/// same amount changes nothing. Returns the reservation as it is then.
+/// Spends `amount` of a reservation, which may be zero, and returns the rest, in one transaction. A repeat with the
+/// same amount changes nothing. Returns the reservation afterwards.
 ///
 /// # Errors
 /// [`LedgerError::Closed`] when it expired before, [`LedgerError::Overdrawn`] and the others in [`StoreError::Ledger`].
@@ -157,7 +158,7 @@ pub async fn settle(conn: &mut Conn, held: &Reservation, amount: i64, at: Timest
     conn.atomic(async |conn: &mut Conn| {
         let (post_key, void_key) = (post_key(&held.key), void_key(&held.key));
         let booking = |key| Booking { key, team: &held.team, api_key: held.api_key.as_deref(), at };
-        // Posting and giving back under one lock: nobody sees the reservation half settled.
+        // Post and void under one lock: no other transaction sees the reservation half settled.
         let mut work = Work::begin(conn, &held.team, Some(&held.key)).await?;
         if amount != 0 {
             let post = Command::Post { reservation: held.key.clone(), amount };
@@ -173,16 +174,16 @@ pub async fn settle(conn: &mut Conn, held: &Reservation, amount: i64, at: Timest
     .await
 }
 
-/// Gives back what is left of a reservation. On a closed one it changes nothing.
+/// Returns the rest of a reservation. Has no effect on a closed one.
 ///
 /// # Errors
-/// As [`settle`].
+/// Those of [`settle`].
 #[crate::boxed]
 pub async fn void(conn: &mut Conn, held: &Reservation, at: Timestamp) -> Result<Hold> {
     settle(conn, held, 0, at).await
 }
 
-/// A reservation of this team.
+/// Returns a reservation of a team.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -194,8 +195,8 @@ pub async fn reservation(conn: &mut Conn, team: &str, key: &str) -> Result<Optio
     Ok(row.map(Reservation::from))
 }
 
-/// Voids up to `limit` open reservations whose time is over at `now`, each in its own transaction, and says how many.
-/// Below the limit means that none is left.
+/// Voids up to `limit` open reservations that expired by `now`, each in its own transaction, and returns their number.
+/// Fewer than the limit means that none is left.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query); reservations that were voided before it stay voided.
@@ -209,13 +210,13 @@ pub async fn expire_reservations(conn: &mut Conn, now: Timestamp, limit: i64) ->
     let rows: Vec<ReservationRow> = on!(conn, |c| due.select(ReservationRow::as_select()).load(c).await)?;
     let found = rows.len();
     for held in rows.into_iter().map(Reservation::from) {
-        // Settled meanwhile is as good.
+        // If it was settled meanwhile, this has no effect.
         conn.tx(async |conn: &mut Conn| void(conn, &held, now).await).await?;
     }
     Ok(found)
 }
 
-/// Up to `limit` transfers of a team in the order of their keys, beginning after `after`.
+/// Returns up to `limit` transfers of a team in the order of their keys, starting after `after`.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -228,14 +229,14 @@ pub async fn history(conn: &mut Conn, team: &str, after: Option<&str>, limit: i6
         .limit(limit);
     let rows: Vec<TransferRow> = on!(conn, |c| page.select(TransferRow::as_select()).load(c).await)?;
     let keys: Vec<&String> = rows.iter().map(|row| &row.key).collect();
-    // The entries of all transfers in one query, not one for each.
+    // The entries of all transfers in one query.
     let lines = ledger_entry::table.filter(ledger_entry::transfer_key.eq_any(&keys)).order(ledger_entry::account);
     let lines: Vec<EntryRow> = on!(conn, |c| lines.select(EntryRow::as_select()).load(c).await)?;
     Ok(rows.into_iter().map(|row| row.with_entries(&lines)).collect())
 }
 
 impl Booking<'_> {
-    /// The reservation that is made under it.
+    /// Returns the reservation that this booking creates.
     fn reservation(&self, amount: i64, expires_at: Timestamp) -> Reservation {
         Reservation {
             key: self.key.to_owned(),
@@ -247,14 +248,14 @@ impl Booking<'_> {
     }
 }
 
-/// A team's locked account and one of its reservations, as they are in the course of a transaction.
+/// Locked account of a team and one of its reservations, updated by each command of the transaction.
 struct Work {
     balance: Balance,
     hold: Option<Hold>,
 }
 
 impl Work {
-    /// Locks the account row first, always: transactions that lock in one order cannot wait for each other in a ring.
+    /// Locks the account row before anything else: a fixed lock order prevents deadlocks.
     async fn begin(conn: &mut Conn, team: &str, key: Option<&str>) -> Result<Work> {
         let (balance, mut holds) = rows::lock(conn, team, key.as_slice()).await?;
         Ok(Work { balance, hold: key.and_then(|key| holds.remove(key)) })
@@ -269,8 +270,8 @@ impl Work {
     ) -> Result<Applied> {
         let step = match billing::step(self.balance, self.hold, command) {
             Ok(step) => step,
-            // A repeat of a booking that went through may be refused by now, as the balance has moved on. Its first answer
-            // counts, so that is looked up before the refusal is believed.
+            // A repeat may be refused by now, because the balance has changed since the first call. That call's result
+            // counts, so it is looked up before the refusal is returned.
             Err(refusal) => return rows::earlier(conn, booking, command).await?.ok_or(refusal.into()),
         };
         let change = Change {
@@ -279,7 +280,7 @@ impl Work {
             before: self.balance,
             after: step.balance,
             rows: &Rows::of(booking, command, (&step, expires_at)),
-            // Credits are used when they are spent, not when they are set aside.
+            // Usage counts credits when they are spent, not when they are reserved.
             spent: &match step.transfer {
                 Transfer::Post | Transfer::Charge => BTreeMap::from([(booking.api_key, step.amount)]),
                 _ => BTreeMap::new(),
@@ -287,7 +288,7 @@ impl Work {
         };
         if !change.write(conn).await? {
             let lost =
-                || StoreError::Inconsistent(format!("transfer {} not found though its key is taken", booking.key));
+                || StoreError::Inconsistent(format!("transfer {} not found although its key is taken", booking.key));
             return rows::earlier(conn, booking, command).await?.ok_or_else(lost);
         }
         (self.balance, self.hold) = (step.balance, step.hold);

@@ -1,6 +1,6 @@
-//! Everything the service remembers, on SQLite or PostgreSQL: schema, migrations, queries. The only crate with diesel.
+//! Database of the service, on SQLite or PostgreSQL: schema, migrations, queries. The only crate that uses diesel.
 //!
-//! Queries are functions per resource on a [`Conn`]; they work alone and inside [`Conn::tx`]. Time and ids come in as
+//! Queries are functions per resource on a [`Conn`]; they work alone and inside [`Conn::tx`]. Times and ids are
 //! parameters.
 //!
 //! ```
@@ -23,11 +23,11 @@
 //! # }
 //! ```
 
-// Linked for its features only, see Cargo.toml.
+// Linked for its features only; see Cargo.toml.
 use libsqlite3_sys as _;
 
-/// Boxes the future of an async function, so that its code is compiled once, in this crate. Without it every crate that
-/// awaits the function compiles all of it again, queries included.
+/// Boxes the future of an async function, so that its code is compiled once, in this crate. Otherwise every crate that
+/// awaits the function would compile it again, queries included.
 pub(crate) use async_recursion::async_recursion as boxed;
 
 mod condition;

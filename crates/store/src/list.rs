@@ -1,4 +1,4 @@
-//! A list of short texts in one column, as JSON.
+//! List of short texts in one column, as JSON.
 
 use std::io::Write as _;
 
@@ -10,7 +10,8 @@ use diesel::serialize::{self, IsNull, Output, ToSql};
 use diesel::sql_types::Text;
 use diesel::sqlite::Sqlite;
 
-/// A list of short texts, kept as one JSON text. What is no such list fails the query: a rule is never lost.
+/// List of short texts, stored as a JSON array. An unreadable value fails the query, so that a rule is never dropped
+/// silently.
 #[derive(Debug, Clone, PartialEq, Eq, AsExpression, FromSqlRow)]
 #[diesel(sql_type = Text)]
 pub struct List(pub Vec<String>);

@@ -1,4 +1,4 @@
-//! Notices between processes: PostgreSQL's LISTEN and NOTIFY. They only hasten what polling would find as well.
+//! Notifications between processes with PostgreSQL's LISTEN and NOTIFY. They only speed up what polling finds as well.
 
 use std::pin::pin;
 
@@ -10,25 +10,25 @@ use crate::conn::{Conn, on};
 use crate::error::{Result, StoreError};
 use crate::open::{Place, Store};
 
-/// A connection of its own that listens to some channels.
+/// Dedicated connection that listens on channels.
 pub struct Listener {
     conn: AsyncPgConnection,
 }
 
-/// A notice.
+/// Notification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// The channel that it was sent to.
+    /// Name of the channel.
     pub channel: String,
-    /// Its text.
+    /// Payload of the notification.
     pub payload: String,
 }
 
 impl Listener {
-    /// Listens to these channels, plain names of our own; `None` on SQLite, which has none.
+    /// Listens on these channels, whose names must be plain identifiers; `None` on SQLite, which has no notifications.
     ///
     /// # Errors
-    /// [`StoreError::Connect`], and [`StoreError::Query`] when a channel cannot be listened to.
+    /// [`StoreError::Connect`], and [`StoreError::Query`] when LISTEN fails.
     #[crate::boxed]
     pub async fn open(store: &Store, channels: &[&str]) -> Result<Option<Listener>> {
         let Place::Server(server) = store.place()? else {
@@ -36,23 +36,23 @@ impl Listener {
         };
         let mut conn = server.connect().await.map_err(|error| StoreError::Connect(error.to_string()))?;
         for channel in channels {
-            // A channel is an identifier and cannot be bound; the names are constants of ours.
+            // A channel is an identifier and cannot be bound; the names are constants of this workspace.
             conn.batch_execute(&format!("LISTEN {channel}")).await?;
         }
         Ok(Some(Listener { conn }))
     }
 
-    /// Waits for the next notice. Those that come while nobody waits are kept.
+    /// Waits for the next notification. Notifications between two calls are kept.
     ///
     /// # Errors
-    /// When the connection is lost; open another one, and look once for what was missed.
+    /// When the connection is lost: open another one, and poll once for what was missed.
     #[crate::boxed]
     pub async fn next(&mut self) -> Result<Notice> {
         let mut news = pin!(self.conn.notifications_stream());
         match news.next().await {
             Some(Ok(news)) => Ok(Notice { channel: news.channel, payload: news.payload }),
             Some(Err(error)) => Err(error.into()),
-            None => Err(StoreError::Connect("the connection for notices was closed".to_owned())),
+            None => Err(StoreError::Connect("the LISTEN connection was closed".to_owned())),
         }
     }
 }
@@ -63,7 +63,7 @@ impl std::fmt::Debug for Listener {
     }
 }
 
-/// Sends a notice to a channel when the transaction commits. Does nothing on SQLite.
+/// Sends a notification when the transaction commits. Does nothing on SQLite.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query); the transaction cannot be committed then.

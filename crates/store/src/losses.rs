@@ -1,4 +1,5 @@
-//! Connections that are lost while the database goes on. No outage tells of them in the log, so they get lines of their own.
+//! Connections that are lost while the database stays available. They are not part of an outage, so they are logged
+//! here.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -6,27 +7,27 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-/// An outage that begins with lost connections is known to be one within this time.
+/// Time after which an outage that begins with lost connections has been recognised as one.
 const SURE: Duration = Duration::from_secs(3);
-/// The shortest time between two lines of the log.
+/// Shortest time between two log lines.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// The connections that were lost and not told of yet.
+/// Lost connections that are not logged yet.
 #[derive(Debug, Default)]
 pub(crate) struct Losses(Mutex<Known>);
 
 #[derive(Debug, Default)]
 struct Known {
-    /// When the first of them was lost.
+    /// Time of the first loss.
     since: Option<Instant>,
     connections: u64,
-    /// Why the last of them was lost.
+    /// Error of the last loss.
     cause: String,
-    /// When the last line was written.
+    /// Time of the last log line.
     told: Option<Instant>,
 }
 
-/// What a line of the log says.
+/// Content of a log line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Lost {
     pub(crate) connections: u64,
@@ -34,7 +35,7 @@ pub(crate) struct Lost {
 }
 
 impl Losses {
-    /// A statement has lost its connection.
+    /// Notes a lost connection.
     pub(crate) fn add(&self, cause: impl Display, now: Instant) {
         let mut known = self.0.lock();
         known.since.get_or_insert(now);
@@ -42,13 +43,13 @@ impl Losses {
         known.cause = cause.to_string();
     }
 
-    /// The database is away, which explains them.
+    /// Discards the losses: the database is away, which explains them.
     pub(crate) fn explained(&self) {
         let mut known = self.0.lock();
         *known = Known { told: known.told, ..Known::default() };
     }
 
-    /// What is to be told when the database answers: nothing until it is sure that they are no outage.
+    /// Returns what to log when the database answers; `None` until it is certain that the losses are no outage.
     pub(crate) fn due(&self, now: Instant) -> Option<Lost> {
         let mut known = self.0.lock();
         let is_sure = known.since.is_some_and(|since| now - since >= SURE);

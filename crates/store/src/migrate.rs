@@ -1,5 +1,4 @@
-//! The schema's versions: embedded, one folder per backend, changed under a lock so that several processes may start
-//! at once.
+//! Schema migrations: embedded, one folder per backend, run under a lock so that several processes can start at once.
 
 use diesel::connection::SimpleConnection;
 use diesel::sql_types::{BigInt, Text};
@@ -14,24 +13,24 @@ use crate::open::{Place, Store};
 const SQLITE: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 
-/// What [`SQLITE`] leads to, written by [`sqlite_schema`]. What it does not know yet runs after it.
+/// Schema that the migrations of [`SQLITE`] lead to, written by [`sqlite_schema`]. Newer migrations run after it.
 const SQLITE_SCHEMA: &str = include_str!("../../../docs/sqlite.sql");
 
-/// Any number will do, as long as every version of the service uses the same.
+/// Advisory lock of the migrations. The number is arbitrary, but must be the same in every version of the service.
 const POSTGRES_LOCK: &str = "SELECT pg_advisory_lock(8174631095240719)";
 
-/// Another process may be migrating a large file. The log is written to the disk as seldom as by all other connections: a
-/// schema that a power failure takes is made again.
+/// Connection settings of a migration: another process may be migrating a large file, hence the long timeout. As on all
+/// other connections, commits are not synced: a schema lost in a power failure is created again.
 const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 60000; PRAGMA synchronous = NORMAL;";
 
-/// SQLite changes a table by making another, and dropping the old one would delete what refers to it. In a transaction this
-/// does nothing.
+/// Turns foreign keys off: SQLite changes a table by creating another one, and dropping the old one would delete the
+/// rows that refer to it. The pragma has no effect inside a transaction.
 const NO_REFERENCES: &str = "PRAGMA foreign_keys = OFF";
 
 const SCHEMA_HEADING: &str =
-    "-- Written by `cargo xtask codegen` from crates/store/migrations/sqlite: what an empty database is given.\n\n";
+    "-- Written by `cargo xtask codegen` from crates/store/migrations/sqlite: the schema of an empty database.\n\n";
 
-/// Every table and index but the table of versions, in the order in which they were made.
+/// Statements of all tables and indexes except the table of versions, in the order of their creation.
 const SQLITE_STATEMENTS: &str = "SELECT sql AS line FROM sqlite_master
     WHERE sql IS NOT NULL AND name <> '__diesel_schema_migrations' ORDER BY rowid";
 
@@ -43,7 +42,7 @@ enum Task {
 }
 
 impl Store {
-    /// Brings the schema up to date and names the migrations that this took.
+    /// Runs all pending migrations and returns their names.
     ///
     /// # Errors
     /// [`StoreError::Migration`], [`StoreError::Connect`].
@@ -52,19 +51,19 @@ impl Store {
         self.run(Task::Up).await
     }
 
-    /// Names the migrations that [`Store::migrate`] would run.
+    /// Returns the names of the migrations that [`Store::migrate`] would run.
     ///
     /// # Errors
-    /// As [`Store::migrate`].
+    /// Those of [`Store::migrate`].
     #[crate::boxed]
     pub async fn pending(&self) -> Result<Vec<String>> {
         self.run(Task::Pending).await
     }
 
-    /// Undoes every migration, newest first, and names them. All data is lost.
+    /// Reverts every migration, newest first, and returns their names. All data is lost.
     ///
     /// # Errors
-    /// As [`Store::migrate`].
+    /// Those of [`Store::migrate`].
     #[crate::boxed]
     pub async fn unmigrate(&self) -> Result<Vec<String>> {
         self.run(Task::Down).await
@@ -90,7 +89,7 @@ fn on_sqlite(path: &str, task: Task) -> Result<Vec<String>> {
     let mut conn = SqliteConnection::establish(path).map_err(|error| StoreError::Connect(error.to_string()))?;
     conn.batch_execute(SQLITE_SETTINGS)?;
     conn.batch_execute(NO_REFERENCES)?;
-    // Each migration becomes a savepoint in here.
+    // Each migration becomes a savepoint in this transaction.
     conn.immediate_transaction(|conn| {
         let done = match task {
             Task::Up if is_empty(conn)? => make_at_once(conn)?,
@@ -103,30 +102,30 @@ fn on_sqlite(path: &str, task: Task) -> Result<Vec<String>> {
     })
 }
 
-/// Nothing was ever made in it, not even the table of versions.
+/// Whether the file has no table at all, not even the one of versions.
 fn is_empty(conn: &mut SqliteConnection) -> Result<bool> {
     let known: Count = diesel::sql_query("SELECT count(*) AS count FROM sqlite_master").get_result(conn)?;
     Ok(known.count == 0)
 }
 
-/// From an empty file to today's schema. One migration after the other takes ten times as long, as each table that is
-/// renamed makes SQLite parse the whole schema again.
+/// Creates the current schema in an empty file. Running the migrations one by one takes ten times as long, because
+/// SQLite parses the whole schema again for each renamed table.
 fn make_at_once(conn: &mut SqliteConnection) -> Result<Vec<String>> {
-    // The table of versions is the one table that diesel makes.
+    // Makes diesel create its table of versions.
     perform(conn, SQLITE, Task::Pending)?;
     conn.batch_execute(SQLITE_SCHEMA)?;
     perform(conn, SQLITE, Task::Up)?;
     versions(conn)
 }
 
-/// The versions that the database has, oldest first.
+/// Returns the applied versions, oldest first.
 fn versions(conn: &mut SqliteConnection) -> Result<Vec<String>> {
     let applied = conn.applied_migrations().map_err(|error| StoreError::Migration(error.to_string()))?;
     Ok(applied.iter().rev().map(ToString::to_string).collect())
 }
 
-/// The statements that make today's schema of SQLite at once, with the versions that it stands for: the text of
-/// `docs/sqlite.sql`.
+/// Returns the text of `docs/sqlite.sql`: the statements that create the current SQLite schema at once, and the
+/// versions that it covers.
 ///
 /// # Errors
 /// [`StoreError::Migration`], [`StoreError::Connect`].
@@ -156,18 +155,18 @@ struct Line {
     line: String,
 }
 
-/// Makes sure that every reference leads to a row.
+/// Fails if a foreign key refers to a missing row.
 fn check_references(conn: &mut SqliteConnection) -> Result<()> {
     let broken: Count = diesel::sql_query("SELECT count(*) AS count FROM pragma_foreign_key_check").get_result(conn)?;
     match broken.count {
         0 => Ok(()),
-        count => Err(StoreError::Migration(format!("{count} rows would refer to others that are not there"))),
+        count => Err(StoreError::Migration(format!("{count} rows would violate a foreign key"))),
     }
 }
 
 fn on_postgres(conn: AsyncPgConnection, task: Task) -> Result<Vec<String>> {
     let mut conn = AsyncConnectionWrapper::<AsyncPgConnection>::from(conn);
-    // Held until the connection closes.
+    // The lock is held until the connection closes.
     conn.batch_execute(POSTGRES_LOCK)?;
     perform(&mut conn, POSTGRES, task)
 }
@@ -215,7 +214,7 @@ mod tests {
         lines.into_iter().map(|line| line.line).collect()
     }
 
-    /// The tables that migrations have written into, with the number of rows.
+    /// Returns the tables that have rows, with their number of rows.
     fn filled(conn: &mut SqliteConnection) -> Vec<(String, i64)> {
         let tables = lines(conn, TABLES).into_iter().map(|table| {
             let rows: Count =
@@ -235,7 +234,7 @@ mod tests {
         for query in [EVERYTHING, VERSIONS] {
             assert_eq!(lines(&mut at_once, query), lines(&mut one_by_one, query));
         }
-        // Rows that a migration brings would have to be written into the schema too.
+        // Rows that a migration inserts would also have to be in the schema file.
         let only_versions = [("__diesel_schema_migrations".to_owned(), i64::try_from(steps.len()).unwrap())];
         assert_eq!(filled(&mut one_by_one), only_versions);
         assert_eq!(filled(&mut at_once), only_versions);

@@ -1,4 +1,4 @@
-//! Opening a database: the address, the pool, the settings of each connection.
+//! Opening a database: address, pool, settings of each connection.
 
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
@@ -29,36 +29,36 @@ pub struct Store {
     pool: Arc<Pools>,
     url: Secret,
     condition: Arc<Condition>,
-    /// The task that notices the end of an outage; none in the store that this task itself uses.
+    /// Task that notices the end of an outage; `None` in the store that this task itself uses.
     recovery: Option<Arc<AbortOnDropHandle<()>>>,
 }
 
-/// How many connections, and how long to wait for one.
+/// Options of the connection pool.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The size of the pool; by default 4 for SQLite, beside the one that writes, and 16 for PostgreSQL.
+    /// Size of the pool. Default: 16 for PostgreSQL, 4 for SQLite in addition to the writing connection.
     pub connections: Option<u32>,
-    /// How long [`Store::conn`] waits for a free connection.
+    /// Timeout of [`Store::conn`] for a free connection.
     pub wait: Duration,
 }
 
-/// Which database it is.
+/// Kind of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Backend {
-    /// One file, one machine.
+    /// SQLite: one file, one machine.
     Sqlite,
-    /// A server, many machines.
+    /// PostgreSQL: a server, any number of machines.
     Postgres,
 }
 
-/// How busy connections of one kind are.
+/// Load of one kind of connections.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PoolLoad {
-    /// Connections that somebody uses.
+    /// Connections in use.
     pub in_use: u32,
-    /// Connections that nobody uses.
+    /// Idle connections.
     pub idle: u32,
-    /// How many wait for one.
+    /// Callers that wait for a connection.
     pub waiting: u64,
 }
 
@@ -70,17 +70,17 @@ impl PoolLoad {
     }
 }
 
-/// The connections.
+/// Connection pools of a database.
 pub(crate) enum Pools {
     Pg(Pool<AsyncPgConnection>, Arc<Server>),
     Sqlite(Pool<AsyncSqlite>, Arc<Writer>),
 }
 
-/// Where a database is.
+/// Location of a database.
 pub(crate) enum Place<'a> {
-    /// The path of SQLite's file.
+    /// Path of the SQLite file.
     File(&'a str),
-    /// PostgreSQL.
+    /// PostgreSQL server.
     Server(&'a Arc<Server>),
 }
 
@@ -91,10 +91,10 @@ impl Default for Options {
 }
 
 impl Store {
-    /// Opens `sqlite://<path of the file>` (absolute: three slashes; a missing folder is made) or
-    /// `postgres://user:password@host:port/database`, and connects once to see that it answers. `sslmode`, `sslrootcert`,
-    /// `sslcert` and `sslkey` in the address of PostgreSQL mean what they mean to libpq.
-    /// SQLite works on the thread that asks; on tokio's multi-thread runtime other tasks go on meanwhile.
+    /// Opens `sqlite://<path of the file>` (three slashes for an absolute path; a missing folder is created) or
+    /// `postgres://user:password@host:port/database`, and connects once to check that it answers. `sslmode`,
+    /// `sslrootcert`, `sslcert` and `sslkey` in a PostgreSQL address have the meaning of libpq. SQLite statements run
+    /// on the calling thread; on tokio's multi-thread runtime other tasks move to another thread meanwhile.
     ///
     /// # Errors
     /// [`StoreError::Url`], [`StoreError::Folder`], [`StoreError::File`], [`StoreError::Connect`].
@@ -111,7 +111,7 @@ impl Store {
                 let one = Options { connections: Some(1), ..options.clone() };
                 let writer = Writer::new(sqlite_pool(path, &one, &condition).await?, Arc::clone(&condition));
                 let pool = sqlite_pool(path, &options, &condition).await?;
-                // Kept: whoever closes the last connection copies the log back and removes it.
+                // Kept: closing the last connection copies the WAL back and removes it.
                 let _ = pool.add(first);
                 (Pools::Sqlite(pool, Arc::new(writer)), condition)
             }
@@ -129,15 +129,16 @@ impl Store {
         Ok(Store { pool, url, condition, recovery })
     }
 
-    /// The same store for those who look whether it works again.
+    /// Returns the store for the recovery task, which must not wait for the end of the outage.
     pub(crate) fn lent(pool: Arc<Pools>, url: Secret, condition: Arc<Condition>) -> Store {
         Store { pool, url, condition, recovery: None }
     }
 
-    /// A connection; waits for a free one.
+    /// Returns a connection; waits for a free one.
     ///
     /// # Errors
-    /// [`StoreError::Pool`] when none came free in [`Options::wait`]; within two seconds when the database is away.
+    /// [`StoreError::Pool`] when none became free within [`Options::wait`]; within two seconds when the database is
+    /// away.
     #[crate::boxed]
     pub async fn conn(&self) -> Result<Conn> {
         if self.recovery.is_some() {
@@ -153,17 +154,17 @@ impl Store {
         })
     }
 
-    /// What the database suffers from now, as far as this process has noticed.
+    /// Returns the current trouble of the database, as far as this process has noticed.
     #[must_use]
     pub fn trouble(&self) -> Option<Trouble> {
         self.condition.trouble()
     }
 
-    /// A connection for what is written at once. With SQLite it is the one that all others wait for: keep it for a
-    /// transaction, not longer.
+    /// Returns a connection for immediate writes. On SQLite it is the only writing connection, for which all other
+    /// writers wait: keep it for one transaction only.
     ///
     /// # Errors
-    /// Those of [`Store::conn`], and when others kept writing for 30 s.
+    /// Those of [`Store::conn`], and a timeout when others kept writing for 30 s.
     #[crate::boxed]
     pub async fn writing(&self) -> Result<Conn> {
         match &*self.pool {
@@ -172,8 +173,8 @@ impl Store {
         }
     }
 
-    /// Where to run tasks that mostly write: with SQLite a thread of its own, whose statements hold up no other task, else
-    /// the caller's runtime.
+    /// Returns the runtime for tasks that mostly write: on SQLite a dedicated thread, so that statements block no other
+    /// task; else the caller's runtime.
     #[must_use]
     pub fn writing_runtime(&self) -> Handle {
         match &*self.pool {
@@ -182,7 +183,7 @@ impl Store {
         }
     }
 
-    /// Whether the database answers.
+    /// Checks that the database answers.
     ///
     /// # Errors
     /// [`StoreError::Pool`], or that of the connection.
@@ -193,7 +194,7 @@ impl Store {
         Ok(())
     }
 
-    /// Which database it is.
+    /// Returns the kind of database.
     #[must_use]
     pub fn backend(&self) -> Backend {
         match *self.pool {
@@ -202,7 +203,7 @@ impl Store {
         }
     }
 
-    /// How busy the connections are, by what they are for: all of them, and with SQLite the one that writes besides.
+    /// Returns the load of the connections by use: `all`, or on SQLite `read` and `write`.
     #[must_use]
     pub fn load(&self) -> Vec<(&'static str, PoolLoad)> {
         match &*self.pool {
@@ -211,13 +212,13 @@ impl Store {
         }
     }
 
-    /// Whether transactions can write at the same time: SQLite has one writer.
+    /// Whether transactions can write concurrently; SQLite has one writer.
     #[must_use]
     pub fn parallel_writers(&self) -> bool {
         self.backend() == Backend::Postgres
     }
 
-    /// Where it is.
+    /// Returns the location of the database.
     pub(crate) fn place(&self) -> Result<Place<'_>> {
         Ok(match &*self.pool {
             Pools::Pg(_, server) => Place::Server(server),
@@ -232,15 +233,16 @@ impl std::fmt::Debug for Store {
     }
 }
 
-/// Opening the file may wait longer for another process than all that comes after it: switching to WAL needs the file for
-/// itself for a moment. A statement waits so long that its caller hears within two seconds that the file is locked. A log of
-/// up to 16 MB is copied back less often, and then each page that was written several times only once. What undoes half a
-/// statement is kept in memory. What is deleted is overwritten where that costs no further write.
+/// Settings of every SQLite connection.
+// Switching to WAL needs an exclusive lock for a moment, so the busy timeout is 5 s for that and 1.4 s for all
+// statements: a caller then learns within two seconds that the file is locked. The WAL is checkpointed at 16 MB (4000
+// pages), so a page that was written several times is copied back once. Statement journals stay in memory. Deleted data
+// is overwritten where that costs no further write (`secure_delete = FAST`).
 const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA busy_timeout = 1400;
     PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;
     PRAGMA secure_delete = FAST;";
 
-/// Which database an address names.
+/// Returns the kind of database that an address names.
 pub(crate) fn backend(url: &str) -> Result<Backend> {
     match url.split_once("://").map(|(scheme, _)| scheme) {
         Some("sqlite") => Ok(Backend::Sqlite),
@@ -248,19 +250,19 @@ pub(crate) fn backend(url: &str) -> Result<Backend> {
         Some(scheme) if OTHERS.contains(&scheme) => {
             Err(StoreError::Url(format!("{scheme} is not supported: the database is SQLite or PostgreSQL; {EXAMPLES}")))
         }
-        // The rest may hold a password.
+        // Not quoted in the error: the rest may hold a password.
         _ => Err(StoreError::Url(format!("must begin with sqlite:// or postgres://; {EXAMPLES}"))),
     }
 }
 
-/// Databases that people try.
+/// Schemes of databases that people try.
 const OTHERS: [&str; 7] = ["mysql", "mariadb", "mssql", "sqlserver", "mongodb", "redis", "cockroachdb"];
-/// How an address looks.
+/// Example addresses for error messages.
 const EXAMPLES: &str = "write sqlite:///path/to/quarry.db, or postgres://user:password@host:5432/database";
 
 fn sqlite_path(url: &str) -> Result<&str> {
     let path = url.strip_prefix("sqlite://").unwrap_or_default();
-    // diesel would read these as something else than a file.
+    // diesel would not take these for the path of a file.
     if path.is_empty() || path.ends_with('/') || path.starts_with(':') || path.starts_with("file:") {
         return Err(StoreError::Url("sqlite:// must be followed by the path of a file".to_owned()));
     }
@@ -275,8 +277,8 @@ async fn make_folder(path: &str) -> Result<()> {
     tokio::fs::create_dir_all(folder).await.map_err(describe)
 }
 
-/// Keys, secrets of webhooks and the ledger are in the file: it is its owner's alone. SQLite gives the files beside it
-/// the mode of this one when it makes them.
+/// Restricts the database file to its owner: it holds keys, webhook secrets and the ledger. SQLite creates the `-wal`
+/// and `-shm` files with the mode of the database file.
 async fn make_private(path: &str) -> Result<()> {
     let describe = |source| StoreError::File { file: path.to_owned(), source };
     let mut open = tokio::fs::OpenOptions::new();
@@ -287,7 +289,7 @@ async fn make_private(path: &str) -> Result<()> {
             continue;
         }
         if let Err(error) = tokio::fs::set_permissions(&file, Permissions::from_mode(0o600)).await {
-            tracing::warn!(file, %error, "other users of this machine can read the database: take it away from them");
+            tracing::warn!(file, %error, "other users of this machine can read the database file: set its mode to 600");
         }
     }
     Ok(())
@@ -307,12 +309,12 @@ async fn sqlite_pool(path: &str, options: &Options, condition: &Arc<Condition>) 
         let (path, condition) = (path.to_owned(), Arc::clone(&condition));
         Box::pin(async move { connect_sqlite(&path, &condition).await.inspect_err(|error| condition.failed(error)) })
     });
-    // A file does not go away as a server does.
+    // A file cannot go away as a server can: no check before a connection is lent.
     config.recycling_method = RecyclingMethod::Fast;
     let manager = AsyncDieselConnectionManager::new_with_config(path, config);
     let builder = Pool::builder().max_size(options.connections.unwrap_or(4)).connection_timeout(options.wait);
-    // The pages that a connection keeps in memory are of no use once another one has written: use the same as long as one
-    // is enough.
+    // LIFO: the page cache of a connection is useless once another connection has written, so the most recently used
+    // connection is reused as long as one is enough.
     let builder = builder.queue_strategy(QueueStrategy::Lifo);
     builder.build(manager).await.map_err(|error| StoreError::Pool(error.to_string()))
 }

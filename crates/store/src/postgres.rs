@@ -1,5 +1,5 @@
-//! Connections to a PostgreSQL server: the address, whether they are encrypted, and what is said when they are refused.
-//! The pool, the migrations and the connection for notices all come through here.
+//! Connections to a PostgreSQL server: address, TLS, error messages. The pool, the migrations and the LISTEN connection
+//! all use it.
 
 mod address;
 mod binding;
@@ -22,10 +22,10 @@ use crate::open::{Backend, backend};
 use address::{Address, Mode};
 use tls::{HandshakeError, Tls};
 
-/// A server that stands still must not keep us for ever: TCP, TLS and login together.
+/// Timeout of TCP, TLS and login together.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A PostgreSQL server and how to connect to it. Prints nothing of its address, which may hold a password.
+/// PostgreSQL server and how to connect to it. `Debug` shows nothing of its address, which may hold a password.
 pub(crate) struct Server {
     config: Config,
     mode: Mode,
@@ -33,20 +33,20 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Reads the address and the certificate files that it names; does not connect.
+    /// Parses the address and reads the certificate files that it names; does not connect.
     ///
     /// # Errors
-    /// [`StoreError::Url`], with the name of the parameter that is to blame.
+    /// [`StoreError::Url`], with the name of the invalid parameter.
     pub(crate) fn new(url: &str) -> Result<Arc<Server>> {
         let address = Address::parse(url).map_err(StoreError::Url)?;
         let tls = Tls::new(&address).map_err(StoreError::Url)?;
         Ok(Arc::new(Server { config: address.config, mode: address.mode, tls }))
     }
 
-    /// A new connection.
+    /// Opens a connection.
     ///
     /// # Errors
-    /// When the server does not answer within 30 s, refuses us, or is not encrypted or not itself as `sslmode` asks.
+    /// When the server does not answer within 30 s, refuses the connection, or does not meet `sslmode`.
     pub(crate) async fn connect(&self) -> std::result::Result<AsyncPgConnection, ConnectionError> {
         let connect = tokio::time::timeout(PATIENCE, self.try_both());
         connect.await.unwrap_or_else(|_| {
@@ -55,23 +55,24 @@ impl Server {
         })
     }
 
-    /// The TCP servers that the address names, each by name or IP, with its port.
+    /// Returns the TCP servers of the address, each as host name or IP, with its port.
     pub(crate) fn hosts(&self) -> Vec<(String, u16)> {
         hosts(&self.config)
     }
 
-    /// Whether the way to the server leaves this machine, as far as its address tells.
+    /// Whether the server is on another machine, judged by its address.
     pub(crate) fn is_remote(&self) -> bool {
         let is_local =
             |host: &str| host == "localhost" || host.parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
         self.hosts().iter().any(|(host, _)| !is_local(host))
     }
 
-    /// `allow` and `prefer` have a second way when the first is refused, as in libpq.
+    /// Connects; `allow` and `prefer` retry with or without TLS when the first attempt is refused, as in libpq.
     async fn try_both(&self) -> std::result::Result<AsyncPgConnection, ConnectionError> {
         let (first, second) = match self.mode {
             Mode::Disable => (SslMode::Disable, None),
-            // The driver's own `prefer` encrypts when the server offers it, but does not fall back when that fails.
+            // The driver's own `prefer` uses TLS when the server offers it, but does not fall back when the handshake
+            // fails.
             Mode::Allow => (SslMode::Disable, Some(SslMode::Require)),
             Mode::Prefer => (SslMode::Prefer, Some(SslMode::Disable)),
             Mode::Require | Mode::VerifyCa | Mode::VerifyFull => (SslMode::Require, None),
@@ -79,7 +80,7 @@ impl Server {
         let error = match (self.open(first).await, second) {
             (Err(error), Some(second)) if may_go_better(&error) => match self.open(second).await {
                 Err(again) => {
-                    return Err(bad(format!("{}; on the second try: {}", describe(&error), describe(&again))));
+                    return Err(bad(format!("{}; second attempt: {}", describe(&error), describe(&again))));
                 }
                 opened => opened,
             },
@@ -106,7 +107,7 @@ fn bad(reason: String) -> ConnectionError {
     ConnectionError::BadConnection(reason)
 }
 
-/// Whether the same server might take a connection with TLS that it refused without, or the other way round.
+/// Whether a retry with TLS instead of without, or the reverse, may succeed.
 fn may_go_better(error: &Error) -> bool {
     handshake(error).is_some() || error.code() == Some(&SqlState::INVALID_AUTHORIZATION_SPECIFICATION)
 }
@@ -115,15 +116,15 @@ fn handshake(error: &Error) -> Option<&HandshakeError> {
     error.source()?.downcast_ref()
 }
 
-/// What to do about a server that has as many connections as it may have.
-const CROWDED: &str = "let the server take more (max_connections), or take fewer of them (store.max_connections)";
+/// Advice for a server that has reached its limit of connections.
+const CROWDED: &str = "raise max_connections on the server, or lower store.max_connections";
 
-/// Whether a server has refused a connection because it has as many as it may have: it is busy, not away.
+/// Whether the server refused a connection because of its limit: it is busy, not away.
 fn is_crowded(error: &ConnectionError) -> bool {
     error.to_string().contains(CROWDED)
 }
 
-/// The error with its causes, and what to do about it.
+/// Returns the error with its causes and advice.
 fn describe(error: &Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -138,25 +139,25 @@ fn describe(error: &Error) -> String {
 }
 
 fn advice(error: &Error) -> Option<&'static str> {
-    // PgBouncer has no code of its own for it.
+    // PgBouncer sends no SQLSTATE of its own for it.
     let is_full_pooler = error.as_db_error().is_some_and(|told| told.message().contains("no more connections allowed"));
     if is_full_pooler || error.code() == Some(&SqlState::TOO_MANY_CONNECTIONS) {
         return Some(CROWDED);
     }
     let Some(handshake) = handshake(error) else {
         let no_tls = error.source().is_some_and(|cause| cause.to_string() == "server does not support TLS");
-        return no_tls.then_some("sslmode asks for it: switch it on at the server (ssl = on)");
+        return no_tls.then_some("sslmode requires TLS: enable it on the server (ssl = on)");
     };
     match handshake.certificate()? {
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            Some("sslrootcert must hold the certificate of the authority that signed the server's")
+            Some("sslrootcert must hold the CA certificate that signed the server's certificate")
         }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
-            Some("name the server in store.url as its certificate does (subjectAltName), or use sslmode=verify-ca")
+            Some("use a host name of the server's certificate (subjectAltName) in store.url, or sslmode=verify-ca")
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => Some("renew the server's certificate"),
         CertificateError::Other(_) => {
-            Some("the server needs a certificate of its own, signed by an authority, not the authority's (CA:FALSE)")
+            Some("the server must present a server certificate signed by a CA (CA:FALSE), not the CA's own certificate")
         }
         _ => None,
     }
@@ -176,8 +177,8 @@ fn hosts(config: &Config) -> Vec<(String, u16)> {
     found
 }
 
-/// The TCP servers that the address of a database names, each by name or IP, with its port: none for SQLite and for
-/// sockets in the file system.
+/// Returns the TCP servers that a database address names, each as host name or IP, with its port: none for SQLite and
+/// for Unix sockets.
 ///
 /// # Errors
 /// [`StoreError::Url`].

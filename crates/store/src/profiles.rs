@@ -1,4 +1,5 @@
-//! Cookies and storage of browsers under names of the team's own. What is kept is sealed: the key is not in the database.
+//! Browser profiles: cookies and storage under names chosen by the team. They are sealed; the key is not in the
+//! database.
 
 use base::Timestamp;
 use diesel::prelude::*;
@@ -11,20 +12,20 @@ use crate::error::Result;
 use crate::leases;
 use crate::schema::profile;
 
-/// A profile to be kept.
+/// Profile to be stored.
 #[derive(Debug, Clone, Copy)]
 pub struct NewState<'a> {
-    /// The team's id.
+    /// Id of the team.
     pub team: &'a str,
-    /// The name, as the team gave it.
+    /// Name, as given by the team.
     pub name: &'a str,
     /// Cookies and storage, sealed.
     pub state: &'a [u8],
-    /// When.
+    /// Current time.
     pub now: Timestamp,
 }
 
-/// The sealed state of a profile. Notes that it was used.
+/// Returns the sealed state of a profile, and records its use.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -41,7 +42,7 @@ pub async fn load(conn: &mut Conn, team: &str, name: &str, now: Timestamp) -> Re
     Ok(found)
 }
 
-/// How many profiles a team has besides the one of this name.
+/// Returns the number of a team's profiles other than the one of this name.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -51,10 +52,10 @@ pub async fn count_others(conn: &mut Conn, team: &str, name: &str) -> Result<i64
     Ok(on!(conn, |c| others.count().get_result(c).await)?)
 }
 
-/// Keeps a profile in place of what was there, if `holder` still has the lease of this name; says whether.
+/// Stores a profile in place of the old one if `holder` still has the lease; says whether it did.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then what was there stays.
+/// [`Query`](crate::StoreError::Query); the old profile is unchanged then.
 #[crate::boxed]
 pub async fn save(conn: &mut Conn, new: &NewState<'_>, lease: &str, holder: &str) -> Result<bool> {
     let NewState { team, name, state, now } = *new;
@@ -83,10 +84,10 @@ pub async fn save(conn: &mut Conn, new: &NewState<'_>, lease: &str, holder: &str
     .await
 }
 
-/// Removes up to `limit` profiles that were last used before `before`, oldest first; says how many.
+/// Removes up to `limit` profiles that were last used before `before`, oldest first; returns their number.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then nothing is removed.
+/// [`Query`](crate::StoreError::Query); nothing was removed then.
 #[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {

@@ -1,4 +1,4 @@
-//! Notices that a database works again, also when nobody asks for it.
+//! Detects that a database works again, even without requests.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -12,19 +12,19 @@ use crate::error::Result;
 use crate::leases;
 use crate::open::{Pools, Store};
 
-/// Pause between two looks.
+/// Pause between two checks.
 const PAUSE: Duration = Duration::from_secs(1);
-/// The lease that is taken and given back to see whether anything can be written.
+/// Name of the lease that is taken and released as a test write.
 const NAME: &str = "outage";
 
-/// Looks, from the beginning of an outage to its end, whether the database can be written. Ends with the store.
+/// Checks during every outage whether the database can be written again. Ends with the store.
 pub(crate) async fn watch(pool: Weak<Pools>, url: Secret, condition: Arc<Condition>) {
     loop {
         condition.begun().await;
         let Some(pool) = pool.upgrade() else { return };
         match write(&Store::lent(pool, url.clone(), Arc::clone(&condition))).await {
-            Err(error) if error.trouble().is_some() => tracing::debug!(%error, "the database still cannot be written"),
-            // Any other error is about this lease, and comes from a database that works.
+            Err(error) if error.trouble().is_some() => tracing::debug!(%error, "the database is still not writable"),
+            // Any other error is about this lease and comes from a database that works.
             _ => condition.can_write(),
         }
         if condition.trouble().is_some() {

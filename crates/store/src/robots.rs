@@ -1,4 +1,4 @@
-//! What sites answered for robots.txt, shared by all processes.
+//! Cache of robots.txt responses, shared by all processes.
 
 use base::Timestamp;
 use diesel::prelude::*;
@@ -10,29 +10,29 @@ use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::robots;
 
-/// One answer.
+/// Cached robots.txt response.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = robots, treat_none_as_default_value = false)]
 pub struct RobotsAnswer {
-    /// Scheme, host and port of the site, as `https://example.com`.
+    /// Origin of the site: scheme, host and port, as `https://example.com`.
     pub origin: String,
-    /// Whether the certificate of the site was checked.
+    /// Whether the certificate of the site was verified.
     pub verified: bool,
-    /// The status after redirects; none when nobody answered.
+    /// HTTP status after redirects; `None` if there was no response.
     pub status: Option<i32>,
-    /// Why nobody answered.
+    /// Error, if there was no response.
     pub error: Option<String>,
-    /// The file, or the beginning of it; none when there is none.
+    /// File, possibly truncated; `None` if there is none.
     pub body: Option<Vec<u8>>,
-    /// When it was fetched.
+    /// Time of the fetch.
     #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub fetched_at: Timestamp,
-    /// Until when it holds.
+    /// Time of expiry.
     #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub expires_at: Timestamp,
 }
 
-/// The answer of a site that still holds at `now`.
+/// Returns the response of a site if it has not expired at `now`.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -42,10 +42,10 @@ pub async fn find(conn: &mut Conn, origin: &str, verified: bool, now: Timestamp)
     Ok(on!(conn, |c| query.select(RobotsAnswer::as_select()).get_result(c).await.optional())?)
 }
 
-/// Keeps an answer in place of an older one.
+/// Stores a response in place of an older one.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); the older answer stays then.
+/// [`Query`](crate::StoreError::Query); the older response is unchanged then.
 #[crate::boxed]
 pub async fn keep(conn: &mut Conn, answer: RobotsAnswer) -> Result<()> {
     let newer = (
@@ -68,10 +68,10 @@ pub async fn keep(conn: &mut Conn, answer: RobotsAnswer) -> Result<()> {
     Ok(())
 }
 
-/// Removes up to `limit` answers that expired by `now`, oldest first; says how many.
+/// Removes up to `limit` responses that expired by `now`, oldest first; returns their number.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then nothing is removed.
+/// [`Query`](crate::StoreError::Query); nothing was removed then.
 #[crate::boxed]
 pub async fn forget(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
@@ -82,13 +82,15 @@ pub async fn forget(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize
             .select((robots::origin, robots::verified));
         let rows: Vec<(String, bool)> = on!(conn, |c| due.load(c).await)?;
         let mut gone = 0;
-        // The key has two columns, and a list of pairs is not portable: one statement for each value of the second.
+        // The key has two columns, and a list of pairs is not portable: one statement for each value of the second
+        // column.
         for verified in [true, false] {
             let origins: Vec<&str> = rows.iter().filter(|row| row.1 == verified).map(|row| row.0.as_str()).collect();
             if origins.is_empty() {
                 continue;
             }
-            // The time is asked once more: on PostgreSQL another process may have renewed an answer since the rows were read.
+            // The expiry is checked again: on PostgreSQL another process may have renewed a response since the rows
+            // were read.
             let old = robots::table
                 .filter(robots::origin.eq_any(&origins))
                 .filter(robots::verified.eq(verified))

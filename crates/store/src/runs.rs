@@ -1,8 +1,8 @@
-//! Runs: work that a client has started and can come back to, such as crawls and batches. What hardly changes stands in a
-//! [`Run`]; its counters stand in a [`Progress`], and change in the transaction of what they count.
+//! Runs: long operations that a client starts and can return to, such as crawls and batches. A [`Run`] holds what
+//! rarely changes; a [`Progress`] holds the counters, which change in the transaction of what they count.
 //!
-//! Who changes a run locks its progress first ([`lock`]), works on the value, and writes it back with [`save`]. So the bound
-//! is never overshot and the sums are right at every moment, whatever number of workers there is.
+//! A transaction that changes a run locks its progress first ([`lock`]), changes the value, and writes it back with
+//! [`save`]. So limits are never exceeded and the counters are right at every moment, with any number of workers.
 
 mod copies;
 mod crawl;
@@ -40,84 +40,84 @@ pub use secrets::{OF_THE_RUN, forget_secrets, keep_secrets, secret};
 pub use traps::{enter_families, enter_templates, trapped_templates};
 pub use ways::{ShorterWay, Way, depths, keep_links, kept_links, shorten, way_to};
 
-/// What a run is: written when it begins, and when it ends.
+/// Run: written when it starts and when it ends.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = run)]
 pub struct Run {
-    /// Its id, a UUID, as told to the client.
+    /// Id, a UUID, as known to the client.
     pub id: String,
-    /// Whose it is.
+    /// Id of the team.
     pub team_id: String,
-    /// The key it was started with, which pays.
+    /// Id of the API key that started it and pays.
     pub api_key_id: Option<String>,
-    /// What sort of run, such as `crawl` or `batch`.
+    /// Kind of run, such as `crawl` or `batch`.
     pub kind: String,
-    /// What lists show of it, such as where a crawl starts.
+    /// Subject shown in lists, such as the start URL of a crawl.
     pub subject: Option<String>,
-    /// What was asked for, as JSON, without what no answer may read (see [`keep_secrets`]).
+    /// Request as JSON, without secrets (see [`keep_secrets`]).
     pub spec: String,
-    /// Whether its pages must leave no trace.
+    /// Whether zero data retention applies to its pages.
     pub private: bool,
-    /// One of [`OPEN`], [`COMPLETED`], [`FAILED`], [`CANCELLED`].
+    /// Status: one of [`OPEN`], [`COMPLETED`], [`FAILED`], [`CANCELLED`].
     pub status: String,
-    /// What the caller should know.
+    /// Warning for the caller.
     pub warning: Option<String>,
-    /// Why it failed.
+    /// Error, if it failed.
     pub error: Option<String>,
-    /// What the caller named the request.
+    /// Idempotency key of the request.
     pub idempotency_key: Option<String>,
-    /// A digest of the whole request, to tell a repeated one from another.
+    /// Digest of the whole request, to tell a repeat from a different request.
     pub fingerprint: String,
-    /// When it was accepted.
+    /// Time at which it was accepted.
     #[diesel(deserialize_as = DbTime)]
     pub created_at: Timestamp,
-    /// When it came to an end.
+    /// End time.
     #[diesel(deserialize_as = MaybeDbTime)]
     pub finished_at: Option<Timestamp>,
-    /// When it may be removed.
+    /// Time of expiry, after which it may be removed.
     #[diesel(deserialize_as = DbTime)]
     pub expires_at: Timestamp,
-    /// Where the client has reached the service that started it, as `https://host:port`.
+    /// Address at which the client reached the service, as `https://host:port`.
     pub address: Option<String>,
 }
 
-/// How far a run is. Its items are what its kind counts: pages, steps, downloads.
+/// Progress of a run. Its items depend on the kind: pages, steps, downloads.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = run_progress, treat_none_as_default_value = false)]
 pub struct Progress {
-    /// Of which run.
+    /// Id of the run.
     pub run_id: String,
-    /// Whether it is still at work.
+    /// Whether the run is active.
     pub is_open: bool,
-    /// Whether items are still looked for, so that it is not over when none is pending.
+    /// Whether more items are still being looked for, so that the run is not over when none is pending.
     pub preparing: bool,
-    /// Most items.
+    /// Limit of items.
     pub max_items: i64,
     /// Items that wait or run.
     pub pending: i64,
-    /// Items that are done: pages that became documents.
+    /// Finished items: pages that became documents.
     pub done: i64,
     /// Items that failed.
     pub failed: i64,
-    /// Items known beyond the most, which take the place of those that fail.
+    /// Spare items beyond the limit, which replace items that fail.
     pub spare: i64,
     /// Credits charged.
     pub credits: i64,
-    /// Key of the reservation that pays; absent for teams without a limit.
+    /// Key of the reservation that pays; `None` for teams without a limit.
     pub reservation: Option<String>,
 }
 
-/// Still at work.
+/// Status of an active run.
 pub const OPEN: &str = "open";
-/// Ended as it should.
+/// Status of a run that ended normally.
 pub const COMPLETED: &str = "completed";
-/// Ended by an error.
+/// Status of a run that ended with an error.
 pub const FAILED: &str = "failed";
-/// Ended by its owner.
+/// Status of a run that was cancelled by its owner.
 pub const CANCELLED: &str = "cancelled";
 
 impl Run {
-    /// Whether it is still at work.
+    /// Whether the run is active.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.status == OPEN
@@ -125,7 +125,7 @@ impl Run {
 }
 
 impl Progress {
-    /// That of a run that begins, with at most so many items.
+    /// Creates the progress of a new run with a limit of items.
     #[must_use]
     pub fn new(run: &str, max_items: i64) -> Self {
         Self {
@@ -142,7 +142,7 @@ impl Progress {
         }
     }
 
-    /// How many more items may be taken on.
+    /// Returns how many more items can be taken on.
     #[must_use]
     pub fn room(&self) -> i64 {
         self.max_items - self.pending - self.done
@@ -154,14 +154,14 @@ impl Progress {
         self.room() <= 0 && self.spare >= pages::MAX_SPARE
     }
 
-    /// Whether nothing is left to do.
+    /// Whether no work is left.
     #[must_use]
     pub fn is_over(&self) -> bool {
         !self.preparing && self.pending <= 0
     }
 }
 
-/// Adds a run. `false` when the team has one of this kind under the same idempotency key, see [`find_by_key`].
+/// Adds a run; `false` if the team has one of this kind with the same idempotency key, which [`find_by_key`] returns.
 ///
 /// # Errors
 /// Those of the database.
@@ -186,7 +186,7 @@ pub async fn create(conn: &mut Conn, row: &Run, progress: &Progress) -> Result<b
     .await
 }
 
-/// The run of this team that was started under an idempotency key.
+/// Returns the run of a team that was started with an idempotency key.
 ///
 /// # Errors
 /// Those of the database.
@@ -197,7 +197,7 @@ pub async fn find_by_key(conn: &mut Conn, team: &str, kind: &str, key: &str) -> 
     Ok(on!(conn, |c| query.select(Run::as_select()).get_result(c).await.optional())?)
 }
 
-/// A run by its id.
+/// Returns a run by its id.
 ///
 /// # Errors
 /// Those of the database.
@@ -206,7 +206,7 @@ pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Run>> {
     Ok(on!(conn, |c| run::table.find(id).select(Run::as_select()).get_result(c).await.optional())?)
 }
 
-/// A run by its id, with its progress.
+/// Returns a run and its progress by its id.
 ///
 /// # Errors
 /// Those of the database.
@@ -216,7 +216,7 @@ pub async fn read(conn: &mut Conn, id: &str) -> Result<Option<(Run, Progress)>> 
     Ok(on!(conn, |c| query.select((Run::as_select(), Progress::as_select())).get_result(c).await.optional())?)
 }
 
-/// How far a run that is at work is, locked until the transaction ends. Call it inside one.
+/// Locks and returns the progress of an active run. Must be called in a transaction.
 ///
 /// # Errors
 /// Those of the database.
@@ -226,19 +226,19 @@ pub async fn lock(conn: &mut Conn, id: &str) -> Result<Option<Progress>> {
     let found: Option<Progress> = on!(
         conn,
         pg | c | query.select(Progress::as_select()).for_update().get_result(c).await.optional(),
-        // The transaction began IMMEDIATE, so it is the only writer.
+        // The transaction began with BEGIN IMMEDIATE, so it is the only writer.
         sqlite | c | query.select(Progress::as_select()).get_result(c).await.optional()
     )?;
     Ok(found.filter(|progress| progress.is_open))
 }
 
-/// Writes down how far a run is. It is locked.
+/// Writes the progress of a run, which must be locked.
 ///
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
 pub async fn save(conn: &mut Conn, progress: &Progress) -> Result<()> {
-    // The id is not set: SQLite would look at all pages of the run, which refer to it.
+    // The primary key is not set: SQLite would then check all pages that refer to it.
     const UPDATE: &str =
         "UPDATE run_progress SET is_open = {}, preparing = {}, max_items = {}, pending = {}, done = {},
         failed = {}, spare = {}, credits = {}, reservation = {} WHERE run_id = {}";
@@ -261,7 +261,7 @@ pub async fn save(conn: &mut Conn, progress: &Progress) -> Result<()> {
     Ok(())
 }
 
-/// Writes down how a run has ended: its status, its texts, its times. Its progress is locked.
+/// Writes the end of a run: status, texts, times. Its progress must be locked.
 ///
 /// # Errors
 /// Those of the database.
@@ -279,7 +279,7 @@ pub async fn close(conn: &mut Conn, row: &Run) -> Result<()> {
     Ok(())
 }
 
-/// Writes down what the caller of a run should know.
+/// Sets the warning of a run.
 ///
 /// # Errors
 /// Those of the database.
@@ -289,7 +289,7 @@ pub async fn warn(conn: &mut Conn, id: &str, warning: &str) -> Result<()> {
     Ok(())
 }
 
-/// Ends the time in which a run that has ended can be read.
+/// Expires an ended run, so that it can no longer be read.
 ///
 /// # Errors
 /// Those of the database.
@@ -301,7 +301,7 @@ pub async fn expire(conn: &mut Conn, id: &str, now: Timestamp) -> Result<()> {
     Ok(())
 }
 
-/// Erases what a run says of its pages: its subject and its spec, of which `spec` is left.
+/// Erases what a run says about its pages: subject and request, which `spec` replaces.
 ///
 /// # Errors
 /// Those of the database.
@@ -316,7 +316,7 @@ pub async fn redact(conn: &mut Conn, id: &str, spec: &str) -> Result<()> {
     .await
 }
 
-/// The ids of the team's runs of one kind that are still at work, oldest first, at most `limit`.
+/// Returns the ids of a team's active runs of one kind, oldest first, at most `limit`.
 ///
 /// # Errors
 /// Those of the database.
@@ -332,7 +332,7 @@ pub async fn active(conn: &mut Conn, team: &str, kind: &str, limit: i64) -> Resu
     Ok(on!(conn, |c| query.load(c).await)?)
 }
 
-/// How many runs of the team are at work, and how many items of them wait or run.
+/// Returns the number of the team's active runs, and of their items that wait or run.
 ///
 /// # Errors
 /// Those of the database.

@@ -1,4 +1,4 @@
-//! The tables as the queries see them, kept by hand next to `migrations/`.
+//! Tables as the queries see them, kept in step with `migrations/` by hand.
 
 use diesel::{allow_tables_to_appear_in_same_query, joinable, table};
 

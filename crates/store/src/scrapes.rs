@@ -1,4 +1,4 @@
-//! One row for every scrape, so that a team can ask about it later. Scrapes without data retention leave none.
+//! Log of scrapes, one row each, so that a team can ask for them later. Scrapes with zero data retention leave no row.
 
 use base::Timestamp;
 use diesel::prelude::*;
@@ -9,32 +9,32 @@ use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::scrape;
 
-/// A scrape that ended.
+/// Finished scrape.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = scrape, treat_none_as_default_value = false)]
 pub struct Scrape {
-    /// Its id, as told to the client.
+    /// Id, as known to the client.
     pub id: String,
-    /// The team that asked for it.
+    /// Id of the team.
     pub team_id: String,
-    /// The key it was called with.
+    /// Id of the API key.
     pub api_key_id: Option<String>,
-    /// What was asked for; absent when it must not be written down.
+    /// Requested URL; `None` if it must not be stored.
     pub url: Option<String>,
-    /// The status of the page, if one came.
+    /// HTTP status of the page, if there was a response.
     pub status_code: Option<i32>,
-    /// The error code told to the client; `None` means success.
+    /// Error code returned to the client; `None` on success.
     pub error_code: Option<String>,
-    /// `hit` or `miss`, when the cache was asked.
+    /// Cache state, `hit` or `miss`, if the cache was used.
     pub cache_state: Option<String>,
-    /// What it cost.
+    /// Credits charged.
     pub credits: i64,
-    /// How long it took, in milliseconds.
+    /// Duration, in milliseconds.
     pub duration_ms: i64,
-    /// When it began.
+    /// Start time.
     #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub created_at: Timestamp,
-    /// What its document is made again from, as the operations write it; absent when it cannot be.
+    /// Data from which the document can be made again, in the format of the operations; `None` if it cannot.
     pub kept: Option<String>,
 }
 
@@ -52,7 +52,7 @@ pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
 /// Adds rows.
 ///
 /// # Errors
-/// As [`insert`]; then none is added.
+/// Those of [`insert`]; no row was added then.
 #[crate::boxed]
 pub async fn insert_all(conn: &mut Conn, rows: Vec<Scrape>) -> Result<()> {
     if rows.is_empty() {
@@ -71,7 +71,7 @@ pub async fn insert_all(conn: &mut Conn, rows: Vec<Scrape>) -> Result<()> {
     .await
 }
 
-/// A scrape of this team.
+/// Returns a scrape of a team.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -81,7 +81,7 @@ pub async fn find(conn: &mut Conn, team: &str, id: &str) -> Result<Option<Scrape
     Ok(on!(conn, |c| query.select(Scrape::as_select()).get_result(c).await.optional())?)
 }
 
-/// When the team's newest successful scrape began.
+/// Returns the start time of the team's newest successful scrape.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -92,19 +92,19 @@ pub async fn last_success(conn: &mut Conn, team: &str) -> Result<Option<Timestam
         .filter(scrape::error_code.is_null())
         .order(scrape::created_at.desc())
         .select(scrape::created_at);
-    // The partial index on successful scrapes of a team ends with this row.
+    // The partial index on successful scrapes of a team has this row at its end.
     let newest: Option<DbTime> = on!(conn, |c| query.first(c).await.optional())?;
     Ok(newest.map(Timestamp::from))
 }
 
-/// Removes up to `limit` rows that began before `before`, and says how many.
+/// Removes up to `limit` rows of scrapes that began before `before`, and returns their number.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then nothing is removed.
+/// [`Query`](crate::StoreError::Query); nothing was removed then.
 #[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
-        // DELETE has no LIMIT that both databases understand, so the ids are read first.
+        // The databases have no common DELETE with LIMIT, so the ids are read first.
         let old = scrape::table.filter(scrape::created_at.lt(DbTime::from(before))).limit(limit).select(scrape::id);
         let ids: Vec<String> = on!(conn, |c| old.load(c).await)?;
         Ok(on!(conn, |c| diesel::delete(scrape::table.filter(scrape::id.eq_any(&ids))).execute(c).await)?)

@@ -1,5 +1,6 @@
-//! Statements written out as SQL: for what the query builder cannot say, and for updates that are made at each request or
-//! page, which it has prepared anew each time. These are prepared once per connection, under their text.
+//! Statements written as SQL: for what the query builder cannot express, and for updates at each request or page, which
+//! the query builder prepares again each time. These statements are prepared once per connection and cached by their
+//! text.
 
 use std::marker::PhantomData;
 
@@ -9,21 +10,22 @@ use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 use diesel::result::QueryResult;
 use diesel::sql_types::SingleValue;
 
-/// A statement for one backend; `Row` is the SQL type of what it gives, `()` for nothing. Each `{}` in the text is a bound
-/// value, in order; PostgreSQL can name the first again as `$1`, SQLite as `?1`.
+/// Statement for one backend; `Row` is the SQL type of a result row, `()` for none. Each `{}` in the text is a bound
+/// value, in order. A later place can refer to value n as `$n` on PostgreSQL or `?n` on SQLite.
 pub(crate) struct Sql<'a, DB: Backend, Row = ()> {
-    /// The values, each behind the text that stands before it: diesel walks over them several times for one execution.
+    /// Bound values, each with the text before it: diesel walks over them several times for one execution.
     binds: Vec<(&'static str, Bind<'a, DB>)>,
-    /// The text behind the last value.
+    /// Text after the last value.
     rest: &'static str,
     row: PhantomData<fn() -> Row>,
 }
 
 type Bind<'a, DB> = Box<dyn QueryFragment<DB> + Send + 'a>;
 
-/// Values as SQLite takes a list of them: `json_each` of one bound text. A list of bound values is compiled anew each time.
+/// Encodes a list for SQLite's `json_each`: one bound text keeps the statement cacheable, while a list of bound values
+/// is compiled again for each length.
 pub(crate) fn json(values: &[impl serde::Serialize]) -> String {
-    // Strings, numbers and rows of them always can be written.
+    // Strings, numbers and tuples of them can always be serialised.
     serde_json::to_string(values).unwrap_or_default()
 }
 
@@ -32,14 +34,14 @@ impl<'a, DB: Backend, Row> Sql<'a, DB, Row> {
         Self { binds: Vec::new(), rest: text, row: PhantomData }
     }
 
-    /// Binds the next value, as the SQL type `ST`.
+    /// Binds the next value with the SQL type `ST`.
     pub(crate) fn bind<ST, T>(mut self, value: T) -> Self
     where
         ST: diesel::sql_types::SqlType + SingleValue,
         T: AsExpression<ST>,
         T::Expression: QueryFragment<DB> + Send + 'a,
     {
-        // No statement has a brace of its own, and one character is found much faster than two.
+        // Statements contain no brace other than `{}`, and searching for one character is much faster than for two.
         let (before, rest) = self.rest.split_once('{').unwrap_or((self.rest, ""));
         debug_assert!(rest.starts_with('}'), "more values than places in a statement, or a brace");
         self.binds.push((before, Box::new(value.as_expression())));

@@ -1,4 +1,4 @@
-//! Teams: who pays, and what they may do.
+//! Teams: accounts with their limits and permissions.
 
 use base::Timestamp;
 use diesel::prelude::*;
@@ -10,57 +10,57 @@ use crate::error::{Result, StoreError};
 use crate::list::List;
 use crate::schema::{account, team};
 
-/// A team.
+/// Team.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = team, treat_none_as_default_value = false)]
 pub struct Team {
-    /// Its name for machines.
+    /// Id of the team.
     pub id: String,
-    /// Its name for people.
+    /// Display name.
     pub name: String,
-    /// Whether it may spend without credits; it is charged all the same, so that its use is known.
+    /// Whether the team may spend without credits. Its usage is charged all the same, so that it is known.
     pub unlimited: bool,
-    /// How many scrapes may run at once; above zero.
+    /// Limit of concurrent scrapes; above zero.
     pub concurrency: i32,
-    /// How many calls a minute are let in; zero means any number.
+    /// Rate limit, in calls per minute; zero for no limit.
     pub rate_per_minute: i32,
-    /// It may ask for scrapes of which nothing is kept.
+    /// Whether the team may request scrapes with zero data retention.
     pub zero_data_retention: bool,
-    /// It may use the options for enterprises.
+    /// Whether the team may use the options for enterprises.
     pub enterprise: bool,
-    /// It may use the catalog of tools.
+    /// Whether the team may use the catalog of tools.
     pub catalog: bool,
-    /// When it was made.
+    /// Time of creation.
     #[diesel(serialize_as = DbTime, deserialize_as = DbTime)]
     pub created_at: Timestamp,
-    /// Networks that it may call from, such as `10.0.0.0/8`; none: from everywhere.
+    /// Networks that the team may call from, such as `10.0.0.0/8`; `None` for no restriction.
     pub addresses: Option<List>,
 }
 
-/// What to change of a team; `None` leaves it.
+/// Changes of a team; `None` keeps a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, AsChangeset)]
 #[diesel(table_name = team)]
 pub struct TeamChange {
-    /// See [`Team::name`].
+    /// New [`Team::name`].
     pub name: Option<String>,
-    /// See [`Team::unlimited`].
+    /// New [`Team::unlimited`].
     pub unlimited: Option<bool>,
-    /// See [`Team::concurrency`].
+    /// New [`Team::concurrency`].
     pub concurrency: Option<i32>,
-    /// See [`Team::rate_per_minute`].
+    /// New [`Team::rate_per_minute`].
     pub rate_per_minute: Option<i32>,
-    /// See [`Team::zero_data_retention`].
+    /// New [`Team::zero_data_retention`].
     pub zero_data_retention: Option<bool>,
-    /// See [`Team::enterprise`].
+    /// New [`Team::enterprise`].
     pub enterprise: Option<bool>,
-    /// See [`Team::catalog`].
+    /// New [`Team::catalog`].
     pub catalog: Option<bool>,
-    /// See [`Team::addresses`]; `Some(None)` takes the rule away.
+    /// New [`Team::addresses`]; `Some(None)` removes the restriction.
     pub addresses: Option<Option<List>>,
 }
 
 impl Team {
-    /// A team with limits of 2 at once and no rate, without credits and without special rights.
+    /// Creates a team with 2 concurrent scrapes, no rate limit, no credits and no special permissions.
     #[must_use]
     pub fn new(id: impl Into<String>, name: impl Into<String>, created_at: Timestamp) -> Self {
         Self {
@@ -81,24 +81,24 @@ impl Team {
 /// Adds a team with an empty account.
 ///
 /// # Errors
-/// [`StoreError::is_duplicate`] when there is one with this id.
+/// [`StoreError::is_duplicate`] when the id is taken.
 #[crate::boxed]
 pub async fn create(conn: &mut Conn, new: &Team) -> Result<()> {
     if create_if_absent(conn, new).await? {
         return Ok(());
     }
-    // As if the database had refused the row, so that callers ask `is_duplicate` as for every other table.
-    let text: Box<String> = Box::new(format!("team {} exists", new.id));
+    // Reported like a violated unique constraint, so that callers check `is_duplicate` as for every other table.
+    let text: Box<String> = Box::new(format!("team {} already exists", new.id));
     Err(StoreError::Query(diesel::result::Error::DatabaseError(
         diesel::result::DatabaseErrorKind::UniqueViolation,
         text,
     )))
 }
 
-/// Adds a team unless there is one with this id; says whether it was added. Safe when several processes start at once.
+/// Adds a team unless the id is taken; says whether it was added. Safe when several processes start at once.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then there is neither team nor account.
+/// [`Query`](crate::StoreError::Query); then neither team nor account was added.
 #[crate::boxed]
 pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
@@ -106,7 +106,7 @@ pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
         if on!(conn, |c| row().execute(c).await)? == 0 {
             return Ok(false);
         }
-        // Every booking locks this row before anything else, so a team must never be without it.
+        // Every booking locks this row first, so every team needs it.
         let zeroes = (
             account::team_id.eq(&new.id),
             account::available.eq(0),
@@ -120,7 +120,7 @@ pub async fn create_if_absent(conn: &mut Conn, new: &Team) -> Result<bool> {
     .await
 }
 
-/// One team.
+/// Returns one team.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -130,24 +130,24 @@ pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Team>> {
     Ok(on!(conn, |c| query.select(Team::as_select()).get_result(c).await.optional())?)
 }
 
-/// Up to `limit` teams in the order of their ids, beginning after `after`.
+/// Returns up to `limit` teams in the order of their ids, starting after `after`.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn list(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Vec<Team>> {
-    // Every id is greater than the empty one.
+    // Every id is greater than the empty string.
     let query = team::table.filter(team::id.gt(after.unwrap_or_default())).order(team::id).limit(limit);
     Ok(on!(conn, |c| query.select(Team::as_select()).load(c).await)?)
 }
 
-/// Changes a team and returns it as it is now; `None` when there is none with this id.
+/// Changes a team and returns its new state; `None` if there is no such team.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query), also for a value that a constraint of the table refuses.
+/// [`Query`](crate::StoreError::Query), also for a value that a constraint of the table forbids.
 #[crate::boxed]
 pub async fn update(conn: &mut Conn, id: &str, change: &TeamChange) -> Result<Option<Team>> {
-    // Diesel refuses an UPDATE that sets nothing.
+    // diesel rejects an UPDATE without a SET.
     if *change == TeamChange::default() {
         return find(conn, id).await;
     }

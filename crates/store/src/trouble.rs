@@ -1,27 +1,28 @@
-//! What a database as a whole suffers from, told by the errors of single statements.
+//! Classification of errors: which ones are about the database as a whole.
 
 use std::fmt::Display;
 use std::io;
 
 use diesel::result::{DatabaseErrorKind as Kind, Error};
 
-/// Why nothing works, or nothing can be written.
+/// Trouble of the database as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trouble {
-    /// It does not answer, refuses us, or cannot be written: stopped, unreachable, locked, read-only.
+    /// The database does not answer, refuses connections or cannot be written: stopped, unreachable, locked, read-only.
     Away,
-    /// Its disk is full.
+    /// The disk of the database is full.
     Full,
 }
 
-/// Texts of SQLite, of PostgreSQL (SQLSTATE 53100, which the driver does not pass on) and of the system.
+/// Messages of SQLite, of PostgreSQL (SQLSTATE 53100, which the driver does not expose) and of the system for a full
+/// disk.
 pub(crate) const FULL: [&str; 4] =
     ["database or disk is full", "No space left on device", "Disk quota exceeded", "File too large (os error 27)"];
 
-/// Texts of PostgreSQL when it ends or has not begun: SQLSTATE 57P01 to 57P03.
+/// Messages of PostgreSQL while it stops or starts: SQLSTATE 57P01 to 57P03.
 const ENDING: [&str; 2] = ["terminating connection", "the database system is"];
 
-/// Texts of SQLite when its file cannot be used or is held by somebody else.
+/// Messages of SQLite when its file cannot be used or is locked.
 const UNUSABLE: [&str; 5] = [
     "database is locked",
     "database table is locked",
@@ -30,7 +31,7 @@ const UNUSABLE: [&str; 5] = [
     "attempt to write a readonly database",
 ];
 
-/// Whether the connection was lost, so that nobody knows what became of the statement.
+/// Whether the connection was lost, so that the outcome of the statement is unknown.
 pub(crate) fn is_lost(error: &Error) -> bool {
     match error {
         Error::BrokenTransactionManager => true,
@@ -41,7 +42,7 @@ pub(crate) fn is_lost(error: &Error) -> bool {
     }
 }
 
-/// The trouble behind an error of a statement, if that is what it is about.
+/// Returns the trouble behind the error of a statement.
 pub(crate) fn of(error: &Error) -> Option<Trouble> {
     match error {
         _ if is_lost(error) => Some(Trouble::Away),
@@ -52,7 +53,7 @@ pub(crate) fn of(error: &Error) -> Option<Trouble> {
     }
 }
 
-/// The same, by the text of an error.
+/// Returns the trouble behind the text of an error.
 pub(crate) fn of_text(text: &str) -> Option<Trouble> {
     let has = |texts: &[&str]| texts.iter().any(|known| text.contains(known));
     if has(&FULL) {
@@ -64,13 +65,13 @@ pub(crate) fn of_text(text: &str) -> Option<Trouble> {
     }
 }
 
-/// The same, by an error of the system.
+/// Returns the trouble behind a system error.
 pub(crate) fn of_io(error: &io::Error) -> Option<Trouble> {
     use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
     matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge).then_some(Trouble::Full)
 }
 
-/// The error of a statement on a full disk, in the words of SQLite.
+/// Creates the error of a statement on a full disk, with SQLite's message.
 pub(crate) fn no_room(details: impl Display) -> Error {
     Error::DatabaseError(Kind::Unknown, Box::new(format!("{}; {details}", FULL[0])))
 }

@@ -1,4 +1,4 @@
-//! How many credits were spent, by day, month and API key. Written by the ledger in the transaction that spends them.
+//! Spent credits by day and API key, summed by month. Written by the ledger in the transaction that spends them.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,20 @@ use crate::error::{Result, StoreError};
 use crate::schema::usage_day;
 use crate::sql::Sql;
 
-/// What a team spent in a calendar month (UTC).
+/// Credits that a team spent in a calendar month (UTC).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Period {
-    /// The first day.
+    /// First day of the month.
     pub start: NaiveDate,
-    /// The first day of the next month.
+    /// First day of the next month.
     pub end: NaiveDate,
-    /// The id of the API key, when asked for by key; `None` also for calls without one.
+    /// Id of the API key; `None` without a split by key, and for calls without a key.
     pub api_key: Option<String>,
-    /// The credits.
+    /// Credits spent.
     pub credits: i64,
 }
 
-/// The months in which a team spent anything, oldest first; within a month one for each key when `by_key`.
+/// Returns the months in which a team spent credits, oldest first; with `by_key`, one item for each month and key.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query), and [`StoreError::Inconsistent`] for a row whose day cannot be read.
@@ -41,7 +41,7 @@ pub async fn periods(conn: &mut Conn, team: &str, by_key: bool) -> Result<Vec<Pe
     let days: Vec<(String, String, i64)> = on!(conn, |c| query.load(c).await)?;
     let mut months: BTreeMap<(String, Option<String>), i64> = BTreeMap::new();
     for (mut day, key, credits) in days {
-        // Days are text, `2026-01-31`. Months are cut off here because the two databases spell that differently.
+        // Days are text, `2026-01-31`. Truncated here, because the SQL for months differs between the databases.
         day.truncate("2026-01".len());
         let key = Some(key).filter(|key| by_key && !key.is_empty());
         *months.entry((day, key)).or_default() += credits;
@@ -49,12 +49,12 @@ pub async fn periods(conn: &mut Conn, team: &str, by_key: bool) -> Result<Vec<Pe
     months.into_iter().map(|((month, api_key), credits)| period(&month, api_key, credits)).collect()
 }
 
-/// The day under which something is counted.
+/// Returns the day under which usage at this time is counted.
 pub(crate) fn day(at: Timestamp) -> String {
     at.format("%Y-%m-%d").to_string()
 }
 
-/// Adds to the day of `at`, on SQLite. On PostgreSQL the ledger does it with the rest.
+/// Adds credits to the usage of a day, on SQLite. On PostgreSQL the ledger's statement does it.
 pub(crate) async fn record(
     conn: &mut AsyncSqlite,
     team: &str,
@@ -62,7 +62,7 @@ pub(crate) async fn record(
     at: Timestamp,
     credits: i64,
 ) -> Result<()> {
-    // Calls without a key count under the empty id: a column of a primary key cannot be NULL.
+    // Calls without a key use the empty id, because a primary key column cannot be NULL.
     let query = Sql::<Sqlite>::new(
         "INSERT INTO usage_day (team_id, day, api_key_id, credits) VALUES ({}, {}, {}, {})
          ON CONFLICT (team_id, day, api_key_id) DO UPDATE SET credits = credits + excluded.credits",
@@ -81,6 +81,6 @@ fn period(month: &str, api_key: Option<String>, credits: i64) -> Result<Period> 
     let end = start.and_then(|start| start.checked_add_months(Months::new(1)));
     match (start, end) {
         (Some(start), Some(end)) => Ok(Period { start, end, api_key, credits }),
-        _ => Err(StoreError::Inconsistent(format!("usage_day has the month {month}"))),
+        _ => Err(StoreError::Inconsistent(format!("usage_day holds the invalid month {month}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! Webhooks: the secret of each team, and one row per delivery, which is the log and the source of every attempt.
+//! Webhooks: the signing secrets of teams, and one row per delivery, which serves as log and as queue entry.
 
 mod attempt;
 mod log;
@@ -19,60 +19,60 @@ pub use attempt::{Attempt, record};
 pub use log::{Logged, drop_bodies, find, forget, list};
 pub use secret::{Secrets, add_secret, rotate, secrets};
 
-/// What came of a delivery so far.
+/// Delivery state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
-    /// An attempt is to come, or under way.
+    /// An attempt is due or running.
     Pending,
-    /// The receiver has it.
+    /// The receiver accepted it.
     Delivered,
-    /// Nothing more is tried.
+    /// No further attempt will be made.
     Failed,
 }
 
-/// A delivery to be made.
+/// Delivery to be made.
 #[derive(Clone, PartialEq, Eq)]
 pub struct NewDelivery {
-    /// Its id; a UUIDv7, so that the log is in the order of time.
+    /// Id, a UUIDv7, so that the log is in the order of time.
     pub id: String,
-    /// The team whose event it tells of.
+    /// Id of the team.
     pub team_id: String,
-    /// The crawl or batch that it tells of.
+    /// Id of the crawl or batch.
     pub job_id: String,
-    /// The event's name.
+    /// Name of the event.
     pub event: String,
-    /// Where it goes; without user name and password.
+    /// Target URL, without user name and password.
     pub url: String,
-    /// What the hook's owner wants to be sent along, as a JSON object.
+    /// Additional headers set by the team, as a JSON object.
     pub headers: String,
-    /// The exact bytes of the body.
+    /// Exact bytes of the body.
     pub body: Vec<u8>,
-    /// SHA-256 of the body in hexadecimal digits: it stays when the body goes.
+    /// SHA-256 of the body in hexadecimal digits; kept when the body is removed.
     pub digest: String,
-    /// Whether the row may stay when the delivery has ended; otherwise it is removed then.
+    /// Whether the row is kept after the delivery has ended.
     pub keep: bool,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
-/// A delivery on its way, as an attempt needs it.
+/// Delivery, with what an attempt needs.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outgoing {
-    /// See [`NewDelivery::team_id`].
+    /// Id of the team.
     pub team_id: String,
-    /// See [`NewDelivery::job_id`].
+    /// Id of the crawl or batch.
     pub job_id: String,
-    /// See [`NewDelivery::event`].
+    /// Name of the event.
     pub event: String,
-    /// See [`NewDelivery::url`].
+    /// Target URL.
     pub url: String,
-    /// See [`NewDelivery::headers`].
+    /// Additional headers, as a JSON object.
     pub headers: String,
-    /// See [`NewDelivery::body`].
+    /// Exact bytes of the body.
     pub body: Vec<u8>,
-    /// What came of it so far.
+    /// Delivery state.
     pub state: State,
-    /// How many attempts were made.
+    /// Number of attempts so far.
     pub attempts: i32,
 }
 
@@ -96,13 +96,14 @@ struct Row<'a> {
     body_digest: &'a str,
 }
 
-/// Rows of one statement: SQLite takes 32 766 values.
+/// Rows of one statement: SQLite accepts 32 766 bound values.
 const CHUNK: usize = 500;
 
 /// Adds deliveries, all pending and due at once.
 ///
 /// # Errors
-/// [`StoreError::is_duplicate`] when an id is taken; [`StoreError::Query`] when the team is unknown. None is added then.
+/// [`StoreError::is_duplicate`] when an id is taken; [`StoreError::Query`] when the team is unknown. Nothing was added
+/// then.
 #[crate::boxed]
 pub async fn insert(conn: &mut Conn, deliveries: &[NewDelivery]) -> Result<()> {
     conn.atomic(async |conn: &mut Conn| {
@@ -111,7 +112,7 @@ pub async fn insert(conn: &mut Conn, deliveries: &[NewDelivery]) -> Result<()> {
             on!(
                 conn,
                 pg | c | diesel::insert_into(webhook_delivery::table).values(&rows).execute(c).await,
-                // Diesel's batches for SQLite are one statement per row in a transaction of their own: there is one.
+                // diesel's batch insert for SQLite opens a transaction of its own, but one is open already.
                 sqlite | c | {
                     let mut done = Ok(0);
                     for row in &rows {
@@ -129,7 +130,8 @@ pub async fn insert(conn: &mut Conn, deliveries: &[NewDelivery]) -> Result<()> {
     .await
 }
 
-/// What an attempt at this delivery needs, and the secrets of its team that are valid at `now`; `None` when it is gone.
+/// Returns what an attempt at this delivery needs, with the secrets of its team that are valid at `now`; `None` if it
+/// is gone.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query), and [`StoreError::Inconsistent`] for a row whose state cannot be read.
@@ -138,7 +140,7 @@ pub async fn for_attempt(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Op
     use webhook_delivery::columns as c;
     type Columns = (String, String, String, String, String, Vec<u8>, String, i32);
     let columns = (c::team_id, c::job_id, c::event, c::url, c::headers, c::body, c::state, c::attempts);
-    // Delivery and secrets in one query: thousands of attempts may be due at once.
+    // One query for delivery and secrets: thousands of attempts may be due at once.
     let secret = webhook_secret::table.on(webhook_secret::team_id.eq(c::team_id));
     let query =
         webhook_delivery::table.left_join(secret).filter(c::id.eq(id)).select((columns, secret::columns().nullable()));
@@ -149,15 +151,14 @@ pub async fn for_attempt(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Op
     Ok(Some((outgoing, secrets.map(|row| secret::valid(row, now)))))
 }
 
-/// Makes a delivery that has ended pending again, with all its attempts before it; says whether it had ended and still has
-/// its body.
+/// Makes an ended delivery pending again with all its attempts; says whether it had ended and still had its body.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); nothing has changed then.
+/// [`Query`](crate::StoreError::Query); nothing was changed then.
 #[crate::boxed]
 pub async fn reopen(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
     use webhook_delivery::columns as c;
-    // The state is asked in the statement: when two operators ask at once, only one of them may enqueue a job.
+    // The state is checked in the statement: if two operators ask at once, only one of them enqueues a job.
     let ended = webhook_delivery::table.find(id).filter(c::state.ne(State::Pending.as_str())).filter(c::has_body);
     let set = (c::state.eq(State::Pending.as_str()), c::attempts.eq(0), c::next_at.eq(Some(DbTime::from(now))));
     let query = diesel::update(ended).set(set);
@@ -166,7 +167,7 @@ pub async fn reopen(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
 }
 
 impl State {
-    /// Its word in the database.
+    /// Returns the value of the column.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -205,7 +206,7 @@ fn row(delivery: &NewDelivery) -> Row<'_> {
     }
 }
 
-/// Bodies are pages, and headers may hold the receiver's password: neither is printed.
+/// Omits the body, which is page content, and the headers, which may hold the receiver's password.
 impl fmt::Debug for NewDelivery {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("NewDelivery").field("id", &self.id).field("event", &self.event).finish_non_exhaustive()

@@ -1,7 +1,7 @@
-//! SQLite's writer: one connection for all that is written, and a thread for tasks that mostly write.
+//! SQLite's writer: one connection for all writes, and a thread for tasks that mostly write.
 //!
-//! A connection forgets the pages that it keeps in memory when another one has written, so all writes share one. Who
-//! waits for it is served in order, which SQLite's own waiting is not.
+//! The page cache of a connection becomes useless when another connection writes, so all writes share one. Waiting
+//! callers are served in order, unlike with SQLite's own busy timeout.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,42 +19,42 @@ use crate::condition::Condition;
 use crate::conn::AsyncSqlite;
 use crate::open::PoolLoad;
 
-/// How long a write waits for those before it. As a transaction that stands still loses PostgreSQL's patience.
+/// Timeout of a write that waits for others, the same as PostgreSQL's `idle_in_transaction_session_timeout`.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// See the module.
+/// Writing connection with its queue and its thread.
 pub(crate) struct Writer {
-    /// Of one connection, so that a broken one is replaced.
+    /// Pool of one connection, which replaces a broken one.
     pool: Pool<AsyncSqlite>,
-    /// The queue in front of it.
+    /// Queue of callers: one permit.
     turns: Arc<Semaphore>,
     condition: Arc<Condition>,
-    /// How many stand in it.
+    /// Number of callers in the queue.
     waiting: AtomicUsize,
     thread: OnceLock<Option<Thread>>,
 }
 
-/// The writing connection, and the turn with it.
+/// Writing connection with its permit.
 pub(crate) type Taken = (PooledConnection<'static, AsyncSqlite>, OwnedSemaphorePermit);
 
-/// A thread with a runtime of its own. It ends when this is dropped.
+/// Thread with a runtime of its own. It ends when this is dropped.
 struct Thread {
     runtime: Handle,
     _until_dropped: oneshot::Sender<()>,
 }
 
 impl Writer {
-    /// With a pool of one connection.
+    /// Creates a writer from a pool of one connection.
     pub(crate) fn new(pool: Pool<AsyncSqlite>, condition: Arc<Condition>) -> Self {
         let (turns, waiting) = (Arc::new(Semaphore::new(1)), AtomicUsize::new(0));
         Self { pool, turns, condition, waiting, thread: OnceLock::new() }
     }
 
-    /// Waits for its turn.
+    /// Waits for the writing connection.
     ///
     /// # Errors
-    /// When others kept writing for [`MAX_WAIT`], the file cannot be written, or the connection cannot be opened: nothing was
-    /// done.
+    /// A timeout when others kept writing for [`MAX_WAIT`]; an error when the file cannot be written or the connection
+    /// cannot be opened. Nothing was written.
     pub(crate) async fn take(&self) -> QueryResult<Taken> {
         let failed = |text: String| Error::DatabaseError(DatabaseErrorKind::UnableToSendCommand, Box::new(text));
         let waits = Waits::of(&self.waiting);
@@ -71,7 +71,7 @@ impl Writer {
         Ok((link, turn))
     }
 
-    /// How it stands: its connection, whether that is in use, and who waits for it.
+    /// Returns the load: the connection, in use or idle, and the number of waiters.
     pub(crate) fn load(&self) -> PoolLoad {
         let connections = self.pool.state().connections;
         let in_use = u32::from(self.turns.available_permits() == 0).min(connections);
@@ -79,17 +79,17 @@ impl Writer {
         PoolLoad { in_use, idle: connections - in_use, waiting }
     }
 
-    /// The runtime of the thread, which is started when it is first asked for. Without one, that of the caller.
+    /// Returns the runtime of the thread, which is started on first use, or the caller's runtime if that fails.
     pub(crate) fn runtime(&self) -> Handle {
         let started = self.thread.get_or_init(|| {
             let started = Thread::start();
-            started.inspect_err(|error| tracing::warn!(%error, "no thread for writing, other threads do it")).ok()
+            started.inspect_err(|error| tracing::warn!(%error, "could not start the SQLite writer thread; writes run on the other threads")).ok()
         });
         started.as_ref().map_or_else(Handle::current, |thread| thread.runtime.clone())
     }
 }
 
-/// Somebody in the queue, until this is dropped.
+/// Counts one waiter until dropped.
 struct Waits<'a>(&'a AtomicUsize);
 
 impl<'a> Waits<'a> {

@@ -1,4 +1,4 @@
-//! The same behaviour in a directory and in an S3-compatible store.
+//! Tests that run on a directory and on an S3-compatible store.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 

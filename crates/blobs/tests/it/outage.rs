@@ -1,4 +1,4 @@
-//! A store that goes away, or has no room, and comes back.
+//! Outages: a store that goes away or is full, and comes back.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use testkit::{Bucket, StoreOutage};
 
 use crate::open;
 
-/// The error, which came soon: two seconds, and what a busy machine adds.
+/// Returns the error, which must come soon: within two seconds, plus a margin for a busy machine.
 async fn error(blobs: &Blobs) -> BlobError {
     let started = Instant::now();
     let error = blobs.put("new", "x".into()).await.unwrap_err();
@@ -36,7 +36,7 @@ async fn a_bucket_that_is_away_is_told_from_one_that_lacks_a_key() {
         assert!(matches!(&error, BlobError::Away(_)), "{outage:?}: {error:?}");
         let text = error.to_string();
         assert!(text.contains("the bucket pages at") && text.contains(&server.endpoint()), "{text}");
-        // Who comes now need not find out again.
+        // The outage is known by now, so the next call fails at once.
         let started = Instant::now();
         assert!(matches!(blobs.get("kept").await, Err(BlobError::Away(_))));
         assert!(matches!(blobs.check().await, Err(BlobError::Away(_))));
@@ -55,7 +55,7 @@ async fn credentials_for_one_folder_of_a_bucket_are_enough() {
     own.look().await.unwrap();
     own.put("kept", "1".into()).await.unwrap();
     own.check().await.unwrap();
-    // What is asked whether it is full is asked for a blob.
+    // A full bucket is probed by writing a blob, which must stay inside of the prefix.
     server.set_outage(Some(StoreOutage::Full));
     assert!(matches!(error(&own).await, BlobError::Full(_)));
     server.set_outage(None);

@@ -1,4 +1,4 @@
-//! What every store must do.
+//! Behaviour that every store must have.
 
 use blobs::content::{self, Hashed};
 use blobs::{BlobError, Blobs, Digest};

@@ -57,7 +57,7 @@ impl World {
         }
     }
 
-    /// Everything in the blob folder.
+    /// Returns all files in the blob folder.
     fn kept(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
         let mut folders = vec![self.folder.path().join("blobs")];
@@ -76,7 +76,7 @@ fn expected(team: &str) -> Expected {
     Expected { team, name, content_type: "application/pdf".to_owned(), max_bytes: 100 }
 }
 
-/// What a URL says, as a server takes it apart.
+/// Parses a URL as a server does.
 async fn find(files: &Files, url: &str) -> Lookup {
     let url = Url::parse(url).unwrap();
     let path: Vec<&str> = url.path_segments().unwrap().collect();
@@ -149,7 +149,7 @@ async fn the_files_of_an_owner_go_together() {
     assert_eq!(files.erase("red", "run").await.unwrap(), 0);
 }
 
-/// A process dies after the row, before the bytes.
+/// The process dies after writing the row and before writing the content.
 #[tokio::test]
 async fn a_row_without_bytes_is_gone_and_goes() {
     let world = World::start().await;
@@ -162,7 +162,7 @@ async fn a_row_without_bytes_is_gone_and_goes() {
     assert_eq!(files.sweep().await.unwrap(), 1);
 }
 
-/// The time of a file can be over before its bytes are written, as when its owner is erased meanwhile.
+/// A file may expire before its content is written, as when its owner is erased meanwhile.
 #[tokio::test]
 async fn no_bytes_stay_without_a_row() {
     let world = World::start().await;
@@ -192,7 +192,7 @@ async fn of_two_who_send_at_once_one_is_taken() {
         assert_eq!(sent.bytes, said.as_bytes());
         assert!(world.kept().is_empty() && files.take("red", place.id).await.unwrap().is_none());
     }
-    // Whoever sends when the place has ended leaves nothing either.
+    // An upload that completes after the expiry of its place leaves nothing behind.
     let place = files.expect(expected("red"), HERE).await.unwrap();
     world.clock.advance(HOUR + HOUR);
     assert!(!files.receive(place.id, Bytes::from_static(b"late")).await.unwrap());
@@ -203,7 +203,7 @@ async fn of_two_who_send_at_once_one_is_taken() {
 async fn what_a_team_has_not_read_is_bounded() {
     let world = World::start().await;
     let files = world.files(Settings { max_unread_uploads: 3, ..Settings::default() });
-    // All at once: the bound holds for those too.
+    // The limit holds for concurrent requests too.
     let asked = futures_util::future::join_all((0..8).map(|_| files.expect(expected("red"), HERE))).await;
     let (places, refused): (Vec<_>, Vec<_>) = asked.into_iter().partition(Result::is_ok);
     assert_eq!((places.len(), refused.len()), (3, 5));
@@ -213,7 +213,7 @@ async fn what_a_team_has_not_read_is_bounded() {
         assert!(wait > Duration::from_secs(890) && wait <= Duration::from_secs(900), "{wait:?}");
     }
     assert!(files.expect(expected("blue"), HERE).await.is_ok(), "another team has places of its own");
-    // One that is read makes room, and so does one whose time is over.
+    // A read upload makes room, and so does an expired one.
     let place = places.into_iter().next().unwrap().unwrap();
     assert!(files.receive(place.id, Bytes::from_static(b"text")).await.unwrap());
     assert!(files.expect(expected("red"), HERE).await.is_err());

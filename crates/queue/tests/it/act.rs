@@ -1,4 +1,4 @@
-//! A handler that does as the payload says, and logs what became of it.
+//! Handler that follows the script in the payload, and logs what happens.
 
 use std::collections::BTreeMap;
 use std::future::pending;
@@ -17,11 +17,11 @@ use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-/// What was seen, in order: `run x`, `asked x`, `drop x`, `commit x y`, `after x y`, `gave up x: why`.
+/// Log, in order: `run x`, `asked x`, `drop x`, `commit x y`, `after x y`, `gave up x: why`.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
 
-/// The handler.
+/// Scripted handler.
 pub(crate) struct Act(pub(crate) Log);
 
 pub(crate) const PAGES: Queue = Queue { name: "pages", slots: 8 };
@@ -29,14 +29,14 @@ pub(crate) const HOOKS: Queue = Queue { name: "hooks", slots: 4 };
 
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Orders {
-    /// `well`, `fail`, `dead`, `panic`, `hang`, `spoil` (its commit can never succeed), `jam` (its commit fails), `lose` (its
-    /// commit loses the connection), `refused` (by its host).
+    /// Behaviour: `well`, `fail`, `dead`, `panic`, `hang`, `spoil` (its commit can never succeed), `jam` (its commit
+    /// fails), `lose` (its commit loses the connection), `refused` (by its host).
     act: String,
-    /// Milliseconds before that.
+    /// Delay before that, in milliseconds.
     wait: Option<u64>,
-    /// Milliseconds after that, in which its host, who has answered, is not asked any more.
+    /// Delay after that, in milliseconds, in which its host has answered and is not asked any more.
     pack: Option<u64>,
-    /// How often it does that, before it does well.
+    /// Number of attempts with this behaviour, after which it succeeds.
     times: Option<i32>,
 }
 
@@ -46,7 +46,7 @@ impl Payload for Orders {
     const ATTEMPTS: i32 = 3;
 }
 
-/// The same in another queue, where jobs only hang.
+/// Payload of another queue, whose jobs only hang.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Hanging {}
 
@@ -55,11 +55,11 @@ impl Payload for Hanging {
     const QUEUE: Queue = HOOKS;
 }
 
-/// What the commit of a job does.
+/// Behaviour of the commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
     Well,
-    /// Its host has answered after that time.
+    /// Whether the job releases its host slot after the first delay.
     Asked(Duration),
     Refused,
     Spoilt,
@@ -80,7 +80,7 @@ impl Log {
         self.lines().iter().filter(|line| line.starts_with(start)).count()
     }
 
-    /// Waits until `count` lines begin so.
+    /// Waits until `count` log lines have this prefix.
     pub(crate) async fn reach(&self, start: &str, count: usize) {
         for _ in 0..1000 {
             if self.count(start) >= count {
@@ -135,7 +135,7 @@ impl Handler for Act {
         }
     }
 
-    /// One row for each job, of which there cannot be two.
+    /// Inserts one row for each job; a second one would violate its key.
     async fn commit(&self, conn: &mut Conn, done: &[&Finished<Orders, Effect>]) -> Result<(), StoreError> {
         for finished in done {
             scrapes::insert(conn, &row(&finished.job.id)).await?;
@@ -175,7 +175,7 @@ impl Polite for Act {
     }
 }
 
-/// Hangs, in [`HOOKS`].
+/// Handler that hangs, in [`HOOKS`].
 struct Hang(Log);
 
 impl Handler for Hang {
@@ -192,7 +192,7 @@ impl Handler for Hang {
     }
 }
 
-/// A worker as a task.
+/// Worker in a task.
 pub(crate) struct Worked {
     pub(crate) task: JoinHandle<()>,
     pub(crate) waker: Waker,
@@ -200,7 +200,7 @@ pub(crate) struct Worked {
 }
 
 impl Worked {
-    /// Starts one on its own pool.
+    /// Starts a worker on its own pool.
     pub(crate) fn start(store: Store, log: &Log, settings: Settings) -> Worked {
         let (waker, stop) = (Waker::default(), CancellationToken::new());
         let worker = Worker::new(store, Arc::new(SystemClock), settings).woken_by(waker.clone());
@@ -215,7 +215,7 @@ impl Worked {
     }
 }
 
-/// Quick, so that tests are.
+/// Settings with short intervals, for fast tests.
 pub(crate) fn settings() -> Settings {
     let millis = Duration::from_millis;
     Settings {
@@ -229,7 +229,7 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-/// One slot for pages.
+/// Settings with one slot for pages.
 pub(crate) fn one_page() -> BTreeMap<String, u32> {
     BTreeMap::from([(PAGES.name.to_owned(), 1)])
 }
@@ -238,7 +238,7 @@ pub(crate) fn lane<'a>(id: &'a str, team: &'a str) -> Lane<'a> {
     Lane { queue: PAGES.name, id, team_id: team, cap: 100, team_cap: 100, delay: Duration::ZERO }
 }
 
-/// A job with any payload, also one that cannot be read.
+/// Creates a job with any payload, also an unreadable one.
 #[expect(clippy::needless_pass_by_value, reason = "written in place")]
 pub(crate) fn job(id: &str, payload: Value) -> NewJob {
     let orders = Orders { act: "well".to_owned(), wait: None, pack: None, times: None };
@@ -254,7 +254,7 @@ pub(crate) async fn add(store: &Store, lane: &Lane<'_>, new: &[NewJob]) {
     assert_eq!(jobs::enqueue(&mut conn, lane, new, SystemClock.now()).await.unwrap(), new.len());
 }
 
-/// Nothing is left, and all counters are zero.
+/// Checks that the queue is empty and all counters are zero.
 pub(crate) async fn assert_empty(store: &Store) {
     let mut conn = store.conn().await.unwrap();
     assert_eq!(jobs::list(&mut conn, Filter::default(), None, 9).await.unwrap(), []);

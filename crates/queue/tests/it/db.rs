@@ -1,4 +1,4 @@
-//! A database per test.
+//! Database of a test.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use store::{Options, Store};
 use tempfile::TempDir;
 use tokio_postgres::NoTls;
 
-/// A migrated database with the teams `a` and `b`. A PostgreSQL database goes with its server.
+/// Migrated database with the teams `a` and `b`. A PostgreSQL database is removed with its server.
 pub(crate) struct Db {
     url: String,
     _folder: Option<TempDir>,
@@ -33,7 +33,7 @@ impl Db {
         Some(Db { url: format!("{server}/{name}"), _folder: None }.prepared().await)
     }
 
-    /// Opened anew, as another process would.
+    /// Opens the database again, as another process would.
     pub(crate) async fn open(&self) -> Store {
         Store::open(&self.url, Options { wait: Duration::from_secs(30), ..Options::default() }).await.unwrap()
     }

@@ -1,4 +1,4 @@
-//! Workers that stop, die, or come back from the dead; jobs that are cancelled.
+//! Workers that stop, die or resume after losing their leases; jobs that are cancelled.
 
 use std::time::Duration;
 
@@ -73,7 +73,7 @@ async fn the_jobs_of_a_killed_worker_are_done_by_another(db: Db) {
     let (store, log, dead) = (db.open().await, Log::default(), Log::default());
     let new: Vec<NewJob> = (0..4).map(|n| job(&format!("j{n}"), json!({ "act": "hang", "times": 1 }))).collect();
     add(&store, &lane("l", "a"), &new).await;
-    // A runtime of its own, which goes at once with all its tasks, as a process does.
+    // A runtime of its own, which is dropped with all its tasks, as when a process dies.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let first = runtime.spawn({
         let (store, dead) = (db.open().await, dead.clone());
@@ -89,19 +89,19 @@ async fn the_jobs_of_a_killed_worker_are_done_by_another(db: Db) {
     assert_empty(&store).await;
 }
 
-/// A worker that stands still, as with SIGSTOP, until another one has done its job.
+/// A suspended worker, as with SIGSTOP, whose job another one has done meanwhile.
 async fn a_zombie_writes_nothing(db: Db) {
     let (store, log, zombie) = (db.open().await, Log::default(), Log::default());
     add(&store, &lane("l", "a"), &[job("j", json!({ "act": "well", "wait": 2500 }))]).await;
     let never = Duration::from_secs(600);
     let lease = Duration::from_millis(300);
-    // It has one slot, so it cannot take the job again.
+    // It has one slot, so it cannot claim the job again.
     let asleep = Settings { slots: one_page(), heartbeat: never, check: never, reap: never, lease, ..settings() };
     let first = Worked::start(db.open().await, &zombie, asleep);
     zombie.reach("run", 1).await;
     let second = Worked::start(db.open().await, &log, settings());
     log.reach("run j", 1).await;
-    // The zombie ends first, and is refused; then the other one ends.
+    // The suspended worker commits first and is refused; then the other one commits.
     log.reach("done j", 1).await;
     second.end().await;
     first.end().await;

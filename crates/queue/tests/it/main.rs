@@ -1,4 +1,4 @@
-//! Workers on a real database: SQLite, and PostgreSQL when QUARRY_TEST_POSTGRES (set by `cargo xtask test`) names one.
+//! Workers on a real database: SQLite, and PostgreSQL if QUARRY_TEST_POSTGRES (set by `cargo xtask test`) names one.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 

@@ -1,4 +1,4 @@
-//! Periodic tasks: who does them, and when.
+//! Periodic tasks: which process runs them, and when.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -25,7 +25,7 @@ suite!(
 
 const EVERY: Duration = Duration::from_millis(20);
 
-/// Time stands still, so that no lease ends because the machine is slow.
+/// Clock that stands still, so that no lease expires because the machine is slow.
 #[derive(Debug)]
 struct Still;
 
@@ -41,7 +41,7 @@ fn start(store: &Store, tasks: Vec<Periodic>) -> (CancellationToken, JoinHandle<
     (stop, running)
 }
 
-/// A dummy that logs its name.
+/// Creates a task that logs its name.
 fn dummy(name: &'static str, log: &Log) -> Periodic {
     let log = log.clone();
     Periodic::new(name, EVERY, move || {
@@ -92,7 +92,7 @@ async fn tasks_do_not_stop_each_other(db: Db) {
         sleep(Duration::from_millis(5)).await;
     }
     stop.cancel();
-    // The one that hangs never ends by itself.
+    // The hanging task never ends by itself.
     running.abort();
 }
 
@@ -115,7 +115,7 @@ async fn a_task_without_its_lease_is_dropped(db: Db) {
     });
     let (stop, running) = start(&store, vec![task]);
     log.reach("run", 1).await;
-    // As if this process had stood still, and another had taken over.
+    // As if this process had been suspended, and another one had taken over.
     let (mut conn, now) = (store.conn().await.unwrap(), Still.now());
     let later = now + TimeDelta::minutes(10);
     assert!(leases::acquire(&mut conn, "long", "other", later, later + TimeDelta::minutes(1)).await.unwrap());

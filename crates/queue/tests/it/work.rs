@@ -1,4 +1,4 @@
-//! One worker and what its jobs do.
+//! One worker and the results of its jobs.
 
 use std::time::{Duration, Instant};
 
@@ -126,7 +126,7 @@ async fn a_commit_that_fails_comes_back_without_holding_up_others(db: Db) {
     assert_empty(&store).await;
 }
 
-/// The database goes on all the while, so it is not to blame.
+/// The database is available all the time, so the failures count as attempts.
 async fn a_commit_that_always_loses_its_connection_is_given_up(db: Db) {
     let (store, log) = (db.open().await, Log::default());
     let lose = |id: &str, times: Option<i32>| job(id, json!({ "act": "lose", "times": times }));
@@ -147,7 +147,7 @@ async fn what_cannot_be_read_is_given_up(db: Db) {
     for _ in 0..500 {
         let mut conn = store.conn().await.unwrap();
         let left = jobs::list(&mut conn, jobs::Filter::default(), None, 9).await.unwrap();
-        // The one is given up, the other was looked at and put back.
+        // One job is dead-lettered; the other has no handler here and was put back.
         if left.len() == 1 && left[0].last_error.is_some() && !left[0].is_running {
             break;
         }
@@ -198,7 +198,7 @@ async fn what_a_host_answers_sets_its_pace(db: Db) {
     add(&store, &one_by_one, &[ask("first", "refused")]).await;
     let worker = Worked::start(db.open().await, &log, settings());
     log.reach("done first", 1).await;
-    // The host wants a minute for itself.
+    // The host asks for a pause of a minute.
     add(&store, &one_by_one, &[ask("second", "well")]).await;
     worker.waker.wake(PAGES);
     let due = async {
@@ -228,8 +228,8 @@ async fn lanes_of_many_phases_end_in_order(db: Db) {
     assert_empty(&store).await;
 }
 
-/// With a poll of half a minute: after the first job, which it may find by itself, it does the others only when it is woken.
-/// On PostgreSQL the news comes from another process.
+/// Poll interval of half a minute: after the first job, which may be found by polling, the others run only when the
+/// worker is woken. On PostgreSQL another process notifies it.
 async fn a_worker_that_sleeps_is_woken(db: Db) {
     let (store, log) = (db.open().await, Log::default());
     let worker = Worked::start(db.open().await, &log, Settings { poll: Duration::from_secs(30), ..settings() });
@@ -259,7 +259,7 @@ async fn a_host_is_asked_four_times_at_a_time(db: Db) {
     assert_empty(&store).await;
 }
 
-/// With a poll of half a minute and one job at a time: nobody but the commit of a job claims the next one.
+/// Poll interval of half a minute and one slot: only the commit of a job claims the next one.
 async fn what_ends_jobs_claims_the_next(db: Db) {
     let (store, log) = (db.open().await, Log::default());
     for name in ["x", "y"] {
@@ -273,7 +273,7 @@ async fn what_ends_jobs_claims_the_next(db: Db) {
     assert_empty(&store).await;
 }
 
-/// How many requests and how many jobs there were at a time, at most.
+/// Highest numbers of concurrent requests and of concurrent jobs.
 fn most(log: &Log) -> (i32, i32) {
     let (mut asking, mut running, mut most) = (0, 0, (0, 0));
     for line in log.lines() {
@@ -314,7 +314,7 @@ async fn the_next_request_follows_when_one_is_over(db: Db) {
 async fn a_refusal_sends_back_those_who_wait(db: Db) {
     let (store, log) = (db.open().await, Log::default());
     let mut new: Vec<NewJob> = (0..90).map(|n| asking("h", &format!("j{n:02}"))).collect();
-    // They stand in the order of their times.
+    // Sorted by their times.
     let now = SystemClock.now();
     new.iter_mut().zip(0..).for_each(|(job, n)| job.run_at = now + Duration::from_millis(n) - Duration::from_secs(9));
     let refused = job("refused", json!({ "act": "refused" }));
@@ -326,7 +326,7 @@ async fn a_refusal_sends_back_those_who_wait(db: Db) {
     let at = lines.iter().position(|line| line == "drop refused").unwrap();
     let later = || lines[at..].iter().filter(|line| line.starts_with("run"));
     assert!(later().count() <= 3, "{:?} after the refusal", later().collect::<Vec<_>>());
-    // All others are ready, none has lost an attempt.
+    // All others are ready and have lost no attempt.
     sleep(Duration::from_millis(300)).await;
     let left = jobs::list(&mut store.conn().await.unwrap(), jobs::Filter::default(), None, 99).await.unwrap();
     assert!(!left.is_empty() && left.iter().all(|job| job.attempt == 0 && !job.is_running), "{left:?}");

@@ -1,10 +1,13 @@
-//! The bodies of cached pages: how much they are, and how one leaves while others may just begin to use it.
+//! Bodies of cached pages: their total size, and how one is deleted while others may begin to use it.
 //!
-//! A small body comes and goes in the transactions of its copies. For one among the blobs there is no such transaction:
-//! a copy is added in this order: its row, then [`rely_on`], then its body unless that is there. A body is deleted in this
-//! order: a mark in the transaction that removed its last copy, then [`delete_next`], which takes the mark back when a copy has
-//! come meanwhile and else says that the body is being deleted, then the body, then [`deleted`]. Whoever adds a copy
-//! therefore either has its row seen by `delete_next`, or sees the mark and does without.
+//! Small bodies are written and deleted in the transactions of their copies. A body in the blob store has no such
+//! transaction, so a race between a new copy and the deletion is avoided by order:
+//! - A copy is added as: its row, then [`rely_on`], then its body unless that exists.
+//! - A body is deleted as: a mark in the transaction that removes its last copy; then [`delete_next`], which removes
+//!   the mark if a copy has been added meanwhile, and else flags the body as being deleted; then the body itself; then
+//!   [`deleted`].
+//!
+//! Thus either `delete_next` sees the row of the new copy, or `rely_on` sees the mark and the copy is withdrawn.
 
 use std::collections::HashSet;
 
@@ -22,8 +25,8 @@ struct Sum {
     bytes: i64,
 }
 
-/// The bytes of all bodies that copies use, each counted once, as they are before compression. Reads an index from end to
-/// end: to be asked now and then.
+/// Returns the total size of all bodies that copies use, each counted once, before compression. Reads a whole index, so
+/// it is too slow for frequent use.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -31,7 +34,8 @@ struct Sum {
 pub async fn bytes(conn: &mut Conn) -> Result<i64> {
     let query = || {
         diesel::sql_query(
-            // All copies of a body have one size, which MAX picks. The sum of BIGINT is NUMERIC on PostgreSQL, hence the cast.
+            // All copies of a body have the same size, so MAX picks any. PostgreSQL sums BIGINT as NUMERIC, hence the
+            // cast.
             "SELECT CAST(COALESCE(SUM(b.bytes), 0) AS BIGINT) AS bytes
             FROM (SELECT MAX(body_bytes) AS bytes FROM cache_entry GROUP BY body_digest) AS b",
         )
@@ -40,7 +44,7 @@ pub async fn bytes(conn: &mut Conn) -> Result<i64> {
     Ok(sums.into_iter().map(|sum| sum.bytes).sum())
 }
 
-/// The body with this digest as it was packed, if it is in the database.
+/// Returns the packed body with this digest if it is in the database.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -61,7 +65,7 @@ pub async fn has_body(conn: &mut Conn, digest: &str) -> Result<bool> {
     Ok(found.is_some())
 }
 
-/// Whether a body is there. A transaction that removes it waits for this one.
+/// Whether a body exists; locks it against removal until the transaction ends.
 pub(super) async fn lock(conn: &mut Conn, digest: &str) -> Result<bool> {
     let query = cache_body::table.find(digest).select(cache_body::digest);
     let found: Option<String> = on!(
@@ -72,13 +76,13 @@ pub(super) async fn lock(conn: &mut Conn, digest: &str) -> Result<bool> {
     Ok(found.is_some())
 }
 
-/// Adds a body unless it is there. Belongs into the transaction that adds its copy.
+/// Adds a body unless it exists. Must be called in the transaction that adds its copy.
 pub(super) async fn insert(conn: &mut Conn, digest: &str, packed: &[u8]) -> Result<()> {
     let row = (cache_body::digest.eq(digest), cache_body::packed.eq(packed));
     let insert = diesel::insert_into(cache_body::table).values(row).on_conflict(cache_body::digest);
     on!(
         conn,
-        // Locks the row: a transaction that removes it is waited for.
+        // The update locks an existing row, and waits for a transaction that removes it.
         pg | c | insert.do_update().set(cache_body::digest.eq(digest)).execute(c).await,
         sqlite | c | insert.do_nothing().execute(c).await
     )?;
@@ -94,11 +98,11 @@ pub(super) async fn remove(conn: &mut Conn, digests: Vec<String>) -> Result<()> 
     Ok(())
 }
 
-/// Whether a copy whose row has just been written may go on to its body. `false` while that body is being deleted: the copy
-/// has to be taken back.
+/// Whether a copy whose row has just been written may use its body. `false` while the body is being deleted: the copy
+/// must then be removed.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); whether the body may be used is not known then.
+/// [`Query`](crate::StoreError::Query); whether the body may be used is unknown then.
 #[crate::boxed]
 pub async fn rely_on(conn: &mut Conn, digest: &str) -> Result<bool> {
     let mark = unused_body::table.find(digest).select(unused_body::digest);
@@ -108,15 +112,15 @@ pub async fn rely_on(conn: &mut Conn, digest: &str) -> Result<bool> {
     }
     let mut conn = conn.turn().await?;
     let take_back = diesel::delete(unused_body::table.find(digest).filter(unused_body::deleting.eq(false)));
-    // The mark may have become a deletion since it was read, so the statement asks for that itself.
+    // The body may have been flagged as being deleted since the mark was read, so the statement checks that again.
     Ok(on!(conn, |c| take_back.execute(c).await)? == 1)
 }
 
-/// Up to `limit` bodies that are to be deleted now, in order, those of a process that died over it among them. To be followed
-/// by [`deleted`].
+/// Returns up to `limit` bodies to delete now, ordered by digest, including those of a process that died during a
+/// deletion. Must be followed by [`deleted`].
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then no mark has changed.
+/// [`Query`](crate::StoreError::Query); no mark was changed then.
 #[crate::boxed]
 pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
     conn.atomic(async |conn: &mut Conn| {
@@ -124,12 +128,12 @@ pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
             .order(unused_body::digest)
             .limit(limit)
             .select((unused_body::digest, unused_body::deleting));
-        // Whoever takes a mark back waits for us, or we for them.
+        // Locked against `rely_on`, which removes marks.
         let marks: Vec<(String, bool)> =
             on!(conn, pg | c | marks.for_update().load(c).await, sqlite | c | marks.load(c).await)?;
         let digests: Vec<String> = marks.iter().map(|(digest, _)| digest.clone()).collect();
         let used = used(conn, &digests).await?;
-        // A body that is being deleted already stays condemned even if a copy uses it: its bytes may be gone.
+        // A body that is being deleted stays condemned even if a copy uses it: its bytes may be gone.
         let (kept, going): (Vec<_>, Vec<_>) =
             marks.into_iter().partition(|(digest, deleting)| !deleting && used.contains(&(digest.clone(), false)));
         let names = |marks: Vec<(String, bool)>| marks.into_iter().map(|(digest, _)| digest).collect::<Vec<_>>();
@@ -144,7 +148,7 @@ pub async fn delete_next(conn: &mut Conn, limit: i64) -> Result<Vec<String>> {
     .await
 }
 
-/// Forgets bodies of [`delete_next`] that are gone.
+/// Removes the marks of bodies that were deleted after [`delete_next`].
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query); the marks stay, and the next [`delete_next`] returns the bodies again.
@@ -156,7 +160,7 @@ pub async fn deleted(conn: &mut Conn, digests: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Those of the bodies that a copy uses, and whether it uses the one in the database.
+/// Returns the bodies that copies use, each with whether it is the one in the database.
 pub(super) async fn used(conn: &mut Conn, digests: &[String]) -> Result<HashSet<(String, bool)>> {
     let rows = cache_entry::table.filter(cache_entry::body_digest.eq_any(digests));
     let rows = rows.select((cache_entry::body_digest, cache_entry::in_row)).distinct();

@@ -1,4 +1,4 @@
-//! Whether the counters are those of the rows: for tests, and for an operator who doubts.
+//! Consistency check of the counters and due times, for tests and for operators.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,8 @@ use crate::hosts;
 use crate::schema::job;
 use crate::sql::Sql;
 
-/// What does not add up, in words; nothing, at every moment between two transactions. Reads every job.
+/// Returns a description of every inconsistency; none is expected at any moment between two transactions. Reads every
+/// job.
 ///
 /// # Errors
 /// Those of the database.
@@ -23,7 +24,7 @@ pub async fn inconsistencies(conn: &mut Conn) -> Result<Vec<String>> {
     conn.atomic(async |conn: &mut Conn| {
         on!(
             conn,
-            // One look at everything.
+            // A single snapshot for all queries.
             pg | c | Sql::<Pg>::new("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").execute(c).await,
             sqlite | _c | Ok(0)
         )?;
@@ -41,27 +42,29 @@ pub async fn inconsistencies(conn: &mut Conn) -> Result<Vec<String>> {
         for (host, in_flight) in hosts::all_in_flight(conn).await? {
             let counted = counts.remove(&host).unwrap_or(0);
             if in_flight != counted {
-                found.push(format!("host {host} has {in_flight} in flight and {counted} running jobs"));
+                found.push(format!("host {host} counts {in_flight} requests in flight and has {counted} running jobs"));
             }
         }
-        found.extend(counts.into_keys().map(|host| format!("host {host} has running jobs and no row")));
+        found.extend(counts.into_keys().map(|host| format!("host {host} has running jobs but no row")));
         Ok(found)
     })
     .await
 }
 
-const QUERY: &str = "SELECT 'lane ' || lane || ' counts ' || running || ' running jobs of ' || rows FROM (
+// One branch for each rule: the counters of lanes and of teams match the rows, every job has a lane and a team, a lane
+// with room and a job of its lowest phase is due at some time, and a team is due no later than its lanes with room.
+const QUERY: &str = "SELECT 'lane ' || lane || ': counter of running jobs is ' || running || ', rows are ' || rows FROM (
         SELECT l.lane, l.running, (SELECT count(*) FROM job AS j WHERE j.lane = l.number AND j.token IS NOT NULL) AS rows
         FROM job_lane AS l
     ) AS a WHERE running <> rows
-    UNION ALL SELECT 'team ' || team_id || ' counts ' || running || ' running jobs of ' || rows FROM (
+    UNION ALL SELECT 'team ' || team_id || ': counter of running jobs is ' || running || ', rows are ' || rows FROM (
         SELECT t.team_id, t.running, (SELECT count(*) FROM job AS j JOIN job_lane AS l ON l.number = j.lane
             WHERE l.queue = t.queue AND l.team_id = t.team_id AND j.token IS NOT NULL) AS rows FROM job_team AS t
     ) AS b WHERE running <> rows
     UNION ALL SELECT 'job ' || j.id || ' has no lane or no team' FROM job AS j WHERE NOT EXISTS (
         SELECT 1 FROM job_lane AS l JOIN job_team AS t ON t.queue = l.queue AND t.team_id = l.team_id
         WHERE l.number = j.lane)
-    UNION ALL SELECT 'lane ' || l.lane || ' has room and jobs, and is never due' FROM job_lane AS l
+    UNION ALL SELECT 'lane ' || l.lane || ' has room and ready jobs but no due time' FROM job_lane AS l
     WHERE l.due_at IS NULL AND l.running < l.cap AND EXISTS (
         SELECT 1 FROM job AS j WHERE j.lane = l.number AND j.token IS NULL AND NOT EXISTS (
             SELECT 1 FROM job AS k WHERE k.lane = l.number AND k.phase < j.phase))

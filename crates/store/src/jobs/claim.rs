@@ -1,5 +1,5 @@
-//! Who is next: of the teams the least recently served, in each of its lanes the same, in each lane the first jobs of the
-//! lowest phase, as far as caps and hosts allow.
+//! Claiming: the least recently served teams first, in each team the least recently served lanes, in each lane the
+//! first jobs of the lowest phase, as far as caps and hosts allow.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,12 +14,12 @@ use crate::jobs::release::{self, Freed};
 use crate::jobs::start::{self, LaneDue, Start};
 use crate::jobs::{Claim, Claimed, Held, from_millis};
 
-/// Takes up to [`Claim::most`] jobs that may run now, in a transaction of its own. Less than `most` does not mean that
-/// there are no more: ask again until nothing comes.
+/// Claims up to [`Claim::most`] jobs that may run now, in a transaction of its own. Fewer than `most` does not mean
+/// that there are no more: repeat until nothing is returned.
 ///
-/// A team gets an even share of `most`, of at most 16 teams and one for every 8 jobs. When a host must wait, the jobs of a lane that has only
-/// this host wait without being touched, and in other lanes its jobs get a later `run_at`, so that those of other hosts
-/// come forward; neither counts as an attempt.
+/// Each team gets an even share of `most`; one claim visits at most 16 teams, and one team for every 8 jobs. When a
+/// host must wait, the jobs of a lane that has only this host wait untouched; in other lanes its jobs get a later
+/// `run_at`, so that jobs of other hosts come forward. Neither counts as an attempt.
 ///
 /// # Errors
 /// Those of the database.
@@ -28,12 +28,12 @@ pub async fn claim(conn: &mut Conn, want: &Claim<'_>) -> Result<Vec<Claimed>> {
     if want.most == 0 {
         return Ok(Vec::new());
     }
-    // SQLite has one writer: who only looks should not wait for it, nor hold it up.
+    // SQLite has one writer: an idle worker's check must not wait for it or block it.
     if matches!(conn.link, Link::Sqlite(_)) && !due::any(conn, want.queue, want.now).await? {
         return Ok(Vec::new());
     }
-    // Teams that are due may have nothing that may run, because hosts must wait: then those behind them get their turn.
-    // A team that is found a third time has nothing until time passes.
+    // A due team may have nothing to run because its hosts must wait; then the next round visits the teams behind it. A
+    // team that is found for the third time has nothing until time passes.
     let mut visits: HashMap<String, u32> = HashMap::new();
     for _ in 0..MAX_ROUNDS {
         let (claimed, teams, is_last) = conn.atomic(async |conn: &mut Conn| round(conn, want).await).await?;
@@ -50,9 +50,9 @@ pub async fn claim(conn: &mut Conn, want: &Claim<'_>) -> Result<Vec<Claimed>> {
     Ok(Vec::new())
 }
 
-/// One visit to the teams that come first, who they were, and whether there were no others.
+/// Visits the first due teams once. Returns the claimed jobs, the teams, and whether no other team is due.
 async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, Vec<Team>, bool)> {
-    // Few jobs are not worth the locks of many teams.
+    // A claim of few jobs is not worth the locks of many teams.
     let limit = (most(want) / 8).clamp(1, MAX_TEAMS);
     let teams = due::teams(conn, want.queue, want.now, i64::from(limit)).await?;
     if teams.is_empty() {
@@ -63,17 +63,17 @@ async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, Vec<T
     Ok((more.jobs, teams, is_last))
 }
 
-/// What a claim at the end of another transaction has brought.
+/// Result of a claim at the end of another transaction.
 #[derive(Debug, Default)]
 pub struct More {
-    /// The jobs.
+    /// Claimed jobs.
     pub jobs: Vec<Claimed>,
-    /// Whether nothing else could run now, if there were room for it.
+    /// Whether nothing else could run now, even with more free slots.
     pub is_all: bool,
 }
 
-/// Claims after jobs have ended in the same transaction, which waits for nobody: on PostgreSQL it visits the teams of these
-/// jobs, which are locked already, and leaves it to [`claim`] when others are due.
+/// Claims in a transaction that has ended jobs, without waiting for locks: on PostgreSQL it visits the teams of these
+/// jobs, which are locked already, and claims nothing if other teams are due, which [`claim`] then serves.
 pub(super) async fn after(conn: &mut Conn, want: &Claim<'_>, freed: &[Freed], held: &[Held<'_>]) -> Result<More> {
     let locked: BTreeSet<&str> = held.iter().filter(|held| held.queue == want.queue).map(|held| held.team_id).collect();
     let teams = due::teams_among(conn, want.queue, want.now, (&locked, i64::from(MAX_TEAMS))).await?;
@@ -82,8 +82,8 @@ pub(super) async fn after(conn: &mut Conn, want: &Claim<'_>, freed: &[Freed], he
     Ok(More { is_all: is_last && more.is_all, ..more })
 }
 
-/// Counts jobs out at their hosts, and hands out turns to the lanes of teams that are locked. Whether those have no more
-/// for now is what the result says.
+/// Counts ended jobs out at their hosts, and claims jobs from the lanes of the locked `teams`. [`More::is_all`] refers
+/// to these teams only.
 async fn visit(
     conn: &mut Conn,
     want: &Claim<'_>,
@@ -93,7 +93,7 @@ async fn visit(
     let share = due::even(most(want), teams.len());
     let lanes =
         if teams.is_empty() { Vec::new() } else { due::lanes(conn, want.queue, teams, want.now, share).await? };
-    // Teams first, then hosts: everybody locks in this order.
+    // Lock order: teams, then hosts.
     let mut hosts = lock_hosts(conn, &lanes, release::hosts_of(freed), want.now).await?;
     release::count_out(&mut hosts, freed, held);
     let (claimed, start) = (Vec::new(), Start::default());
@@ -109,7 +109,7 @@ async fn visit(
     if teams.is_empty() {
         hosts.save(conn).await?;
     } else {
-        // All is decided in memory and written at once: a claim of many jobs costs no more statements than one of few.
+        // The claim is decided in memory and written at once, so the number of statements does not grow with the jobs.
         start::write(conn, want, &start, hosts).await?;
     }
     Ok(More { jobs: claimed, is_all })
@@ -123,31 +123,32 @@ fn is_less(found: usize, limit: i32) -> bool {
     i32::try_from(found).is_ok_and(|found| found < limit)
 }
 
-/// A claim locks its teams. The others are left to other claims, and to the next one.
+/// Limit of teams that one claim locks; the others are left to concurrent and later claims.
 const MAX_TEAMS: i32 = 16;
-/// How often one call goes on after teams that turned out to have nothing.
+/// Limit of rounds in one call while the visited teams have nothing to run.
 const MAX_ROUNDS: usize = 100;
-/// How often a team is visited in them: the first time tells when its hosts may be asked again, the second puts it behind all others.
+/// Limit of visits to a team in these rounds: the first sets when its hosts may be asked again, the second moves it
+/// behind all others.
 const MAX_VISITS: u32 = 2;
 
-/// One claim, while it is put together.
+/// State of one claim.
 struct Round<'a> {
     want: &'a Claim<'a>,
     left: usize,
     hosts: Hosts,
     claimed: Vec<Claimed>,
     start: Start,
-    /// Whether nothing else could run now, as far as the visited teams go.
+    /// Whether nothing else could run now in the visited teams.
     is_all: bool,
 }
 
-/// A lane, while its jobs are handed out.
+/// Visited lane with the candidates that are left.
 struct Visit {
     lane: Lane,
     jobs: std::vec::IntoIter<Job>,
     found: usize,
     taken: i32,
-    /// Its only host must wait until then.
+    /// Time until which the lane's only host must wait.
     gate: Option<Timestamp>,
 }
 
@@ -157,13 +158,13 @@ impl Visit {
         Self { found: jobs.len(), jobs: jobs.into_iter(), lane, taken: 0, gate: None }
     }
 
-    /// When to come again.
+    /// Returns when the lane is due next.
     fn due(&self) -> LaneDue {
         match self.gate {
-            // It keeps the turn that it was promised.
+            // An early lane keeps the turn that it was promised.
             Some(_) if self.lane.early => LaneDue::Now,
             Some(time) => LaneDue::At(time),
-            // All that are due are taken or sent away.
+            // Every due job was claimed or postponed.
             None if self.jobs.len() == 0 && self.found < usize::try_from(self.lane.asked).unwrap_or(0) => LaneDue::Next,
             None => LaneDue::Now,
         }
@@ -171,7 +172,7 @@ impl Visit {
 }
 
 impl Round<'_> {
-    /// Goes round the lanes of one team, one job from each in turn.
+    /// Claims from the lanes of one team in round-robin order, one job at a time.
     fn serve(&mut self, team: &Team, share: i32, mut lanes: Vec<Visit>) {
         let mut room = usize::try_from(team.room.min(share)).unwrap_or(0).min(self.left);
         if self.left == 0 {
@@ -191,7 +192,7 @@ impl Round<'_> {
             }
         }
         self.left -= taken;
-        // A lane that can go on at once keeps its team due; so may one that was not looked at.
+        // A lane that can continue at once keeps its team due. So do lanes beyond `LANES`, which were not looked at.
         let more = |visit: &Visit| visit.due() == LaneDue::Now && visit.taken < visit.lane.room;
         let unseen = i64::try_from(lanes.len()).is_ok_and(|seen| seen >= LANES);
         let stays = unseen || lanes.iter().any(more);
@@ -202,7 +203,7 @@ impl Round<'_> {
         }
     }
 
-    /// Takes the next job of a lane that may start.
+    /// Claims the next job of a lane that may start; says whether there was one.
     fn take_one(&mut self, visit: &mut Visit) -> bool {
         while visit.gate.is_none()
             && let Some(job) = visit.jobs.next()
@@ -219,9 +220,9 @@ impl Round<'_> {
                     self.take(&visit.lane, job, (start_at, host_slots));
                     return true;
                 }
-                // All other jobs of the lane would hear the same.
+                // All other jobs of the lane have the same host and would wait too.
                 Turn::Later(time) if visit.lane.host == job.host => visit.gate = Some(time),
-                // Jobs of other hosts may stand behind it.
+                // Jobs of other hosts may come after it: postpone this one and go on.
                 Turn::Later(time) => self.start.later(job.id, time),
             }
         }
@@ -248,7 +249,7 @@ impl Round<'_> {
     }
 }
 
-/// The hosts of the jobs that may be claimed, and others.
+/// Locks the hosts of the candidates and `others`.
 async fn lock_hosts<'a>(
     conn: &mut Conn,
     lanes: &'a [Lane],
@@ -258,14 +259,14 @@ async fn lock_hosts<'a>(
     let asking = || lanes.iter().flat_map(|lane| &lane.jobs).filter(|job| job.host.is_some());
     let names = asking().filter_map(|job| job.host.as_deref()).chain(others).collect();
     if asking().any(|job| job.host_is_new) {
-        // Inserting costs a write for each host, which is wanted once in the life of a host.
+        // Inserting costs a write per host and is needed once in the life of a host.
         Hosts::make(conn, names, now).await
     } else {
         Hosts::lock(conn, names, now).await
     }
 }
 
-/// A number that grows: the least one was served longest ago.
+/// Returns the time of service as a growing number: the smallest was served longest ago.
 pub(super) fn served(now: Timestamp) -> i64 {
     (now - Timestamp::UNIX_EPOCH).max(TimeDelta::zero()).num_microseconds().unwrap_or(i64::MAX - 1)
 }

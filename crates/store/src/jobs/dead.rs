@@ -1,4 +1,4 @@
-//! Dead letters: jobs that failed as often as they may.
+//! Dead letters: jobs whose last attempt failed, or that can never succeed.
 
 use base::Timestamp;
 use diesel::prelude::*;
@@ -10,35 +10,35 @@ use crate::error::Result;
 use crate::jobs::{Lane, enqueue, from_millis};
 use crate::schema::{dead_job, job_team};
 
-/// A job that was given up.
+/// Dead letter.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = dead_job)]
 pub struct Dead {
-    /// Its id.
+    /// Id of the job.
     pub id: String,
-    /// The name of its queue.
+    /// Name of its queue.
     pub queue: String,
-    /// Its kind.
+    /// Kind of the job.
     pub kind: String,
-    /// Whose it is.
+    /// Id of its team.
     pub team_id: String,
-    /// Where it stood.
+    /// Id of its lane.
     pub lane: String,
-    /// How often it was tried.
+    /// Number of attempts.
     pub attempt: i32,
-    /// What the handler was given, JSON.
+    /// Payload, as JSON text.
     pub payload: String,
-    /// What went wrong the last time.
+    /// Error of the last attempt.
     pub error: String,
-    /// When it was added.
+    /// Time at which it was enqueued.
     #[diesel(deserialize_as = DbTime)]
     pub created_at: Timestamp,
-    /// When it was given up.
+    /// Time at which it was dead-lettered.
     #[diesel(deserialize_as = DbTime)]
     pub died_at: Timestamp,
 }
 
-/// Up to `limit` dead letters in the order of their ids, beginning after `after`.
+/// Returns up to `limit` dead letters in the order of their ids, starting after `after`.
 ///
 /// # Errors
 /// Those of the database.
@@ -48,7 +48,7 @@ pub async fn dead(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Ve
     Ok(on!(conn, |c| page.select(Dead::as_select()).load(c).await)?)
 }
 
-/// One dead letter.
+/// Returns one dead letter.
 ///
 /// # Errors
 /// Those of the database.
@@ -58,8 +58,8 @@ pub async fn find_dead(conn: &mut Conn, id: &str) -> Result<Option<Dead>> {
     Ok(on!(conn, |c| found.select(Dead::as_select()).get_result(c).await.optional())?)
 }
 
-/// Puts a dead letter back with all its attempts; says whether it was there. It stays dead while another job has its
-/// unique key.
+/// Puts a dead letter back in the queue with all its attempts; says whether that happened. It stays dead while another
+/// job has its unique key.
 ///
 /// # Errors
 /// Those of the database.
@@ -69,7 +69,7 @@ pub async fn redrive(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> 
         let query = dead_job::table.find(id);
         let row: Option<Buried> = on!(conn, |c| query.select(Buried::as_select()).get_result(c).await.optional())?;
         let Some(row) = row else { return Ok(false) };
-        // The lane may have been swept: it is made again with the limits that it had. Those of the team are kept.
+        // The lane may have been swept: it is recreated with its old limits. The team keeps its present cap.
         let team = job_team::table.find((&row.queue, &row.team_id)).select(job_team::cap);
         let team_cap: Option<i32> = on!(conn, |c| team.get_result(c).await.optional())?;
         let lane = Lane {
@@ -80,7 +80,7 @@ pub async fn redrive(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> 
             team_cap: team_cap.unwrap_or(row.cap),
             delay: from_millis(row.delay_ms).unwrap_or_default(),
         };
-        // Not deleted yet: when the unique key is taken, the dead letter stays.
+        // Deleted only after the insert: if the unique key is taken, the dead letter stays.
         if enqueue::insert(conn, &lane, &[row.job(now)], now).await? == 0 {
             return Ok(false);
         }
@@ -90,7 +90,7 @@ pub async fn redrive(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> 
     .await
 }
 
-/// Removes up to `limit` dead letters that were given up before `before`, and says how many.
+/// Removes up to `limit` dead letters from before `before` and returns their number.
 ///
 /// # Errors
 /// Those of the database.
@@ -104,7 +104,7 @@ pub async fn forget_dead(conn: &mut Conn, before: Timestamp, limit: i64) -> Resu
     .await
 }
 
-/// Removes one dead letter; nothing there is no error.
+/// Removes one dead letter; succeeds if there is none.
 ///
 /// # Errors
 /// Those of the database.
@@ -114,7 +114,7 @@ pub async fn forget_one(conn: &mut Conn, id: &str) -> Result<()> {
     Ok(())
 }
 
-/// What [`redrive`] needs.
+/// Columns that [`redrive`] needs.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = dead_job)]
 struct Buried {

@@ -1,4 +1,4 @@
-//! What may be claimed: the teams that are due, locked, and in them the lanes with the jobs at their heads.
+//! Candidates of a claim: the due teams, locked, and their due lanes with the jobs at the head of each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,41 +17,41 @@ use crate::error::Result;
 use crate::schema::job_team;
 use crate::sql::Sql;
 
-/// A team that is due. Its row is locked.
+/// Due team whose row is locked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Team {
     pub(super) id: String,
-    /// How many more of its jobs may run.
+    /// Number of further jobs that may run.
     pub(super) room: i32,
 }
 
-/// A lane that is due, and the first of its jobs.
+/// Due lane with its first jobs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Lane {
     pub(super) team: String,
     pub(super) id: String,
-    /// See `job.lane`.
+    /// Number of the lane, `job.lane`.
     pub(super) number: i64,
-    /// How many more of its jobs may run.
+    /// Number of further jobs that may run.
     pub(super) room: i32,
-    /// How many jobs were asked for; fewer means that no more are due.
+    /// Number of jobs that were requested; fewer in `jobs` means that no others are due.
     pub(super) asked: i32,
     pub(super) delay_ms: i64,
-    /// See `job_lane.host`.
+    /// Only host of its jobs, `*` for several; `job_lane.host`.
     pub(super) host: Option<String>,
-    /// Whether its time has not come yet.
+    /// Whether it is not due yet, but within [`EARLY`].
     pub(super) early: bool,
-    /// The phase that it is in; `None` when it is empty.
+    /// Current phase; `None` for an empty lane.
     pub(super) phase: Option<i32>,
-    /// Phase, priority and time of its first ready job, where that is kept.
+    /// Phase, priority and time of its first ready job; `None` on SQLite, which keeps no head.
     pub(super) head: Option<Head>,
     pub(super) jobs: Vec<Job>,
 }
 
-/// See `job_lane.head_phase`.
+/// Head of a lane: phase, priority and time, as in `job_lane.head_phase` and its neighbours.
 pub(super) type Head = (i32, i32, DbTime);
 
-/// A job that could run.
+/// Candidate job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Job {
     pub(super) id: String,
@@ -61,23 +61,23 @@ pub(super) struct Job {
     pub(super) max_attempts: i32,
     pub(super) host: Option<String>,
     pub(super) created_at: DbTime,
-    /// Whether it is the first to ask its host.
+    /// Whether its host has no row yet.
     pub(super) host_is_new: bool,
 }
 
-/// Who waits for a host is asked a little before its time: when another one's request ends early, the least recently
-/// served takes the turn, and not always the one that just had it.
+/// Time before a lane's due time at which it is visited already. Lanes that wait for the same host are thus compared
+/// when a request ends early, and the least recently served one takes the turn, not always the one that had it last.
 const EARLY: TimeDelta = TimeDelta::seconds(1);
-/// How many lanes of a team one claim looks at.
+/// Limit of lanes of a team that one claim visits.
 pub(super) const LANES: i64 = 8;
 
-/// An even share of `most` for each of `count`, rounded up.
+/// Returns an even share of `most` for each of `count`, rounded up.
 pub(super) fn even(most: i32, count: usize) -> i32 {
     let count = i32::try_from(count).unwrap_or(i32::MAX).max(1);
     most / count + i32::from(most % count != 0)
 }
 
-/// Whether there is any team to lock, without locking. So that idle workers do not take turns with writers.
+/// Whether a team is due, read without a lock, so that idle workers on SQLite do not compete with writers.
 pub(super) async fn any(conn: &mut Conn, queue: &str, now: Timestamp) -> Result<bool> {
     let is_due = job_team::table
         .filter(job_team::queue.eq(queue))
@@ -86,13 +86,13 @@ pub(super) async fn any(conn: &mut Conn, queue: &str, now: Timestamp) -> Result<
     Ok(on!(conn, |c| diesel::select(exists(is_due)).get_result(c).await)?)
 }
 
-/// Up to `most` teams, the least recently served first.
+/// Locks and returns up to `most` due teams, the least recently served first.
 pub(super) async fn teams(conn: &mut Conn, queue: &str, now: Timestamp, most: i64) -> Result<Vec<Team>> {
     let found: Vec<(String, i32)> = on!(
         conn,
         pg | c | {
             let found: Vec<(String, i32)> = due_teams(POSTGRES_TEAMS, queue, now, most).load(c).await?;
-            // Others may hold the locks just now. Wait for one of them, rather than sleep until the next poll.
+            // Other claims may hold the locks just now: wait for one row instead of sleeping until the next poll.
             if found.is_empty() { due_teams(POSTGRES_TEAM, queue, now, 1).load(c).await } else { Ok(found) }
         },
         sqlite | c | {
@@ -104,8 +104,8 @@ pub(super) async fn teams(conn: &mut Conn, queue: &str, now: Timestamp, most: i6
     Ok(found.into_iter().map(|(id, room)| Team { id, room }).collect())
 }
 
-/// As [`teams`], without waiting for anybody: on PostgreSQL those of the teams `locked` that are due, whose rows are locked,
-/// or `None` when others are due as well.
+/// Returns due teams without waiting for locks. On PostgreSQL these are the due teams in `locked`, whose rows the
+/// caller has locked, or `None` if other teams are due as well.
 pub(super) async fn teams_among(
     conn: &mut Conn,
     queue: &str,
@@ -121,7 +121,7 @@ pub(super) async fn teams_among(
     Ok(all_are_ours.then(|| found.into_iter().map(|(id, room)| Team { id, room }).collect()))
 }
 
-/// The due lanes of these teams, the least recently served first, with up to `share` jobs for each team.
+/// Returns the due lanes of these teams, the least recently served first, with up to `share` jobs for each team.
 pub(super) async fn lanes(
     conn: &mut Conn,
     queue: &str,
@@ -171,8 +171,9 @@ pub(super) async fn lanes(
     )?)
 }
 
-/// The teams that are due, and settings for the rest of the transaction. They keep the plans of what follows: all of it
-/// goes by index, and by plain scans, which mark entries of dead rows on their way, and no row is copied aside.
+// Selects the due teams ($1 queue, $2 now plus `EARLY`, $3 limit) and sets planner options for the rest of the
+// transaction (`set_config` with `true` is SET LOCAL). Generic plans save planning time. Plain index scans, unlike
+// bitmap scans, mark index entries of dead rows on their way. Without memoize, no row is copied aside.
 macro_rules! postgres_due {
     ($more:literal) => {
         concat!(
@@ -185,25 +186,35 @@ macro_rules! postgres_due {
     };
 }
 
-/// A claim that a crash of the server undoes left its jobs ready, so it need not wait for the disk. What ends a job is
-/// written after it, and does wait.
+// Claims do not wait for the disk (`synchronous_commit = off`): a claim that a server crash undoes left its jobs ready.
+// The commit that ends a job comes later and waits, which flushes the claim too.
 const POSTGRES_TEAMS: &str = postgres_due!(
     "AND set_config('synchronous_commit', 'off', true) = 'off' ORDER BY served, team_id LIMIT {} FOR UPDATE SKIP LOCKED"
 );
 
-/// One row only: waiting for a second one with the first in hand could end in a ring.
+// Waits for one row only: waiting for a second while holding the first could deadlock.
 const POSTGRES_TEAM: &str = postgres_due!(
     "AND set_config('synchronous_commit', 'off', true) = 'off'
         AND team_id = (SELECT team_id FROM job_team WHERE queue = $1 AND due_at <= $2 AND running < cap
         ORDER BY served, team_id LIMIT {}) FOR UPDATE"
 );
 
-/// In a transaction that has locked some, and waits for the disk.
+// For a transaction that has locked teams already and must wait for the disk at its commit: no lock, no change of the
+// setting.
 const POSTGRES_DUE: &str = postgres_due!("ORDER BY served, team_id LIMIT {}");
 
-/// In a statement of its own after the locks: what it sees is then as new as they are. Running jobs are looked at only
-/// where they could hold up a later phase. A scan begins at the values that follow those it is given one by one, which is why
-/// the head of a lane is compared without its phase where the phase is given.
+// Runs as its own statement after the locks, so its snapshot is at least as new as the locks.
+// - `t`: the locked teams ($1).
+// - `l`: for each team its due lanes with room ($4 queue, $5 now plus `EARLY`, $6 `LANES`), least recently served
+//   first. `asked` spreads the team's share ($2) evenly over its lanes; `early` says that a lane is due only after now
+//   ($3).
+// - `h`: the first ready job of the lane. The scan starts at the stored head, a lower bound, and not at index entries
+//   of jobs that are gone.
+// - `p`: the current phase of the lane. Running jobs are read only if they can hold up a later phase: `run_phase` is a
+//   lower bound of their phases. `OFFSET 0` keeps the planner from inlining the subquery and evaluating it twice.
+// - `j`: the ready jobs of that phase, up to `asked`. The phase is fixed by `=`, so the row comparison leaves it out:
+//   PostgreSQL starts an index scan at the columns of one row comparison only if they directly follow those fixed by
+//   `=`.
 const POSTGRES_LANES: &str =
     "SELECT l.team_id, l.lane, l.number, l.room, l.asked, l.delay_ms, l.host, l.early, p.phase,
         l.served, h.phase, h.priority, h.run_at, j.id, j.kind, j.payload, j.attempt, j.max_attempts, j.host, j.created_at,
@@ -234,10 +245,13 @@ const POSTGRES_LANES: &str =
         ORDER BY priority, run_at LIMIT l.asked
     ) AS j ON true";
 
-/// SQLite plans a statement anew for each value of its limit, unless that is a sum.
+// `LIMIT 0 + ?`: SQLite would prepare the statement again for each new value of a plain bound limit. Parameters: ?1
+// queue, ?2 now plus `EARLY`, ?3 limit.
 const SQLITE_TEAMS: &str = "SELECT team_id, cap - running FROM job_team
     WHERE queue = {} AND due_at <= {} AND running < cap ORDER BY served, team_id LIMIT 0 + {}";
 
+// The subquery of the last column is the current phase: the lowest among ready and running jobs, each found by one
+// step in a partial index. Parameters: ?1 now, ?2 queue, ?3 team, ?4 now plus `EARLY`, ?5 `LANES`.
 const SQLITE_LANES: &str = "SELECT team_id, lane, number, cap - running, delay_ms, host, due_at > {}, (
         SELECT min(phase) FROM (
             SELECT * FROM (SELECT phase FROM job WHERE lane = l.number AND token IS NULL ORDER BY phase LIMIT 1)
@@ -246,6 +260,7 @@ const SQLITE_LANES: &str = "SELECT team_id, lane, number, cap - running, delay_m
     ) FROM job_lane AS l
     WHERE queue = {} AND team_id = {} AND due_at <= {} AND running < cap ORDER BY served, lane LIMIT 0 + {}";
 
+// The first ready jobs of a lane in its phase. Parameters: ?1 number of the lane, ?2 phase, ?3 now, ?4 limit.
 const SQLITE_JOBS: &str = "SELECT id, kind, payload, attempt, max_attempts, host, created_at,
         host IS NOT NULL AND NOT EXISTS (SELECT 1 FROM host WHERE name = job.host) FROM job
     WHERE lane = {} AND token IS NULL AND phase = {} AND run_at <= {}
@@ -263,7 +278,7 @@ type LaneJob = (
     bool,
     Place,
 );
-/// Where a job stands in its lane: priority and time.
+/// Order of a job in its lane: priority and time.
 type Place = (Option<i32>, Option<DbTime>);
 type Placed = (Place, Job);
 type LaneJobSql = (
@@ -287,7 +302,7 @@ fn due_teams<'a>(text: &'static str, queue: &'a str, now: Timestamp, most: i64) 
     Sql::new(text).bind::<Text, _>(queue).bind::<SqlTimestamp, _>(DbTime::from(now + EARLY)).bind::<BigInt, _>(most)
 }
 
-/// From one row for each job, or one for a lane without, in any order.
+/// Groups rows into lanes: one row for each job, or one row for a lane without jobs, in any order.
 fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
     let mut lanes: BTreeMap<(i64, String), (Lane, Vec<Placed>)> = BTreeMap::new();
     for ((team, id, number, room, asked, delay_ms, host, early, phase), served, head, job, host_is_new, place) in rows {

@@ -1,4 +1,5 @@
-//! The ways a job stops running. Each does nothing, and says so, for a job whose lease was lost.
+//! Ends of running jobs: finish, retry, release, bury, cancel. A job whose lease was lost is left alone, and the result
+//! says so.
 
 use std::collections::HashSet;
 
@@ -16,19 +17,19 @@ use crate::jobs::{Claim, Held, More, claim};
 use crate::schema::{job, job_lane};
 use crate::sql::Sql;
 
-/// How a job comes back.
+/// Terms of a retry.
 #[derive(Debug, Clone, Copy)]
 pub struct Retry<'a> {
-    /// Not before this.
+    /// Earliest start of the next attempt.
     pub run_at: Timestamp,
-    /// Why.
+    /// Error of this attempt.
     pub error: &'a str,
-    /// Whether the attempt counts.
+    /// Whether this attempt counts towards the limit.
     pub counted: bool,
 }
 
-/// Removes jobs that are done, and gives the ids of those that were still ours. Only what these did may be written, in the
-/// same transaction.
+/// Removes finished jobs and returns the ids of those that the caller still held. Only the results of these may be
+/// written, in the same transaction.
 ///
 /// # Errors
 /// Those of the database.
@@ -38,7 +39,7 @@ pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Resul
         return Ok(HashSet::new());
     }
     conn.atomic(async |conn: &mut Conn| {
-        // Teams, lanes and jobs in one statement; only what had a host costs two more.
+        // Teams, lanes and jobs take one statement; hosts take two more.
         let finishing = Finishing::begin(conn, held, now).await?;
         let ours = finishing.ours();
         finishing.end(conn, None).await?;
@@ -47,7 +48,7 @@ pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Resul
     .await
 }
 
-/// [`finish`] in two parts, for a transaction that writes down in between what the jobs did.
+/// [`finish`] in two steps, for a transaction that writes the results of the jobs in between.
 #[derive(Debug)]
 #[must_use = "before its end the hosts of the jobs think that they run"]
 pub struct Finishing<'a> {
@@ -57,7 +58,7 @@ pub struct Finishing<'a> {
 }
 
 impl<'a> Finishing<'a> {
-    /// Removes the jobs, and counts them out of their teams and lanes. To be called in a transaction.
+    /// Removes the jobs and counts them out of their teams and lanes. Must be called in a transaction.
     ///
     /// # Errors
     /// Those of the database.
@@ -66,14 +67,14 @@ impl<'a> Finishing<'a> {
         Ok(Finishing { held, freed: release::remove(conn, held, now).await?, now })
     }
 
-    /// The ids of those that were still ours. Only what these did may be written.
+    /// Returns the ids of the jobs that the caller still held. Only the results of these may be written.
     #[must_use]
     pub fn ours(&self) -> HashSet<String> {
         self.freed.iter().map(|job| job.id.clone()).collect()
     }
 
-    /// The last part, and the last in its transaction: counts the jobs out at their hosts, whose rows are locked from now on,
-    /// and claims others in the same go, which may start when that is committed.
+    /// Counts the jobs out at their hosts and, with `want`, claims other jobs, which may start after the commit. Must
+    /// be the last step of the transaction, because it locks rows of hosts until the commit.
     ///
     /// # Errors
     /// Those of the database.
@@ -95,7 +96,7 @@ async fn count_out(
     }
 }
 
-/// Puts a job back that failed; says whether it was still ours.
+/// Puts a failed job back in the queue; says whether the caller still held it.
 ///
 /// # Errors
 /// Those of the database.
@@ -103,12 +104,12 @@ async fn count_out(
 pub async fn retry(conn: &mut Conn, held: &Held<'_>, how: &Retry<'_>, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
         release::lock_teams(conn, [(held.queue, held.team_id)]).await?;
-        // Asked under the lock: the lease may have been lost while we waited for it.
+        // Checked under the lock: the lease may have expired while this transaction waited.
         let freed = release::ours(conn, &[held.lease]).await?;
         if freed.is_empty() {
             return Ok(false);
         }
-        // The claim has counted the attempt already.
+        // The claim counted the attempt; an attempt that does not count is taken off again.
         let set = (job::run_at.eq(DbTime::from(how.run_at)), job::attempt.eq(job::attempt - i32::from(!how.counted)));
         let query =
             diesel::update(job::table.find(held.lease.id)).set((ready(), set, job::last_error.eq(Some(how.error))));
@@ -119,7 +120,7 @@ pub async fn retry(conn: &mut Conn, held: &Held<'_>, how: &Retry<'_>, now: Times
     .await
 }
 
-/// Puts a job back that was not finished, at once and without counting the attempt: for a worker that stops.
+/// Puts an unfinished job back at once without counting the attempt, for a worker that stops.
 ///
 /// # Errors
 /// Those of the database.
@@ -128,7 +129,7 @@ pub async fn release(conn: &mut Conn, held: &Held<'_>, now: Timestamp) -> Result
     retry(conn, held, &Retry { run_at: now, error: "the worker stopped", counted: false }, now).await
 }
 
-/// Moves a job to the dead letters, see [`crate::jobs::dead`]; says whether it was still ours.
+/// Moves a job to the dead letters ([`crate::jobs::dead`]); says whether the caller still held it.
 ///
 /// # Errors
 /// Those of the database.
@@ -140,7 +141,7 @@ pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp)
         if freed.is_empty() {
             return Ok(false);
         }
-        // Copied by the database: the payload need not travel.
+        // Copied inside the database, so the payload does not travel.
         on!(
             conn,
             pg | c | to_dead::<Pg>(held.lease.id, error, now).execute(c).await,
@@ -153,8 +154,8 @@ pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp)
     .await
 }
 
-/// Removes every job of a lane, those that run included, and says how many. Their workers find out at the next
-/// [`renew`](crate::jobs::renew), and can write nothing.
+/// Removes every job of a lane, running ones included, and returns their number. Workers notice at their next
+/// [`renew`](crate::jobs::renew); commits of removed jobs write nothing.
 ///
 /// # Errors
 /// Those of the database.
@@ -165,7 +166,7 @@ pub async fn cancel(conn: &mut Conn, queue: &str, lane: &str, now: Timestamp) ->
         let team: Option<String> = on!(conn, |c| row.select(job_lane::team_id).get_result(c).await.optional())?;
         let Some(team) = team else { return Ok(0) };
         release::lock_teams(conn, [(queue, team.as_str())]).await?;
-        // Before the lock, the lane might have been swept and made anew.
+        // Read again under the lock: before it, the lane might have been swept and recreated.
         let found = row.select((job_lane::number, job_lane::delay_ms));
         let found: Option<(i64, i64)> = on!(conn, |c| found.get_result(c).await.optional())?;
         let Some((number, delay_ms)) = found else { return Ok(0) };
@@ -175,7 +176,7 @@ pub async fn cancel(conn: &mut Conn, queue: &str, lane: &str, now: Timestamp) ->
         let queue = queue.to_owned();
         let freed = running.into_iter().map(|(id, host)| (id, queue.clone(), team.clone(), number, host, delay_ms));
         let freed: Vec<Freed> = freed.map(Freed::from).collect();
-        // By state, as the indexes are: one delete without a condition on the token would scan the table.
+        // Two deletes by state, to use the partial indexes: one without a condition on the token would scan the table.
         let running = diesel::delete(of_lane().filter(job::token.is_not_null()));
         let ready = diesel::delete(of_lane().filter(job::token.is_null()));
         let count = on!(conn, |c| running.execute(c).await)? + on!(conn, |c| ready.execute(c).await)?;
@@ -186,8 +187,8 @@ pub async fn cancel(conn: &mut Conn, queue: &str, lane: &str, now: Timestamp) ->
     .await
 }
 
-/// Removes up to `limit` waiting jobs of a lane that is about to be [`cancel`]led, and says how many: so that a long one is
-/// not removed in one go.
+/// Removes up to `limit` ready jobs of a lane that is about to be [`cancel`]led and returns their number, so that a
+/// long lane is removed in several short transactions.
 ///
 /// # Errors
 /// Those of the database.
@@ -200,13 +201,13 @@ pub async fn trim(conn: &mut Conn, queue: &str, lane: &str, limit: i64) -> Resul
         release::lock_teams(conn, [(queue, team.as_str())]).await?;
         let waiting = || job::table.filter(job::lane.eq(number)).filter(job::token.is_null());
         let ids: Vec<String> = on!(conn, |c| waiting().limit(limit).select(job::id).load(c).await)?;
-        // Only waiting jobs, which no counter knows.
+        // Ready jobs are not part of any counter.
         Ok(on!(conn, |c| diesel::delete(waiting().filter(job::id.eq_any(&ids))).execute(c).await)?)
     })
     .await
 }
 
-/// The values of a job that waits.
+/// Column values of a ready job.
 #[derive(AsChangeset)]
 #[diesel(table_name = job, treat_none_as_null = true)]
 pub(super) struct Ready {
@@ -218,7 +219,7 @@ pub(super) fn ready() -> Ready {
     Ready { token: None, lease_until: None }
 }
 
-/// With the limits of its lane, which may be gone when the job is wanted back.
+/// Copies a job to the dead letters with the limits of its lane, which may be gone at the redrive.
 fn to_dead<'a, DB>(id: &'a str, error: &'a str, now: Timestamp) -> Sql<'a, DB>
 where
     DB: diesel::backend::Backend + diesel::sql_types::HasSqlType<Text> + diesel::sql_types::HasSqlType<SqlTimestamp>,

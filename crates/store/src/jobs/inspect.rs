@@ -1,4 +1,4 @@
-//! Inspecting the queue without changing it, and sweeping lanes that are empty.
+//! Read-only views of the queue, and the sweep of empty lanes.
 
 use std::collections::HashMap;
 
@@ -12,62 +12,62 @@ use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::{job, job_lane, job_team};
 
-/// How full a queue is.
+/// Depth of a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Depth {
-    /// Its name.
+    /// Name of the queue.
     pub queue: String,
-    /// Jobs that wait, those for later included.
+    /// Number of ready jobs, including those whose time has not come.
     pub ready: i64,
-    /// Jobs that run.
+    /// Number of running jobs.
     pub running: i64,
-    /// When the job was due that waits longest.
+    /// Due time of the ready job that was due first.
     pub oldest: Option<Timestamp>,
 }
 
-/// Which jobs to [`list`].
+/// Filter of [`list`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Filter<'a> {
-    /// Of this queue only.
+    /// Only jobs of this queue.
     pub queue: Option<&'a str>,
-    /// Of this team only.
+    /// Only jobs of this team.
     pub team_id: Option<&'a str>,
-    /// Of this lane only.
+    /// Only jobs of this lane.
     pub lane: Option<&'a str>,
 }
 
-/// A job that is not done.
+/// Job that is not done, ready or running.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable)]
 pub struct Listed {
-    /// Its id.
+    /// Id of the job.
     pub id: String,
-    /// The name of its queue.
+    /// Name of its queue.
     pub queue: String,
-    /// Its kind.
+    /// Kind of the job.
     pub kind: String,
-    /// Whose it is.
+    /// Id of its team.
     pub team_id: String,
-    /// Where it stands.
+    /// Id of its lane.
     pub lane: String,
-    /// See [`crate::jobs::NewJob::phase`].
+    /// Phase of the job; see [`crate::jobs::NewJob::phase`].
     pub phase: i32,
-    /// Whether a worker has it.
+    /// Whether a worker holds it.
     pub is_running: bool,
-    /// Not before this.
+    /// Earliest start.
     #[diesel(deserialize_as = DbTime)]
     pub run_at: Timestamp,
-    /// How often it was started.
+    /// Number of started attempts.
     pub attempt: i32,
-    /// The host it asks.
+    /// Host that it sends requests to.
     pub host: Option<String>,
-    /// What went wrong the last time.
+    /// Error of the last failed attempt.
     pub last_error: Option<String>,
-    /// When it was added.
+    /// Time at which it was enqueued.
     #[diesel(deserialize_as = DbTime)]
     pub created_at: Timestamp,
 }
 
-/// How full each of these queues is. Counts rows: for a look now and then.
+/// Returns the depth of each of these queues. Counts rows, so it is too slow for frequent use.
 ///
 /// # Errors
 /// Those of the database.
@@ -76,7 +76,7 @@ pub async fn depths(conn: &mut Conn, queues: &[&str]) -> Result<Vec<Depth>> {
     let mut depths = Vec::with_capacity(queues.len());
     for queue in queues {
         let lanes = job_lane::table.filter(job_lane::queue.eq(queue)).select(job_lane::number);
-        // By state, as the indexes are.
+        // By state, to use the partial indexes.
         let of_queue = || job::table.filter(job::lane.eq_any(lanes));
         let ready = of_queue().filter(job::token.is_null()).select((count_star(), min(job::run_at)));
         let (ready, oldest): (i64, Option<DbTime>) = on!(conn, |c| ready.get_result(c).await)?;
@@ -87,7 +87,7 @@ pub async fn depths(conn: &mut Conn, queues: &[&str]) -> Result<Vec<Depth>> {
     Ok(depths)
 }
 
-/// Up to `limit` jobs in the order of their ids, beginning after `after`.
+/// Returns up to `limit` jobs in the order of their ids, starting after `after`.
 ///
 /// # Errors
 /// Those of the database.
@@ -122,13 +122,14 @@ pub async fn list(conn: &mut Conn, filter: Filter<'_>, after: Option<&str>, limi
     })?)
 }
 
-/// When there may be something to claim next, by the name of the queue; a queue is missing when that takes a change first.
+/// Returns the time at which each queue may next have a job to claim, by name; a queue is missing if only a change can
+/// make it due.
 ///
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
 pub async fn next_due(conn: &mut Conn) -> Result<HashMap<String, Timestamp>> {
-    // One statement for all queues: a process with many of them that have nothing to do asks no more often than with one.
+    // One statement for all queues, so that a process with many idle queues polls no more often than with one.
     let query = job_team::table
         .filter(job_team::due_at.is_not_null())
         .filter(job_team::running.lt(job_team::cap))
@@ -138,7 +139,7 @@ pub async fn next_due(conn: &mut Conn) -> Result<HashMap<String, Timestamp>> {
     Ok(next.into_iter().filter_map(|(queue, due)| Some((queue, due?.into()))).collect())
 }
 
-/// Removes the rows of up to `limit` lanes without jobs, and says how many.
+/// Removes the rows of up to `limit` lanes without jobs and returns their number.
 ///
 /// # Errors
 /// Those of the database.
@@ -155,7 +156,7 @@ pub async fn sweep_lanes(conn: &mut Conn, limit: i64) -> Result<usize> {
         let found: Vec<(String, String)> = on!(conn, |c| found.load(c).await)?;
         let mut swept = 0;
         for (queue, lane) in &found {
-            // With the condition again: an enqueue that came between has made it due.
+            // With the condition again: an enqueue in between has made the lane due.
             let query = diesel::delete(job_lane::table.find((queue, lane)).filter(empty()));
             swept += on!(conn, |c| query.execute(c).await)?;
         }

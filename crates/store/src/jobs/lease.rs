@@ -1,4 +1,4 @@
-//! Leases: kept by a heartbeat, taken away when it stops.
+//! Leases of running jobs: renewed by heartbeats, reaped when they expire.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -16,16 +16,17 @@ use crate::jobs::{Claimed, Lease, release};
 use crate::schema::{job, job_lane};
 use crate::sql::{Sql, json};
 
-/// What [`reap`] did.
+/// Result of [`reap`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reaped {
-    /// How many jobs are ready again.
+    /// Number of jobs that are ready again.
     pub back: usize,
-    /// Jobs without attempts left: leased to the caller, who gives them up.
+    /// Jobs without attempts left, leased to the caller, who dead-letters them.
     pub lost: Vec<Claimed>,
 }
 
-/// Prolongs the leases of jobs, and gives the ids of those that are still ours: the others were cancelled or lost.
+/// Extends the leases of jobs and returns the ids of those that the caller still holds; the others were cancelled or
+/// their leases expired.
 ///
 /// # Errors
 /// Those of the database.
@@ -41,7 +42,7 @@ pub async fn renew(conn: &mut Conn, leases: &[Lease<'_>], until: Timestamp) -> R
         conn,
         pg | c
             | {
-                // Rows that are locked are just being ended. Waiting for them could end in a ring.
+                // Locked rows are just being ended: skipped, because waiting for them could deadlock.
                 let query = Sql::<Pg>::new(
                 "UPDATE job SET lease_until = {} WHERE id IN (SELECT id FROM job WHERE id = ANY({}) AND token IS NOT NULL
                  FOR UPDATE SKIP LOCKED)",
@@ -58,7 +59,7 @@ pub async fn renew(conn: &mut Conn, leases: &[Lease<'_>], until: Timestamp) -> R
     Ok(ours)
 }
 
-/// The ids of those jobs that are still ours, without prolonging anything.
+/// Returns the ids of the jobs that the caller still holds, without extending their leases.
 ///
 /// # Errors
 /// Those of the database.
@@ -70,8 +71,8 @@ pub async fn still_ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<HashSet
     Ok(release::ours(conn, leases).await?.into_iter().map(|job| job.id).collect())
 }
 
-/// Takes up to `limit` jobs from workers whose leases ended by `now`. Those that were started as often as they may are
-/// leased to the caller under `token`; the others are ready again.
+/// Takes up to `limit` jobs whose leases expired by `now`. Jobs without attempts left are leased to the caller under
+/// `token`; the others become ready again.
 ///
 /// # Errors
 /// Those of the database.
@@ -94,8 +95,8 @@ pub async fn reap(conn: &mut Conn, now: Timestamp, token: &str, lease_until: Tim
     Ok(all)
 }
 
-/// Those of one queue, in a transaction of its own: a commit locks teams in its own queue first, and then in those that it
-/// adds jobs to, so whoever locked more than one here could wait for it while it waits for us.
+/// Reaps the jobs of one queue in a transaction of its own. A commit locks the teams of its own queue first and then
+/// those that it adds jobs to, so a reap that locked teams of several queues could deadlock with it.
 async fn reap_queue(
     conn: &mut Conn,
     (queue, jobs): (&str, &[(&str, &str)]),
@@ -107,7 +108,7 @@ async fn reap_queue(
     let ended = job::token.is_not_null().and(job::lease_until.le(Some(DbTime::from(now))));
     conn.atomic(async |conn: &mut Conn| {
         release::lock_teams(conn, jobs.iter().map(|(_, team)| (queue, *team))).await?;
-        // Asked again: it may have ended or been renewed meanwhile.
+        // Checked again under the lock: a job may have ended or its lease may have been renewed meanwhile.
         let rows = || job::table.filter(job::id.eq_any(&ids)).filter(ended);
         let columns = (job::id, job::token.assume_not_null());
         let retried = rows().filter(job::attempt.lt(job::max_attempts)).select(columns);
@@ -116,7 +117,11 @@ async fn reap_queue(
         let leases: Vec<Lease<'_>> = retried.iter().map(|(id, token)| Lease { id, token }).collect();
         let freed = release::ours(conn, &leases).await?;
         let back: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
-        let set = (ready(), job::run_at.eq(DbTime::from(now)), job::last_error.eq(Some("the worker was lost")));
+        let set = (
+            ready(),
+            job::run_at.eq(DbTime::from(now)),
+            job::last_error.eq(Some("the lease expired: the worker was lost")),
+        );
         let query = diesel::update(job::table.filter(job::id.eq_any(&back))).set(set);
         on!(conn, |c| query.execute(c).await)?;
         release::back(conn, &freed, &[], now).await?;
@@ -134,6 +139,8 @@ async fn reap_queue(
 type Row = (String, String, String, (i32, i32), Option<String>, DbTime, (String, String, String));
 type RowSql = (Text, Text, Text, (Integer, Integer), Nullable<Text>, SqlTimestamp, (Text, Text, Text));
 
+// Leases the jobs of the list that have no attempts left and whose leases have expired ($4 now): $1 token, $2 end of
+// the lease, $3 ids. The conditions are repeated here, as the rows may have changed since they were found.
 macro_rules! take {
     ($ids:literal) => {
         concat!(

@@ -1,4 +1,4 @@
-//! What a job carries, and the queue that it belongs to, as types.
+//! Typed payloads of jobs and typed queues.
 
 use base::Timestamp;
 use serde::Serialize;
@@ -7,34 +7,34 @@ use serde::de::DeserializeOwned;
 use super::NewJob;
 use crate::error::{Result, StoreError};
 
-/// A queue: jobs of different queues never take each other's slots. A constant beside the payloads of its jobs.
+/// Queue with slots of its own, which jobs of other queues never take. Declared as a constant beside its payloads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Queue {
-    /// Its name in the database and in the settings.
+    /// Name in the database and in the settings.
     pub name: &'static str,
-    /// How many of its jobs one process runs at a time, unless the settings say otherwise.
+    /// Default number of jobs that one process runs at a time; the settings can change it.
     pub slots: u32,
 }
 
-/// What a job carries from whoever enqueues it to its handler. It is stored as JSON and outlives the program that has
-/// stored it: add fields with a default, never rename one, and give it another [`KIND`](Payload::KIND) when its meaning
-/// changes.
+/// Payload of a job, stored as JSON. Stored payloads outlive the version of the program that wrote them: add fields
+/// with a default, never rename one, and use a new [`KIND`](Payload::KIND) when the meaning changes.
 pub trait Payload: Serialize + DeserializeOwned + Send + Sync + 'static {
-    /// The name under which the database knows such jobs, and by which a worker finds their handler.
+    /// Kind of the job, stored in its row; a worker finds the handler by it.
     const KIND: &'static str;
-    /// Where such jobs wait.
+    /// Queue of such jobs.
     const QUEUE: Queue;
-    /// How often such a job may be started before it is given up; workers that die under it count.
+    /// Limit of attempts, including those that end with a lost worker.
     const ATTEMPTS: i32 = 5;
 }
 
 impl NewJob {
-    /// A job of the first phase, without a host, that may run from `run_at` on.
+    /// Creates a job of phase 0 without a host, due at `run_at`.
     ///
     /// # Errors
-    /// [`StoreError::Inconsistent`] when the payload cannot be written as JSON.
+    /// [`StoreError::Inconsistent`] when the payload cannot be serialised as JSON.
     pub fn of<P: Payload>(id: impl Into<String>, payload: &P, run_at: Timestamp) -> Result<Self> {
-        let broken = |error| StoreError::Inconsistent(format!("payload of a {} job: {error}", P::KIND));
+        let broken =
+            |error| StoreError::Inconsistent(format!("cannot serialise the payload of a {} job: {error}", P::KIND));
         Ok(Self {
             id: id.into(),
             kind: P::KIND,

@@ -1,4 +1,4 @@
-//! What a job leaves behind when it stops running: room in its team and lane, and a request less at its host.
+//! Bookkeeping of jobs that stop running: counters of their teams, lanes and hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,13 +16,13 @@ use crate::hosts::Hosts;
 use crate::jobs::{Held, Lease, from_millis};
 use crate::sql::{Sql, json};
 
-/// A job that was running, and where.
+/// Job that stopped running, with its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Freed {
     pub(super) id: String,
     pub(super) queue: String,
     pub(super) team: String,
-    /// See `job.lane`.
+    /// Number of the lane, `job.lane`.
     pub(super) lane: i64,
     pub(super) host: Option<String>,
     pub(super) delay_ms: i64,
@@ -37,12 +37,13 @@ impl From<FreedRow> for Freed {
     }
 }
 
-/// Locks these teams of these queues, in order. With SQLite the transaction itself is the lock.
+/// Locks the rows of these (queue, team) pairs in sorted order. On SQLite the transaction itself is the lock.
 pub(super) async fn lock_teams(conn: &mut Conn, teams: impl IntoIterator<Item = (&str, &str)>) -> Result<()> {
     on!(
         conn,
         pg | c | {
             let (queues, teams): (Vec<&str>, Vec<&str>) = BTreeSet::from_iter(teams).into_iter().unzip();
+            // `set_config` turns bitmap scans off for this transaction: a plain index scan returns the rows in order.
             Sql::<Pg>::new(
                 "SELECT 1 FROM job_team AS t WHERE (t.queue, t.team_id) IN (SELECT * FROM unnest({}, {}))
                  AND set_config('enable_bitmapscan', 'off', true) <> '' ORDER BY t.queue, t.team_id FOR UPDATE OF t",
@@ -57,12 +58,12 @@ pub(super) async fn lock_teams(conn: &mut Conn, teams: impl IntoIterator<Item = 
     Ok(())
 }
 
-/// The queues and the teams of jobs, each pair once.
+/// Returns the distinct (queue, team) pairs of jobs, as two columns.
 fn teams_of<'a>(held: &[Held<'a>]) -> (Vec<&'a str>, Vec<&'a str>) {
     BTreeSet::from_iter(held.iter().map(|held| (held.queue, held.team_id))).into_iter().unzip()
 }
 
-/// Those of the jobs that still run under the tokens of their holders.
+/// Returns the jobs that still run under the given tokens.
 pub(super) async fn ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<Vec<Freed>> {
     let ids: Vec<&str> = leases.iter().map(|lease| lease.id).collect();
     on!(
@@ -98,7 +99,7 @@ pub(super) async fn ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<Vec<Fr
     )
 }
 
-/// Moves the heads of lanes back to jobs that are ready again. See `job_lane.head_phase`.
+/// Moves the heads of lanes back to jobs that are ready again, so that `job_lane.head_*` stays a lower bound.
 async fn put_back(conn: &mut Conn, ids: &[&str]) -> Result<()> {
     on!(
         conn,
@@ -119,7 +120,7 @@ async fn put_back(conn: &mut Conn, ids: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Removes jobs that are done and counts them out, all but their hosts.
+/// Removes finished jobs and counts them out of teams and lanes, but not at their hosts.
 pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Result<Vec<Freed>> {
     let names = held.iter().map(|held| (held.lease.id, held.lease.token));
     on!(
@@ -150,7 +151,7 @@ pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -
     )
 }
 
-/// What the jobs of a lane have in common.
+/// Columns shared by the jobs of a lane.
 #[derive(Clone)]
 struct LaneOf {
     queue: String,
@@ -158,7 +159,7 @@ struct LaneOf {
     delay_ms: i64,
 }
 
-/// Counts a job out of each of these lanes.
+/// Counts jobs out of their lanes and teams: one item of `freed` for each job, the number of its lane.
 async fn count_on_sqlite(
     conn: &mut AsyncSqlite,
     freed: impl Iterator<Item = i64>,
@@ -183,13 +184,13 @@ async fn count_on_sqlite(
     Ok(lanes)
 }
 
-/// Counts jobs out that ran until now. Their rows are gone already.
+/// Counts out jobs whose rows are removed already.
 pub(super) async fn gone(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
     counters(conn, freed, false, now).await?;
     hosts(conn, freed, held, now).await
 }
 
-/// Counts jobs out that ran until now and are ready again. Their rows say so already.
+/// Counts out jobs whose rows are already marked as ready again.
 pub(super) async fn back(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
     let ids: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
     put_back(conn, &ids).await?;
@@ -197,20 +198,20 @@ pub(super) async fn back(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], no
     hosts(conn, freed, held, now).await
 }
 
-/// Counts the requests of these jobs out at their hosts, with the answers that they got.
+/// Counts out the requests of these jobs at their hosts, with the answers that they got.
 pub(super) async fn hosts(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
-    // The teams are locked already, see the order of locks in `jobs`.
+    // Lock order: the teams are locked already.
     let mut hosts = Hosts::lock(conn, hosts_of(freed).collect(), now).await?;
     count_out(&mut hosts, freed, held);
     hosts.save(conn).await
 }
 
-/// The hosts that these jobs asked.
+/// Returns the hosts of these jobs.
 pub(super) fn hosts_of(freed: &[Freed]) -> impl Iterator<Item = &str> {
     freed.iter().filter_map(|job| job.host.as_deref())
 }
 
-/// What [`hosts`] does with the rows.
+/// Counts out the requests of these jobs at hosts that are locked.
 pub(super) fn count_out(hosts: &mut Hosts, freed: &[Freed], held: &[Held<'_>]) {
     let answers = held.iter().filter_map(|held| Some((held.lease.id, held.answer?)));
     let answers: BTreeMap<&str, HostAnswer> = answers.collect();
@@ -222,7 +223,7 @@ pub(super) fn count_out(hosts: &mut Hosts, freed: &[Freed], held: &[Held<'_>]) {
     }
 }
 
-/// With `back`, the jobs wait in their lanes again.
+/// Counts jobs out of lanes and teams; with `back` they are ready again in their lanes.
 async fn counters(conn: &mut Conn, freed: &[Freed], back: bool, now: Timestamp) -> Result<()> {
     if freed.is_empty() {
         return Ok(());
@@ -244,8 +245,14 @@ async fn counters(conn: &mut Conn, freed: &[Freed], back: bool, now: Timestamp) 
     Ok(())
 }
 
-/// [`lock_teams`], the jobs and [`POSTGRES`] in one go. What the statement sees may be older than the locks, so it decides
-/// by nothing but the rows that it changes: those are read again.
+// Locks the teams, removes the jobs and updates the counters in one round trip:
+// - `locked` locks the team rows in sorted order ($1 queues, $2 teams). `gone` reads from it, so it runs first.
+// - `gone` deletes the jobs ($3 ids) whose token ($4) still matches.
+// - `l` subtracts them from the lanes and makes a lane with ready jobs due now ($5): there is room, or the next phase
+//   begins.
+// - `t` sums the lanes by team and does the same there. The snapshot of the statement may be older than the locks, so
+//   it decides only by rows that it updates or deletes: PostgreSQL reads the current version of those again after
+//   waiting for their locks (READ COMMITTED).
 const POSTGRES_REMOVE: &str = "WITH locked AS (
     SELECT count(*) FROM (SELECT 1 FROM job_team WHERE (queue, team_id) IN (SELECT * FROM unnest({}, {}))
         ORDER BY queue, team_id FOR UPDATE) AS t
@@ -264,7 +271,9 @@ const POSTGRES_REMOVE: &str = "WITH locked AS (
 )
 SELECT g.id, l.queue, l.team_id, g.lane, g.host, l.delay_ms FROM gone AS g JOIN l ON l.number = g.lane";
 
-/// A lane with jobs is due: there may be room for the next one now, or the next phase may begin.
+// Counts out jobs by lane ($3 numbers, $4 jobs of each). A lane with ready jobs becomes due now ($2), because there may
+// be room for the next one or the next phase may begin; $1 says that the jobs are ready again. `l` updates the lanes,
+// the main UPDATE sums them by team.
 const POSTGRES: &str = "WITH l AS (
     UPDATE job_lane SET running = running - u.ended,
         due_at = CASE WHEN {} OR due_at IS NOT NULL OR waits THEN least(due_at, {}) END
@@ -275,13 +284,17 @@ UPDATE job_team SET running = running - s.ended, due_at = least(due_at, s.due)
 FROM (SELECT queue, team_id, sum(ended)::integer AS ended, min(due) AS due FROM l GROUP BY queue, team_id) AS s
 WHERE job_team.queue = s.queue AND job_team.team_id = s.team_id";
 
+// Parameter: [id, token] pairs as JSON. The CROSS JOIN fixes the join order: one index look-up for each pair.
 const SQLITE_REMOVE: &str = "DELETE FROM job WHERE rowid IN (SELECT j.rowid FROM json_each({}) AS h
     CROSS JOIN job AS j ON j.id = h.value ->> 0 AND j.token = h.value ->> 1) RETURNING id, lane, host";
 
+// Parameters: ?1 jobs ended, ?2 whether they are ready again, ?3 now, ?4 number of the lane. SQLite's scalar `min` is
+// NULL if any argument is, hence `coalesce`.
 const SQLITE_LANE: &str = "UPDATE job_lane SET running = running - {},
     due_at = CASE WHEN {} OR due_at IS NOT NULL OR waits THEN min(coalesce(due_at, {}), ?3) END
     WHERE number = {} RETURNING queue, team_id, delay_ms, due_at";
 
+// Parameters: ?1 jobs ended, ?2 earliest due time of the lanes, ?3 queue, ?4 team.
 const SQLITE_TEAM: &str = "UPDATE job_team SET running = running - {},
     due_at = CASE WHEN {} IS NULL THEN due_at ELSE min(coalesce(due_at, ?2), ?2) END WHERE queue = {} AND team_id = {}";
 

@@ -1,4 +1,4 @@
-//! Writing down a claim.
+//! Writes a claim: marks jobs as running, updates the counters and due times of lanes, teams and hosts.
 
 use base::Timestamp;
 use diesel::pg::Pg;
@@ -17,7 +17,7 @@ use crate::jobs::{Claim, claim};
 use crate::schema::job;
 use crate::sql::{Sql, json};
 
-/// What changes with a claim, column by column.
+/// Changes of one claim, column by column: each vector is one array parameter of [`POSTGRES`].
 #[derive(Debug, Default)]
 pub(super) struct Start {
     jobs: Vec<String>,
@@ -26,14 +26,14 @@ pub(super) struct Start {
     teams: Teams,
 }
 
-/// When a lane may have something again.
+/// Next due time of a lane after a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LaneDue {
-    /// As before: at once.
+    /// Due at once; the due time stays as it is.
     Now,
-    /// When the next job of its phase is; never by itself when there is none.
+    /// Due when its next job of the same phase is; without such a job, only when a change makes it due.
     Next,
-    /// At this time.
+    /// Due at this time.
     At(Timestamp),
 }
 
@@ -62,12 +62,12 @@ impl Start {
         self.jobs.push(id.to_owned());
     }
 
-    /// A job that goes back with a later time.
+    /// Postpones a job that was not claimed.
     pub(super) fn later(&mut self, id: String, time: Timestamp) {
         self.later.push((id, time));
     }
 
-    /// A lane that had its turn, if `served`, and gave `taken` jobs.
+    /// Adds a lane from which `taken` jobs were claimed; `served` moves it to the end of its team's order.
     pub(super) fn lane(&mut self, lane: &Lane, taken: i32, served: bool, due: LaneDue) {
         let lanes = &mut self.lanes;
         lanes.number.push(lane.number);
@@ -88,9 +88,9 @@ impl Start {
     }
 }
 
-/// Writes it, and the hosts.
+/// Writes the claim and the changed hosts.
 pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &Start, hosts: Hosts) -> Result<()> {
-    // Rare: only jobs of busy hosts in lanes of many hosts.
+    // Rare: only for jobs of busy hosts in lanes with several hosts.
     for (id, time) in &start.later {
         let query = diesel::update(job::table.find(id)).set(job::run_at.eq(DbTime::from(*time)));
         on!(conn, |c| query.execute(c).await)?;
@@ -99,7 +99,7 @@ pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &Start, host
     on!(
         conn,
         pg | c | {
-            // Neither needs the answer of the other.
+            // The two statements are independent, so they are pipelined.
             let (c, start) = (&*c, to_postgres(want, start));
             try_join(start.execute(&mut &*c), async { hosts.to_postgres(&mut &*c).await }).await?;
         },
@@ -119,8 +119,18 @@ pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &Start, host
     Ok(())
 }
 
-/// All at once; `$4`, `$6` and `$15` are the time of service, the numbers of the lanes and the queue again. The parts see the tables as they were before, which is why the next job of a lane is looked for among the
-/// later ones, and the next lane of a team among those that were not visited.
+// One statement for the whole claim. Data-modifying CTEs all see the snapshot from before the statement:
+// - `j` marks the claimed jobs ($3) as running: counts the attempt, sets token ($1) and lease end ($2).
+// - `l` updates the visited lanes, one row of `v` each ($6 numbers, $7 jobs taken, $8 whether served, $9 whether still
+//   due, $10 phase, $11 gate, $12–$14 new head). `served` grows to the time of service ($4), so the lane moves to the
+//   end of the order. `due_at`: unchanged if more can be claimed at once (`stays`); the gate if the lane's only host
+//   must wait; else the earliest ready job of the phase after now ($5). Jobs due by now are excluded because `l` still
+//   sees the jobs that `j` claims as ready. `waits` records whether ready jobs of a later phase exist, which the end of
+//   a job must wake. The `(priority, run_at)` bound lets the index scan start at the head instead of at entries of dead
+//   rows.
+// - The main UPDATE changes the teams ($16 ids, $17 jobs taken, $18 whether still due) of the queue ($15). `due_at` is
+//   the earliest due time of their lanes with room: of the visited lanes from `l`, as `job_lane` still shows their old
+//   values, and of all others (not in $6) from the table.
 const POSTGRES: &str = "WITH j AS (
     UPDATE job SET attempt = attempt + 1, token = {}, lease_until = {} WHERE id = ANY({})
 ), l AS (
@@ -150,11 +160,13 @@ UPDATE job_team SET running = running + v.taken,
 FROM unnest({}, {}, {}) AS v(team_id, taken, stays)
 WHERE job_team.queue = $15 AND job_team.team_id = v.team_id";
 
-/// SQLite runs in this process: a statement for each lane and team costs no round trip, and each sees what the one before
-/// has written.
+// SQLite runs in this process, so a statement for each lane and team costs no round trip, and each one sees the writes
+// of those before. Parameters: ?1 token, ?2 lease end, ?3 job ids as a JSON array.
 const SQLITE_JOBS: &str = "UPDATE job SET attempt = attempt + 1, token = {}, lease_until = {}
     WHERE id IN (SELECT value FROM json_each({}))";
 
+// Same rules as `l` in `POSTGRES`, without a head, which SQLite does not need. Parameters: ?1 jobs taken, ?2 whether
+// served, ?3 time of service, ?4 whether still due, ?5 gate, ?6 phase, ?7 now, ?8 number of the lane.
 const SQLITE_LANE: &str = "UPDATE job_lane SET running = running + {},
     served = CASE WHEN {} THEN max({}, served + 1) ELSE served END, due_at = CASE
         WHEN {} THEN due_at
@@ -164,6 +176,8 @@ const SQLITE_LANE: &str = "UPDATE job_lane SET running = running + {},
         SELECT 1 FROM job WHERE lane = job_lane.number AND token IS NULL AND phase > ?6) END
     WHERE number = {}";
 
+// Runs after the lanes, so `job_lane` is up to date. Parameters: ?1 jobs taken, ?2 whether still due, ?3 time of
+// service, ?4 queue, ?5 team.
 const SQLITE_TEAM: &str = "UPDATE job_team SET running = running + {},
     served = CASE WHEN ?1 > 0 OR {} THEN max({}, served + 1) ELSE served END, due_at = CASE
         WHEN ?2 THEN due_at

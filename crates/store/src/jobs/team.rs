@@ -7,8 +7,8 @@ use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::schema::job_team;
 
-/// Locks the row under which the jobs of a team change, for transactions that lock rows of their own before they
-/// [`enqueue`](super::enqueue): everybody locks the team first. A team without jobs has no row, and nobody to wait for.
+/// Locks the row that guards a team's jobs, for transactions that lock other rows before they
+/// [`enqueue`](super::enqueue): the lock order begins with the team. A team without jobs has no row and needs no lock.
 ///
 /// # Errors
 /// Those of the database.
@@ -18,13 +18,13 @@ pub async fn lock_team(conn: &mut Conn, queue: &str, team: &str) -> Result<()> {
     let _: Option<String> = on!(
         conn,
         pg | c | row.for_update().get_result(c).await.optional(),
-        // The transaction began IMMEDIATE, so it is the only writer.
+        // The transaction began with BEGIN IMMEDIATE, so it is the only writer.
         sqlite | c | row.get_result(c).await.optional()
     )?;
     Ok(())
 }
 
-/// How many jobs of a team run in a queue.
+/// Returns the number of running jobs of a team in a queue.
 ///
 /// # Errors
 /// Those of the database.

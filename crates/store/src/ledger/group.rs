@@ -1,4 +1,4 @@
-//! Several bookings of one team in the statements of one.
+//! Group booking: several orders of one team with the number of statements of one.
 
 use std::collections::BTreeMap;
 
@@ -10,50 +10,50 @@ use super::{Booking, Reservation};
 use crate::conn::Conn;
 use crate::error::{Result, StoreError};
 
-/// One of several bookings.
+/// Order of a group booking.
 #[derive(Debug, Clone, Copy)]
 pub struct Order<'a> {
-    /// Under which key and for which API key. For [`Task::Settle`] those of the reservation.
+    /// Key of the booking; for [`Task::Settle`] that of the reservation.
     pub key: &'a str,
-    /// The id of the API key, for the usage by key.
+    /// Id of the API key, for the usage by key; for [`Task::Settle`] that of the reservation.
     pub api_key: Option<&'a str>,
-    /// What is booked.
+    /// Operation to book.
     pub task: Task<'a>,
 }
 
-/// What is booked.
+/// Operation of an order.
 #[derive(Debug, Clone, Copy)]
 pub enum Task<'a> {
-    /// As [`reserve`](super::reserve).
+    /// Reserves credits, as [`reserve`](super::reserve).
     Reserve {
         /// Credits.
         amount: i64,
-        /// When what is left goes back by itself.
+        /// Time at which the rest is returned automatically.
         expires_at: Timestamp,
     },
-    /// As [`settle`](super::settle).
+    /// Settles a reservation, as [`settle`](super::settle).
     Settle {
-        /// What was set aside.
+        /// Reservation to settle.
         held: &'a Reservation,
-        /// Credits; zero gives all of it back.
+        /// Credits to spend; zero returns all of them.
         amount: i64,
     },
-    /// As [`charge`](super::charge).
+    /// Charges credits, as [`charge`](super::charge).
     Charge {
         /// Credits.
         amount: i64,
     },
 }
 
-/// What became of an order: the reservation that it made, or why it was refused.
+/// Result of an order: the reservation that it created, or the refusal.
 pub type Outcome = std::result::Result<Option<Reservation>, LedgerError>;
 
-/// Books orders of one team as if one after the other. A reservation that is refused keeps none of the others from being
-/// booked. To be called in a transaction, which must not be committed after an error.
+/// Books orders of one team as if one after another. A refused reservation does not prevent the other orders. Must be
+/// called in a transaction, which must not be committed after an error.
 ///
 /// # Errors
-/// [`StoreError::UnknownTeam`], [`StoreError::Ledger`] when something else than a reservation is refused, and
-/// [`StoreError::Inconsistent`] when an order is a repeat: then each must be booked alone.
+/// [`StoreError::UnknownTeam`], [`StoreError::Ledger`] when an order other than a reservation is refused, and
+/// [`StoreError::Inconsistent`] when an order is a repeat: then each order must be booked alone.
 #[crate::boxed]
 pub async fn book_all(conn: &mut Conn, team: &str, orders: &[Order<'_>], at: Timestamp) -> Result<Vec<Outcome>> {
     let keys: Vec<&str> = orders.iter().filter_map(Order::reservation).collect();
@@ -70,7 +70,7 @@ pub async fn book_all(conn: &mut Conn, team: &str, orders: &[Order<'_>], at: Tim
     Ok(booked)
 }
 
-/// The account and reservations of a team as they are after the orders so far, and what is to be written of it.
+/// State of the account and its reservations after the orders so far, and the rows to write.
 struct Group<'a> {
     team: &'a str,
     at: Timestamp,
@@ -78,7 +78,7 @@ struct Group<'a> {
     balance: Balance,
     holds: BTreeMap<String, Hold>,
     rows: Rows,
-    /// Credits spent by each API key.
+    /// Credits spent, by API key.
     spent: BTreeMap<Option<&'a str>, i64>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Group<'a> {
         Ok(())
     }
 
-    /// Carries out one command.
+    /// Applies one command.
     fn step(&mut self, key: &str, api_key: Option<&'a str>, command: &Command) -> std::result::Result<(), LedgerError> {
         let hold = command.reservation().and_then(|reservation| self.holds.get(reservation)).copied();
         let step = billing::step(self.balance, hold, command)?;
@@ -146,7 +146,7 @@ impl<'a> Group<'a> {
         Booking { key, team: self.team, api_key, at: self.at }
     }
 
-    /// Only a reservation may be refused, and only if it is no repeat of one that went through.
+    /// Accepts a refusal only for a reservation that is not a repeat of a successful one.
     async fn refuse(&self, conn: &mut Conn, order: &Order<'_>, refusal: LedgerError) -> Result<Outcome> {
         let Task::Reserve { amount, .. } = order.task else { return Err(refusal.into()) };
         if self.rows.transfers.iter().any(|new| new.key == order.key) {
@@ -170,5 +170,5 @@ impl<'a> Group<'a> {
 }
 
 fn repeat(key: &str) -> StoreError {
-    StoreError::Inconsistent(format!("{key} or one booked with it is a repeat"))
+    StoreError::Inconsistent(format!("{key}, or an order of the same group, is booked already"))
 }

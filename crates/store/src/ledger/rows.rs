@@ -1,4 +1,4 @@
-//! The rows of the ledger, one function per thing written.
+//! Rows of the ledger and the statements that write them.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ pub(super) struct EntryRow {
     amount: i64,
 }
 
-/// A transfer that is to be written.
+/// Transfer to be written.
 pub(super) struct NewTransfer {
     pub(super) key: String,
     api_key: Option<String>,
@@ -70,24 +70,24 @@ pub(super) struct NewTransfer {
     entries: [Entry; 2],
 }
 
-/// What several bookings of a team write, besides its account.
+/// Rows that several bookings of a team write, besides its account.
 #[derive(Default)]
 pub(super) struct Rows {
     pub(super) transfers: Vec<NewTransfer>,
-    /// New ones, of which nothing is spent yet.
+    /// New reservations.
     pub(super) reservations: Vec<Reservation>,
-    /// Reservations that were there before, as they are now.
+    /// Existing reservations with their new amounts.
     pub(super) changed: BTreeMap<String, Hold>,
 }
 
-/// The answer of the first call with this key.
+/// Returns the result of the first call with this key, if there was one.
 pub(super) async fn earlier(conn: &mut Conn, booking: &Booking<'_>, command: &Command) -> Result<Option<Applied>> {
     let query = ledger_transfer::table.find(booking.key);
     let found: Option<(String, TransferRow)> = on!(conn, |c| {
         query.select((ledger_transfer::team_id, TransferRow::as_select())).get_result(c).await.optional()
     })?;
     let Some((team, row)) = found else { return Ok(None) };
-    // A key belongs to one booking for ever; the same key with other values is a mistake of the caller, not a repeat.
+    // A key belongs to one booking for good: the same key with other values is an error of the caller, not a repeat.
     let same = team == booking.team
         && row.kind == command.transfer().as_str()
         && row.reservation.as_deref() == command.reservation()
@@ -95,7 +95,7 @@ pub(super) async fn earlier(conn: &mut Conn, booking: &Booking<'_>, command: &Co
     if same { Ok(Some(Applied::Before(row.amount))) } else { Err(LedgerError::KeyReused.into()) }
 }
 
-/// The account of a team, locked, and what is set aside, spent and given back of some of its reservations.
+/// Locks the account of a team and returns its balance, with the amounts of the given reservations.
 pub(super) async fn lock(conn: &mut Conn, team: &str, keys: &[&str]) -> Result<(Balance, BTreeMap<String, Hold>)> {
     let (account, of_team) = (account::table.find(team), reservation::table.filter(reservation::team_id.eq(team)));
     let (account, held): (Option<AccountRow>, Vec<ReservationRow>) = on!(
@@ -107,14 +107,14 @@ pub(super) async fn lock(conn: &mut Conn, team: &str, keys: &[&str]) -> Result<(
                 (lock.await?, Vec::new())
             } else {
                 let held = of_team.filter(reservation::key.eq_any(keys)).select(ReservationRow::as_select());
-                // Sent together, but the server looks at the reservations when it has the lock.
+                // Pipelined, but the server runs the second statement after it has the lock.
                 try_join(lock, async { held.load(&mut &*c).await }).await?
             }
         },
-        // The transaction began IMMEDIATE, so it is the only writer.
+        // The transaction began with BEGIN IMMEDIATE, so it is the only writer.
         sqlite | c | {
             let account = account.select(AccountRow::as_select()).get_result(c).await.optional()?;
-            // SQLite compiles a list anew each time, and has no round trips to save.
+            // SQLite compiles a list again for each length, and has no round trips to save.
             let mut held = Vec::with_capacity(keys.len());
             for key in keys {
                 let one = of_team.filter(reservation::key.eq(key)).select(ReservationRow::as_select());
@@ -128,7 +128,7 @@ pub(super) async fn lock(conn: &mut Conn, team: &str, keys: &[&str]) -> Result<(
     Ok((balance, held.collect()))
 }
 
-/// `false` when the key is taken.
+/// Inserts a transfer; `false` if its key is taken.
 async fn insert_transfer(conn: &mut AsyncSqlite, new: &NewTransfer, team: &str, at: Timestamp) -> Result<bool> {
     let row = (
         ledger_transfer::key.eq(&new.key),
@@ -163,7 +163,7 @@ async fn insert_reservation(conn: &mut AsyncSqlite, new: &Reservation, at: Times
         amount: new.hold.amount,
         posted: new.hold.posted,
         voided: new.hold.voided,
-        // Derived, but kept: the index of what can expire holds the open ones alone.
+        // Derived, but stored: the partial index for expiry covers open reservations only.
         is_open: new.hold.remaining() > 0,
         expires_at: new.expires_at.into(),
         created_at: at.into(),
@@ -196,7 +196,7 @@ impl NewTransfer {
 }
 
 impl Rows {
-    /// Those of one command, and when a reservation that it makes ends.
+    /// Returns the rows of one command; `expires_at` is the expiry of a reservation that it creates.
     pub(super) fn of(booking: &Booking<'_>, command: &Command, (step, expires_at): (&Step, Timestamp)) -> Self {
         let mut rows = Self { transfers: vec![NewTransfer::of(booking, command, step)], ..Self::default() };
         match (command.reservation(), step.hold) {
@@ -208,20 +208,28 @@ impl Rows {
     }
 }
 
-/// All that bookings of one team change.
+/// All changes by bookings of one team.
 pub(super) struct Change<'a> {
     pub(super) team: &'a str,
     pub(super) at: Timestamp,
-    /// Its account, which is locked, and as it is from now on.
+    /// Balance of the locked account before the bookings; `after` is the new one.
     pub(super) before: Balance,
     pub(super) after: Balance,
     pub(super) rows: &'a Rows,
-    /// Credits spent by each API key.
+    /// Credits spent, by API key.
     pub(super) spent: &'a BTreeMap<Option<&'a str>, i64>,
 }
 
-/// Nothing but transfers is written when one of their keys is taken. The account is guarded: it was locked, but a wrong
-/// balance must be impossible rather than unlikely. Calls without a key count under the empty id.
+// Writes all changes in one statement. If the key of a transfer is taken, only the other transfers are written.
+// - `v`: the scalar parameters: $1 team, $2 time, $3 number of transfers, $4 to $7 changes of the account, $8 day of
+//   usage.
+// - `t`: inserts the transfers ($9 to $13), skipping taken keys.
+// - `w`: the row of `v` if every transfer was new, else empty; everything below selects from it and then does nothing.
+// - `e`, `r`, `s`: insert the ledger entries ($14 to $16) and new reservations ($17 to $21), update existing ones ($22
+//   to $24).
+// - `d`: adds the spent credits to the usage of the day ($25 API keys, empty for calls without one; $26 credits).
+// - `a`: updates the account. Its guard makes a negative balance impossible even if the locking were wrong.
+// - The SELECT returns whether all transfers were new and whether the account was changed.
 const POSTGRES: &str = "WITH v AS (
     SELECT {} AS team, {} AS at, {} AS transfers, {} AS available, {} AS reserved, {} AS spent, {} AS granted, {} AS day
 ), t AS (
@@ -248,13 +256,13 @@ const POSTGRES: &str = "WITH v AS (
 )
 SELECT EXISTS (SELECT 1 FROM w), EXISTS (SELECT 1 FROM a)";
 
-/// Guarded as in [`POSTGRES`].
+// Guarded like `a` in `POSTGRES`. Parameters: ?1 to ?4 changes of the account, ?5 team.
 const SQLITE_ACCOUNT: &str =
     "UPDATE account SET available = available + {}, reserved = reserved + {}, spent = spent + {},
     granted = granted + {} WHERE team_id = {} AND available >= -?1 AND reserved >= -?2";
 
 impl Change<'_> {
-    /// Writes it; `false` when one of the keys is taken, and then it is not whole.
+    /// Writes the changes; `false` if a key is taken, and then they are incomplete.
     pub(super) async fn write(&self, conn: &mut Conn) -> Result<bool> {
         let (are_new, is_changed): (bool, bool) =
             on!(conn, pg | c | self.to_postgres().get_result(c).await?, sqlite | c | self.to_sqlite(c).await?);
@@ -264,7 +272,7 @@ impl Change<'_> {
         Ok(are_new)
     }
 
-    /// Whether all transfers were new, and whether the account was changed.
+    /// Writes the changes on SQLite. Returns whether all transfers were new and whether the account was changed.
     async fn to_sqlite(&self, conn: &mut AsyncSqlite) -> Result<(bool, bool)> {
         let Self { team, at, rows, .. } = *self;
         for transfer in &rows.transfers {
@@ -296,7 +304,7 @@ impl Change<'_> {
         Ok(query.execute(conn).await? == 1)
     }
 
-    /// What is added to the account: available, reserved, spent, granted.
+    /// Returns the amounts to add to the account: available, reserved, spent, granted.
     fn sums(&self) -> [i64; 4] {
         let (old, new) = (self.before, self.after);
         [new.available - old.available, new.reserved - old.reserved, new.spent - old.spent, new.granted - old.granted]

@@ -1,5 +1,5 @@
-//! The address of a PostgreSQL server. What concerns TLS is read here, as libpq reads it
-//! (PostgreSQL manual, "Database Connection Control Functions"); `tokio_postgres` reads the rest.
+//! Address of a PostgreSQL server. TLS parameters are parsed here with the meaning of libpq (PostgreSQL manual,
+//! "Database Connection Control Functions"); `tokio_postgres` parses the rest.
 
 use std::path::PathBuf;
 
@@ -7,45 +7,45 @@ use percent_encoding::percent_decode_str;
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-/// The values of `sslmode`.
+/// Value of `sslmode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// Never.
+    /// No TLS.
     Disable,
-    /// Only when the server wants it.
+    /// TLS only if the server requires it.
     Allow,
-    /// When the server can.
+    /// TLS if the server supports it.
     Prefer,
-    /// Always, with whoever answers.
+    /// TLS with any server, unverified.
     Require,
-    /// Always, with a server whose certificate an authority of ours has signed.
+    /// TLS with a server whose certificate is signed by a trusted CA.
     VerifyCa,
-    /// The same, and the certificate names the host.
+    /// TLS with a server whose certificate is signed by a trusted CA and names the host.
     VerifyFull,
 }
 
-/// Whose certificates are believed.
+/// Trusted CAs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Roots {
-    /// Everybody's: nothing is checked.
+    /// Any certificate: nothing is verified.
     Any,
-    /// Those that the authorities of the machine have signed.
+    /// CAs of the machine.
     System,
-    /// Those that the authorities in this file have signed.
+    /// CAs in this file.
     File(PathBuf),
 }
 
-/// An address, read.
+/// Parsed address.
 pub(crate) struct Address {
-    /// Everything that does not concern TLS.
+    /// Everything except TLS.
     pub(crate) config: Config,
     pub(crate) mode: Mode,
     pub(crate) roots: Roots,
-    /// Files with the client's certificate and its key.
+    /// Files with the client certificate and its key.
     pub(crate) client: Option<(PathBuf, PathBuf)>,
 }
 
-/// What the address says about TLS.
+/// TLS parameters as given in the address.
 #[derive(Default)]
 struct Said {
     mode: Option<Mode>,
@@ -55,39 +55,40 @@ struct Said {
 }
 
 impl Address {
-    /// Reads `postgres://user:password@host:port/database?parameters`.
+    /// Parses `postgres://user:password@host:port/database?parameters`.
     ///
     /// # Errors
-    /// The parameter that is to blame, and why. The text holds no part of the address but names of parameters and files.
+    /// Name of the invalid parameter and the reason. The text holds no part of the address except names of parameters
+    /// and files.
     pub(crate) fn parse(url: &str) -> Result<Self, String> {
         let (rest, said) = split(url)?;
         let mut config: Config = rest.parse().map_err(|error: tokio_postgres::Error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             cause.unwrap_or_else(|| error.to_string())
         })?;
-        // A name is needed for the handshake, whatever is checked of it.
+        // The handshake needs a name, even if it is not verified.
         if config.get_hosts().is_empty() {
             for ip in config.get_hostaddrs().to_vec() {
                 config.host(ip.to_string());
             }
         }
         let (mut mode, roots) = trust(said.mode, said.root)?;
-        // As in libpq: a socket in the file system is never encrypted.
+        // As in libpq: Unix sockets never use TLS.
         if config.get_hosts().iter().all(|host| matches!(host, Host::Unix(_))) {
             mode = Mode::Disable;
         }
         let client = match (said.cert, said.key) {
             (Some(cert), Some(key)) => Some((cert.into(), key.into())),
             (None, None) => None,
-            _ => return Err("sslcert and sslkey go together: name both files or none".to_owned()),
+            _ => return Err("sslcert and sslkey must be set together".to_owned()),
         };
         Ok(Self { config, mode, roots, client })
     }
 }
 
-/// The address without the parameters that are ours, and those.
+/// Splits the TLS parameters off the address.
 fn split(url: &str) -> Result<(String, Said), String> {
-    // As `tokio_postgres` does: a password ends at the first `@`, whatever is in it.
+    // As in `tokio_postgres`: the password ends at the first `@`.
     let host = url.find('@').map_or(0, |at| at + 1);
     let Some(query) = url[host..].find('?').map(|at| host + at) else {
         return Ok((url.to_owned(), Said::default()));
@@ -121,32 +122,32 @@ fn mode(text: &str) -> Result<Mode, String> {
         other => {
             let shown: String = other.chars().take(40).collect();
             return Err(format!(
-                "sslmode `{shown}` is none of disable, allow, prefer, require, verify-ca and verify-full"
+                "sslmode `{shown}` is unknown: use disable, allow, prefer, require, verify-ca or verify-full"
             ));
         }
     })
 }
 
-/// How strict to be, and by which authorities. `prefer` is the default, as in libpq; with authorities and without a mode
-/// that checks them, nobody can tell what was meant.
+/// Returns the mode and the trusted CAs. `prefer` is the default, as in libpq. CAs with a mode that does not verify
+/// them are rejected, because the intention is unclear.
 fn trust(mode: Option<Mode>, root: Option<String>) -> Result<(Mode, Roots), String> {
     let root = root.filter(|root| !root.is_empty());
     match (mode, root.as_deref()) {
         (Some(Mode::VerifyCa | Mode::VerifyFull), None) => {
-            Err("this sslmode needs sslrootcert: the file with the certificate of the authority that signed the \
-                 server's, or with verify-full `system` for those of this machine"
+            Err("this sslmode needs sslrootcert: a file with the CA certificate that signed the server's, or with \
+                 verify-full `system` for the CAs of this machine"
                 .to_owned())
         }
         (mode, None) => Ok((mode.unwrap_or(Mode::Prefer), Roots::Any)),
         (None | Some(Mode::VerifyFull), Some("system")) => Ok((Mode::VerifyFull, Roots::System)),
-        (Some(_), Some("system")) => Err("sslrootcert=system needs sslmode=verify-full, since anybody can have a \
-                                          certificate of the machine's authorities"
+        (Some(_), Some("system")) => Err("sslrootcert=system needs sslmode=verify-full, as public CAs issue \
+                                          certificates to anybody"
             .to_owned()),
-        // As in libpq.
+        // As in libpq: `require` with a root certificate verifies like `verify-ca`.
         (Some(Mode::Require | Mode::VerifyCa), Some(file)) => Ok((Mode::VerifyCa, Roots::File(file.into()))),
         (Some(Mode::VerifyFull), Some(file)) => Ok((Mode::VerifyFull, Roots::File(file.into()))),
         (_, Some(_)) => {
-            Err("sslrootcert needs sslmode=verify-full or verify-ca: others go on without a check".to_owned())
+            Err("sslrootcert needs sslmode=verify-full or verify-ca: other modes do not verify it".to_owned())
         }
     }
 }
@@ -186,8 +187,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_meant_is_refused_by_name() {
-        refused("?sslmode=full", "sslmode `full` is none of disable");
-        refused("?sslmode=", "sslmode `` is none of");
+        refused("?sslmode=full", "sslmode `full` is unknown: use disable");
+        refused("?sslmode=", "sslmode `` is unknown");
         refused("?sslmode=verify-full", "sslrootcert");
         refused("?sslmode=verify-ca", "sslrootcert");
         refused("?sslmode=require&sslrootcert=system", "sslmode=verify-full");

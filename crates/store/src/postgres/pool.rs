@@ -1,4 +1,4 @@
-//! The pool of connections to a PostgreSQL server: made again while the server is away, and asked before they are lent.
+//! Connection pool of a PostgreSQL server: reconnects after outages, and checks connections before they are lent.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::conn::PostgresTransactions;
 use crate::error::{Result, StoreError};
 use crate::open::Options;
 
-/// A connection that answers. One that the server has ended may look as if it did not know yet.
+/// Returns a connection that answers. A connection that the server closed may not know it yet, so it is checked first.
 pub(crate) async fn lend(
     pool: &Pool<AsyncPgConnection>,
     condition: &Condition,
@@ -36,12 +36,12 @@ pub(crate) async fn lend(
             }
             Ok(Err(error)) if Instant::now() >= until => return Err(error.into()),
             Ok(Err(error)) => {
-                tracing::debug!(%error, "a connection to the database has ended, another one is taken")
+                tracing::debug!(%error, "discarded a broken database connection; trying another")
             }
             Err(_) => {
                 let cause = format!("no answer within {} ms", ANSWER.as_millis());
                 condition.failed(&cause);
-                // The pool closes it: it may be one whose other end is gone, and an answer that still comes is nobody's.
+                // Makes the pool close it: its peer may be gone, and nobody reads a late answer.
                 PostgresTransactions::transaction_manager_status_mut(&mut *link).set_in_error();
                 return Err(StoreError::Pool(cause));
             }
@@ -49,8 +49,8 @@ pub(crate) async fn lend(
     }
 }
 
-/// Compiling a plan takes the server longer than any of our queries. A process that stands still in the middle of a
-/// transaction loses it, so that its locks hold up nobody.
+/// Settings of every connection: JIT compilation takes longer than any query of this service, and a process that hangs
+/// in a transaction loses it, so that its locks block no one else.
 const SETTINGS: &str = "SET jit = off; SET idle_in_transaction_session_timeout = '30s'";
 
 async fn connect(server: &Server) -> std::result::Result<AsyncPgConnection, ConnectionError> {
@@ -59,12 +59,12 @@ async fn connect(server: &Server) -> std::result::Result<AsyncPgConnection, Conn
     Ok(conn)
 }
 
-/// How long a server that is away may take for a new connection, before it is tried anew.
+/// Timeout of a connection attempt while the server is away.
 const SLOW: Duration = Duration::from_secs(8);
-/// Pause between two tries to connect while the server is away.
+/// Pause between two connection attempts while the server is away.
 const RECONNECT: Duration = Duration::from_millis(250);
 
-/// Connects as soon as the server can be had again, and tells everybody who waits whether it can. Gives up after `wait`.
+/// Connects as soon as the server is reachable again, and updates the condition for all waiters. Gives up after `wait`.
 async fn reconnect(
     server: &Server,
     condition: &Arc<Condition>,
@@ -77,9 +77,11 @@ async fn reconnect(
         let made = match timeout(ANSWER, connecting.as_mut()).await {
             Ok(made) => made,
             Err(_) => {
-                condition.failed(format!("no answer to a new connection within {} ms", ANSWER.as_millis()));
+                condition.failed(format!("no answer to a connection attempt within {} ms", ANSWER.as_millis()));
                 let late = timeout(SLOW, connecting).await;
-                late.unwrap_or_else(|_| Err(ConnectionError::BadConnection("no answer to a new connection".to_owned())))
+                late.unwrap_or_else(|_| {
+                    Err(ConnectionError::BadConnection("no answer to a connection attempt".to_owned()))
+                })
             }
         };
         match made {
@@ -103,20 +105,20 @@ async fn reconnect(
     }
 }
 
-/// `prefer`, the default, goes on in the clear with a server that has no TLS: whoever runs this must be able to know.
+/// Warns if the connection is not encrypted: `prefer`, the default, continues without TLS if the server has none.
 pub(crate) async fn tell_of_encryption(server: &Server, mut conn: AsyncPgConnection) {
     let ask = diesel::sql_query("SELECT 1 FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl");
     match ask.execute(&mut conn).await {
         Ok(0) if server.is_remote() => tracing::warn!(
-            "the connection to the database is not encrypted; switch TLS on at the server and add sslmode=verify-full to \
+            "the database connection is not encrypted; enable TLS on the server and add sslmode=verify-full to \
              store.url"
         ),
         Ok(found) => tracing::debug!(encrypted = found == 1, "connected to the database"),
-        Err(error) => tracing::debug!(%error, "the database does not say whether the connection is encrypted"),
+        Err(error) => tracing::debug!(%error, "could not find out whether the database connection is encrypted"),
     }
 }
 
-/// The pool of a server.
+/// Creates the pool of a server.
 ///
 /// # Errors
 /// [`StoreError::Pool`].
@@ -131,12 +133,12 @@ pub(crate) async fn open(
         let (server, condition) = (Arc::clone(&servers), Arc::clone(&condition));
         Box::pin(async move { reconnect(&server, &condition, wait).await })
     });
-    // A connection that the server has ended knows it. Asking the server each time would cost a round trip.
+    // The driver knows that a connection was closed; asking the server each time would cost a round trip.
     config.recycling_method = RecyclingMethod::CustomFunction(Box::new(|conn| {
         let is_open = if conn.is_broken() { Err(Error::BrokenTransactionManager) } else { Ok(()) };
         Box::pin(async { is_open })
     }));
-    // The address is the server's to know.
+    // The manager needs no address: `custom_setup` knows the server.
     let manager = AsyncDieselConnectionManager::new_with_config("", config);
     let builder = Pool::builder().max_size(options.connections.unwrap_or(16)).connection_timeout(options.wait);
     builder.build(manager).await.map_err(|error| StoreError::Pool(error.to_string()))

@@ -1,4 +1,4 @@
-//! TLS to the server by rustls, in the shape that `tokio_postgres` wants.
+//! TLS to the server with rustls, for `tokio_postgres`.
 
 use std::fmt;
 use std::io;
@@ -21,28 +21,28 @@ use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream}
 use super::address::{Address, Mode, Roots};
 use super::binding::server_end_point;
 
-/// How to shake hands. Cheap to clone.
+/// TLS configuration. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Tls(Arc<ClientConfig>);
 
-/// One handshake with one host.
+/// Handshake with one host.
 pub(crate) struct Handshake {
     config: Arc<ClientConfig>,
     host: String,
 }
 
-/// An encrypted connection.
+/// Encrypted connection.
 pub(crate) struct Stream(tokio_rustls::client::TlsStream<Socket>);
 
-/// Why a handshake failed.
+/// Error of a handshake.
 #[derive(Debug)]
 pub(crate) struct HandshakeError(io::Error);
 
 impl Tls {
-    /// Reads the files that the address names.
+    /// Reads the certificate files that the address names.
     ///
     /// # Errors
-    /// The parameter whose file cannot be used, and why.
+    /// Name of the parameter whose file cannot be used, and the reason.
     pub(crate) fn new(address: &Address) -> Result<Self, String> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let verifier = Verifier {
@@ -57,13 +57,13 @@ impl Tls {
             Some((cert, key)) => present(builder, cert, key)?,
             None => builder.with_no_client_auth(),
         };
-        // PostgreSQL 17 asks for it when the handshake comes first (sslnegotiation=direct); others do not look.
+        // PostgreSQL 17 requires it for direct TLS (sslnegotiation=direct); older servers ignore it.
         config.alpn_protocols = vec![b"postgresql".to_vec()];
         Ok(Self(Arc::new(config)))
     }
 }
 
-/// The authorities, or `None` where nobody asks for one.
+/// Returns the trusted CAs, or `None` if certificates are not verified.
 fn roots(roots: &Roots) -> Result<Option<RootCertStore>, String> {
     let mut store = RootCertStore::empty();
     match roots {
@@ -96,14 +96,14 @@ fn present(
 fn certificates(parameter: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     let read = CertificateDer::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let read = read.map_err(|error| unusable(parameter, file, &error))?;
-    if read.is_empty() { Err(unusable(parameter, file, &"it holds no certificate in PEM form")) } else { Ok(read) }
+    if read.is_empty() { Err(unusable(parameter, file, &"it holds no PEM certificate")) } else { Ok(read) }
 }
 
 fn unusable(parameter: &str, file: &Path, why: &dyn fmt::Display) -> String {
     format!("{parameter}: cannot use {}: {why}", file.display())
 }
 
-/// Checks as much as `sslmode` says.
+/// Certificate verifier for the given `sslmode`.
 #[derive(Debug)]
 struct Verifier {
     roots: Option<RootCertStore>,
@@ -112,7 +112,7 @@ struct Verifier {
 }
 
 impl Verifier {
-    /// Checks a signature, unless anyone may answer.
+    /// Checks a signature, unless any server is accepted.
     fn unless_anyone(
         &self,
         check: impl FnOnce(&WebPkiSupportedAlgorithms) -> Result<HandshakeSignatureValid, rustls::Error>,
@@ -170,7 +170,7 @@ impl MakeTlsConnect<Socket> for Tls {
     type Error = HandshakeError;
 
     fn make_tls_connect(&mut self, host: &str) -> Result<Handshake, HandshakeError> {
-        // Also asked where no handshake follows, with a host that is not one.
+        // Also called when no handshake follows, with something that is not a host.
         Ok(Handshake { config: Arc::clone(&self.0), host: host.to_owned() })
     }
 }
@@ -221,7 +221,7 @@ impl AsyncWrite for Stream {
 }
 
 impl HandshakeError {
-    /// What is wrong with the server's certificate, when that is why.
+    /// Returns the problem of the server's certificate, if that is the cause.
     pub(crate) fn certificate(&self) -> Option<&CertificateError> {
         match self.0.get_ref()?.downcast_ref()? {
             rustls::Error::InvalidCertificate(error) => Some(error),

@@ -1,4 +1,5 @@
-//! Pages of a crawl that may be copies of others, and what they wait for. The caller has locked the progress of the crawl.
+//! Pages of a crawl that may be copies of others, and what they wait for. The caller must lock the progress of the
+//! crawl.
 
 use std::collections::HashMap;
 
@@ -15,21 +16,21 @@ use crate::error::Result;
 use crate::schema::run_page;
 use crate::sql::{Sql, json};
 
-/// Values in one statement: below the number that either database takes.
+/// Limit of values in one statement, below that of both databases.
 const CHUNK: usize = 500;
-/// Pages that may wait for each other in a row.
+/// Longest chain of waiting pages that is followed.
 const MAX_ROW: usize = 20;
 
-/// What became of a page so far, and its text.
+/// State of a page and of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// Its id.
+    /// Id of the page.
     pub id: String,
-    /// What became of it.
+    /// State of the page.
     pub state: PageState,
-    /// The hash of its text, when that is a document of the run; of a page that waits, see [`Wait`].
+    /// Hash of its text, if that is a document of the run; for a waiting page [`Wait::content`].
     pub content: Option<u64>,
-    /// Whether it waits for another page or has waited.
+    /// Whether it waits or has waited for another page.
     pub has_waited: bool,
 }
 
@@ -45,37 +46,37 @@ impl Standing {
     }
 }
 
-/// For what a page waits.
+/// Reason why a page waits.
 #[derive(Debug, Clone, Copy)]
 pub struct Wait<'a> {
-    /// The id of the page that it may be a copy of.
+    /// Id of the page that it may be a copy of.
     pub other: &'a str,
-    /// The hash of its text, when it is a copy only if the other has the same.
+    /// Hash of its text, if it is a copy only when the other page has the same text.
     pub content: Option<u64>,
-    /// The way to it that its job knows.
+    /// Path to it that its job knows.
     pub way: Option<&'a Way>,
 }
 
-/// A page that has waited, and what became of the other.
+/// Page that has waited, with the state of the page that it waited for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waiting {
-    /// The page.
+    /// Page that has waited.
     pub page: NewPage,
-    /// See [`Wait`].
+    /// Hash of its text; see [`Wait::content`].
     pub content: Option<u64>,
-    /// The page that it has waited for.
+    /// Page that it waited for.
     pub other: Standing,
 }
 
 impl Waiting {
-    /// Whether it is a copy.
+    /// Whether the page is a copy of the other one.
     #[must_use]
     pub fn is_copy(&self) -> bool {
         self.other.is_read() && self.content.is_none_or(|content| self.other.content == Some(content))
     }
 }
 
-/// What became of pages, given by their keys.
+/// Returns the states of pages, given by their keys.
 ///
 /// # Errors
 /// Those of the database.
@@ -104,7 +105,7 @@ struct StandingRow {
     other: Option<String>,
 }
 
-/// Has a page, given by its id, wait for another. Its job is gone; the caller sees to it that the other one ends.
+/// Makes a page wait for another. Its job is gone; the caller makes sure that the other page ends.
 ///
 /// # Errors
 /// Those of the database.
@@ -117,15 +118,15 @@ pub async fn wait(conn: &mut Conn, page: &str, wait: &Wait<'_>) -> Result<()> {
     );
     on!(conn, |c| diesel::update(run_page::table.find(page)).set(set).execute(c).await)?;
     let Some(way) = wait.way else { return Ok(()) };
-    // What its job knew. A way that is shorter stands in its row.
+    // Stores the path that only the job knew, unless the row has a shorter one.
     let row = run_page::table.filter(run_page::id.eq(page)).filter(run_page::depth.ge(way.depth));
     let set = run_page::parent.eq(way.parent.as_deref());
     on!(conn, |c| diesel::update(row).set(set).execute(c).await)?;
     Ok(())
 }
 
-/// The last of the pages that wait for each other, from this one on: the page itself when it does not wait. `None` when they
-/// are many.
+/// Follows the chain of waiting pages from this one to its last page, which is the page itself if it does not wait.
+/// `None` if the chain is too long.
 ///
 /// # Errors
 /// Those of the database.
@@ -142,7 +143,7 @@ pub async fn end_of_wait(conn: &mut Conn, page: &str) -> Result<Option<String>> 
     Ok(None)
 }
 
-/// The pages that have waited for these, given by their ids, which have ended.
+/// Returns the pages that have waited for these ended pages, given by their ids.
 ///
 /// # Errors
 /// Those of the database.
@@ -156,7 +157,7 @@ pub async fn waiting_for(conn: &mut Conn, ended: &[&str]) -> Result<Vec<Waiting>
     Ok(rows.into_iter().filter_map(WaitingRow::read).collect())
 }
 
-/// The words of the index stand in them.
+// Both repeat the condition of the partial index, so that the planner uses it.
 const POSTGRES_WAITING: &str = "SELECT w.id, w.key, w.url, w.depth, w.parent, w.content, o.id, o.state, o.content
     FROM run_page AS w JOIN run_page AS o ON o.id = w.other
     WHERE w.state = 'waiting' AND w.other = ANY({}) ORDER BY w.id";
@@ -192,17 +193,17 @@ impl WaitingRow {
     }
 }
 
-/// A page that has ended while others wait for it still.
+/// Ended page for which others still wait.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable)]
 pub struct Awaited {
-    /// Its run, which is open.
+    /// Id of the run, which is active.
     pub run: String,
-    /// Its id.
+    /// Id of the page.
     pub page: String,
 }
 
-/// Pages that have ended while others wait for them, of any run, up to `limit`.
-/// A worker of a version that knows nothing of waiting has ended them.
+/// Returns up to `limit` ended pages, of any run, for which others still wait. A worker of an older version, which does
+/// not know the waiting state, has ended them.
 ///
 /// # Errors
 /// Those of the database.
@@ -216,12 +217,12 @@ pub async fn awaited(conn: &mut Conn, limit: i64) -> Result<Vec<Awaited>> {
     Ok(awaited)
 }
 
-/// The words of the index stand in it.
+// Repeats the condition of the partial index (`state = 'waiting'`, `other > ''`), so that the planner uses it.
 const AWAITED: &str = "SELECT DISTINCT w.run_id, w.other FROM run_page AS w WHERE w.state = 'waiting' AND w.other > ''
     AND EXISTS (SELECT 1 FROM run_page AS o WHERE o.id = w.other AND o.state NOT IN ('queued', 'waiting'))
     AND EXISTS (SELECT 1 FROM run_progress AS p WHERE p.run_id = w.run_id AND p.is_open) LIMIT {}";
 
-/// Makes pages that have waited, given by their ids, such as are to be read. That they have waited stays known.
+/// Queues pages that have waited, given by their ids. Their rows keep that they have waited.
 ///
 /// # Errors
 /// Those of the database.
@@ -235,8 +236,8 @@ pub async fn read_again(conn: &mut Conn, pages: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Writes down that the text of a page is a document of the run under another address, that of the page `document`. A spare
-/// page becomes an alias of it, and is not taken on any more.
+/// Records that the text of a page is a document of the run at another URL, that of the page `document`. A spare page
+/// becomes an alias and is no longer available as a spare.
 ///
 /// # Errors
 /// Those of the database.

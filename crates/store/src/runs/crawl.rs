@@ -1,4 +1,4 @@
-//! What crawls have besides what all runs have: where their start leads.
+//! Data that only crawls have: the redirect target of their start URL.
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -7,7 +7,7 @@ use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::schema::crawl;
 
-/// Where the start of a crawl was redirected to; `None` when it was not, and before it is known.
+/// Returns the redirect target of a crawl's start URL; `None` without a redirect, and before it is known.
 ///
 /// # Errors
 /// Those of the database.
@@ -17,7 +17,7 @@ pub async fn landed(conn: &mut Conn, run: &str) -> Result<Option<String>> {
     Ok(on!(conn, |c| query.get_result(c).await.optional())?)
 }
 
-/// Remembers where the start of a crawl was redirected to.
+/// Stores the redirect target of a crawl's start URL.
 ///
 /// # Errors
 /// Those of the database.

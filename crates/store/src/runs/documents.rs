@@ -1,4 +1,4 @@
-//! What a run has made: documents in the order of their ends, numbered without gaps.
+//! Documents of a run, numbered without gaps in the order in which they were finished.
 
 use base::Timestamp;
 use diesel::pg::Pg;
@@ -13,65 +13,65 @@ use crate::error::Result;
 use crate::schema::run_document;
 use crate::sql::Sql;
 
-/// A document to be kept. `body` is its compressed JSON, or else `blob` says where that is.
+/// New document. Its compressed JSON is in `body`, or else in the blob store under `blob`.
 #[derive(Debug, Clone, PartialEq, Eq, Insertable)]
 #[diesel(table_name = run_document, treat_none_as_default_value = false)]
 pub struct NewDocument {
-    /// The run.
+    /// Id of the run.
     pub run_id: String,
-    /// Its number, from 1.
+    /// Number of the document, from 1.
     pub seq: i64,
-    /// The page it was made of.
+    /// Id of the page.
     pub page_id: String,
-    /// The team of the run.
+    /// Id of the team.
     pub team_id: String,
-    /// The host of the page; absent when other operations must not find it.
+    /// Host of the page; `None` if other operations must not find it.
     pub site: Option<String>,
-    /// The page's address after redirects.
+    /// URL of the page after redirects.
     pub url: String,
-    /// Its title.
+    /// Title of the page.
     pub title: Option<String>,
-    /// Its description.
+    /// Description of the page.
     pub description: Option<String>,
-    /// The size of the JSON, uncompressed.
+    /// Size of the uncompressed JSON, in bytes.
     pub bytes: i64,
-    /// The JSON, compressed.
+    /// Compressed JSON.
     pub body: Option<Vec<u8>>,
-    /// Where the JSON is, compressed.
+    /// Blob key of the compressed JSON.
     pub blob: Option<String>,
 }
 
-/// A document that was kept.
+/// Stored document.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = run_document)]
 pub struct StoredDocument {
-    /// Its number, from 1.
+    /// Number of the document, from 1.
     pub seq: i64,
-    /// The page it was made of.
+    /// Id of the page.
     pub page_id: String,
-    /// The page's address after redirects.
+    /// URL of the page after redirects.
     pub url: String,
-    /// The size of the JSON, uncompressed.
+    /// Size of the uncompressed JSON, in bytes.
     pub bytes: i64,
-    /// The JSON, compressed.
+    /// Compressed JSON.
     pub body: Option<Vec<u8>>,
-    /// Where the JSON is, compressed.
+    /// Blob key of the compressed JSON.
     pub blob: Option<String>,
 }
 
-/// An address of a host that an earlier run of the team has scraped.
+/// URL of a host that an earlier run of the team has scraped.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = run_document)]
 pub struct KnownUrl {
-    /// The address.
+    /// URL of the page.
     pub url: String,
-    /// The page's title.
+    /// Title of the page.
     pub title: Option<String>,
-    /// The page's description.
+    /// Description of the page.
     pub description: Option<String>,
 }
 
-/// Writes down what became of pages of a run, and adds the documents that some of them are.
+/// Records the ends of pages and adds the documents that some of them became.
 ///
 /// # Errors
 /// Those of the database.
@@ -85,7 +85,7 @@ pub async fn end_pages(
     on!(
         conn,
         pg | c | {
-            // Neither needs the answer of the other.
+            // The two statements are independent, so they are pipelined.
             let c = &*c;
             let documents = documents_to_postgres(&documents);
             try_join(pages::end_on_postgres(ended, now).execute(&mut &*c), documents.execute(&mut &*c)).await?;
@@ -98,7 +98,7 @@ pub async fn end_pages(
     Ok(())
 }
 
-/// A list of rows would be compiled anew each time.
+/// Builds the INSERT with one array for each column: a list of rows would be a new statement for each length.
 fn documents_to_postgres(rows: &[NewDocument]) -> Sql<'_, Pg> {
     fn column<'r, T>(rows: &'r [NewDocument], value: impl Fn(&'r NewDocument) -> T) -> Vec<T> {
         rows.iter().map(value).collect()
@@ -120,7 +120,7 @@ fn documents_to_postgres(rows: &[NewDocument]) -> Sql<'_, Pg> {
     .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.blob.as_ref()))
 }
 
-/// One by one, for the same reason.
+/// Inserts rows one by one with a cached statement: one for several rows would be compiled for each length.
 fn insert_on_sqlite(conn: &mut SqliteConnection, rows: Vec<NewDocument>) -> QueryResult<()> {
     for row in rows {
         diesel::RunQueryDsl::execute(diesel::insert_into(run_document::table).values(row), conn)?;
@@ -128,7 +128,8 @@ fn insert_on_sqlite(conn: &mut SqliteConnection, rows: Vec<NewDocument>) -> Quer
     Ok(())
 }
 
-/// The numbers and sizes (of the JSON, uncompressed, in bytes) of up to `limit` documents of a run behind number `after`.
+/// Returns number and size (of the uncompressed JSON, in bytes) of up to `limit` documents of a run after number
+/// `after`.
 ///
 /// # Errors
 /// Those of the database.
@@ -143,7 +144,7 @@ pub async fn document_sizes(conn: &mut Conn, run: &str, after: i64, limit: i64) 
     Ok(on!(conn, |c| query.load(c).await)?)
 }
 
-/// Up to `limit` documents of a run behind number `after`.
+/// Returns up to `limit` documents of a run after number `after`.
 ///
 /// # Errors
 /// Those of the database.
@@ -157,7 +158,7 @@ pub async fn documents(conn: &mut Conn, run: &str, after: i64, limit: i64) -> Re
     Ok(on!(conn, |c| query.select(StoredDocument::as_select()).load(c).await)?)
 }
 
-/// Up to `limit` addresses of `host` that runs of the team have scraped and that are still kept.
+/// Returns up to `limit` URLs of `host` that runs of the team have scraped and whose documents are still kept.
 ///
 /// # Errors
 /// Those of the database.

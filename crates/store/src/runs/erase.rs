@@ -1,4 +1,4 @@
-//! Removing runs, a bounded number of rows at a time: one that has a million pages holds up nobody.
+//! Removal of runs in bounded steps, so that a run with a million pages does not block other writers.
 
 use std::collections::HashSet;
 
@@ -12,10 +12,10 @@ use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::{batch_piece, crawl_family, crawl_link, crawl_template, run, run_document, run_page};
 
-/// Keys in one statement.
+/// Limit of keys in one statement.
 const CHUNK: usize = 500;
 
-/// The run whose time has been over for longest at `now`.
+/// Returns the run that expired first, if one has expired by `now`.
 ///
 /// # Errors
 /// Those of the database.
@@ -30,8 +30,8 @@ pub async fn expired(conn: &mut Conn, now: Timestamp) -> Result<Option<String>> 
     Ok(on!(conn, |c| due.get_result(c).await.optional())?)
 }
 
-/// The first `limit` documents of a run: their numbers, where those are that are not in the database, and their sizes (of
-/// the JSON, uncompressed, in bytes).
+/// Returns number, blob key (if the document is in the blob store) and size (of the JSON, uncompressed, in bytes) of
+/// the first `limit` documents of a run.
 ///
 /// # Errors
 /// Those of the database.
@@ -45,15 +45,14 @@ pub async fn first_documents(conn: &mut Conn, run: &str, limit: i64) -> Result<V
     Ok(on!(conn, |c| query.load(c).await)?)
 }
 
-/// Removes the documents of a run up to number `last`, and up to `limit` of each other kind of row that belongs to it;
-/// says how many rows went. Zero means that only the run itself is left, see [`remove`]. Nothing is added meanwhile: the
-/// run has ended. With `overwrite`, SQLite writes over what is deleted down to the last page.
-///
+/// Removes the documents of a run up to number `last`, and up to `limit` rows of each other table; returns the number
+/// of removed rows. Zero means that only the run itself is left for [`remove`]. The run must have ended, so that no
+/// rows are added meanwhile. With `overwrite`, SQLite overwrites all deleted data.
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
 pub async fn erase(conn: &mut Conn, run: &str, last: i64, limit: i64, overwrite: bool) -> Result<usize> {
-    /// Removes up to `limit` rows of a table, told apart by one column.
+    /// Removes up to `limit` rows of a table, identified by one column.
     macro_rules! some_of {
         ($conn:ident, $table:ident, $column:ident: $kind:ty) => {{
             let of_run = || $table::table.filter($table::run_id.eq(run));
@@ -79,7 +78,7 @@ pub async fn erase(conn: &mut Conn, run: &str, last: i64, limit: i64, overwrite:
     erased
 }
 
-/// Makes SQLite write over what is deleted, down to the last page, or only where that costs nothing.
+/// Sets whether SQLite overwrites all deleted data, or only where that costs no further write.
 async fn scrub(conn: &mut Conn, whole: bool) -> Result<()> {
     if let Link::Sqlite(link) = &mut conn.link {
         let setting = if whole { "PRAGMA secure_delete = ON" } else { "PRAGMA secure_delete = FAST" };
@@ -88,7 +87,7 @@ async fn scrub(conn: &mut Conn, whole: bool) -> Result<()> {
     Ok(())
 }
 
-/// Removes the rows of a run, and what is left of it.
+/// Removes the row of a run; the rest follows by foreign keys.
 ///
 /// # Errors
 /// Those of the database.
@@ -99,7 +98,7 @@ pub async fn remove(conn: &mut Conn, run: &str) -> Result<()> {
     Ok(())
 }
 
-/// Which of these keys of blobs belong to documents.
+/// Returns those of these blob keys that belong to documents.
 ///
 /// # Errors
 /// Those of the database.

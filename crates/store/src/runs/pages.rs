@@ -1,4 +1,4 @@
-//! The addresses that a run knows, each once.
+//! Known URLs of a run, each stored once.
 
 use std::collections::HashMap;
 
@@ -16,67 +16,67 @@ use crate::error::Result;
 use crate::schema::run_page;
 use crate::sql::{Sql, json};
 
-/// Rows in one statement: below the number of values that either database takes.
+/// Limit of rows in one statement, below that of values in both databases.
 const CHUNK: usize = 500;
-/// Spare pages that one run keeps for those that fail.
+/// Limit of spare pages of one run, which replace pages that fail.
 pub(super) const MAX_SPARE: i64 = 1000;
-/// Longest list of skipped addresses of one kind.
+/// Limit of skipped URLs of one kind that a run lists.
 const MAX_LISTED: i64 = 10_000;
 
-/// One look in the index for each key. Left to itself, the planner reads all pages of the run while it knows little of
-/// a table that grows fast.
+// Known keys of a run: $1 keys, $2 run. LATERAL with LIMIT forces one index look-up for each key. Otherwise the
+// planner, whose statistics lag behind a fast-growing table, may read all pages of the run.
 const POSTGRES_KNOWN: &str = "SELECT k.key, p.depth FROM unnest({}) AS k(key), LATERAL (
     SELECT p.depth FROM run_page AS p WHERE p.run_id = {} AND p.key = k.key LIMIT 1) AS p";
 
-/// An address that was found.
+/// New URL.
 #[derive(Queryable, Debug, Clone, PartialEq, Eq)]
 pub struct NewPage {
-    /// Its id, a UUID; also that of its job.
+    /// Id, a UUID, also that of its job.
     pub id: String,
-    /// Digest of the normal spelling, 16 bytes.
+    /// Digest of the normalised URL, 16 bytes.
     pub key: Vec<u8>,
-    /// The address as found.
+    /// URL as found.
     pub url: String,
     /// Hops from the start.
     pub depth: i32,
-    /// The page that it was found on; absent for the start and for what sitemaps list.
+    /// Page on which it was found; `None` for the start and for URLs from sitemaps.
     pub parent: Option<String>,
 }
 
-/// What became of an address.
+/// State of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PageState {
-    /// Waits or runs.
+    /// The page waits or runs.
     Queued,
-    /// Is a document.
+    /// The page became a document.
     Done,
-    /// Could not be scraped.
+    /// The page could not be scraped.
     Failed,
-    /// robots.txt forbids it.
+    /// robots.txt forbids the page.
     Blocked,
-    /// A link to another site that was left alone, or a copy of another page, and is reported.
+    /// The page was skipped and is reported: a link to another site, or a copy of another page.
     External,
-    /// Another address of a page that is a document: where it was redirected to.
+    /// The URL is another address of a document, which was redirected to it.
     Alias,
-    /// Is decided when another page has ended, as it may be a copy of it; no job is there for it until then.
+    /// The page may be a copy of another one and waits for its end; it has no job until then.
     Waiting,
-    /// Beyond the limit: takes the place of a page that fails.
+    /// The page is beyond the limit and replaces one that fails.
     Spare,
 }
 
-/// An address that is reported as an error, or as forbidden by robots.txt.
+/// Page that is reported as failed, skipped or forbidden by robots.txt.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
 #[diesel(table_name = run_page)]
 pub struct ListedPage {
-    /// Its id.
+    /// Id of the page.
     pub id: String,
-    /// The address.
+    /// URL of the page.
     pub url: String,
-    /// The code of the error.
+    /// Error code.
     pub code: Option<String>,
-    /// The error in words.
+    /// Error message.
     pub error: Option<String>,
-    /// When it was noted.
+    /// Time at which it was recorded.
     #[diesel(deserialize_as = MaybeDbTime)]
     pub finished_at: Option<Timestamp>,
 }
@@ -102,7 +102,7 @@ impl PageState {
     }
 }
 
-/// A page as it is added. What its row says besides is made with it.
+/// Row of a new page; its constructors set the columns that depend on the state.
 #[derive(Clone, Insertable)]
 #[diesel(table_name = run_page, treat_none_as_default_value = false)]
 pub struct PageRow {
@@ -121,7 +121,7 @@ pub struct PageRow {
 }
 
 impl PageRow {
-    /// A page that nothing needs to be said of yet.
+    /// Creates the row of a page in a state that needs no further columns.
     #[must_use]
     pub fn new(run: &str, page: NewPage, state: PageState) -> Self {
         Self {
@@ -140,14 +140,14 @@ impl PageRow {
         }
     }
 
-    /// Another address of a page that is a document, given by its id and the hash of its text.
+    /// Creates the row of an alias of a document, given by its page id and the hash of its text.
     #[must_use]
     pub fn alias(run: &str, page: NewPage, document: &str, content: Option<u64>) -> Self {
         let (content, other) = (content.map(u64::cast_signed), Some(document.to_owned()));
         Self { content, other, ..Self::new(run, page, PageState::Alias) }
     }
 
-    /// A page that is left alone and reported, with a code and a text.
+    /// Creates the row of a page that is skipped and reported, with a code and a message.
     #[must_use]
     pub fn listed(run: &str, page: NewPage, state: PageState, reason: (&'static str, &str), now: Timestamp) -> Self {
         let (code, error) = (Some(reason.0), Some(reason.1.to_owned()));
@@ -155,16 +155,16 @@ impl PageRow {
     }
 }
 
-/// A page that is no longer pending.
+/// Page that is no longer pending.
 #[derive(Debug, Clone, Copy)]
 pub struct EndedPage<'a> {
-    /// Its id.
+    /// Id of the page.
     pub id: &'a str,
-    /// What became of it.
+    /// New state.
     pub state: PageState,
-    /// Why, as a code and a text, when that is reported.
+    /// Code and message, if the page is reported.
     pub reason: Option<(&'a str, &'a str)>,
-    /// A hash of its text, when that is a document of the run.
+    /// Hash of its text, if that is a document of the run.
     pub content: Option<u64>,
 }
 
@@ -182,8 +182,8 @@ impl<'a> EndedPage<'a> {
     }
 }
 
-/// Decides which of the pages, which the run does not know, are taken on: as many as there is room for, the first of what
-/// is given; as many others are kept as spare. Counts both.
+/// Splits new pages into those that are taken on, the first ones as far as there is room, and spare ones; drops the
+/// rest. Updates the counters of both.
 pub fn take_on(progress: &mut Progress, mut fresh: Vec<NewPage>) -> (Vec<NewPage>, Vec<NewPage>) {
     let room = usize::try_from(progress.room()).unwrap_or(0).min(fresh.len());
     let mut spare = fresh.split_off(room);
@@ -193,8 +193,8 @@ pub fn take_on(progress: &mut Progress, mut fresh: Vec<NewPage>) -> (Vec<NewPage
     (fresh, spare)
 }
 
-/// Takes on the pages that the run does not know yet, as far as there is room, and gives those; further ones are kept as
-/// spare. Changes the progress, which is locked.
+/// Takes on the pages that the run does not know yet, as far as there is room, and returns them; further ones are kept
+/// as spare. Updates the progress, which must be locked.
 ///
 /// # Errors
 /// Those of the database.
@@ -210,7 +210,7 @@ pub async fn add_pages(conn: &mut Conn, progress: &mut Progress, mut pages: Vec<
     Ok(taken)
 }
 
-/// Adds pages that the run does not know.
+/// Inserts pages that the run does not know.
 ///
 /// # Errors
 /// Those of the database.
@@ -219,7 +219,7 @@ pub async fn insert_pages(conn: &mut Conn, rows: Vec<PageRow>) -> Result<()> {
     on!(
         conn,
         pg | c | {
-            // Nothing to send is a round trip less.
+            // Saves a round trip when there are none.
             if !rows.is_empty() {
                 insert_on_postgres(&rows).execute(c).await?;
             }
@@ -229,7 +229,7 @@ pub async fn insert_pages(conn: &mut Conn, rows: Vec<PageRow>) -> Result<()> {
     Ok(())
 }
 
-/// A list of rows would be compiled anew each time.
+/// Builds the INSERT with one array for each column: a list of rows would be a new statement for each length.
 fn insert_on_postgres(rows: &[PageRow]) -> Sql<'_, Pg> {
     fn column<'r, T>(rows: &'r [PageRow], value: impl Fn(&'r PageRow) -> T) -> Vec<T> {
         rows.iter().map(value).collect()
@@ -252,7 +252,7 @@ fn insert_on_postgres(rows: &[PageRow]) -> Sql<'_, Pg> {
     .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.other.as_ref()))
 }
 
-/// A statement of many rows is compiled anew each time, which is worth it for many only; that of one is kept.
+/// Inserts rows. A statement for many rows is compiled each time, which only pays for 100; that for one row is cached.
 fn insert_on_sqlite(conn: &mut SqliteConnection, rows: &[PageRow]) -> QueryResult<()> {
     let (many, few) = rows.as_chunks::<100>();
     for rows in many {
@@ -264,7 +264,7 @@ fn insert_on_sqlite(conn: &mut SqliteConnection, rows: &[PageRow]) -> QueryResul
     Ok(())
 }
 
-/// How many more addresses in this state, external or blocked, the list of a run may have.
+/// Returns how many more pages in this state, external or blocked, the run may list.
 ///
 /// # Errors
 /// Those of the database.
@@ -278,7 +278,7 @@ pub async fn list_room(conn: &mut Conn, run: &str, state: PageState) -> Result<u
     Ok(usize::try_from(MAX_LISTED - known).unwrap_or(0))
 }
 
-/// Writes down what became of pages.
+/// Builds the statement that records the ends of pages, on PostgreSQL.
 pub(super) fn end_on_postgres<'a>(ended: &[EndedPage<'a>], now: Timestamp) -> Sql<'a, Pg> {
     Sql::new(POSTGRES_END)
         .bind::<SqlTimestamp, _>(DbTime::from(now))
@@ -289,22 +289,24 @@ pub(super) fn end_on_postgres<'a>(ended: &[EndedPage<'a>], now: Timestamp) -> Sq
         .bind::<Array<Nullable<BigInt>>, _>(ended.iter().map(EndedPage::content).collect::<Vec<_>>())
 }
 
-/// The same.
+/// Builds the statement that records the ends of pages, on SQLite.
 pub(super) fn end_on_sqlite(ended: &[EndedPage<'_>], now: Timestamp) -> Sql<'static, Sqlite> {
     let rows: Vec<_> =
         ended.iter().map(|page| (page.id, page.state.as_str(), page.code(), page.error(), page.content())).collect();
     Sql::new(SQLITE_END).bind::<SqlTimestamp, _>(DbTime::from(now)).bind::<Text, _>(json(&rows))
 }
 
+// $1 time, $2 to $6 the columns of `e`.
 const POSTGRES_END: &str = "UPDATE run_page SET state = e.state, code = e.code, error = e.error, content = e.content,
     finished_at = {} FROM unnest({}, {}, {}, {}, {}) AS e(id, state, code, error, content) WHERE run_page.id = e.id";
 
+// ?1 time, ?2 rows as JSON arrays: id, state, code, error, content.
 const SQLITE_END: &str = "UPDATE run_page
     SET state = e.value ->> 1, code = e.value ->> 2, error = e.value ->> 3, content = e.value ->> 4,
         finished_at = {}
     FROM json_each({}) AS e WHERE run_page.id = e.value ->> 0";
 
-/// Whether a page is still to be read or is being read: what became of it is not written down yet.
+/// Whether a page waits or runs, so that its end is not recorded yet.
 ///
 /// # Errors
 /// Those of the database.
@@ -315,7 +317,7 @@ pub async fn is_queued(conn: &mut Conn, id: &str) -> Result<bool> {
     Ok(state.as_deref() == Some(PageState::Queued.as_str()))
 }
 
-/// Takes on spare pages as far as there is room again. Changes the progress, which is locked.
+/// Takes on spare pages as far as there is room, and returns them. Updates the progress, which must be locked.
 ///
 /// # Errors
 /// Those of the database.
@@ -343,11 +345,11 @@ pub async fn promote_spare(conn: &mut Conn, progress: &mut Progress) -> Result<V
     Ok(pages)
 }
 
-/// What the index of listed pages holds, in the words of its definition: the planner finds it by them.
+/// Condition of the partial index of listed pages, spelled as in its definition, so that the planner uses the index.
 const IN_LISTED_INDEX: &str = "state IN ('spare', 'failed', 'external', 'blocked')";
 
-/// Addresses in one state, failed, external or blocked, in the order in which they were found, behind the id `after`
-/// (empty: from the start), at most `limit`.
+/// Returns up to `limit` pages in one state (failed, external or blocked), in the order in which they were found, with
+/// ids after `after` (empty for the start).
 ///
 /// # Errors
 /// Those of the database.
@@ -363,7 +365,7 @@ pub async fn listed(conn: &mut Conn, run: &str, state: PageState, after: &str, l
     Ok(on!(conn, |c| query.select(ListedPage::as_select()).load(c).await)?)
 }
 
-/// The addresses of these pages by id.
+/// Returns id and URL of these pages.
 ///
 /// # Errors
 /// Those of the database.
@@ -373,7 +375,7 @@ pub async fn urls_of(conn: &mut Conn, ids: &[&str]) -> Result<Vec<(String, Strin
     Ok(on!(conn, |c| query.load(c).await)?)
 }
 
-/// Which of the keys the run knows, and how many hops those pages are from the start.
+/// Returns the keys that the run knows, with the number of hops from the start.
 ///
 /// # Errors
 /// Those of the database.

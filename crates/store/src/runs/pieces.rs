@@ -1,7 +1,7 @@
-//! Pages of a batch that have no rows yet, and the calls that added pages.
+//! Pages of a batch that have no rows yet, and the idempotent calls that added pages.
 //!
-//! A long list is written down in pieces of bytes first, which is quick, and becomes rows piece by piece, each in a
-//! transaction of its own, so that other writers wait for one piece at most.
+//! A long list is first stored in pieces of bytes, which is fast. Each piece then becomes rows in a transaction of its
+//! own, so that other writers wait for one piece at most.
 
 use diesel::dsl::{exists, max};
 use diesel::prelude::*;
@@ -11,7 +11,7 @@ use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::schema::{batch_append, batch_piece};
 
-/// Adds pieces behind those that are there. The batch is locked.
+/// Appends pieces to a batch, which must be locked.
 ///
 /// # Errors
 /// Those of the database.
@@ -26,7 +26,7 @@ pub async fn add_pieces(conn: &mut Conn, batch: &str, pieces: &[Vec<u8>]) -> Res
     Ok(())
 }
 
-/// The number and the bytes of the first piece; `None` when every page has its row.
+/// Returns the number and the bytes of the first piece; `None` if every page has its row.
 ///
 /// # Errors
 /// Those of the database.
@@ -40,7 +40,7 @@ pub async fn first_piece(conn: &mut Conn, batch: &str) -> Result<Option<(i64, Ve
     Ok(on!(conn, |c| query.get_result(c).await.optional())?)
 }
 
-/// Whether there are pages without rows.
+/// Whether pages without rows are left.
 ///
 /// # Errors
 /// Those of the database.
@@ -50,7 +50,7 @@ pub async fn has_pieces(conn: &mut Conn, batch: &str) -> Result<bool> {
     Ok(on!(conn, |c| diesel::select(exists(of_batch)).get_result(c).await)?)
 }
 
-/// Removes a piece whose pages become rows in the same transaction; says whether it was there.
+/// Removes a piece whose pages become rows in the same transaction; says whether it existed.
 ///
 /// # Errors
 /// Those of the database.
@@ -59,7 +59,7 @@ pub async fn remove_piece(conn: &mut Conn, batch: &str, seq: i64) -> Result<bool
     Ok(on!(conn, |c| diesel::delete(batch_piece::table.find((batch, seq))).execute(c).await)? == 1)
 }
 
-/// Removes every piece: the batch has ended without them.
+/// Removes all pieces of a batch that has ended without them.
 ///
 /// # Errors
 /// Those of the database.
@@ -70,7 +70,7 @@ pub async fn remove_pieces(conn: &mut Conn, batch: &str) -> Result<()> {
     Ok(())
 }
 
-/// The digest of the call that added pages to this batch under an idempotency key.
+/// Returns the fingerprint of the call that added pages to this batch with an idempotency key.
 ///
 /// # Errors
 /// Those of the database.
@@ -80,7 +80,7 @@ pub async fn append_by_key(conn: &mut Conn, batch: &str, key: &str) -> Result<Op
     Ok(on!(conn, |c| query.get_result(c).await.optional())?)
 }
 
-/// Remembers a call that added pages. The batch is locked, and [`append_by_key`] has found none.
+/// Remembers a call that added pages. The batch must be locked, and [`append_by_key`] must have found none.
 ///
 /// # Errors
 /// Those of the database.

@@ -1,5 +1,5 @@
-//! What a request holds that no answer may read: user names, passwords, header values. Apart from the rows that answers are
-//! made of, and gone with the end of the job.
+//! Secrets of a request that no response may contain: user names, passwords, header values. Stored apart from the rows
+//! that responses are made of, and removed when the run ends.
 
 use base::Secret;
 use diesel::prelude::*;
@@ -9,10 +9,10 @@ use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::schema::run_secret;
 
-/// Rows in one statement.
+/// Limit of rows in one statement.
 const CHUNK: usize = 500;
 
-/// In place of a page's id: the secret is of the whole run.
+/// Page id of a secret that belongs to the whole run.
 pub const OF_THE_RUN: &str = "";
 
 #[derive(Clone, Insertable)]
@@ -23,10 +23,10 @@ struct Row {
     body: String,
 }
 
-/// Keeps secrets of a run, each under the id of its page or [`OF_THE_RUN`].
+/// Stores secrets of a run, each under the id of its page or [`OF_THE_RUN`].
 ///
 /// # Errors
-/// Those of the database; also when there is one already.
+/// Those of the database, also when a secret exists already.
 #[crate::boxed]
 pub async fn keep_secrets(conn: &mut Conn, run: &str, secrets: &[(String, Secret)]) -> Result<()> {
     for secrets in secrets.chunks(CHUNK) {
@@ -50,7 +50,7 @@ pub async fn keep_secrets(conn: &mut Conn, run: &str, secrets: &[(String, Secret
     Ok(())
 }
 
-/// The secret of a page, or of the run ([`OF_THE_RUN`]).
+/// Returns the secret of a page, or of the run ([`OF_THE_RUN`]).
 ///
 /// # Errors
 /// Those of the database.

@@ -1,4 +1,5 @@
-//! Counters against sites without end, shared by all workers of a crawl. Its progress is locked meanwhile.
+//! Counters against crawler traps (sites with endless pages), shared by all workers of a crawl. Its progress must be
+//! locked.
 
 use std::collections::{HashMap, HashSet};
 
@@ -13,8 +14,8 @@ use crate::error::Result;
 use crate::schema::{crawl_family, crawl_template};
 use crate::sql::{Sql, json};
 
-/// Counts addresses of families: for each (hash of the family, most addresses that it may have), says whether it is still
-/// within, and counts it then.
+/// Counts URLs of families, each given as (hash of the family, limit of its URLs). Says for each whether it is within
+/// the limit, and counts it only then.
 ///
 /// # Errors
 /// Those of the database.
@@ -53,10 +54,12 @@ pub async fn enter_families(conn: &mut Conn, run: &str, families: &[(u64, u32)])
 const SQLITE_FAMILIES_OF: &str = "SELECT hash, known FROM crawl_family
     WHERE run_id = {} AND hash IN (SELECT value FROM json_each({}))";
 
+// $1 run, $2 hashes, $3 counters.
 const POSTGRES_FAMILIES: &str = "INSERT INTO crawl_family (run_id, hash, known)
     SELECT {}, v.hash, v.known FROM unnest({}, {}) AS v(hash, known)
     ON CONFLICT (run_id, hash) DO UPDATE SET known = excluded.known";
 
+// `WHERE true`: otherwise SQLite parses ON as part of a join. ?1 run, ?2 [hash, counter] pairs as JSON.
 const SQLITE_FAMILIES: &str = "INSERT INTO crawl_family (run_id, hash, known)
     SELECT {}, value ->> 0, value ->> 1 FROM json_each({}) WHERE true
     ON CONFLICT (run_id, hash) DO UPDATE SET known = excluded.known";
@@ -84,8 +87,9 @@ async fn put_families(conn: &mut Conn, run: &str, rows: Vec<(i64, i64)>) -> Resu
     Ok(())
 }
 
-/// Counts pages that were fetched, given as (template of the address, hash of the content): `step` makes the new streak of a
-/// template, the hash of its last page and how many in a row had it, out of the old one and the hash of the next page.
+/// Counts fetched pages, each given as (template of the URL, hash of the content). A streak is the hash of the last
+/// page of a template and the number of pages in a row that had it; `step` computes the new one from the old one and
+/// the hash of the next page.
 ///
 /// # Errors
 /// Those of the database.
@@ -120,7 +124,7 @@ const POSTGRES_TEMPLATES: &str = "INSERT INTO crawl_template (run_id, template, 
     SELECT {}, v.template, v.hash, v.length FROM unnest({}, {}, {}) AS v(template, hash, length)
     ON CONFLICT (run_id, template) DO UPDATE SET hash = excluded.hash, length = excluded.length";
 
-/// `WHERE true`, or SQLite takes ON for part of a join.
+// `WHERE true`: otherwise SQLite parses ON as part of a join. ?1 run, ?2 [template, hash, length] rows as JSON.
 const SQLITE_TEMPLATES: &str = "INSERT INTO crawl_template (run_id, template, hash, length)
     SELECT {}, value ->> 0, value ->> 1, value ->> 2 FROM json_each({}) WHERE true
     ON CONFLICT (run_id, template) DO UPDATE SET hash = excluded.hash, length = excluded.length";
@@ -149,7 +153,7 @@ async fn put_templates(conn: &mut Conn, run: &str, rows: Vec<(i64, i64, i64)>) -
     Ok(())
 }
 
-/// Those of the templates whose pages have all been the same for `length` pages.
+/// Returns the templates whose last `length` pages or more had the same content.
 ///
 /// # Errors
 /// Those of the database.
@@ -171,7 +175,7 @@ pub async fn trapped_templates(
 const SQLITE_STREAKS: &str = "SELECT template, hash, length FROM crawl_template
     WHERE run_id = {} AND template IN (SELECT value FROM json_each({}))";
 
-/// What is known of these templates: the hash of the last page, and how many in a row had it.
+/// Returns (template, hash of the last page, number of pages in a row that had it) for these templates.
 async fn streaks(conn: &mut Conn, run: &str, templates: Vec<i64>) -> Result<Vec<(i64, i64, i64)>> {
     let query = |templates| {
         let of_run = crawl_template::table.filter(crawl_template::run_id.eq(run));

@@ -1,4 +1,5 @@
-//! Shorter ways to known pages of a crawl, and the kept links of those pages. The caller has locked the progress of the crawl.
+//! Shorter paths to known pages of a crawl, and the stored links of those pages. The caller must lock the progress of
+//! the crawl.
 
 use std::collections::HashMap;
 
@@ -10,32 +11,32 @@ use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::schema::{crawl_link, run_page};
 
-/// Values in one statement: below the number that either database takes.
+/// Limit of values in one statement, below that of both databases.
 const CHUNK: usize = 500;
 
-/// A way to a page.
+/// Path to a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Way {
     /// Hops from the start.
     pub depth: i32,
-    /// The page before it.
+    /// Page that links to it.
     pub parent: Option<String>,
 }
 
-/// A page that a shorter way leads to than was known.
+/// Page to which a shorter path was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShorterWay {
-    /// Its id; for an alias that of the page that is the document.
+    /// Id of the page; for an alias that of its document.
     pub page: String,
-    /// Its address.
+    /// URL of the page.
     pub url: String,
-    /// Hops from the start from now on.
+    /// New number of hops from the start.
     pub depth: i32,
-    /// Whether it has been read, as a page of its own or as a copy, so that its links may be kept.
+    /// Whether it was read, as a page or as a copy, so that its links may be stored.
     pub is_read: bool,
 }
 
-/// A page that the run knows.
+/// Known page of the run.
 #[derive(Queryable)]
 struct Row {
     id: String,
@@ -47,7 +48,7 @@ struct Row {
 }
 
 impl Row {
-    /// So many hops from the start.
+    /// Converts the row; `depth` is the new number of hops.
     fn at(self, depth: i32) -> ShorterWay {
         let state = PageState::read(&self.state);
         let document = self.other.filter(|_| state == Some(PageState::Alias));
@@ -57,7 +58,7 @@ impl Row {
     }
 }
 
-/// Writes down shorter ways to pages, given by their keys, and gives the pages that they are shorter for.
+/// Stores shorter paths to pages, given by their keys, and returns the pages whose path became shorter.
 ///
 /// # Errors
 /// Those of the database.
@@ -80,7 +81,7 @@ pub async fn shorten(conn: &mut Conn, run: &str, ways: &HashMap<Vec<u8>, Way>) -
     Ok(found)
 }
 
-/// The way to a page, given by its id, as far as it is written down: the page before it only where the way was shortened.
+/// Returns the stored path to a page; the parent is known only if the path was shortened.
 ///
 /// # Errors
 /// Those of the database.
@@ -91,7 +92,7 @@ pub async fn way_to(conn: &mut Conn, page: &str) -> Result<Option<Way>> {
     Ok(row.map(|(depth, parent)| Way { depth, parent }))
 }
 
-/// How many hops these pages, given by their ids, are from the start.
+/// Returns the number of hops from the start for each of these page ids.
 ///
 /// # Errors
 /// Those of the database.
@@ -106,7 +107,7 @@ pub async fn depths(conn: &mut Conn, ids: &[&str]) -> Result<HashMap<String, i32
     Ok(depths)
 }
 
-/// Keeps where a page leads, as long as the run is kept: bytes of the caller's own.
+/// Stores the links of a page for as long as the run is kept; the format of the bytes is the caller's.
 ///
 /// # Errors
 /// Those of the database.
@@ -118,7 +119,7 @@ pub async fn keep_links(conn: &mut Conn, run: &str, page: &str, links: &[u8]) ->
     Ok(())
 }
 
-/// Where a page leads, as it was kept.
+/// Returns the stored links of a page.
 ///
 /// # Errors
 /// Those of the database.

@@ -1,4 +1,4 @@
-//! Writing down how attempts ended, many in one statement.
+//! Recording the results of attempts, many in one statement.
 
 use std::collections::HashSet;
 
@@ -15,32 +15,32 @@ use crate::error::Result;
 use crate::schema::webhook_delivery;
 use crate::sql::Sql;
 
-/// How an attempt ended.
+/// Result of an attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attempt<'a> {
-    /// Of which delivery.
+    /// Id of the delivery.
     pub id: &'a str,
-    /// What follows from it.
+    /// State of the delivery after it.
     pub state: State,
-    /// The number of this attempt, from 1.
+    /// Number of this attempt, from 1.
     pub attempts: i32,
-    /// The status of the answer, if one came.
+    /// HTTP status of the response, if there was one.
     pub status: Option<i32>,
-    /// Why it failed.
+    /// Error, if it failed.
     pub error: Option<&'a str>,
-    /// How long it took, in milliseconds.
+    /// Duration, in milliseconds.
     pub duration_ms: i64,
-    /// When it ended.
+    /// End time.
     pub at: Timestamp,
-    /// When the next one is due, while there is one.
+    /// Due time of the next attempt, if there is one.
     pub next_at: Option<Timestamp>,
 }
 
-/// Writes down how attempts ended, at most one of a delivery, and returns the ids of the deliveries that were still
-/// pending. One that was delivered loses its body and headers; one that has ended and may not be kept is removed.
+/// Records results of attempts, at most one for each delivery, and returns the ids of the deliveries that were still
+/// pending. A delivered one loses its body and headers; an ended one that must not be kept is removed.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then no attempt is written down.
+/// [`Query`](crate::StoreError::Query); no attempt was recorded then.
 #[crate::boxed]
 pub async fn record(conn: &mut Conn, attempts: &[Attempt<'_>]) -> Result<HashSet<String>> {
     if attempts.is_empty() {
@@ -61,7 +61,7 @@ pub async fn record(conn: &mut Conn, attempts: &[Attempt<'_>]) -> Result<HashSet
         )?;
         let ended: HashSet<&str> =
             attempts.iter().filter(|attempt| attempt.state != State::Pending).map(|attempt| attempt.id).collect();
-        // Private deliveries leave no row once they have ended.
+        // Deliveries with zero retention leave no row after their end.
         let gone: Vec<&str> = pending
             .iter()
             .filter(|(id, keep)| !keep && ended.contains(id.as_str()))
@@ -76,9 +76,9 @@ pub async fn record(conn: &mut Conn, attempts: &[Attempt<'_>]) -> Result<HashSet
     .await
 }
 
-// `unnest` turns eight arrays into rows, so the text and its plan are the same for any number of attempts. What has
-// ended stays ended, whoever reports another attempt. `json_build_object()` is an empty object: braces
-// in the text stand for bound values.
+// `unnest` turns eight arrays ($1 to $8, named in `u`) into rows, so the text and its plan are the same for any number
+// of attempts. Only pending deliveries change: an ended one stays ended, even if a late attempt is reported.
+// `json_build_object()` is the empty object, because `{}` in the text marks a bound value.
 const POSTGRES: &str = "UPDATE webhook_delivery AS d SET state = u.state, attempts = u.attempts, status = u.status,
         error = u.error, duration_ms = u.duration_ms, next_at = u.next_at, delivered_at = u.delivered_at,
         has_body = u.state <> 'delivered', body = CASE u.state WHEN 'delivered' THEN '' ELSE d.body END,
@@ -102,7 +102,7 @@ fn to_postgres<'a>(attempts: &'a [Attempt<'_>]) -> Sql<'a, Pg, (Text, Bool)> {
         .bind::<Array<Nullable<SqlTimestamp>>, _>(column(attempts, delivered_at))
 }
 
-/// The same for one row; SQLite is in this process, so nothing is gained by sending many at once.
+/// Updates one delivery. SQLite runs in this process, so several rows in one statement would save nothing.
 fn update<'a>(attempt: &'a Attempt<'_>) -> Sql<'a, diesel::sqlite::Sqlite, (Text, Bool)> {
     Sql::new(
         "UPDATE webhook_delivery SET state = {}, attempts = {}, status = {}, error = {}, duration_ms = {}, next_at = {},

@@ -1,4 +1,4 @@
-//! The log of deliveries, newest first, without bodies and headers.
+//! Log of deliveries, newest first, without bodies and headers.
 
 use base::Timestamp;
 use diesel::dsl::{exists, not};
@@ -12,40 +12,40 @@ use crate::error::Result;
 use crate::runs::OPEN;
 use crate::schema::{run, webhook_delivery};
 
-/// A delivery as the log shows it.
+/// Logged delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {
-    /// The `webhook-id` that its receiver sees.
+    /// Id, which the receiver sees as `webhook-id`.
     pub id: String,
-    /// The team whose event it tells of.
+    /// Id of the team.
     pub team_id: String,
-    /// The crawl or batch that it tells of.
+    /// Id of the crawl or batch.
     pub job_id: String,
-    /// The event's name.
+    /// Name of the event.
     pub event: String,
-    /// Where it goes.
+    /// Target URL.
     pub url: String,
-    /// What came of it so far.
+    /// Delivery state.
     pub state: State,
-    /// How many attempts were made.
+    /// Number of attempts so far.
     pub attempts: i32,
-    /// The status of the last answer, if one came.
+    /// HTTP status of the last response, if there was one.
     pub status: Option<i32>,
-    /// Why the last attempt failed.
+    /// Error of the last failed attempt.
     pub error: Option<String>,
-    /// How long the last attempt took, in milliseconds.
+    /// Duration of the last attempt, in milliseconds.
     pub duration_ms: Option<i64>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// When the receiver took it.
+    /// Time at which the receiver accepted it.
     pub delivered_at: Option<Timestamp>,
-    /// When the next attempt is due, while there is one.
+    /// Due time of the next attempt, if there is one.
     pub next_at: Option<Timestamp>,
-    /// Whether body and headers are still there, so that it can be sent again.
+    /// Whether body and headers are still stored, so that it can be sent again.
     pub has_body: bool,
-    /// The size of the body.
+    /// Size of the body, in bytes.
     pub body_bytes: i64,
-    /// SHA-256 of the body in hexadecimal digits; empty when it was made by an older version.
+    /// SHA-256 of the body in hexadecimal digits; empty if an older version created it.
     pub body_digest: String,
 }
 
@@ -70,7 +70,7 @@ struct Row {
     body_digest: String,
 }
 
-/// One delivery.
+/// Returns one delivery.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query), and [`Inconsistent`](crate::StoreError::Inconsistent) for an unknown state.
@@ -81,7 +81,7 @@ pub async fn find(conn: &mut Conn, id: &str) -> Result<Option<Logged>> {
     found.map(Logged::try_from).transpose()
 }
 
-/// Up to `limit` deliveries of a team, newest first, those with ids below `before`; of one state or of all.
+/// Returns up to `limit` deliveries of a team, newest first, with ids below `before`; only those in `state`, or all.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query), and [`Inconsistent`](crate::StoreError::Inconsistent) for an unknown state.
@@ -94,7 +94,7 @@ pub async fn list(
     limit: i64,
 ) -> Result<Vec<Logged>> {
     use webhook_delivery::columns as c;
-    // No id sorts behind this.
+    // No id sorts after this one.
     let before = before.unwrap_or("\u{10ffff}");
     let every = webhook_delivery::table.filter(c::team_id.eq(team)).filter(c::id.lt(before));
     let every = every.order(c::id.desc()).limit(limit);
@@ -108,10 +108,10 @@ pub async fn list(
     rows.into_iter().map(Logged::try_from).collect()
 }
 
-/// Removes up to `limit` deliveries made before `before`, whatever came of them, and says how many.
+/// Removes up to `limit` deliveries created before `before`, in any state, and returns their number.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then nothing is removed.
+/// [`Query`](crate::StoreError::Query); nothing was removed then.
 #[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     use webhook_delivery::columns as c;
@@ -124,11 +124,11 @@ pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<us
     .await
 }
 
-/// Removes body and headers of up to `limit` deliveries whose job is gone or over at `now`, and says of how many. What was
-/// still to be delivered has failed then; what may not be kept is removed.
+/// Removes body and headers of up to `limit` deliveries whose job is removed or expired at `now`, and returns their
+/// number. Pending ones fail; those that must not be kept are removed.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query); then nothing has changed.
+/// [`Query`](crate::StoreError::Query); nothing was changed then.
 #[crate::boxed]
 pub async fn drop_bodies(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<usize> {
     use webhook_delivery::columns as c;
@@ -138,7 +138,7 @@ pub async fn drop_bodies(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<
         let orphans = webhook_delivery::table.filter(c::has_body).filter(not(exists(alive))).limit(limit);
         let ids: Vec<String> = on!(conn, |conn| orphans.select(c::id).load(conn).await)?;
         let found = || webhook_delivery::table.filter(c::id.eq_any(&ids));
-        // Rows that may not be kept go first; what is left of the list is emptied, and failed where it was still pending.
+        // Rows that must not be kept are deleted first; the others are failed if pending, and emptied.
         let private = diesel::delete(found().filter(not(c::keep)));
         on!(conn, |conn| private.execute(conn).await)?;
         let failed =

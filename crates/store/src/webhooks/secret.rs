@@ -1,4 +1,4 @@
-//! What a team's webhooks are signed with, and its rotation.
+//! Signing secrets of webhooks and their rotation.
 
 use base::{Secret, Timestamp};
 use diesel::prelude::*;
@@ -9,18 +9,18 @@ use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::webhook_secret;
 
-/// The secrets of a team.
+/// Signing secrets of a team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Secrets {
-    /// The one to sign with.
+    /// Current secret.
     pub current: Secret,
-    /// The one before, and until when receivers may know only that.
+    /// Previous secret, and the time until which it is valid.
     pub previous: Option<(Secret, Timestamp)>,
-    /// When the current one came.
+    /// Time at which the current secret was set.
     pub created_at: Timestamp,
 }
 
-/// The secrets of a team, if it has any. The previous one is given while it is valid at `now`.
+/// Returns the secrets of a team, if it has any; the previous one only while it is valid at `now`.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query).
@@ -31,7 +31,7 @@ pub async fn secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<Opti
     Ok(found.map(|row| valid(row, now)))
 }
 
-/// Gives a team its first secret, unless it has one.
+/// Sets the first secret of a team, unless it has one.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query), also when the team is unknown.
@@ -45,10 +45,10 @@ pub async fn add_secret(conn: &mut Conn, team: &str, secret: &Secret, now: Times
     Ok(())
 }
 
-/// Replaces a team's secret. The one that was current until now stays valid until `previous_until`; any older one ends.
+/// Replaces the secret of a team. The present one stays valid until `previous_until`; an older one becomes invalid.
 ///
 /// # Errors
-/// [`Query`](crate::StoreError::Query), also when the team is unknown; the secret of before stays then.
+/// [`Query`](crate::StoreError::Query), also when the team is unknown; the secret is unchanged then.
 #[crate::boxed]
 pub async fn rotate(
     conn: &mut Conn,
@@ -59,7 +59,7 @@ pub async fn rotate(
 ) -> Result<()> {
     use webhook_secret::columns as c;
     let set = (
-        // The right sides see the row as it was, so this is the secret from before, although `secret` is set as well.
+        // The right sides of an UPDATE see the old row, so this is the old secret although `secret` is set as well.
         c::previous.eq(c::secret.nullable()),
         c::previous_until.eq(Some(DbTime::from(previous_until))),
         c::secret.eq(secret.expose()),
@@ -85,7 +85,7 @@ pub(super) fn columns() -> Selection {
     (c::secret, c::previous, c::previous_until, c::created_at)
 }
 
-/// What of a row is valid at `now`.
+/// Returns the secrets of a row that are valid at `now`.
 pub(super) fn valid((current, previous, until, created_at): Columns, now: Timestamp) -> Secrets {
     let previous = previous.zip(until.map(Timestamp::from)).filter(|(_, until)| *until > now);
     let previous = previous.map(|(secret, until)| (Secret::new(secret), until));

@@ -1,4 +1,4 @@
-//! What a team has done.
+//! Activity list of a team.
 
 use store::activity::{self, Entry, Kind, Place, Wanted};
 use store::browser::{self, Session};
@@ -21,7 +21,7 @@ async fn two_teams(store: &Store) {
     }
 }
 
-/// One of each kind, by minute, and something of another team.
+/// Adds one entry of each kind, by minute, and one of another team.
 async fn fill(conn: &mut Conn) {
     scrapes::insert(conn, &scrape("page", 1, None)).await.unwrap();
     scrapes::insert(conn, &scrape("failed", 2, Some("SCRAPE_TIMEOUT"))).await.unwrap();
@@ -71,7 +71,7 @@ async fn a_list_goes_on_where_it_ended(store: Store) {
     two_teams(&store).await;
     let mut conn = store.conn().await.unwrap();
     fill(&mut conn).await;
-    // Of the same moment: the id decides, whatever the table.
+    // Entries with equal times are ordered by id, across tables.
     for id in ["x1", "x3", "x5"] {
         scrapes::insert(&mut conn, &scrape(id, 5, None)).await.unwrap();
     }
@@ -88,7 +88,7 @@ async fn a_list_goes_on_where_it_ended(store: Store) {
                 break;
             }
             seen.extend(next);
-            // What is new stands before all of it.
+            // New entries come before all of these.
             let new = format!("new {} {step}", seen.len());
             scrapes::insert(&mut conn, &scrape(&new, 50, None)).await.unwrap();
         }

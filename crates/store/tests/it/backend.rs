@@ -1,4 +1,4 @@
-//! A database per test, made quickly: a copied file, or a copy of a template.
+//! Fast creation of a database for each test: a copied file, or a copy of a template.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -9,7 +9,7 @@ use store::{Options, Store};
 use tempfile::TempDir;
 use tokio::sync::OnceCell;
 
-/// A database that belongs to one test.
+/// Database of one test.
 pub(crate) struct Db {
     url: String,
     store: Store,
@@ -17,7 +17,7 @@ pub(crate) struct Db {
 }
 
 enum Kind {
-    /// The folder goes with the test.
+    /// Temporary folder, removed after the test.
     Sqlite {
         _folder: TempDir,
     },
@@ -27,7 +27,7 @@ enum Kind {
 }
 
 impl Db {
-    /// A migrated SQLite database.
+    /// Creates a migrated SQLite database.
     pub(crate) async fn sqlite() -> Db {
         static TEMPLATE: OnceCell<TempDir> = OnceCell::const_new();
         let template = TEMPLATE
@@ -42,18 +42,18 @@ impl Db {
         Self::of_folder(folder).await
     }
 
-    /// An empty SQLite database, in a folder that does not exist yet.
+    /// Creates an empty SQLite database, in a folder that does not exist yet.
     pub(crate) async fn empty_sqlite() -> Db {
         Self::of_folder(TempDir::new().unwrap()).await
     }
 
-    /// A migrated PostgreSQL database, if there is a server.
+    /// Creates a migrated PostgreSQL database, if there is a server.
     pub(crate) async fn postgres() -> Option<Db> {
         let template = template().await?;
         Some(Self::copy_of(template).await)
     }
 
-    /// An empty PostgreSQL database, if there is a server.
+    /// Creates an empty PostgreSQL database, if there is a server.
     pub(crate) async fn empty_postgres() -> Option<Db> {
         admin_url()?;
         Some(Self::copy_of("template0").await)
@@ -67,7 +67,7 @@ impl Db {
         &self.url
     }
 
-    /// Removes a PostgreSQL database; a failed test leaves its own for a look.
+    /// Removes a PostgreSQL database; a failed test leaves its own for inspection.
     pub(crate) async fn remove(self) {
         if let Kind::Postgres { name } = &self.kind {
             drop(self.store);
@@ -88,7 +88,7 @@ impl Db {
     }
 }
 
-/// Opens a database with the settings that the service uses.
+/// Opens a database with the settings of the service.
 pub(crate) async fn open(url: &str) -> Store {
     Store::open(url, Options { wait: Duration::from_secs(60), ..Options::default() }).await.unwrap()
 }
@@ -117,7 +117,8 @@ async fn admin(sql: &str) -> diesel::QueryResult<()> {
     AsyncPgConnection::establish(&url).await.expect("the test server answers").batch_execute(sql).await
 }
 
-/// Copying and renaming need a database without connections, and closing one takes the server a moment.
+/// Retries while the database has connections: copying and renaming need none, and closing one takes the server a
+/// moment.
 async fn patiently(sql: &str) {
     for _ in 0..200 {
         match admin(sql).await {
@@ -131,7 +132,7 @@ async fn patiently(sql: &str) {
     panic!("{sql}: the database stays in use");
 }
 
-/// The template for these very migrations. It outlives the process, since nextest runs each test in one of its own.
+/// Returns the template for the present migrations. It outlives the process, because nextest runs each test in its own.
 async fn template() -> Option<&'static str> {
     static NAME: OnceCell<String> = OnceCell::const_new();
     let url = admin_url()?;

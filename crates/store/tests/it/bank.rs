@@ -1,4 +1,4 @@
-//! Teams with credits, and the audit of their books.
+//! Teams with credits, and the audit of their ledger.
 
 use base::Timestamp;
 use billing::Balance;
@@ -8,12 +8,12 @@ use store::{Conn, Store};
 
 use crate::at;
 
-/// A booking without an API key.
+/// Returns a booking without an API key.
 pub(crate) fn booking<'a>(key: &'a str, team: &'a str, at: Timestamp) -> Booking<'a> {
     Booking { key, team, api_key: None, at }
 }
 
-/// A new team with these credits.
+/// Creates a team with these credits.
 pub(crate) async fn rich_team(store: &Store, team: &str, credits: i64) {
     let mut conn = store.conn().await.unwrap();
     teams::create(&mut conn, &Team::new(team, team, at(0))).await.unwrap();
@@ -22,7 +22,7 @@ pub(crate) async fn rich_team(store: &Store, team: &str, credits: i64) {
     }
 }
 
-/// Checks that the entries of each transfer add up to zero and those of the team to its balance, which is given back.
+/// Checks that the entries of each transfer add up to zero and those of the team to its balance; returns the balance.
 pub(crate) async fn audit(conn: &mut Conn, team: &str) -> Balance {
     let mut sums = [("available", 0), ("granted", 0), ("reserved", 0), ("spent", 0)];
     for booked in ledger::history(conn, team, None, 100_000).await.unwrap() {

@@ -1,4 +1,4 @@
-//! Sessions of browsers.
+//! Browser sessions.
 
 use base::Secret;
 use store::Store;
@@ -77,7 +77,7 @@ async fn a_scrape_has_one_session_at_a_time(store: Store) {
     browser::insert(&mut conn, &of("b", 3)).await.unwrap();
     assert_eq!(id(browser::last_of_scrape(&mut conn, "red", "page").await.unwrap()), Some("b".to_owned()));
     assert_eq!(id(browser::last_of_scrape(&mut conn, "blue", "page").await.unwrap()), None);
-    // Those without a scrape do not get in each other's way.
+    // Stand-alone sessions do not conflict with each other.
     browser::insert(&mut conn, &session("c", "red", 0)).await.unwrap();
     browser::insert(&mut conn, &session("d", "red", 0)).await.unwrap();
 }
@@ -94,7 +94,7 @@ async fn a_call_starts_one_session(store: Store) {
     browser::insert(&mut conn, &Session { call: call("l"), ..session("d", "red", 1) }).await.unwrap();
     assert_eq!(browser::find_by_key(&mut conn, "red", "k").await.unwrap(), Some(row));
     assert_eq!(browser::find_by_key(&mut conn, "red", "m").await.unwrap(), None);
-    // The end of a session does not free its key.
+    // The end of a session does not free its idempotency key.
     browser::end(&mut conn, "a", at(2), 1).await.unwrap();
     assert!(browser::insert(&mut conn, &again).await.unwrap_err().is_duplicate());
 }
@@ -111,7 +111,7 @@ async fn the_newest_come_first(store: Store) {
     let ids = |list: Vec<Session>| list.into_iter().map(|one| one.id).collect::<Vec<_>>();
     assert_eq!(ids(browser::list(&mut conn, "red", None, at(0), 9).await.unwrap()), ["b", "c", "a"]);
     assert_eq!(ids(browser::list(&mut conn, "red", None, at(0), 2).await.unwrap()), ["b", "c"]);
-    // The older ones are found however many have ended since; one that its server has left counts as ended.
+    // Older sessions are found however many have ended since; a session whose server is lost counts as ended.
     browser::end(&mut conn, "b", at(3), 1).await.unwrap();
     browser::renew(&mut conn, "a", at(3), at(6)).await.unwrap();
     assert_eq!(ids(browser::list(&mut conn, "red", Some(true), at(3), 1).await.unwrap()), ["a"]);

@@ -1,4 +1,4 @@
-//! The cache index.
+//! Cache index.
 
 use store::Store;
 use store::cache::{self, CacheEntry, Removed, Wanted};
@@ -112,7 +112,7 @@ async fn the_newest_in_the_window_come_first(store: Store) {
     check(9, 100, &[]).await;
 }
 
-/// What is deleted now, and forgotten.
+/// Deletes the bodies that are due, and returns them.
 async fn swept(store: &Store) -> Vec<String> {
     let mut conn = store.conn().await.unwrap();
     let bodies = cache::delete_next(&mut conn, 10).await.unwrap();
@@ -164,7 +164,7 @@ async fn a_copy_that_comes_before_the_deletion_keeps_its_body(store: Store) {
     cache::insert(&mut conn, &entry("b", "body", 200)).await.unwrap();
     assert!(cache::rely_on(&mut conn, "body").await.unwrap());
     assert_eq!(swept(&store).await, Vec::<String>::new());
-    // The same without asking: a process that dies in between.
+    // Again without asking, as when the process dies in between.
     assert_eq!(cache::expired(&mut conn, at(400), 9).await.unwrap().rows, 1);
     cache::insert(&mut conn, &entry("c", "body", 400)).await.unwrap();
     assert_eq!(swept(&store).await, Vec::<String>::new());
@@ -198,7 +198,7 @@ async fn a_deletion_that_was_broken_off_is_done_again(store: Store) {
     assert_eq!(swept(&store).await, Vec::<String>::new());
 }
 
-/// However the two fall together: a body that is deleted has no copy that relies on it.
+/// In any interleaving, a deleted body has no copy that relies on it.
 async fn a_copy_and_a_deletion_at_the_same_moment_agree(store: Store) {
     for round in 0..40 {
         let (body, key) = (format!("body {round}"), format!("key {round}"));
@@ -251,7 +251,7 @@ async fn small_bodies_come_and_go_with_their_copies(store: Store) {
     assert_eq!(swept(&store).await, Vec::<String>::new());
 }
 
-/// As when a body was kept before small ones went into the database.
+/// A body in two places: in the database, and in the blob store, where older versions put small ones too.
 async fn a_body_in_two_places_leaves_each_by_itself(store: Store) {
     let mut conn = store.conn().await.unwrap();
     cache::insert(&mut conn, &entry("a", "d", 0)).await.unwrap();

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of the test's own, whose TLS it can change, and an authority that signs certificates.
+//! PostgreSQL server of a single test, with changeable TLS settings, and a CA.
 
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
@@ -11,14 +11,14 @@ use tempfile::TempDir;
 
 use crate::backend::admin_url;
 
-/// A running server on 127.0.0.1; ends when dropped.
+/// Running server on 127.0.0.1; stops when dropped.
 pub(crate) struct Cluster {
     folder: TempDir,
     bin: PathBuf,
     port: u16,
 }
 
-/// An authority with its certificate in a file.
+/// CA with its certificate in a file.
 pub(crate) struct Authority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     pub(crate) file: PathBuf,
@@ -31,7 +31,8 @@ pub(crate) struct Identity {
 }
 
 impl Cluster {
-    /// A server without TLS that lets in whom `rules` (a `pg_hba.conf`) names; `None` where tests have no PostgreSQL.
+    /// Starts a server without TLS that admits the users in `rules` (a `pg_hba.conf`); `None` if tests have no
+    /// PostgreSQL.
     pub(crate) fn start(rules: &str) -> Option<Cluster> {
         admin_url()?;
         let Some(bin) = binaries() else {
@@ -48,52 +49,52 @@ impl Cluster {
         Some(cluster)
     }
 
-    /// Starts it, for the first time or after [`Cluster::stop`].
+    /// Starts the server, for the first time or after [`Cluster::stop`].
     pub(crate) fn go_on(&self) {
         let options = format!("-p {} -c listen_addresses=127.0.0.1 -c fsync=off -k ''", self.port);
         let log = self.path("data/server.log").display().to_string();
         self.run("pg_ctl", &["-s", "-w", "-o", &options, "-D", &self.data(), "-l", &log, "start"]);
     }
 
-    /// Stops it as a crash does.
+    /// Stops the server as a crash would.
     pub(crate) fn stop(&self) {
         self.run("pg_ctl", &["-s", "-w", "-m", "immediate", "-D", &self.data(), "stop"]);
     }
 
-    /// Lets all of its processes stand still, or go on.
+    /// Suspends or resumes all processes of the server.
     pub(crate) fn freeze(&self, is_frozen: bool) {
         let pid = std::fs::read_to_string(self.path("data/postmaster.pid")).unwrap();
         let pid = pid.lines().next().unwrap().to_owned();
         let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
         let signal = if is_frozen { "-STOP" } else { "-CONT" };
         for pid in children.split_whitespace().chain([pid.as_str()]) {
-            // One that ends meanwhile is gone.
+            // A process may end meanwhile.
             let _ = Command::new("kill").args([signal, pid]).output();
         }
     }
 
-    /// `postgres://user@host:port/postgres?query`.
+    /// Returns `postgres://user@host:port/postgres?query`.
     pub(crate) fn url(&self, user: &str, host: &str, query: &str) -> String {
         format!("postgres://{user}@{host}:{}/postgres?{query}", self.port)
     }
 
-    /// Where a file of the test lies.
+    /// Returns the path of a file of the test.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    /// Shows this certificate to new connections, and knows clients by that authority.
+    /// Uses this certificate for new connections, and this CA for client certificates.
     pub(crate) fn show(&self, identity: &Identity, clients: &Authority) {
         let (cert, key, ca) = (identity.cert.display(), identity.key.display(), clients.file.display());
         self.configure(&format!("ssl = on\nssl_cert_file = '{cert}'\nssl_key_file = '{key}'\nssl_ca_file = '{ca}'\n"));
     }
 
-    /// Goes on without TLS.
+    /// Turns TLS off.
     pub(crate) fn show_nothing(&self) {
         self.configure("ssl = off\n");
     }
 
-    /// Goes on with these settings, in place of those of an earlier call.
+    /// Applies these settings in place of those of an earlier call.
     pub(crate) fn configure(&self, settings: &str) {
         std::fs::write(self.path("data/postgresql.auto.conf"), settings).unwrap();
         self.give_away();
@@ -104,7 +105,7 @@ impl Cluster {
         self.path("data").display().to_string()
     }
 
-    /// PostgreSQL refuses to run as root; Debian's package brings a user for it, who must own what it reads.
+    /// Gives the files to user `postgres` of Debian's package, as PostgreSQL refuses to run as root.
     fn give_away(&self) {
         if is_root() {
             done(Command::new("chown").args(["-R", "postgres"]).arg(self.folder.path()));
@@ -144,7 +145,7 @@ impl Authority {
         Self { issuer, file }
     }
 
-    /// Signs a certificate for `name`, as host and as user, that ends with the year.
+    /// Signs a certificate for `name`, as host and as user, that expires at the end of the year.
     pub(crate) fn sign(&self, cluster: &Cluster, name: &str, year: i32) -> Identity {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         params.distinguished_name.push(DnType::CommonName, name);
@@ -159,7 +160,7 @@ impl Authority {
     }
 }
 
-/// PEM (RFC 7468), for the owner alone as PostgreSQL wants it of keys.
+/// Writes PEM (RFC 7468), readable for the owner only, as PostgreSQL requires for keys.
 fn write(file: &Path, label: &str, der: &[u8]) {
     use std::os::unix::fs::PermissionsExt as _;
     let text = STANDARD.encode(der);

@@ -1,4 +1,4 @@
-//! The queue, one call at a time.
+//! Queue functions, one call at a time.
 
 use std::time::Duration;
 
@@ -31,7 +31,7 @@ suite!(
     what_is_rolled_back_has_claimed_nothing,
 );
 
-/// A lane of team `team` that lets 100 jobs run.
+/// Returns a lane of team `team` with a cap of 100 jobs.
 pub(crate) fn lane<'a>(id: &'a str, team: &'a str) -> Lane<'a> {
     Lane { queue: "pages", id, team_id: team, cap: 100, team_cap: 100, delay: Duration::ZERO }
 }
@@ -67,7 +67,7 @@ pub(crate) async fn finish(conn: &mut Conn, claimed: &[Claimed], now: Timestamp)
     jobs::finish(conn, &held, now).await.unwrap().len()
 }
 
-/// When the queue of [`lane`] is due next.
+/// Returns the next due time of the queue of [`lane`].
 pub(crate) async fn next_due(conn: &mut Conn) -> Option<Timestamp> {
     jobs::next_due(conn).await.unwrap().get("pages").copied()
 }
@@ -260,7 +260,7 @@ async fn a_lost_lease_writes_nothing(store: Store) {
     assert_eq!(jobs::still_ours(&mut conn, &both).await.unwrap().len(), 1);
     assert_eq!(finish(&mut conn, &old, at(5)).await, 1);
     assert!(!jobs::bury(&mut conn, &old[1].held(None), "", at(5)).await.unwrap());
-    // The same worker, with both: only the newer one counts, and once.
+    // The same worker holds both tokens: only the newer one counts, and once.
     let mixed = [old[1].clone(), new[0].clone(), new[0].clone()];
     assert_eq!(finish(&mut conn, &mixed, at(5)).await, 1);
     sound(&mut conn).await;
@@ -314,7 +314,7 @@ async fn queues_do_not_share_counters(store: Store) {
 async fn all_queues_say_when_they_are_due(store: Store) {
     let mut conn = opened(&store).await;
     assert!(jobs::next_due(&mut conn).await.unwrap().is_empty());
-    // Names that no program of this version knows are as good as others.
+    // Kinds that this version does not know must work too.
     for (n, queue) in [(3, "pages"), (2, "models"), (4, "models")] {
         let new = NewJob { run_at: at(n), ..job(&format!("{queue}{n}")) };
         let team = if n == 4 { "b" } else { "a" };
@@ -385,7 +385,7 @@ async fn what_ends_jobs_claims_others(store: Store) {
 
     jobs::enqueue(&mut conn, &lane("m", "a"), &jobs_named("m", 9), at(4)).await.unwrap();
     let some = end_and_claim(&mut conn, &[], 3, at(4)).await;
-    // Nobody has ended a job of the team, so on PostgreSQL it is left to a claim.
+    // No job of this team was ended, so on PostgreSQL its jobs are left to a claim.
     let expect = if store.parallel_writers() { 0 } else { 3 };
     assert_eq!((some.jobs.len(), some.is_all), (expect, false));
     assert_eq!(claim(&mut conn, 9, at(4)).await.len(), 9 - expect);
@@ -396,7 +396,7 @@ async fn what_ends_jobs_leaves_nobody_behind(store: Store) {
     jobs::enqueue(&mut conn, &lane("l", "a"), &jobs_named("a", 9), at(0)).await.unwrap();
     let first = claim(&mut conn, 2, at(0)).await;
     jobs::enqueue(&mut conn, &lane("m", "b"), &jobs_named("b", 3), at(1)).await.unwrap();
-    // The team that waits is not to wait for as long as the other one has jobs.
+    // The waiting team must not wait until the other one has no jobs left.
     let more = end_and_claim(&mut conn, &first, 2, at(1)).await;
     let next = if store.parallel_writers() { claim(&mut conn, 2, at(1)).await } else { more.jobs };
     assert!(!more.is_all && next.iter().any(|job| job.team_id == "b"), "{next:?}");

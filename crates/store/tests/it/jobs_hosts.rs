@@ -1,4 +1,4 @@
-//! The queue asks hosts for turns.
+//! Queue and politeness: claims request turns at hosts.
 
 use std::time::Duration;
 
@@ -99,7 +99,7 @@ async fn teams_share_a_host(store: Store) {
     let four = claim(&mut conn, 20, at(0)).await;
     assert_eq!(four.len(), 4, "in all");
     ended(&mut conn, &four, HostAnswer::Answered(Duration::from_millis(1)), after(10)).await;
-    // Whoever had to wait comes back by itself, soon.
+    // A postponed job becomes ready again by itself, soon.
     let next = claim(&mut conn, 20, after(2000)).await;
     assert_eq!(next.len(), 4);
     assert_eq!(
@@ -121,7 +121,7 @@ async fn a_refusal_pauses_the_host(store: Store) {
     assert!(!claim(&mut conn, 9, after(120_100)).await.is_empty());
 }
 
-/// A batch of two hosts, one with nearly all URLs: its jobs are sent away and come back, and few claims are in vain.
+/// A batch of two hosts, one with nearly all URLs: its jobs are postponed and come back, and few claims return nothing.
 async fn a_thousand_jobs_of_one_host_all_end(store: Store) {
     let mut conn = opened(&store).await;
     let mut all = of_host("j", 300, "big.example");
@@ -146,7 +146,7 @@ async fn a_thousand_jobs_of_one_host_all_end(store: Store) {
         ended(&mut conn, &ends, HostAnswer::Answered(Duration::from_millis(200)), after(now)).await;
     }
     sound(&mut conn).await;
-    // Four at a time of 200 ms each are 15 s.
+    // 300 requests of 200 ms, four at a time, take 15 s.
     assert!(now < 25_000, "{now} ms in {rounds} rounds");
     assert_eq!(finish(&mut conn, &[], at(0)).await, 0);
 }
@@ -164,7 +164,7 @@ async fn a_worker_gets_jobs_of_its_host_ahead(store: Store) {
     let four = claim_as(&mut conn, "w", at(0)).await;
     assert_eq!(four.len(), 4, "nothing is known of it yet");
     ended(&mut conn, &four, QUICK, after(8)).await;
-    // As many as it answers in 30 ms, and no more than before at a time.
+    // As many as the host answers in 30 ms, and no more than before at a time.
     let ahead = claim_as(&mut conn, "w", after(9)).await;
     assert_eq!((ahead.len(), ahead[0].host_slots, ahead[18].host_slots), (19, 4, 4));
     assert!(ahead.iter().map(|job| job.start_at).is_sorted());
@@ -190,7 +190,7 @@ async fn nobody_gets_jobs_of_a_shared_host_ahead(store: Store) {
     let ahead = claim_as(&mut conn, "w", after(2000)).await;
     assert_eq!(ahead.len(), 19);
     assert!(ahead.iter().all(|job| job.team_id == "b"), "the team whose turn it is");
-    // Another worker finds it taken, and from then on the first one takes no more than its slots.
+    // Another worker finds the host in use, and from then on the first one takes no more than its slots.
     assert_eq!(claim_as(&mut conn, "other", after(2001)).await, []);
     ended(&mut conn, &ahead[..17], QUICK, after(2100)).await;
     let one = claim_as(&mut conn, "w", after(2100)).await;

@@ -1,4 +1,4 @@
-//! The queue against a model of a few lines: random commands, the same jobs in the same states, the rules kept.
+//! Model test of the queue: random commands must leave the same jobs in the same states as a small model.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ enum Command {
     /// Lane, name, phase, priority, minutes to wait, attempts, number of a unique key.
     Enqueue(usize, u8, i32, i32, i64, i32, Option<u8>),
     Claim(usize),
-    /// The n-th claim there ever was, of a living or a dead holder.
+    /// Claim number n, of a living or a dead holder.
     Finish(usize),
     Retry(usize, i64, bool),
     Bury(usize),
@@ -54,7 +54,7 @@ fn command() -> impl Strategy<Value = Command> {
     ]
 }
 
-/// A job as the model knows it.
+/// Job in the model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Known {
     lane: usize,
@@ -64,7 +64,7 @@ struct Known {
     attempt: i32,
     max_attempts: i32,
     key: Option<u8>,
-    /// Token and end of the lease.
+    /// Token and expiry of the lease.
     lease: Option<(String, i64)>,
 }
 
@@ -93,7 +93,7 @@ async fn play(store: &Store, commands: Vec<Command>) -> Result<(), TestCaseError
         rich_team(store, team, 0).await;
     }
     let mut conn = store.conn().await.unwrap();
-    // What the last case left is not for this one to claim.
+    // Jobs of the previous case must not be claimed by this one.
     for job in jobs::list(&mut conn, Filter::default(), None, 9999).await.unwrap() {
         jobs::cancel(&mut conn, "pages", &job.lane, at(0)).await.unwrap();
     }
@@ -180,7 +180,7 @@ impl Play {
         Ok(())
     }
 
-    /// Claims until nothing comes: then the model must know of nothing either.
+    /// Claims until nothing is returned: then the model must have no candidate either.
     async fn claim(&mut self, conn: &mut Conn, most: usize) -> Result<(), TestCaseError> {
         let now = self.model.now;
         let mut left = most;
@@ -211,7 +211,7 @@ impl Play {
         Ok(())
     }
 
-    /// What may be claimed next: those of the lowest phase that come first in their lanes, and the lanes.
+    /// Returns the candidates of the next claim: the first ones of the lowest phase of each lane, with the lanes.
     fn eligible(&self) -> Vec<(String, usize)> {
         let running = |team: usize, lane: Option<usize>| {
             let of = |job: &&Known| LANES[job.lane].1 == team && lane.is_none_or(|lane| lane == job.lane);

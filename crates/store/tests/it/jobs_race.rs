@@ -1,4 +1,4 @@
-//! The queue with many workers at once.
+//! Queue with many concurrent workers.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -72,7 +72,7 @@ async fn a_small_team_is_not_starved(store: Store) {
         jobs::enqueue(&mut conn, &lane(&team, &team), &jobs_named(&team, 1), at(0)).await.unwrap();
     }
     let mut small = 0;
-    // Two teams at a time, the big one among them now and then.
+    // Two teams at a time, sometimes with the big one among them.
     for _ in 0..17 {
         let got = claim(&mut conn, 20, at(0)).await;
         small += got.iter().filter(|job| job.team_id != "big").count();
@@ -82,7 +82,7 @@ async fn a_small_team_is_not_starved(store: Store) {
     sound(&mut conn).await;
 }
 
-/// Every call there is, from many tasks, with hosts: nothing waits for ever, nothing is lost, all counters are right.
+/// All functions from many tasks, with hosts: no deadlock, no lost job, and right counters.
 async fn everything_at_once_stays_sound(store: Store) {
     for team in ["a", "b", "c"] {
         rich_team(&store, team, 0).await;
@@ -121,7 +121,7 @@ async fn everything_at_once_stays_sound(store: Store) {
         worker.await.unwrap();
     }
     sound(&mut conn).await;
-    // What was retried and promised for later comes in time; leases that nobody kept end.
+    // Retried and postponed jobs become ready in time, and abandoned leases expire.
     let mut minute = 10;
     while !jobs::list(&mut conn, jobs::Filter::default(), None, 1).await.unwrap().is_empty() {
         minute += 3;
@@ -158,7 +158,7 @@ async fn one_round(conn: &mut Conn, worker: usize, round: usize) -> usize {
     }
 }
 
-/// Jobs that come while a worker finds that there are none: one of the two must see the other.
+/// Race between jobs that are added and a worker that finds none: one of the two must see the other.
 async fn an_enqueue_during_claims_is_not_lost(store: Store) {
     rich_team(&store, "a", 0).await;
     let adder = {

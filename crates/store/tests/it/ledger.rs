@@ -1,4 +1,4 @@
-//! The ledger: one command at a time, repeated, and late.
+//! Ledger commands: single, repeated, late.
 
 use billing::{Applied, Balance, Hold, LedgerError};
 use chrono::{DateTime, NaiveDate};
@@ -91,7 +91,7 @@ async fn too_little_is_refused(store: Store) {
     let error = refused(ledger::settle(&mut conn, &held, 3, at(1)).await);
     assert_eq!(error, LedgerError::Overdrawn { needed: 3, remaining: 2 });
     assert_eq!(refused(ledger::settle(&mut conn, &held, -1, at(1)).await), LedgerError::Amount(-1));
-    // A key that was refused is free.
+    // The key of a refused command is free.
     ledger::reserve(&mut conn, &booking("s1", "team", at(0)), 1, at(5)).await.unwrap();
     assert_eq!(audit(&mut conn, "team").await.available, 0);
 }

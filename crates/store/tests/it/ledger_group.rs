@@ -1,4 +1,4 @@
-//! Bookings of a team together against the same ones alone: the same answers, the same rows.
+//! Group bookings must give the same results and rows as single bookings.
 
 use billing::LedgerError;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ suite!(
 
 const CASES: u32 = 16;
 
-/// What is booked: the number of a key, and credits.
+/// Operation to book: the number of its key, and credits.
 #[derive(Debug, Clone)]
 enum Wish {
     Reserve(u8, i64),
@@ -65,7 +65,7 @@ async fn compare(store: &Store, groups: &[Vec<Wish>]) {
     assert_eq!(mine, others);
 }
 
-/// Books a group as the service does: together, and when that fails, each alone.
+/// Books a group as the service does: together, or each order alone if that fails.
 async fn book(conn: &mut Conn, team: &str, group: &[Wish], together: bool) -> Vec<Result<(), LedgerError>> {
     let mut held = Vec::new();
     for wish in group {
@@ -97,7 +97,7 @@ fn key(team: &str, wish: &Wish) -> String {
     }
 }
 
-/// Nobody settles what was never reserved.
+/// Returns the order of a wish; `None` for the settlement of a reservation that was never made.
 fn order<'a>(wish: &Wish, held: Option<&'a Reservation>, key: &'a str) -> Option<Order<'a>> {
     let task = match *wish {
         Wish::Reserve(_, amount) => Task::Reserve { amount, expires_at: at(5) },
@@ -121,7 +121,7 @@ async fn alone(conn: &mut Conn, team: &str, order: &Order<'_>) -> Result<(), Led
     }
 }
 
-/// The transfers of a team without its name, and what each reservation has left.
+/// Returns the transfers of a team without its name, and the rest of each reservation.
 async fn rows(conn: &mut Conn, team: &str) -> Vec<(String, String, i64, Option<i64>)> {
     let mut rows = Vec::new();
     for row in ledger::history(conn, team, None, 1000).await.unwrap() {

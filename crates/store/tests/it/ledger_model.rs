@@ -1,4 +1,4 @@
-//! The ledger in SQL against the model in `billing`: random commands, the same answers, the same rows.
+//! Model test of the ledger: random commands must give the same results and rows in SQL as in `billing`.
 
 use billing::{Account, Applied, Command, Ledger, LedgerError};
 use proptest::prelude::*;
@@ -15,7 +15,7 @@ suite!(random_commands_do_what_the_model_does);
 
 const CASES: u32 = 24;
 
-/// Which team, under which key, what. Names are completed with the number of the case.
+/// Command with its team and key. Names are completed with the number of the case.
 type Operation = (usize, String, Command);
 
 fn operation() -> impl Strategy<Value = Operation> {

@@ -1,4 +1,4 @@
-//! The ledger with 64 callers at once.
+//! Ledger with 64 concurrent callers.
 
 use billing::{Balance, Hold, LedgerError};
 use futures_util::future::join_all;
@@ -50,7 +50,7 @@ async fn one_key_used_by_many_at_once_is_booked_once(store: Store) {
     assert_eq!(balance, Balance { available: 98, reserved: 0, spent: 2, granted: 100 });
 }
 
-/// What 64 requests do at once, with statements outside transactions between them: none may meet a locked database.
+/// 64 concurrent requests, with statements outside of transactions between them: none may fail with a locked database.
 async fn sixty_four_whole_scrapes_at_once_all_end(store: Store) {
     rich_team(&store, "team", 640).await;
     let scrapes = (0..64).map(|_| {

@@ -1,5 +1,5 @@
-//! One suite, run on SQLite (a copied file per test) and on PostgreSQL (a database per test, copied from a template).
-//! The PostgreSQL half needs QUARRY_TEST_POSTGRES, the URL of an administrator; `cargo xtask test` sets it.
+//! Test suite that runs on SQLite (a copied file for each test) and on PostgreSQL (a copied template database for each
+//! test). PostgreSQL needs QUARRY_TEST_POSTGRES, the URL of an administrator, which `cargo xtask test` sets.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "helpers of tests are tests")]
 
@@ -55,12 +55,12 @@ macro_rules! suite {
 }
 pub(crate) use suite;
 
-/// Minute `minutes` of the tests' time.
+/// Returns minute `minutes` of the tests' time.
 pub(crate) fn at(minutes: i64) -> Timestamp {
     DateTime::from_timestamp(1_790_000_000, 123_456_000).unwrap() + TimeDelta::minutes(minutes)
 }
 
-/// A fresh id.
+/// Returns a fresh id.
 pub(crate) fn id() -> String {
     base::new_id().to_string()
 }

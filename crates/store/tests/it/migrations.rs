@@ -1,4 +1,4 @@
-//! The schema: up, down, up; several processes at once; the same columns on both backends.
+//! Schema: up, down, up; several processes at once; equal columns on both backends.
 
 use diesel::connection::Connection as _;
 use diesel::sql_types::Text;
@@ -29,7 +29,7 @@ const POSTGRES_LINES: &str = "
     UNION ALL SELECT 'index ' || indexname FROM pg_indexes
     WHERE schemaname = 'public' AND indexname NOT LIKE '%\\_pkey' AND indexname NOT LIKE '%\\_key'";
 
-/// Every column with its type, and every index.
+/// Returns every column with its type, and every index.
 async fn lines(db: &Db) -> Vec<String> {
     let lines: Vec<Line> = match db.url().strip_prefix("sqlite://") {
         Some(path) => {
@@ -61,7 +61,7 @@ async fn up_down_up(db: &Db) {
     assert_eq!(lines(db).await, first);
 }
 
-/// As several processes that start together: each with its own pool.
+/// Several processes start together, each with its own pool.
 async fn eight_at_once(db: &Db) {
     let starts = (0..8).map(|_| {
         let url = db.url().to_owned();
@@ -96,7 +96,7 @@ async fn postgres_eight_starts_at_once() {
     db.remove().await;
 }
 
-/// A database of the version before runs, as it stood when its process was killed.
+/// Loads a database from before runs, as it was when its process was killed.
 async fn load_old(db: &Db) {
     match db.url().strip_prefix("sqlite://") {
         Some(path) => {
@@ -110,7 +110,7 @@ async fn load_old(db: &Db) {
     }
 }
 
-/// Tables are rebuilt that others refer to: nothing may go with the old ones, also where rows would follow their parents.
+/// Rebuilding tables that others refer to must not delete rows, not even by cascade.
 async fn old_data_stays(db: &Db) {
     load_old(db).await;
     let store = db.store();
@@ -141,7 +141,7 @@ async fn old_data_stays(db: &Db) {
     assert_eq!(found, expect);
     let blocked = runs::active(&mut conn, &team.id, "crawl", 1).await.unwrap().remove(0);
     assert_eq!(runs::listed(&mut conn, &blocked, PageState::Blocked, "", 10).await.unwrap().len(), 1);
-    // Documents go with their run: references lead where they should.
+    // Documents are removed with their run, so the foreign keys are right.
     runs::remove(&mut conn, &blocked).await.unwrap();
     assert!(runs::documents(&mut conn, &blocked, 0, 10).await.unwrap().is_empty());
     drop(conn);

@@ -1,4 +1,4 @@
-//! A database that is away, or cannot be written, and comes back.
+//! Outages: a database that goes away, or cannot be written, and comes back.
 
 use std::time::{Duration, Instant};
 
@@ -12,14 +12,14 @@ use crate::at;
 use crate::backend::Db;
 use crate::cluster::Cluster;
 
-/// The longest time until a caller hears of it: two seconds, and what a busy machine adds.
+/// Longest time until a caller gets the error: two seconds, plus a margin for a busy machine.
 const SOON: Duration = Duration::from_secs(5);
 
 async fn write(store: &Store, id: &str) -> Result<()> {
     teams::create(&mut store.conn().await?, &Team::new(id, id, at(0))).await
 }
 
-/// Several who write at once all fail soon, for this reason.
+/// Checks that concurrent writers all fail soon, for this reason.
 async fn fails_soon(store: &Store, trouble: Trouble) {
     let tries = (0..8).map(|number| {
         let store = store.clone();
@@ -37,7 +37,7 @@ async fn fails_soon(store: &Store, trouble: Trouble) {
     assert_eq!(store.trouble(), Some(trouble));
 }
 
-/// Nobody has to ask for the end to be noticed.
+/// Waits for the end of the outage, which must be noticed without requests.
 async fn works_again(store: &Store) {
     let started = Instant::now();
     while store.trouble().is_some() {
@@ -77,7 +77,7 @@ async fn a_stopped_and_a_frozen_postgresql() {
     works_again(&store).await;
 }
 
-/// It answers every question, and refuses every change.
+/// A read-only server answers queries and refuses writes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_read_only_postgresql() {
     let Some(cluster) = Cluster::start("host all all 127.0.0.1/32 trust\n") else { return };
@@ -85,7 +85,7 @@ async fn a_read_only_postgresql() {
     store.migrate().await.unwrap();
     cluster.configure("default_transaction_read_only = on\n");
     let started = Instant::now();
-    // Its processes hear of a new setting one by one.
+    // Its processes pick up a new setting one by one.
     while write(&store, &base::new_id().to_string()).await.is_ok() {
         assert!(started.elapsed() < SOON, "it can still be written");
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -131,7 +131,7 @@ async fn a_disk_without_room() {
     store.migrate().await.unwrap();
     disk.fill();
     let error = loop {
-        // The log of the database may have room that was never given back.
+        // The WAL may have free room that was never returned to the disk.
         match write(&store, &base::new_id().to_string()).await {
             Ok(()) => {}
             Err(error) => break error,

@@ -1,4 +1,4 @@
-//! Profiles of browsers.
+//! Browser profiles.
 
 use store::profiles::{self, NewState};
 use store::teams::{self, Team};

@@ -1,4 +1,4 @@
-//! Answers for robots.txt.
+//! Cache of robots.txt responses.
 
 use store::Store;
 use store::robots::{self, RobotsAnswer};

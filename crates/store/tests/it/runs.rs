@@ -1,4 +1,4 @@
-//! Runs: their pages, bounds, documents, traps, and their end.
+//! Runs: pages, limits, documents, traps, removal.
 
 use std::collections::{HashMap, HashSet};
 
@@ -48,7 +48,7 @@ pub(crate) fn run(id: &str) -> Run {
     }
 }
 
-/// Adds a run with at most so many items.
+/// Adds a run with a limit of items.
 pub(crate) async fn create(conn: &mut Conn, run: &Run, max_items: i64) -> bool {
     runs::create(conn, run, &Progress::new(&run.id, max_items)).await.unwrap()
 }
@@ -64,7 +64,7 @@ fn pages(names: impl IntoIterator<Item = u32>) -> Vec<NewPage> {
     names.into_iter().map(page).collect()
 }
 
-/// A store with a team and one run.
+/// Creates a store with a team and one run.
 async fn begin(store: &Store, limit: i64) -> Conn {
     let mut conn = store.conn().await.unwrap();
     teams::create(&mut conn, &teams::Team::new("red", "red", at(0))).await.unwrap();
@@ -72,7 +72,7 @@ async fn begin(store: &Store, limit: i64) -> Conn {
     conn
 }
 
-/// Changes the run as operations do: locked, then saved.
+/// Changes the run as operations do: locks its progress, then saves it.
 async fn add(conn: &mut Conn, found: Vec<NewPage>) -> (Vec<NewPage>, Progress) {
     let changed: store::Result<_> = conn
         .tx(async |conn: &mut Conn| {
@@ -136,7 +136,7 @@ async fn twenty_workers_do_not_overshoot_the_limit(store: Store) {
             let mut taken = 0;
             for step in 0..10 {
                 let mut conn = store.conn().await.unwrap();
-                // Half of what each finds, others find too.
+                // Half of the pages that each worker finds are found by others too.
                 let found = pages((0..6).map(|n| if n % 2 == 0 { step * 6 + n } else { worker * 1000 + step * 6 + n }));
                 taken += add(&mut conn, found).await.0.len();
             }
@@ -195,7 +195,7 @@ async fn what_is_left_alone_is_listed(store: Store) {
     assert_eq!(behind, listed[1..]);
     assert_eq!(runs::listed(&mut conn, "one", PageState::Blocked, "", 1).await.unwrap(), listed[..1]);
     assert!(runs::listed(&mut conn, "one", PageState::External, "", 10).await.unwrap().is_empty());
-    // What is listed is known: it is not taken on later.
+    // Listed pages are known, so they are not taken on later.
     assert!(add(&mut conn, pages([1])).await.0.is_empty());
 }
 
@@ -203,7 +203,7 @@ async fn known_keys_are_told(store: Store) {
     let mut conn = begin(&store, 10).await;
     assert!(create(&mut conn, &run("two"), 10).await);
     add(&mut conn, pages([1, 2])).await;
-    // More than one statement looks up.
+    // More keys than fit into one statement.
     let asked = pages(2..=1100);
     let keys = || asked.iter().map(|page| page.key.as_slice()).collect();
     let known = runs::known_keys(&mut conn, "one", keys()).await.unwrap();
@@ -245,7 +245,7 @@ async fn pages_wait_for_others(store: Store) {
     let taken = add(&mut conn, pages([1, 2, 3, 4])).await.0;
     let [one, two, three, four] = [0, 1, 2, 3].map(|n| taken[n].id.as_str());
     let far = runs::Way { depth: 1, parent: Some("https://a.test/p".to_owned()) };
-    // One waits for two, two for three; four has waited without another way than that of its row.
+    // Page 1 waits for 2, and 2 for 3; page 4 has waited without a path other than that of its row.
     for (page, other, content, way) in
         [(one, two, None, Some(&far)), (two, three, Some(u64::MAX), None), (four, three, Some(8), None)]
     {
@@ -273,7 +273,7 @@ async fn pages_wait_for_others(store: Store) {
     let read = runs::standings(&mut conn, "one", &[&taken[3].key]).await.unwrap();
     let again = &read[&taken[3].key];
     assert_eq!((again.state, again.content, again.has_waited), (PageState::Queued, None, true));
-    // Pages that wait in a ring end nowhere.
+    // A cycle of waiting pages has no end.
     for (page, other) in [(one, four), (four, one)] {
         runs::wait(&mut conn, page, &runs::Wait { other, content: None, way: None }).await.unwrap();
     }
@@ -304,7 +304,7 @@ async fn an_alias_leads_to_its_document(store: Store) {
     for (key, state) in keys[1..].iter().zip([PageState::Alias, PageState::Failed]) {
         assert_eq!((after[*key].state, after[*key].content, after[*key].is_read()), (state, Some(9), true));
     }
-    // The links of the document are followed, where the alias is nearer.
+    // The alias is nearer, so the links of its document are followed again.
     let way = runs::Way { depth: 0, parent: None };
     let found = runs::shorten(&mut conn, "one", &HashMap::from([(alias.key.clone(), way)])).await.unwrap();
     let expect = runs::ShorterWay { page: taken[0].id.clone(), url: alias.url, depth: 0, is_read: true };
@@ -345,7 +345,7 @@ async fn expired_runs_go_with_all_they_have(store: Store) {
     assert_eq!(runs::expired(&mut conn, at(60)).await.unwrap().as_deref(), Some("one"));
     let keys = ["documents/2", "documents/3", "documents/9"];
     assert_eq!(runs::known_blobs(&mut conn, &keys).await.unwrap(), HashSet::from(["documents/2".to_owned()]));
-    // Two of each kind at a time: documents, pages, a piece, families; then the rest.
+    // Two rows of each table at a time: documents, pages, a piece, families; then the rest.
     let first = runs::first_documents(&mut conn, "one", 2).await.unwrap();
     assert_eq!(first, [(1, None, 10), (2, Some("documents/2".to_owned()), 10)]);
     assert_eq!(runs::erase(&mut conn, "one", 2, 2, true).await.unwrap(), 2 + 2 + 1 + 2);

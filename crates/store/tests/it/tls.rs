@@ -1,4 +1,4 @@
-//! Encrypted connections to a real server: who is let in, who is refused, and that nothing goes around it.
+//! TLS connections to a real server: which are accepted, which are refused, and that every connection uses it.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use store::{Options, Store};
 use crate::at;
 use crate::cluster::{Authority, Cluster};
 
-/// `postgres` may come as it likes, the others only as it says.
+/// Rules: `postgres` may connect in any way, the others only as stated.
 const RULES: &str = "
     host      all postgres 127.0.0.1/32 trust
     hostssl   all hidden   127.0.0.1/32 trust
@@ -30,7 +30,7 @@ async fn taken(url: &str) {
     store.conn().await.unwrap_or_else(|error| panic!("{url}: {error}"));
 }
 
-/// Refused with a message that holds each part and no password.
+/// Checks that the connection is refused with a message that holds each part and no password.
 async fn refused(url: &str, parts: &[&str]) {
     let error = opened(url).await.err().unwrap_or_else(|| panic!("{url} was taken"));
     assert!(parts.iter().all(|part| error.contains(part)) && !error.contains("hush"), "{url}: {error}");
@@ -41,7 +41,7 @@ async fn as_admin(cluster: &Cluster, sql: &str) {
     AsyncPgConnection::establish(&url).await.unwrap().batch_execute(sql).await.unwrap();
 }
 
-/// The server reads its settings again a moment after it was told to.
+/// Waits until the server has applied its settings.
 async fn until_tls(cluster: &Cluster, is_on: bool) {
     let mode = if is_on { "require" } else { "disable" };
     let probe = cluster.url("postgres", "localhost", "sslmode=require");
@@ -111,7 +111,7 @@ async fn the_login_may_need_tls_or_its_absence() {
     as_admin(&cluster, "CREATE ROLE hidden LOGIN; CREATE ROLE open LOGIN; CREATE ROLE card LOGIN").await;
     as_admin(&cluster, "CREATE ROLE bound LOGIN PASSWORD 'hush'").await;
 
-    // `allow` and `prefer` try the other way when the first is refused.
+    // `allow` and `prefer` retry the other way when the first attempt is refused.
     for mode in ["allow", "prefer", "require"] {
         taken(&cluster.url("hidden", "localhost", &format!("sslmode={mode}"))).await;
     }
@@ -121,11 +121,11 @@ async fn the_login_may_need_tls_or_its_absence() {
     refused(&cluster.url("hidden", "localhost", "sslmode=disable"), &["pg_hba.conf"]).await;
     refused(&cluster.url("open", "localhost", "sslmode=require"), &["pg_hba.conf"]).await;
 
-    // A login that is tied to the certificate.
+    // Login with channel binding.
     taken(&cluster.url("bound:hush", "localhost", "sslmode=require&channel_binding=require")).await;
     refused(&cluster.url("bound:hush2", "localhost", "sslmode=require"), &["password authentication failed"]).await;
 
-    // A client that shows a certificate.
+    // Login with a client certificate.
     let files = |identity: &crate::cluster::Identity| {
         format!("sslmode=require&sslcert={}&sslkey={}", identity.cert.display(), identity.key.display())
     };
@@ -142,7 +142,7 @@ struct Count {
     count: i64,
 }
 
-/// The pool, the migrations and the notices, as a user who may not come otherwise.
+/// The pool, the migrations and LISTEN, as a user who must use TLS.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_connection_is_encrypted() {
     let Some(cluster) = Cluster::start(RULES) else { return };

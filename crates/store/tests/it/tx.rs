@@ -1,4 +1,4 @@
-//! Transactions: what is committed, what is rolled back, and what a dropped future leaves behind.
+//! Transactions: commit, rollback, and futures that are dropped in between.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ suite!(
     a_failed_command_undoes_the_whole_transaction,
 );
 
-/// Whoever has the writing connection is waited for, by transactions and by single statements, and reading goes on.
+/// Transactions and single statements wait for the writing connection, while reads go on.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn writes_share_one_connection() {
     let db = Db::sqlite().await;
@@ -42,7 +42,7 @@ async fn writes_share_one_connection() {
     assert!(!waiting.await.unwrap(), "the first was first");
 }
 
-/// A server and a worker: two pools on one file, which know of each other through the file alone.
+/// A server and a worker: two pools on one file, which only share that file.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_processes_share_one_sqlite_file() {
     let db = Db::sqlite().await;
@@ -66,7 +66,7 @@ async fn two_processes_share_one_sqlite_file() {
     assert_eq!(audit(&mut db.store().conn().await.unwrap(), "team").await.spent, 320);
 }
 
-/// Whoever writes behind a transaction that does not end is told so, and nobody after it.
+/// A write behind a transaction that does not end times out; later writes work.
 #[tokio::test(start_paused = true)]
 async fn a_writer_that_stands_still_holds_nobody_for_ever() {
     let db = Db::sqlite().await;
@@ -89,7 +89,7 @@ async fn a_writer_that_stands_still_holds_nobody_for_ever() {
     assert!(leases::acquire(&mut other, "lease", "me", at(0), at(1)).await.unwrap(), "the turn is free again");
 }
 
-/// A runtime that has no other thread to send its tasks to.
+/// A single-threaded runtime, which has no other thread for its tasks.
 #[tokio::test]
 async fn one_thread_is_enough_for_sqlite() {
     let db = Db::sqlite().await;
@@ -145,7 +145,7 @@ async fn a_dropped_transaction_leaves_nothing_behind(store: Store) {
     let again: Result<(), StoreError> = conn.tx(async |_: &mut Conn| Ok(())).await;
     assert!(again.is_err(), "the connection still has the old transaction");
     drop(conn);
-    // The row is gone, and nothing holds a lock on it: the same id can be written at once.
+    // The row is gone and holds no lock: the same id can be written at once.
     let mut conn = store.conn().await.unwrap();
     assert!(teams::find(&mut conn, "ghost").await.unwrap().is_none());
     teams::create(&mut conn, &Team::new("ghost", "", at(0))).await.unwrap();
@@ -161,7 +161,7 @@ async fn futures_dropped_anywhere_leave_a_sound_ledger(store: Store) {
             let held = ledger::reserve(&mut conn, &booking(&key, "team", at(0)), 3, at(5)).await.unwrap();
             ledger::settle(&mut conn, &held, 1, at(1)).await.unwrap();
         };
-        // Each a little later than the one before: from the first statement to behind the last.
+        // Each drop comes a little later than the one before: from the first statement to after the last.
         let _ = tokio::time::timeout(Duration::from_micros(150 * n), work).await;
     }
     let mut conn = store.conn().await.unwrap();

@@ -182,7 +182,7 @@ async fn old_ones_are_forgotten(store: Store) {
     assert_eq!(left.iter().map(|logged| logged.id.as_str()).collect::<Vec<_>>(), ["d4", "d3"]);
 }
 
-/// Whether body and headers are there, and how it stands.
+/// Returns whether body and headers are stored, and the delivery state.
 async fn contents(conn: &mut Conn, id: &str) -> (bool, State) {
     let (outgoing, _) = webhooks::for_attempt(conn, id, at(0)).await.unwrap().unwrap();
     let logged = webhooks::find(conn, id).await.unwrap().unwrap();

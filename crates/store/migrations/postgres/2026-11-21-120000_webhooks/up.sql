@@ -1,4 +1,4 @@
--- What a team's webhooks are signed with. It has to be readable: whoever signs needs the secret itself.
+-- Signing secrets of webhooks. They are stored in plain text because signing needs the secret itself.
 CREATE TABLE webhook_secret (
     team_id TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES team (id),
     secret TEXT NOT NULL,
@@ -8,7 +8,8 @@ CREATE TABLE webhook_secret (
     CHECK ((previous IS NULL) = (previous_until IS NULL))
 );
 
--- One row per event and hook. The body is kept as it was made, so that every attempt sends the same bytes.
+-- Webhook deliveries, one row per event and hook. The body is stored as it was built, so that every attempt sends the
+-- same bytes.
 CREATE TABLE webhook_delivery (
     id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     team_id TEXT COLLATE "C" NOT NULL REFERENCES team (id),

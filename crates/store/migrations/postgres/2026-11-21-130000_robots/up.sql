@@ -1,5 +1,5 @@
--- What each site answered for robots.txt, shared by all processes. No status: nobody answered, and error says why. The
--- body is kept only when there was a file. verified: whether the site's certificate was checked.
+-- Cache of robots.txt responses, shared by all processes. Without a response, status is NULL and error says why. body
+-- is set only if there was a file. verified: whether the site's certificate was verified.
 CREATE TABLE robots (
     origin TEXT COLLATE "C" NOT NULL,
     verified BOOLEAN NOT NULL,

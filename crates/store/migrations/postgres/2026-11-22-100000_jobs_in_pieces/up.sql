@@ -1,4 +1,4 @@
--- Pages of a batch that was accepted and that have no rows yet: its list in pieces, in their order.
+-- Pages of an accepted batch that have no rows yet: its list in ordered pieces.
 CREATE TABLE crawl_piece (
     crawl_id TEXT COLLATE "C" NOT NULL REFERENCES crawl (id) ON DELETE CASCADE,
     seq BIGINT NOT NULL,
@@ -6,7 +6,7 @@ CREATE TABLE crawl_piece (
     PRIMARY KEY (crawl_id, seq)
 );
 
--- Calls that added pages under an idempotency key. They live as long as the batch.
+-- Idempotent calls that added pages to a batch. They are removed with the batch.
 CREATE TABLE crawl_append (
     crawl_id TEXT COLLATE "C" NOT NULL REFERENCES crawl (id) ON DELETE CASCADE,
     idempotency_key TEXT NOT NULL,
@@ -14,10 +14,10 @@ CREATE TABLE crawl_append (
     PRIMARY KEY (crawl_id, idempotency_key)
 );
 
--- Which of the blobs belong to a document.
+-- Blobs that belong to a document.
 CREATE INDEX crawl_document_blob ON crawl_document (blob) WHERE blob IS NOT NULL;
 
--- Bodies and headers go when they were delivered, and with their job; their size and digest (SHA-256) stay.
+-- Bodies and headers are removed after delivery and with their job; size and digest (SHA-256) stay.
 ALTER TABLE webhook_delivery ADD COLUMN has_body BOOLEAN NOT NULL DEFAULT TRUE;
 ALTER TABLE webhook_delivery ADD COLUMN body_bytes BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE webhook_delivery ADD COLUMN body_digest TEXT NOT NULL DEFAULT '';

@@ -1,11 +1,11 @@
--- What URLs of files are signed with: one key for all servers. It has to be readable, whoever signs needs the key itself.
+-- Signing key of file URLs, shared by all servers. It is stored in plain text because signing needs the key itself.
 CREATE TABLE file_key (
     id INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
     secret TEXT NOT NULL,
     created_at TIMESTAMP NOT NULL
 );
 
--- One row per file; its bytes are the blob of that key. owner is what the file goes with: the id of a run or a scrape.
+-- Files. The content is the blob with that key; owner is the id of a run or a scrape.
 CREATE TABLE file (
     id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     team_id TEXT COLLATE "C" NOT NULL REFERENCES team (id),

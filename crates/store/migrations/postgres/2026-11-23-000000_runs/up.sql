@@ -1,6 +1,6 @@
--- What a client starts and comes back to is a run: crawls, batches, and what comes later. run is written when it starts and
--- when it ends. run_progress is all that a commit of pages locks and writes, and what its children hang on: their foreign
--- keys meet the row that is locked anyway.
+-- Runs: what a client starts and returns to, such as crawls and batches. run is written when it starts and when it
+-- ends. run_progress is all that a commit of pages locks and writes, and what its child rows refer to: their foreign
+-- keys lock a row that is locked anyway.
 CREATE TABLE run (
     id TEXT COLLATE "C" NOT NULL PRIMARY KEY,
     team_id TEXT COLLATE "C" NOT NULL REFERENCES team (id),
@@ -18,7 +18,7 @@ CREATE TABLE run (
     finished_at TIMESTAMP,
     expires_at TIMESTAMP NOT NULL
 );
--- A request that has such a member anywhere counts as private: rather too much than too little.
+-- A request with such a member anywhere counts as private: false positives are harmless, false negatives are not.
 INSERT INTO run
 SELECT id, team_id, api_key_id, kind, url, request,
     request LIKE '%"zeroDataRetention":true%' OR request LIKE '%"lockdown":true%',
@@ -37,7 +37,7 @@ ALTER TABLE run_progress RENAME COLUMN completed TO done;
 ALTER TABLE run_progress ADD COLUMN is_open BOOLEAN NOT NULL DEFAULT FALSE;
 UPDATE run_progress SET is_open = TRUE WHERE status = 'scraping';
 ALTER TABLE run_progress ALTER COLUMN is_open DROP DEFAULT;
--- Where the start of a crawl leads, when that is elsewhere.
+-- Redirect target of a crawl's start URL, if there is one.
 CREATE TABLE crawl (
     run_id TEXT COLLATE "C" NOT NULL PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
     landed_url TEXT NOT NULL
@@ -48,7 +48,7 @@ ALTER TABLE run_progress
     DROP COLUMN landed_url, DROP COLUMN warning, DROP COLUMN error, DROP COLUMN idempotency_key, DROP COLUMN fingerprint,
     DROP COLUMN created_at, DROP COLUMN finished_at, DROP COLUMN expires_at,
     ADD FOREIGN KEY (run_id) REFERENCES run (id) ON DELETE CASCADE;
--- Room for new versions of a row on its own page: it is written with every commit.
+-- Leaves room for new row versions on the same page: the row is written with every commit.
 ALTER TABLE run_progress SET (fillfactor = 50);
 
 ALTER TABLE crawl_page RENAME TO run_page;

@@ -1,4 +1,4 @@
--- Whether the body of a copy is what the scripts of the page have made, and not what the server sent.
+-- Whether the body is the rendered page, after its scripts ran, and not the response of the server.
 ALTER TABLE cache_entry ADD COLUMN rendered BOOLEAN NOT NULL DEFAULT FALSE;
--- Where the client has reached us that started the run: URLs of files in its documents begin with it.
+-- Address at which the client that started the run reached the service: the base of file URLs in its documents.
 ALTER TABLE run ADD COLUMN address TEXT;

@@ -1,5 +1,5 @@
--- Where the pages of a crawl with a largest depth lead, compressed. When a shorter way to one of them is found after it was
--- read, its links lead further than they did.
+-- Links of the pages of a crawl with a depth limit, compressed. When a shorter path to a page is found after it was
+-- read, its links lead further than before.
 CREATE TABLE crawl_link (
     run_id TEXT COLLATE "C" NOT NULL REFERENCES run (id) ON DELETE CASCADE,
     page_id TEXT COLLATE "C" NOT NULL,
@@ -7,7 +7,9 @@ CREATE TABLE crawl_link (
     PRIMARY KEY (run_id, page_id)
 );
 
--- A hash of the text of a page that has become a document: a page that names it as canonical is left out when it has the same.
+-- Hash of the text of a page that became a document: a page that names it as canonical is skipped if its text has the
+-- same hash.
 ALTER TABLE run_page ADD COLUMN content BIGINT;
--- The page that a spare page was found on, and the one that a shorter way leads over: a page that is queued has it in its job.
+-- Parent page: of a spare page the page on which it was found, else the last page of a shorter path. For a queued page
+-- the job holds it.
 ALTER TABLE run_page ADD COLUMN parent TEXT;

@@ -22,7 +22,7 @@ CREATE TABLE api_key (
 );
 CREATE INDEX api_key_team ON api_key (team_id, id);
 
--- The sums of ledger_entry per team, kept in the same transaction. The checks are the last line of defence.
+-- Sums of ledger_entry for each team, updated in the same transaction. The checks are the last line of defence.
 CREATE TABLE account (
     team_id TEXT NOT NULL PRIMARY KEY REFERENCES team (id),
     available BIGINT NOT NULL CHECK (available >= 0),
@@ -32,7 +32,7 @@ CREATE TABLE account (
     CHECK (available + reserved + spent = granted)
 );
 
--- Append-only. The key says what was paid for, so the same thing is never paid twice.
+-- Append-only. The key names what is paid for, so the same thing is never paid twice.
 CREATE TABLE ledger_transfer (
     key TEXT NOT NULL PRIMARY KEY,
     team_id TEXT NOT NULL REFERENCES team (id),
@@ -44,7 +44,7 @@ CREATE TABLE ledger_transfer (
 );
 CREATE INDEX ledger_transfer_team ON ledger_transfer (team_id, key);
 
--- Append-only. Two rows a transfer, which add up to zero.
+-- Append-only. Two rows for each transfer, which add up to zero.
 CREATE TABLE ledger_entry (
     transfer_key TEXT NOT NULL REFERENCES ledger_transfer (key),
     account TEXT NOT NULL,
@@ -94,7 +94,7 @@ CREATE INDEX cache_entry_find ON cache_entry (scope, key, variant, fetched_at);
 CREATE INDEX cache_entry_expiry ON cache_entry (expires_at);
 CREATE INDEX cache_entry_body ON cache_entry (body_digest);
 
--- The URL is absent for scrapes that must not leave a trace of it.
+-- The URL is NULL for scrapes with zero data retention.
 CREATE TABLE scrape (
     id TEXT NOT NULL PRIMARY KEY,
     team_id TEXT NOT NULL REFERENCES team (id),

@@ -1,5 +1,5 @@
--- Work that is not done yet; what is done leaves the table. Each new version of a row costs an entry in every index, so
--- there are few, and the payload is text: nothing here looks into it.
+-- Jobs that are not done; finished jobs are deleted. Each new version of a row costs an entry in every index, so there
+-- are few indexes, and the payload is text that no query looks into.
 CREATE TABLE job (
     id TEXT NOT NULL PRIMARY KEY,
     queue TEXT NOT NULL,
@@ -22,14 +22,15 @@ CREATE TABLE job (
     CHECK ((state = 'running') = (token IS NOT NULL AND lease_until IS NOT NULL))
 );
 CREATE INDEX job_ready ON job (queue, lane, phase, priority, run_at, id) WHERE state = 'ready';
--- Without lease_until, so that a heartbeat changes no index.
+-- Without lease_until, so that a heartbeat updates no index.
 CREATE INDEX job_running ON job (lane) WHERE state = 'running';
 CREATE UNIQUE INDEX job_unique ON job (unique_key) WHERE unique_key IS NOT NULL;
 
--- A crawl, a batch, an endpoint. due_at is the earliest time at which there may be something to claim; host is the only
--- host of its jobs so far, or * for several. run_phase is a lower bound of the phases of its running jobs. No ready job
--- comes before head_phase, head_priority, head_run_at in job_ready: PostgreSQL would else have to step over all those that
--- are gone, again and again until the next vacuum. SQLite removes them at once and leaves the head empty.
+-- Lanes: a crawl, a batch, a webhook endpoint. due_at is the earliest time at which a job may be claimed. host is the
+-- only host of its jobs so far, or * for several. run_phase is a lower bound of the phases of its running jobs.
+-- head_phase, head_priority, head_run_at are a lower bound of its ready jobs in the order of job_ready: without it,
+-- PostgreSQL would step over the index entries of removed jobs until the next vacuum. SQLite removes entries at once
+-- and leaves the head empty.
 CREATE TABLE job_lane (
     queue TEXT NOT NULL,
     lane TEXT NOT NULL,
@@ -49,7 +50,7 @@ CREATE TABLE job_lane (
 -- Without served: it changes with each claim, and few lanes of a team are due.
 CREATE INDEX job_lane_due ON job_lane (queue, team_id) WHERE due_at IS NOT NULL;
 
--- The lock under which a team's jobs and lanes change. was_idle says whether the last enqueue found nothing due.
+-- Lock of a team's jobs and lanes in a queue. was_idle says whether the last enqueue found nothing due.
 CREATE TABLE job_team (
     queue TEXT NOT NULL,
     team_id TEXT NOT NULL REFERENCES team (id),
@@ -83,8 +84,8 @@ CREATE TABLE dead_job (
 );
 CREATE INDEX dead_job_age ON dead_job (died_at);
 
--- What is known of a host that is crawled, as JSON; most is how many requests to it may run at a time; up to
--- queued_until, starts are promised to jobs that had to wait.
+-- Politeness state of a host, as JSON. most is the limit of concurrent requests; starts are promised to waiting jobs up
+-- to queued_until.
 CREATE TABLE host (
     name TEXT NOT NULL PRIMARY KEY,
     state TEXT NOT NULL,

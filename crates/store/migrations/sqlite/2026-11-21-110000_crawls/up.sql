@@ -1,4 +1,4 @@
--- A crawl or a batch. The counters change in the transaction of the pages they count.
+-- Crawls and batches. The counters change in the transaction of the pages that they count.
 CREATE TABLE crawl (
     id TEXT NOT NULL PRIMARY KEY,
     team_id TEXT NOT NULL REFERENCES team (id),
@@ -29,7 +29,7 @@ CREATE UNIQUE INDEX crawl_idempotency ON crawl (team_id, kind, idempotency_key);
 CREATE INDEX crawl_active ON crawl (team_id, id) WHERE status = 'scraping';
 CREATE INDEX crawl_expiry ON crawl (expires_at);
 
--- Every address that a crawl knows: key is a digest of the page's normal spelling, unique per crawl.
+-- Known URLs of a crawl: key is a digest of the normalised URL, unique for each crawl.
 CREATE TABLE crawl_page (
     id TEXT NOT NULL PRIMARY KEY,
     crawl_id TEXT NOT NULL REFERENCES crawl (id) ON DELETE CASCADE,
@@ -44,7 +44,7 @@ CREATE TABLE crawl_page (
 );
 CREATE INDEX crawl_page_listed ON crawl_page (crawl_id, state, id) WHERE state IN ('spare', 'failed', 'external', 'blocked');
 
--- The documents of a crawl in the order in which they were finished, seq without gaps from 1.
+-- Documents of a crawl in the order in which they were finished; seq has no gaps and starts at 1.
 CREATE TABLE crawl_document (
     crawl_id TEXT NOT NULL REFERENCES crawl (id) ON DELETE CASCADE,
     seq BIGINT NOT NULL,
@@ -61,7 +61,7 @@ CREATE TABLE crawl_document (
 );
 CREATE INDEX crawl_document_site ON crawl_document (team_id, site);
 
--- Addresses of one family (a path with its queries, a calendar), counted against traps.
+-- Number of URLs in each family (a path with its queries, a calendar), a counter against crawler traps.
 CREATE TABLE crawl_family (
     crawl_id TEXT NOT NULL REFERENCES crawl (id) ON DELETE CASCADE,
     hash BIGINT NOT NULL,
@@ -69,7 +69,7 @@ CREATE TABLE crawl_family (
     PRIMARY KEY (crawl_id, hash)
 );
 
--- The last pages of one template: how many in a row had the same content.
+-- Number of pages in a row of one URL template that had the same content.
 CREATE TABLE crawl_run (
     crawl_id TEXT NOT NULL REFERENCES crawl (id) ON DELETE CASCADE,
     template BIGINT NOT NULL,

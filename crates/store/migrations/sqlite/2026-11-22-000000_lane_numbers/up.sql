@@ -1,5 +1,6 @@
--- Lanes have numbers, and jobs name them so: the index of ready jobs holds a few bytes for each instead of 110. A job runs
--- while it has a token. waits says whether jobs of a later phase waited in a lane when it was last looked at.
+-- Lanes get numbers by which jobs refer to them: an entry of the index of ready jobs has a few bytes instead of 110. A
+-- job runs while it has a token. waits says whether ready jobs of a later phase existed when the lane was last looked
+-- at.
 ALTER TABLE job_lane ADD COLUMN number BIGINT NOT NULL DEFAULT 0;
 ALTER TABLE job_lane ADD COLUMN waits BOOLEAN NOT NULL DEFAULT true;
 UPDATE job_lane SET number = rowid;
@@ -33,6 +34,6 @@ SELECT o.id, l.number, o.phase, o.priority, o.run_at, o.attempt, o.max_attempts,
 FROM old_job AS o JOIN job_lane AS l ON l.queue = o.queue AND l.lane = o.lane;
 DROP TABLE old_job;
 CREATE INDEX job_ready ON job (lane, phase, priority, run_at) WHERE token IS NULL;
--- Without lease_until, so that a heartbeat changes no index.
+-- Without lease_until, so that a heartbeat updates no index.
 CREATE INDEX job_running ON job (lane) WHERE token IS NOT NULL;
 CREATE UNIQUE INDEX job_unique ON job (unique_key) WHERE unique_key IS NOT NULL;

@@ -1,2 +1,3 @@
--- What a scrape is made again from for a day: the copy of its page, its options. JSON, as the operations write it.
+-- Data from which a scrape can be made again for a day: its cached copy and its options, as JSON in the format of the
+-- operations.
 ALTER TABLE scrape ADD COLUMN kept TEXT;

@@ -1,8 +1,8 @@
--- What a client starts and comes back to is a run: crawls, batches, and what comes later. run is written when it starts and
--- when it ends. run_progress is all that a commit of pages locks and writes, and what its children hang on.
+-- Runs: what a client starts and returns to, such as crawls and batches. run is written when it starts and when it
+-- ends. run_progress is all that a commit of pages locks and writes, and what its child rows refer to.
 --
--- A table that others refer to is rebuilt here, which needs foreign keys to be switched off: else DROP TABLE deletes all
--- pages and documents. store::migrate does that, and looks afterwards whether every reference leads somewhere.
+-- This rebuilds a table that others refer to, which needs foreign keys to be off: otherwise DROP TABLE would delete all
+-- pages and documents. store::migrate turns them off, and checks afterwards that every reference leads to a row.
 CREATE TABLE run (
     id TEXT NOT NULL PRIMARY KEY,
     team_id TEXT NOT NULL REFERENCES team (id),
@@ -20,7 +20,7 @@ CREATE TABLE run (
     finished_at TIMESTAMP,
     expires_at TIMESTAMP NOT NULL
 );
--- A request that has such a member anywhere counts as private: rather too much than too little.
+-- A request with such a member anywhere counts as private: false positives are harmless, false negatives are not.
 INSERT INTO run
 SELECT id, team_id, api_key_id, kind, url, request,
     request LIKE '%"zeroDataRetention":true%' OR request LIKE '%"lockdown":true%',
@@ -31,7 +31,7 @@ CREATE UNIQUE INDEX run_idempotency ON run (team_id, kind, idempotency_key);
 CREATE INDEX run_active ON run (team_id, id) WHERE status = 'open';
 CREATE INDEX run_expiry ON run (expires_at);
 
--- Those that refer to it follow, table and column.
+-- Referring tables and columns follow.
 ALTER TABLE crawl RENAME TO run_progress;
 ALTER TABLE run_progress RENAME COLUMN id TO run_id;
 CREATE TABLE new_progress (
@@ -50,7 +50,7 @@ CREATE TABLE new_progress (
 INSERT INTO new_progress
 SELECT run_id, status = 'scraping', preparing, page_limit, pending, completed, failed, spare, credits, reservation
 FROM run_progress;
--- Where the start of a crawl leads, when that is elsewhere.
+-- Redirect target of a crawl's start URL, if there is one.
 CREATE TABLE crawl (
     run_id TEXT NOT NULL PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE,
     landed_url TEXT NOT NULL

@@ -1,6 +1,6 @@
--- A browser that a client keeps for a while, one row for each. owner is where the server that runs it is reached by the
--- others, alive_until until when it is known to run it. The tokens open it over its addresses; they are emptied with its
--- end. scrape_id is the scrape whose page it shows, if it was opened for one.
+-- Browser sessions. owner is the address at which other servers reach the one that runs the session, alive_until the
+-- time until which it is known to run. The tokens give access to it and are emptied at its end. scrape_id is the scrape
+-- whose page it shows, if any.
 CREATE TABLE browser_session (
     id TEXT NOT NULL PRIMARY KEY,
     team_id TEXT NOT NULL REFERENCES team (id),
@@ -17,13 +17,14 @@ CREATE TABLE browser_session (
     ended_at TIMESTAMP,
     credits BIGINT NOT NULL CHECK (credits >= 0)
 );
--- A scrape has one session at a time, on whichever server.
+-- A scrape has one active session at a time, on any server.
 CREATE UNIQUE INDEX browser_session_scrape ON browser_session (scrape_id) WHERE ended_at IS NULL;
 CREATE INDEX browser_session_alive ON browser_session (alive_until) WHERE ended_at IS NULL;
 CREATE INDEX browser_session_team ON browser_session (team_id, created_at);
 CREATE INDEX browser_session_age ON browser_session (created_at);
 
--- Cookies and storage under a name of the team's own. state is sealed with a key that is not in the database.
+-- Browser profiles: cookies and storage under a name chosen by the team. state is sealed with a key that is not in the
+-- database.
 CREATE TABLE profile (
     team_id TEXT NOT NULL REFERENCES team (id),
     name TEXT NOT NULL,
