@@ -1,4 +1,4 @@
-//! The browser as others see it.
+//! The browser service: the entry point of this crate.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::noisy::Noisy;
 use crate::pool::Pool;
 use crate::settings::Settings;
 
-/// Browsers to visit pages with. Cheap to clone; clones share everything. No process is started before somebody visits
-/// a page, and none is kept when nobody has for a while.
+/// Browsers for visiting pages. Cheap to clone; clones share everything. The first visit starts a process; a process
+/// without visits ends after its idle timeout.
 #[derive(Clone)]
 pub struct Browser {
     pub(crate) client: net::Client,
@@ -24,22 +24,22 @@ pub struct Browser {
     pub(crate) noisy: Noisy,
 }
 
-/// What goes on at the moment.
+/// Snapshot of the current load.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Browsers that run.
+    /// Running browsers.
     pub processes: usize,
-    /// Visits that have a place.
+    /// Visits that hold a slot.
     pub contexts: usize,
-    /// Visits that wait for one.
+    /// Visits that wait for a slot.
     pub waiting: usize,
-    /// Browsers that were started so far.
+    /// Browsers started so far.
     pub launched: u64,
 }
 
 impl Browser {
-    /// Browsers whose every connection goes through the guard of `client`. `cpu` has the places for what callers make our
-    /// own threads do with pages.
+    /// Creates the service. Every connection of its browsers goes through the guard of `client`. `cpu` provides permits
+    /// for the work that pages cause on our own threads.
     #[must_use]
     pub fn new(settings: Settings, client: net::Client, cpu: Cpu) -> Self {
         let places = usize::from(settings.processes) * usize::from(settings.contexts);
@@ -48,32 +48,32 @@ impl Browser {
         Self { client, cpu, pool: Pool::new(settings), line, ads: Ads::default(), holds: Holds::default(), noisy }
     }
 
-    /// What goes on at the moment.
+    /// Returns the current load.
     #[must_use]
     pub fn counts(&self) -> Counts {
         let (processes, contexts, launched) = self.pool.counts();
         Counts { processes, contexts, waiting: self.line.waiting(), launched }
     }
 
-    /// Places for visits: how many are taken, and how many visits wait for one.
+    /// Returns how many slots are taken and how many visits wait for one.
     #[must_use]
     pub fn load(&self) -> Load {
         self.line.load()
     }
 
-    /// Numbers of the processes of the browsers that run, which are those of their process groups too.
+    /// Returns the process ids of the running browsers, which are also the ids of their process groups.
     #[must_use]
     pub fn pids(&self) -> Vec<u32> {
         self.pool.pids()
     }
 
-    /// What was set.
+    /// Returns the settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         self.pool.settings()
     }
 
-    /// Ends all browsers, and with them the visits that are under way. Later visits fail.
+    /// Kills all browsers and thereby aborts the visits in progress. Later visits fail.
     pub async fn close(&self) {
         self.pool.close().await;
     }

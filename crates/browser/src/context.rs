@@ -1,4 +1,4 @@
-//! One browser context: the cookies, storage, cache and proxy of one visit. Nothing of it is left when it is gone.
+//! Browser context: cookies, storage, cache and proxy of one visit, all removed with it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::emulation::Emulation;
 use crate::pool::Lease;
 use crate::tab::{Children, Tab};
 
-/// How long Chromium may take to remove a context.
+/// Time limit for Chromium to remove a context.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// A context with its page. Dropping it removes both, and then gives back its place.
+/// A browser context with its page. Dropping it removes both, then frees its slot.
 pub(crate) struct Context {
     pub(crate) tab: Arc<Tab>,
     pub(crate) proxy: Arc<EgressProxy>,
@@ -25,29 +25,29 @@ pub(crate) struct Context {
     held: Mutex<Option<Held>>,
 }
 
-/// What a context keeps for as long as Chromium has it.
+/// Resources that a context holds for as long as Chromium has it.
 struct Held {
     lease: Lease,
-    /// None once the page is kept for a client, which waits in no line.
+    /// `None` once the page is kept for a client, which needs no slot.
     place: Option<Arc<Place>>,
-    /// Chromium asks once more for what was cut off: as long as it can, there must be somebody who refuses.
+    /// Chromium retries requests that were cut off, so the proxy must stay up to refuse them until the context is gone.
     _proxy: Arc<EgressProxy>,
 }
 
-/// What a context is made with.
+/// Parameters of a new context.
 pub(crate) struct Plan {
     pub(crate) client: net::Client,
     pub(crate) pass: EgressPass,
     pub(crate) emulation: Emulation,
-    /// What becomes of what the page opens.
+    /// Handling of pages and workers that the page opens.
     pub(crate) children: Children,
 }
 
 impl Context {
-    /// Makes one. In a task of its own: what was begun must be taken back also when nobody waits for it.
+    /// Creates a context, in a task of its own so that a half-made context is removed even if the caller has gone away.
     ///
     /// # Errors
-    /// Those of the calls.
+    /// Errors of the protocol calls.
     pub(crate) async fn open(lease: Lease, place: Arc<Place>, plan: Plan) -> Result<Self, CdpError> {
         tokio::spawn(Self::make(lease, place, plan)).await.unwrap_or(Err(CdpError::Closed))
     }
@@ -66,6 +66,7 @@ impl Context {
         let proxy = Arc::new(proxy);
         let id = text(&browser.call("Target.createBrowserContext", params).await?, "browserContextId")?;
         let held = Held { lease, place: Some(place), _proxy: Arc::clone(&proxy) };
+        // From here on any failure drops the guard, which removes the context.
         let guard = Guard { id: id.clone(), held: Some(held) };
         let deny = json!({"behavior": "deny", "browserContextId": id});
         let target = json!({"url": "about:blank", "browserContextId": id});
@@ -82,27 +83,27 @@ impl Context {
         Ok(Self { tab: Arc::new(tab), proxy, id, held: Mutex::new(guard.defuse()) })
     }
 
-    /// Name of the context in the protocol.
+    /// Returns the id of the context in the protocol.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    /// The browser as a whole.
+    /// Returns the session of the browser itself; `None` if the context is removed already.
     pub(crate) fn browser(&self) -> Option<Session> {
         self.held.lock().as_ref().map(|held| held.lease.process.browser())
     }
 
-    /// Whether the browser has ended, and not only this page.
+    /// Whether the whole browser has ended, not just this page.
     pub(crate) fn is_browser_gone(&self) -> bool {
         self.held.lock().as_ref().is_none_or(|held| held.lease.process.is_gone())
     }
 
-    /// For those who wait for the end of the browser; none when the context is removed already.
+    /// Returns a token that is cancelled when the browser ends; `None` if the context is removed already.
     pub(crate) fn end_token(&self) -> Option<CancellationToken> {
         self.held.lock().as_ref().map(|held| held.lease.process.end_token())
     }
 
-    /// Gives its place back although it stays.
+    /// Frees the slot of the context, which itself stays.
     pub(crate) fn keep(&self) {
         let mut held = self.held.lock();
         let place = held.as_mut().and_then(|held| {
@@ -113,7 +114,7 @@ impl Context {
         drop(place);
     }
 
-    /// Removes it, and waits until it is removed.
+    /// Removes the context and waits until it is removed.
     pub(crate) async fn remove(&self) {
         let held = self.held.lock().take();
         if let Some(held) = held {
@@ -128,7 +129,7 @@ impl Drop for Context {
     }
 }
 
-/// Removes a context unless it is told otherwise.
+/// Removes a context when dropped, unless defused.
 struct Guard {
     id: String,
     held: Option<Held>,
@@ -143,19 +144,19 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         let Some(held) = self.held.take() else { return };
-        // Without a runtime everything ends, the browser too.
+        // Without a runtime everything shuts down, including the browser.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(remove(std::mem::take(&mut self.id), held));
         }
     }
 }
 
-/// A browser that cannot remove a context is of no use any more.
+/// Removes a context. Kills the browser if that takes too long: such a browser is of no further use.
 async fn remove(id: String, held: Held) {
     let browser = held.lease.process.browser();
     let call = browser.call("Target.disposeBrowserContext", json!({"browserContextId": id}));
     if tokio::time::timeout(PATIENCE, call).await.is_err() {
-        tracing::warn!("a browser did not remove a context in time and is ended");
+        tracing::warn!("a browser did not remove a context in time; it is killed");
         held.lease.process.kill();
     }
 }
@@ -197,7 +198,7 @@ mod tests {
         let plan = Plan { client, pass, emulation, children: Children::default() };
         let context = Context::open(lease, Arc::new(place), plan).await.unwrap();
 
-        // A program of the same machine, and here even of the same user as the service.
+        // Another program on this machine, here even of the same user as the service.
         let mut stranger = TcpStream::connect(context.proxy.addr()).await.unwrap();
         let request = format!("GET {url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
         let _ = stranger.write_all(request.as_bytes()).await;

@@ -1,4 +1,4 @@
-//! What the attempts at one visit have in common.
+//! State that the attempts at one visit share.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -7,38 +7,40 @@ use tokio::time::Instant;
 
 use crate::visit::Visit;
 
-/// What the attempts at one visit have in common.
+/// State that the attempts at one visit share.
 pub(crate) struct Course {
     began: Instant,
-    /// Whether something was done to the page, which may not be done twice.
+    /// Whether an action was carried out that must not be repeated.
     pub(crate) has_acted: AtomicBool,
     may_hurry: AtomicBool,
-    /// Whether an attempt was given up because it had hurried.
+    /// Whether the last attempt was abandoned because its clock was hurried.
     was_hasty: AtomicBool,
 }
 
 impl Course {
-    /// That of a visit. Only a page that nobody wants after it was read may be hurried; `is_kept` says that somebody does.
+    /// Returns the state for a visit. Only a page that is discarded after reading may be hurried; `is_kept` says that
+    /// it is kept open.
     pub(crate) fn of(visit: &Visit<'_>, is_kept: bool) -> Self {
         let does_more = !visit.actions.is_empty() || visit.screenshot.is_some() || visit.styles;
         let lasts = is_kept || visit.keeps_state || visit.state.is_some() || visit.wait_for > Duration::ZERO;
         Self { may_hurry: AtomicBool::new(!does_more && !lasts), ..Self::lasting() }
     }
 
-    /// That of a page that is kept.
+    /// Returns the state for a page that is kept open.
     pub(crate) fn lasting() -> Self {
         let no = || AtomicBool::new(false);
         Self { began: Instant::now(), has_acted: no(), may_hurry: no(), was_hasty: no() }
     }
 
-    /// Whether the clock of the page may go faster than ours.
+    /// Whether the clock of the page may run faster than ours.
     pub(crate) fn may_hurry(&self) -> bool {
         self.may_hurry.load(Ordering::Relaxed)
     }
 
-    /// Lets the next attempt keep the time, if there is enough of it until `deadline`. Says whether there is.
+    /// Makes the next attempt use real time, if enough is left until `deadline`. Returns whether there is.
     pub(crate) fn slow_down(&self, deadline: Instant) -> bool {
         let now = Instant::now();
+        // A real-time attempt is expected to take longer than the hurried one; twice its duration must be left.
         let is_possible = self.may_hurry() && deadline.saturating_duration_since(now) >= (now - self.began) * 2;
         if is_possible {
             self.may_hurry.store(false, Ordering::Relaxed);
@@ -47,7 +49,7 @@ impl Course {
         is_possible
     }
 
-    /// Whether there is another attempt after one that has failed; `is_browser_gone` says how.
+    /// Whether a failed attempt is retried: it was hurried, or the browser died before any action was carried out.
     pub(crate) fn goes_again(&self, is_browser_gone: bool) -> bool {
         let was_hasty = self.was_hasty.swap(false, Ordering::Relaxed);
         was_hasty || is_browser_gone && !self.has_acted.load(Ordering::Relaxed)

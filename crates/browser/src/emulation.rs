@@ -1,5 +1,4 @@
-//! What a page is told about the machine that it is on. All of it is set for each page: what Chromium would say by itself
-//! names it as a headless one.
+//! Emulated machine of a page. All of it is set for each page, because Chromium's own values reveal a headless browser.
 
 use serde_json::{Value, json};
 
@@ -10,24 +9,24 @@ use crate::visit::Visit;
 
 const DESKTOP: (u32, u32) = (1920, 1080);
 const PHONE: (u32, u32) = (390, 844);
-/// Where a visitor is who says nothing of it.
+/// Country of a visitor if the caller names none.
 const HOME: &str = "US";
 
-/// The machine that a page sees.
+/// Machine that a page sees.
 #[derive(Debug, Clone)]
 pub(crate) struct Emulation {
     agent: Value,
     window: Value,
     mobile: bool,
     place: Place,
-    /// Whether pages may ask where the visitor is: only when the visit names a country.
+    /// Whether pages may read the geolocation: only if the visit names a country.
     tells_place: bool,
     locale: String,
     any_certificate: bool,
 }
 
 impl Emulation {
-    /// What a visit asks for. `version` is Chromium's own, such as `156.0.8078.79`.
+    /// Returns what a visit asks for. `version` is Chromium's own, such as `156.0.8078.79`.
     pub(crate) fn of(visit: &Visit<'_>, version: &str) -> Self {
         let place = Place::of(visit.location.map_or(HOME, |location| location.country.as_str()));
         let languages = languages(visit, place);
@@ -46,20 +45,20 @@ impl Emulation {
         }
     }
 
-    /// IANA name of the time zone.
+    /// Returns the IANA name of the time zone.
     pub(crate) fn timezone(&self) -> &'static str {
         self.place.timezone
     }
 
-    /// What is told to the workers of the page, which have sessions of their own.
+    /// Returns the call that sets up the workers of the page, which have sessions of their own.
     pub(crate) fn for_workers(&self) -> (&'static str, Value) {
         ("Emulation.setUserAgentOverride", self.agent.clone())
     }
 
-    /// Tells it to a page, before it goes anywhere.
+    /// Applies the emulation to a page before its first navigation.
     ///
     /// # Errors
-    /// Those of the calls.
+    /// Errors of the protocol calls.
     pub(crate) async fn apply(&self, browser: &Session, context: &str, page: &Session) -> Result<(), CdpError> {
         let mut calls = vec![
             self.for_workers(),
@@ -72,7 +71,7 @@ impl Emulation {
             calls.push(("Emulation.setTouchEmulationEnabled", json!({"enabled": true, "maxTouchPoints": 5})));
         }
         if self.any_certificate {
-            // Holds for this page, and ends with its session.
+            // Applies to this page only, until its session ends.
             calls.push(("Security.setIgnoreCertificateErrors", json!({"ignore": true})));
         }
         if self.tells_place {
@@ -87,7 +86,7 @@ impl Emulation {
     }
 }
 
-/// Languages by priority, each regional one followed by its base, as browsers have them.
+/// Returns the languages by priority, each regional one followed by its base, as browsers send them.
 fn languages(visit: &Visit<'_>, place: Place) -> Vec<String> {
     let asked = visit.location.map(|location| location.languages.as_slice()).unwrap_or_default();
     let mut tags: Vec<String> = asked.iter().filter(|tag| *tag != "*").cloned().collect();
@@ -107,7 +106,7 @@ fn languages(visit: &Visit<'_>, place: Place) -> Vec<String> {
     all
 }
 
-/// User agent, languages and client hints (W3C User-Agent Client Hints), which must tell the same.
+/// Returns user agent, languages and client hints (W3C User-Agent Client Hints), which must be consistent.
 fn agent(visit: &Visit<'_>, version: &str, languages: &str) -> Value {
     let given = (visit.headers)(visit.url).into_iter().find(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
     if let Some((_, text)) = given {

@@ -1,57 +1,57 @@
-//! Why a visit brought no page.
+//! Errors of a visit.
 
-/// Why a visit ended without a page. The texts are fit for the caller.
+/// Reason why a visit ended without a page. The texts may be shown to the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum BrowserError {
-    /// An action could not be carried out; nothing after it was done.
+    /// An action failed; the actions after it were not carried out.
     #[error("action {index} ({kind}{}) failed: {reason}", selector.as_ref().map(|text| format!(" `{text}`")).unwrap_or_default())]
     Action {
-        /// Its place in the list, counted from 0.
+        /// Index in the list of actions, from 0.
         index: usize,
-        /// Its type, as on the wire.
+        /// Type of the action, as on the wire.
         kind: &'static str,
-        /// What it was to find.
+        /// Selector of its element, if it has one.
         selector: Option<String>,
-        /// What went wrong.
+        /// Reason of the failure.
         reason: String,
     },
-    /// The deadline passed and there is nothing to show.
-    #[error("the page did not arrive in time")]
+    /// The deadline passed before there was anything to show.
+    #[error("the page did not load before the deadline")]
     Timeout,
-    /// The address guard does not let anyone go there.
+    /// The address guard refused the destination.
     #[error("{host} may not be reached from this service: {reason}{}", net::advice(reason))]
     Blocked {
         /// Host name or address literal of the URL.
         host: String,
-        /// Which rule.
+        /// Rule that refused it.
         reason: &'static str,
     },
-    /// The host name, the secure connection, the redirects or the proxy are why there is no page. Chromium's own errors are
-    /// told as those of `net`, so that nobody has to know who found out.
+    /// DNS, TLS, redirects or the proxy failed. Errors of Chromium are mapped to those of `net`, so that callers need
+    /// not distinguish them.
     #[error(transparent)]
     Net(#[from] net::Error),
-    /// The site could not be reached, or did not answer properly; any other reason of `net::Error`, or Chromium's own error
-    /// name.
+    /// The site could not be reached or gave an invalid answer: any other `net::Error`, or the name of Chromium's
+    /// error.
     #[error("the site could not be reached or did not answer properly: {reason}")]
     Site {
-        /// What went wrong.
+        /// Reason of the failure.
         reason: String,
     },
-    /// What came is larger than this service takes.
+    /// The page or a result exceeds a size limit of this service.
     #[error("the page is too large: {what} over {limit}")]
     TooLarge {
-        /// Which part.
+        /// Part that is too large.
         what: &'static str,
-        /// The limit, in the unit of the part.
+        /// Limit, in the unit of the part.
         limit: u64,
     },
-    /// The page crashed in the browser, or the browser of a session with it. Another try may succeed.
+    /// The page crashed, or the whole browser of a session. A retry may succeed.
     #[error("the page crashed in the browser")]
     Crashed,
-    /// No browser can be had at all: none is installed, none can be started, or the line of those who wait is full.
-    #[error("no browser is to be had: {reason}")]
+    /// No browser is available: none is installed, none could be started, or the queue of waiting visits is full.
+    #[error("no browser is available: {reason}")]
     Unavailable {
-        /// Why.
+        /// Reason.
         reason: String,
     },
 }

@@ -1,4 +1,4 @@
-//! A page that stays open after its visit.
+//! Pages that stay open after their visit.
 
 use std::sync::{Arc, Weak};
 
@@ -15,19 +15,19 @@ use crate::hands::Hands;
 use crate::requests::Requests;
 use crate::visit::HeadersFor;
 
-/// A page that stays open after its visit. Dropping it closes the page with all that belongs to it.
+/// A page that stays open after its visit. Dropping it closes the page with everything that belongs to it.
 pub struct Held {
     context: Weak<Context>,
     hands: Arc<Hands>,
-    /// Parameters of `Emulation.setUserAgentOverride`, as the page was told.
+    /// Parameters of `Emulation.setUserAgentOverride`, as set for the page.
     pub(crate) agent: Value,
-    /// What is said to the page from now on takes no more of the pipe than this.
+    /// Bandwidth limit of the page on the debugging pipe.
     pub(crate) share: Arc<Share>,
     until: watch::Sender<Instant>,
     keeper: AbortHandle,
 }
 
-/// What the requests of the page are looked at with.
+/// Parameters for handling the requests of the page.
 pub(crate) struct Watch {
     pub(crate) url: Url,
     pub(crate) headers: Box<HeadersFor<'static>>,
@@ -35,16 +35,16 @@ pub(crate) struct Watch {
     pub(crate) bytes: u64,
 }
 
-/// What a visit leaves when it is over.
+/// State that a finished visit hands over.
 pub(crate) struct Left {
     pub(crate) context: Context,
-    /// Requests that nobody has looked at yet.
+    /// Requests that were not handled yet.
     pub(crate) events: Events,
     pub(crate) agent: Value,
 }
 
 impl Held {
-    /// `cpu` has the places for the work that its hands make.
+    /// Keeps the page open until `until`. `cpu` provides permits for the work that its hands cause.
     pub(crate) fn new(left: Left, watch: Watch, cpu: cpu::Share, until: Instant) -> Self {
         let Left { context, events, agent } = left;
         let context = Arc::new(context);
@@ -57,19 +57,19 @@ impl Held {
         Self { context: weak, hands, agent, share, until, keeper }
     }
 
-    /// What can be done with the page. After its end everything fails as with a page that is gone.
+    /// Returns the operations on the page. After its end they all fail as for a closed page.
     #[must_use]
     pub fn hands(&self) -> &Arc<Hands> {
         &self.hands
     }
 
-    /// Whether the page is gone: its time is over, or its browser has ended.
+    /// Whether the page is gone: its time has expired, or its browser has ended.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.keeper.is_finished()
     }
 
-    /// Lets it stay open until `end` instead. None when it is gone.
+    /// Changes the expiry to `end`. Returns `None` if the page is gone.
     pub(crate) fn prolong(&self, end: Instant) -> Option<Arc<Context>> {
         let context = self.context.upgrade()?;
         self.until.send_replace(end);
@@ -83,7 +83,7 @@ impl Drop for Held {
     }
 }
 
-/// Looks at the requests of the page, as the visit has, until its end. The context goes with the task.
+/// Handles the requests of the page until it expires. The task owns the context, so both end together.
 async fn keep(context: Arc<Context>, events: Events, watch: Watch, end: watch::Receiver<Instant>) {
     let blocker = blocking(watch.rules);
     let requests = Requests::new(&watch.url, &*watch.headers, blocker.as_deref(), watch.bytes);
@@ -94,7 +94,7 @@ async fn keep(context: Arc<Context>, events: Events, watch: Watch, end: watch::R
     }
 }
 
-/// Returns at the end, which may be put off meanwhile.
+/// Returns at the expiry, which may be postponed meanwhile.
 async fn over(mut end: watch::Receiver<Instant>) {
     loop {
         let until = *end.borrow_and_update();

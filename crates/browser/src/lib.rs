@@ -1,4 +1,4 @@
-//! Pages in a real browser: Chromium behind the egress guard, a fresh context for every visit.
+//! Pages in a real browser: Chromium behind the egress guard, with a fresh browser context for every visit.
 
 mod actions;
 mod ads;

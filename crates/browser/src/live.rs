@@ -1,4 +1,4 @@
-//! Shows the page of a session to somebody who watches, as pictures, and lets those who may take mouse and keys.
+//! Live view of a session: streams its page as pictures to a viewer, and forwards mouse and keyboard input if allowed.
 
 use std::time::Duration;
 
@@ -15,52 +15,52 @@ use crate::relay::Bounds;
 
 /// JPEG quality of a frame, out of 100.
 const QUALITY: u32 = 70;
-/// Largest frame, in pixels.
+/// Largest frame width, in pixels.
 const MAX_WIDTH: u32 = 1920;
-/// See [`MAX_WIDTH`].
+/// Largest frame height, in pixels.
 const MAX_HEIGHT: u32 = 1200;
-/// How long a viewer may take for a frame.
+/// Time limit for a viewer to accept a frame.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Pause before a page is looked for again, when there is none.
+/// Pause before the next search for a page, if there is none.
 const NO_PAGE: Duration = Duration::from_millis(500);
-/// How often a page is asked what it is.
+/// Interval at which address and title of the page are polled.
 const LOOK: Duration = Duration::from_secs(1);
-/// Most of an address that is shown.
+/// Longest address that is shown, in characters.
 const MAX_ADDRESS_CHARS: usize = 2000;
-/// Most of a title that is shown.
+/// Longest title that is shown, in characters.
 const MAX_TITLE_CHARS: usize = 300;
-/// Longest text that one message types.
+/// Longest text of one input message, in characters.
 const MAX_TEXT_CHARS: usize = 2000;
 
-/// The other end: whoever carries frames to somebody's eyes, and their hands back. Both channels should be short.
+/// Connection to a viewer. Both channels should be short, so that backpressure works.
 pub struct Viewer {
-    /// What the viewer does, as the page of the live view says it; ignored when it may only watch.
+    /// Input messages, as the page of the live view sends them; ignored if the viewer may only watch.
     pub from: mpsc::Receiver<String>,
-    /// What there is to see.
+    /// Frames and page changes.
     pub to: mpsc::Sender<Sight>,
-    /// Whether the viewer may use mouse and keys.
+    /// Whether the viewer may use mouse and keyboard.
     pub may_steer: bool,
 }
 
-/// What a viewer is shown.
+/// Message to a viewer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sight {
     /// A frame, as JPEG.
     Frame(Bytes),
-    /// The page is another one now, or says that it is.
+    /// The page was replaced, or changed its address or title.
     Page(Shown),
 }
 
-/// What a page says of itself, as far as it is shown: 2000 and 300 characters.
+/// Address and title of a page, cut to 2000 and 300 characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Shown {
-    /// Its address.
+    /// Address.
     pub url: String,
-    /// Its title.
+    /// Title.
     pub title: String,
 }
 
-/// What a viewer does.
+/// Input message of a viewer.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Deed {
@@ -68,7 +68,7 @@ enum Deed {
     Key(Key),
 }
 
-/// Places are parts of the frame, from 0 to 1.
+/// Mouse input. Positions are fractions of the frame, from 0 to 1.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Mouse {
@@ -129,18 +129,19 @@ struct Key {
 enum KeyEvent {
     Down,
     Up,
-    /// Text that was pasted or composed.
+    /// Pasted or composed text.
     Insert,
 }
 
-/// The page that is shown, in CSS pixels.
+/// Size of the shown page, in CSS pixels.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Size {
     width: f64,
     height: f64,
 }
 
-/// Shows a page, and another one when that is closed, until the viewer leaves, does not take frames, or the browser is gone.
+/// Shows a page, and another one when it is closed, until the viewer leaves or stops accepting frames, or the browser
+/// ends.
 pub(crate) async fn show(browser: &Session, bounds: &Bounds, mut viewer: Viewer) {
     while !browser.is_closed() && !viewer.to.is_closed() {
         match page(browser, bounds).await {
@@ -154,15 +155,15 @@ pub(crate) async fn show(browser: &Session, bounds: &Bounds, mut viewer: Viewer)
     }
 }
 
-/// Why a page is watched no more.
+/// Reason why a page is no longer watched.
 enum Watched {
-    /// It is gone; another may be there.
+    /// The page is gone; the session may have another.
     Gone,
-    /// The viewer is.
+    /// The viewer has left or is too slow.
     Enough,
 }
 
-/// One of the pages of the session.
+/// Returns the id of one of the pages of the session.
 async fn page(browser: &Session, bounds: &Bounds) -> Option<String> {
     let found = browser.call("Target.getTargets", json!({ "filter": [{ "type": "page" }] })).await.ok()?;
     let is_theirs = |page: &&Value| bounds.is_alone() || bounds.has(page);
@@ -170,7 +171,7 @@ async fn page(browser: &Session, bounds: &Bounds) -> Option<String> {
     first["targetId"].as_str().map(str::to_owned)
 }
 
-/// Gives up the session of a viewer however its watching ends.
+/// Detaches the session of a viewer when dropped.
 struct Detach<'a> {
     browser: &'a Session,
     id: String,
@@ -212,13 +213,14 @@ async fn watch(browser: &Session, target: &str, viewer: &mut Viewer) -> Result<W
                 if !sees(viewer, Sight::Frame(frame)).await {
                     return Ok(Watched::Enough);
                 }
-                // The next one is made when this one was taken, so that a slow viewer gets fewer of them.
+                // Acknowledged after the viewer took the frame, which makes Chromium send the next: backpressure for
+                // slow viewers.
                 page.post("Page.screencastFrameAck", json!({ "sessionId": event.params["sessionId"] })).await;
             }
             deed = viewer.from.recv() => match deed {
                 None => return Ok(Watched::Enough),
                 Some(text) if viewer.may_steer => {
-                    // What cannot be read is nothing.
+                    // Malformed input is ignored.
                     if let Some((method, params)) = serde_json::from_str(&text).ok().and_then(|deed| call(deed, size)) {
                         page.post(method, params).await;
                     }
@@ -229,7 +231,7 @@ async fn watch(browser: &Session, target: &str, viewer: &mut Viewer) -> Result<W
     }
 }
 
-/// Whether the viewer takes it.
+/// Sends a message to the viewer. Returns whether it was accepted in time.
 async fn sees(viewer: &Viewer, sight: Sight) -> bool {
     matches!(timeout(PATIENCE, viewer.to.send(sight)).await, Ok(Ok(())))
 }
@@ -247,7 +249,7 @@ fn read(event: &Event) -> Option<(Bytes, Size)> {
     Some((frame.into(), size))
 }
 
-/// The call that does it; none for what cannot be done.
+/// Returns the protocol call for an input; `None` if the input is invalid.
 fn call(deed: Deed, size: Size) -> Option<(&'static str, Value)> {
     match deed {
         Deed::Mouse(mouse) => mouse.call(size).map(|params| ("Input.dispatchMouseEvent", params)),

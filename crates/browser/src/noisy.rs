@@ -1,4 +1,4 @@
-//! Sites and teams whose pages took far more than their share: for a while they are visited in a browser aside.
+//! Sites and teams whose pages used excessive resources: for a while their pages are visited in a separate browser.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use parking_lot::Mutex;
 use tokio::time::Instant;
 use url::Url;
 
-/// How many sites and teams are remembered.
+/// Number of sites and teams that are remembered.
 const MAX_KNOWN: usize = 1000;
-/// Noisy pages of one team after which all its pages go aside, whatever the site.
+/// Number of noisy pages after which all pages of a team are visited separately.
 const MAX_OF_TEAM: usize = 3;
 
-/// Who was noisy, and when. Clones share it.
+/// Times at which sites and teams were noisy. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Noisy {
-    /// How long it is remembered.
+    /// Time until a noisy page is forgotten.
     lasts: Duration,
     known: Arc<Mutex<HashMap<Name, Vec<Instant>>>>,
 }
@@ -32,7 +32,7 @@ impl Noisy {
         Self { lasts, known: Arc::default() }
     }
 
-    /// Remembers that a page was noisy.
+    /// Records that a page was noisy.
     pub(crate) fn note(&self, url: &Url, team: &str) {
         self.note_at(url, team, Instant::now());
     }
@@ -48,12 +48,12 @@ impl Noisy {
             }
             let times = known.entry(name).or_default();
             times.push(now);
-            // The newest ones are enough to judge by.
+            // `is_noisy` never needs more than the newest ones.
             times.drain(..times.len().saturating_sub(MAX_OF_TEAM));
         }
     }
 
-    /// Whether a page is to be visited aside.
+    /// Whether a page has to be visited in the separate browser.
     pub(crate) fn is_noisy(&self, url: &Url, team: &str) -> bool {
         self.is_noisy_at(url, team, Instant::now())
     }
@@ -72,7 +72,7 @@ fn names(url: &Url, team: &str) -> [Name; 2] {
     [Name::Site(url.host_str().unwrap_or_default().to_owned()), Name::Team(team.to_owned())]
 }
 
-/// Makes room: what is over goes, else the oldest.
+/// Makes room: removes expired entries, or the oldest one if there are none.
 fn forget(known: &mut HashMap<Name, Vec<Instant>>, lasts: Duration, now: Instant) {
     known.retain(|_, times| times.last().is_some_and(|at| now.duration_since(*at) < lasts));
     if known.len() >= MAX_KNOWN

@@ -1,4 +1,4 @@
-//! What happens on a page from its opening to its capture.
+//! A visit's page, from navigation to capture.
 
 use std::time::Duration;
 
@@ -16,41 +16,42 @@ use crate::visit::{Acted, Picture, Visit};
 use crate::wait::{Patience, settle};
 use crate::{BrowserError, dom, screenshot, scroll, styles};
 
-/// What is kept of the visit's time for its pictures and its capture, at most.
+/// Upper limit of the time that is reserved for screenshot and capture.
 const MAX_RESERVE: Duration = Duration::from_secs(2);
-/// How long a page may take to come to rest after it was scrolled.
+/// Time limit for the page to settle after it was scrolled.
 const MAX_AFTER_SCROLL: Duration = Duration::from_secs(3);
-/// And after the last action.
+/// Time limit for the page to settle after the last action.
 const MAX_AFTER_ACTIONS: Duration = Duration::from_secs(10);
-/// How long a document that is on its way when the page is taken may be waited for.
+/// Time limit for a document that is loading at the moment of the capture.
 const MAX_BETWEEN: Duration = Duration::from_millis(500);
-/// How long the page may take to tell its styles.
+/// Time limit for sampling the styles.
 const MAX_SAMPLE: Duration = Duration::from_secs(2);
 
-/// A page that is being looked at, from its opening to its capture.
+/// A page in progress, from navigation to capture.
 pub(crate) struct Stay<'a> {
     tab: &'a Tab,
     clock: Clock<'a>,
     visit: &'a Visit<'a>,
     results: &'a Results,
-    /// When waiting has to end.
+    /// Deadline for everything that waits: the visit's deadline minus the reserve.
     soon: Instant,
     /// Number of the document that has settled.
     settled: u64,
     pub(crate) warnings: Vec<String>,
 }
 
-/// What a page has shown.
+/// Captured content of a page.
 pub(crate) struct Shown {
-    /// The captured page.
+    /// Captured page as HTML.
     pub(crate) dom: String,
     pub(crate) screenshot: Option<Picture>,
-    /// The sample of computed styles.
+    /// Sample of the computed styles.
     pub(crate) styles: Option<Value>,
 }
 
 impl<'a> Stay<'a> {
-    /// Begins with the page that the `clock` belongs to, which is on its way. What it gives back is counted in `results`.
+    /// Starts with a page that is loading, to which `clock` belongs. The size of everything it returns is counted in
+    /// `results`.
     pub(crate) fn new(clock: Clock<'a>, visit: &'a Visit<'a>, results: &'a Results) -> Self {
         let now = Instant::now();
         let left = visit.deadline.saturating_duration_since(now);
@@ -58,10 +59,11 @@ impl<'a> Stay<'a> {
         Self { tab: clock.tab(), clock, visit, results, soon, settled: 0, warnings: Vec::new() }
     }
 
-    /// Waits until the page has settled, and for as long as the caller wants; scrolls over it if it loads what comes into view.
+    /// Waits until the page has settled, plus the time that the caller wants; scrolls over it if it loads content on
+    /// scrolling.
     ///
     /// # Errors
-    /// `Timeout` when there is nothing to show in time, `Crashed`.
+    /// `Timeout` if there is nothing to show in time, `Crashed`.
     pub(crate) async fn arrive(&mut self) -> Result<(), BrowserError> {
         let settled = settle(&mut self.clock, Patience::Page, self.soon).await?;
         self.warnings.extend(settled.warning.map(str::to_owned));
@@ -75,12 +77,12 @@ impl<'a> Stay<'a> {
         Ok(())
     }
 
-    /// Whether a script of the page waits for a clock that stands ([`Clock::is_stuck`]).
+    /// Whether a script of the page waits for a stopped clock ([`Clock::is_stuck`]).
     pub(crate) fn is_stuck(&self) -> bool {
         self.clock.is_stuck()
     }
 
-    /// Carries out the actions, and lets the page come to rest. `course` hears of the first that may change something.
+    /// Carries out the actions and lets the page settle. `course` records the first that may change something.
     ///
     /// # Errors
     /// `Action`, `Timeout`, `TooLarge` and `Crashed`.
@@ -98,7 +100,7 @@ impl<'a> Stay<'a> {
         Ok(acted)
     }
 
-    /// Takes the picture that is wanted, and the page.
+    /// Takes the screenshot, if wanted, and captures the page.
     ///
     /// # Errors
     /// `Timeout`, `TooLarge` and `Crashed`.
@@ -115,14 +117,14 @@ impl<'a> Stay<'a> {
         if capture.is_cut {
             self.warnings.push(dom::CUT.to_owned());
         }
-        // A page that is kept open goes on.
+        // A page that is kept open goes on running.
         dom::let_scripts_run(self.tab).await;
         self.tab.let_move(true);
         Ok(Shown { dom: capture.html, screenshot: picture, styles })
     }
 
-    /// Keeps the page where it is, so that all that is taken of it is of one document. When it has gone elsewhere in this
-    /// moment, waits until there is something of that.
+    /// Blocks navigation, so that everything is captured from one document. If the page has just navigated, waits until
+    /// the new document has content.
     async fn stand_still(&self) {
         self.tab.let_move(false);
         let until = self.visit.deadline.min(Instant::now() + MAX_BETWEEN);
@@ -131,7 +133,7 @@ impl<'a> Stay<'a> {
         let _ = timeout_at(until, stage.wait_for(is_there)).await;
     }
 
-    /// A sample of the computed styles. A page that is too busy for it is worth having without.
+    /// Samples the computed styles. Returns `None` if the page is too busy: it is worth returning without them.
     async fn styles(&self) -> Result<Option<Value>, BrowserError> {
         let until = self.visit.deadline.min(Instant::now() + MAX_SAMPLE);
         match styles::sample(self.tab, until).await {
@@ -142,7 +144,7 @@ impl<'a> Stay<'a> {
     }
 }
 
-/// Scrolls over a page that loads what comes into view.
+/// Scrolls over a page that loads content on scrolling.
 async fn bring_into_view(clock: &mut Clock<'_>, soon: Instant) -> Result<(), BrowserError> {
     if Instant::now() >= soon {
         return Ok(());
@@ -150,12 +152,12 @@ async fn bring_into_view(clock: &mut Clock<'_>, soon: Instant) -> Result<(), Bro
     match scroll::pass(clock, soon).await {
         Ok(true) => rest(clock, soon.min(Instant::now() + MAX_AFTER_SCROLL)).await,
         Err(error @ (CdpError::Closed | CdpError::Crashed)) => Err(broken(&error)),
-        // A page that goes elsewhere, or does not give way, is taken as it stands.
+        // A page that navigates or does not respond is captured as it is.
         Ok(false) | Err(_) => Ok(()),
     }
 }
 
-/// Lets the page come to rest, if it does.
+/// Waits until the page settles; a timeout is no error.
 async fn rest(clock: &mut Clock<'_>, until: Instant) -> Result<(), BrowserError> {
     match settle(clock, Patience::Step, until).await {
         Ok(_) | Err(BrowserError::Timeout) => Ok(()),

@@ -1,4 +1,4 @@
-//! Prints of a page.
+//! Prints a page as PDF.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -14,14 +14,14 @@ use crate::run::broken;
 use crate::tab::Tab;
 use crate::visit::Printed;
 
-/// The largest PDF.
+/// Size limit of a PDF, in bytes.
 const MAX_BYTES: usize = 64 << 20;
-/// How much of it is read at once.
+/// Size of one read, in bytes.
 const CHUNK: usize = 1 << 20;
-/// Millimetres of an inch.
+/// Millimetres per inch.
 const INCH: f64 = 25.4;
 
-/// Prints the page, with its backgrounds. It is read only as far as there is room for it among the `results`.
+/// Prints the page with its backgrounds. Reading stops as soon as the PDF no longer fits into `results`.
 ///
 /// # Errors
 /// `TooLarge` over 64 MiB, `Timeout` and `Crashed`.
@@ -71,7 +71,7 @@ async fn read(
     }
 }
 
-/// Width and height of a paper in inches.
+/// Returns width and height of a paper size, in inches.
 fn size(paper: Paper) -> (f64, f64) {
     let metric = |width: f64, height: f64| (width / INCH, height / INCH);
     match paper {

@@ -1,20 +1,20 @@
-//! Where a visitor may seem to be.
+//! Countries that a visitor can appear to be in.
 
-/// A country as a browser there shows it.
+/// Time zone, coordinates and languages of a country.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Place {
-    /// IANA name of the time zone of its capital.
+    /// IANA name of the time zone of the capital.
     pub(crate) timezone: &'static str,
-    /// Of the capital, in degrees.
+    /// Latitude of the capital, in degrees.
     pub(crate) latitude: f64,
-    /// Of the capital, in degrees.
+    /// Longitude of the capital, in degrees.
     pub(crate) longitude: f64,
-    /// Tags of BCP 47, most used first, separated by spaces.
+    /// BCP 47 tags, most used first, separated by spaces.
     languages: &'static str,
 }
 
 impl Place {
-    /// The country with a code of ISO 3166-1 alpha-2; the United States when there is none.
+    /// Returns the country with an ISO 3166-1 alpha-2 code; the United States if the code is unknown.
     pub(crate) fn of(country: &str) -> Self {
         let found = PLACES.binary_search_by(|row| row.0.cmp(country));
         let (_, timezone, latitude, longitude, languages) =
@@ -22,7 +22,7 @@ impl Place {
         Self { timezone, latitude, longitude, languages }
     }
 
-    /// Languages that a browser there asks for: those of the country, then English.
+    /// Returns the languages that a browser there requests: those of the country, then English.
     pub(crate) fn languages(&self) -> impl Iterator<Item = &'static str> {
         self.languages.split(' ').chain(["en-US"])
     }
@@ -33,7 +33,7 @@ type Row = (&'static str, &'static str, f64, f64, &'static str);
 
 const US: Row = ("US", "America/New_York", 38.90, -77.04, "en-US");
 
-/// Time zones after the file `zone.tab` of the tz database, of several the capital's; languages after CLDR.
+/// Time zones from `zone.tab` of the tz database (the capital's if a country has several); languages from CLDR.
 const PLACES: &[Row] = &[
     ("AD", "Europe/Andorra", 42.50, 1.52, "ca-AD"),
     ("AE", "Asia/Dubai", 24.45, 54.38, "ar-AE"),

@@ -1,4 +1,5 @@
-//! The browsers of this process: started when somebody needs one, replaced when they are old, ended when nobody does.
+//! Pool of browser processes: started on demand, replaced by age, size or number of visits, ended after an idle
+//! timeout.
 
 mod attend;
 
@@ -13,32 +14,32 @@ use crate::error::BrowserError;
 use crate::process::{Process, Round};
 use crate::settings::Settings;
 
-/// Most browsers that are kept aside for pages that took far too much.
+/// Number of separate browsers for noisy pages.
 const MAX_ASIDE: usize = 1;
 
-/// Browsers, and who uses them.
+/// Browser processes and their leases.
 pub(crate) struct Pool {
     settings: Settings,
     state: Mutex<State>,
-    /// Told when a browser may have room again.
+    /// Notified when a browser may have capacity again.
     room: Notify,
 }
 
 #[derive(Default)]
 struct State {
     slots: Vec<Slot>,
-    /// The start that is under way.
+    /// Result of the launch in progress.
     launch: Option<watch::Receiver<Option<Result<(), String>>>>,
     launched: u64,
     closed: bool,
 }
 
-/// Which browsers a visit may have.
+/// Group of browsers that a visit may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Company {
-    /// Those of everybody.
+    /// The browsers for all visits.
     All,
-    /// One aside, for pages that took far too much ([`Noisy`](crate::noisy::Noisy)).
+    /// The separate browser for noisy pages ([`Noisy`](crate::noisy::Noisy)).
     Noisy,
 }
 
@@ -46,15 +47,15 @@ struct Slot {
     process: Arc<Process>,
     company: Company,
     visits: usize,
-    /// Pages that stay open for a client: they take no room of visits, but the browser lasts as long as they do.
+    /// Pages that stay open for a client: they take no slot of a visit, but keep the browser alive.
     kept: usize,
     served: u32,
-    /// Takes no more visits, and ends with its last one.
+    /// Whether the browser takes no more visits and ends with its last one.
     retires: bool,
     idle_since: Instant,
 }
 
-/// A share of a browser. Dropping it gives it back.
+/// A lease of a browser. Dropping it returns it.
 pub(crate) struct Lease {
     pub(crate) process: Arc<Process>,
     pool: Weak<Pool>,
@@ -67,7 +68,7 @@ impl Slot {
     }
 }
 
-/// What a look at the pool brings.
+/// Result of looking for a browser.
 enum Look {
     Found(Lease),
     Starting(watch::Receiver<Option<Result<(), String>>>),
@@ -83,23 +84,24 @@ impl Pool {
         &self.settings
     }
 
-    /// How many browsers run, how many visits they have, and how many were started so far.
+    /// Returns the numbers of running browsers, of their visits, and of browsers started so far.
     pub(crate) fn counts(&self) -> (usize, usize, u64) {
         let state = self.state.lock();
         (state.slots.len(), state.slots.iter().map(|slot| slot.visits).sum(), state.launched)
     }
 
-    /// Numbers of the browsers' processes.
+    /// Returns the process ids of the browsers.
     pub(crate) fn pids(&self) -> Vec<u32> {
         self.state.lock().slots.iter().map(|slot| slot.process.pid()).collect()
     }
 
-    /// A share of a browser for this company, which is started when there is none.
+    /// Leases a browser of this group, starting one if necessary.
     ///
     /// # Errors
-    /// `Unavailable` when none can be started, `Timeout` at the deadline.
+    /// `Unavailable` if none can be started, `Timeout` at the deadline.
     pub(crate) async fn lease(self: &Arc<Self>, company: Company, deadline: Instant) -> Result<Lease, BrowserError> {
         loop {
+            // Registered before the look, so that no notification between the two is lost.
             let room = self.room.notified();
             tokio::pin!(room);
             room.as_mut().enable();
@@ -108,8 +110,8 @@ impl Pool {
                 Look::Starting(mut launch) => {
                     let done = tokio::time::timeout_at(deadline, launch.wait_for(Option::is_some)).await;
                     let done = done.map_err(|_| BrowserError::Timeout)?;
-                    // Without an end the task was dropped, which happens when everything ends.
-                    let failed = done.map_or(Some("it is being closed".to_owned()), |end| {
+                    // The launch task was dropped without a result, which happens when the runtime shuts down.
+                    let failed = done.map_or(Some("the service is stopping".to_owned()), |end| {
                         end.as_ref().and_then(|end| end.as_ref().err().cloned())
                     });
                     if let Some(reason) = failed {
@@ -147,7 +149,7 @@ impl Pool {
         }
         let (sender, receiver) = watch::channel(None);
         state.launch = Some(receiver.clone());
-        // A task of its own: whoever asked for it may go away, and the next one needs it as much.
+        // A task of its own: the caller may go away, and the next one needs the browser as well.
         tokio::spawn(launch(Arc::downgrade(self), company, self.settings.clone(), sender));
         Ok(Look::Starting(receiver))
     }
@@ -185,7 +187,7 @@ impl Pool {
         self.room.notify_waiters();
     }
 
-    /// Retires a browser that is old or large, and ends one that nobody needs. Returns whether it is still there.
+    /// Retires a browser that is old or large, and ends one that is idle. Returns whether it is still there.
     fn review(&self, pid: u32, round: Round) -> bool {
         let mut state = self.state.lock();
         let Some(slot) = state.slots.iter_mut().find(|slot| slot.process.pid() == pid) else { return false };
@@ -193,7 +195,7 @@ impl Pool {
         let most = if settings.max_memory == 0 { u64::MAX } else { settings.max_memory };
         slot.retires |= slot.process.started.elapsed() >= settings.max_age || round.memory > most;
         if round.is_beyond_help {
-            tracing::warn!(round.memory, "a browser takes far too much memory and is ended");
+            tracing::warn!(round.memory, "a browser exceeded twice its memory limit; it is killed with all its visits");
             slot.process.kill();
         }
         let is_unused = !slot.is_used() && (slot.retires || slot.idle_since.elapsed() >= settings.idle);
@@ -206,12 +208,12 @@ impl Pool {
         true
     }
 
-    /// Whether somebody has a share of a browser.
+    /// Whether a browser has a lease.
     fn is_used(&self, pid: u32) -> bool {
         self.state.lock().slots.iter().any(|slot| slot.process.pid() == pid && slot.is_used())
     }
 
-    /// Ends all browsers, whatever they do, and waits until they have ended.
+    /// Kills all browsers and waits until they have ended.
     pub(crate) async fn close(&self) {
         let slots = {
             let mut state = self.state.lock();
@@ -227,7 +229,7 @@ impl Pool {
 }
 
 impl Lease {
-    /// Takes no room of visits any more.
+    /// Frees the slot of the visit; the browser stays alive for the kept page.
     pub(crate) fn keep(&self) {
         if self.is_kept.swap(true, Ordering::Relaxed) {
             return;
@@ -261,7 +263,7 @@ async fn launch(
     let Some(pool) = pool.upgrade() else { return };
     let end = match launched {
         Ok(process) => {
-            tracing::debug!(version = process.version, "a browser was started");
+            tracing::debug!(version = process.version, "browser started");
             pool.add(process, company);
             Ok(())
         }
@@ -269,9 +271,9 @@ async fn launch(
         Err(error) => Err(error.to_string()),
     };
     if let Err(reason) = &end {
-        tracing::warn!(reason, "no browser could be started");
+        tracing::warn!(reason, "no browser could be started; the visits that wait for it fail");
     }
-    // First the state, then the word: whoever hears it looks again.
+    // The state changes before the result is sent: waiters look at the state again as soon as they receive it.
     pool.state.lock().launch = None;
     done.send_replace(Some(end));
 }

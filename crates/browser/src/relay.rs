@@ -1,5 +1,5 @@
-//! Lets a client of ours speak the DevTools protocol to the browser of its session, such as Playwright's `connectOverCDP`:
-//! what it says is checked ([`policy`]), what it hears is its own.
+//! Relay between a client of a session, such as Playwright's `connectOverCDP`, and its browser: calls are checked
+//! ([`policy`]), and the client only receives what belongs to its session.
 
 mod call;
 mod policy;
@@ -22,89 +22,89 @@ use shared::{FIRST_OWN_CALL, Shared};
 pub use told::LARGE_MESSAGE;
 use told::{answer, event, put};
 
-/// Calls of one client that are under way at the same time.
+/// Calls of one client in progress at the same time.
 const MAX_OPEN: usize = 256;
-/// Calls of one client in a second; further ones wait for the next.
+/// Calls of one client per second; further ones wait for the next second.
 const MAX_PER_SECOND: u32 = 3000;
-/// How long a client may take to read a message.
+/// Time limit for a client to read a message.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Streams that one client may have open.
+/// Open streams of one client.
 const MAX_STREAMS: usize = 64;
-/// Sessions that one client may attach before it detaches one; those of pages and workers that attach by themselves come on top.
+/// Sessions that one client may have attached; those of pages and workers that attach automatically are not limited.
 const MAX_SESSIONS: usize = 256;
-/// The protocol's code for a call that is not carried out.
+/// Error code of the protocol for a refused call.
 const REFUSED: i64 = -32000;
 
-/// The other end of a relay: whoever carries the messages to the client and back. Both channels should be short, so that a
-/// client that does not read is noticed.
+/// Connection to a client. Both channels should be short, so that a client that does not read is noticed.
 pub struct Client {
-    /// What the client says, one JSON object each.
+    /// Messages from the client, one JSON object each.
     pub from: mpsc::Receiver<String>,
-    /// What it hears.
+    /// Messages to the client.
     pub to: mpsc::Sender<String>,
 }
 
-/// Why a relay ended.
+/// Reason why a relay ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RelayEnd {
-    /// The client has left.
+    /// The client has disconnected.
     Left,
-    /// It does not read what it hears.
+    /// The client does not read its messages.
     Slow,
-    /// It said something that is not of the protocol.
+    /// The client sent something that is not a call of the protocol.
     Garbled,
-    /// The browser is gone.
+    /// The browser has ended.
     Gone,
 }
 
-/// What is the same for all clients of a session.
+/// Limits that all clients of a session share.
 pub(crate) struct Bounds {
-    /// The only way out for contexts that the client makes.
+    /// Proxy that contexts of the client must use.
     pub(crate) proxy: String,
-    /// The context that is meant when the client names none.
+    /// Context of calls that name none.
     pub(crate) context: String,
-    /// Parameters of `Emulation.setUserAgentOverride` for every page: by itself Chromium says that it has no head.
+    /// Parameters of `Emulation.setUserAgentOverride` for every page: Chromium's own user agent reveals a headless
+    /// browser.
     pub(crate) agent: Value,
-    /// What all who use the session together may take of the pipe; none when the browser has no pages but those of the session.
+    /// Bandwidth limit for all clients of the session together; `None` if the browser belongs to the session alone.
     pub(crate) share: Option<Arc<Share>>,
 }
 
 impl Bounds {
-    /// Whether the browser has no pages but those of the session.
+    /// Whether the browser belongs to the session alone.
     pub(crate) fn is_alone(&self) -> bool {
         self.share.is_none()
     }
 
-    /// Whether a target (`Target.TargetInfo`) is of the context of the session.
+    /// Whether a target (`Target.TargetInfo`) belongs to the context of the session.
     pub(crate) fn has(&self, target: &Value) -> bool {
         target["browserContextId"] == self.context.as_str()
     }
 }
 
-/// One client and its browser.
+/// State of one client's relay.
 struct Relay<'a> {
     browser: &'a Session,
     tap: Tap,
     bounds: &'a Bounds,
-    /// The sessions that the client may name: its own, and what was attached below.
+    /// Sessions that the client may name: its own, and those attached below it.
     sessions: HashSet<Arc<str>>,
-    /// The streams that it has opened.
+    /// Streams that the client has opened.
     streams: HashSet<String>,
     shared: Shared,
-    /// What the client is to hear next.
+    /// Messages to the client that are sent next.
     outbox: VecDeque<String>,
     open: usize,
-    /// Calls since the beginning of a second.
+    /// Calls since `second`.
     calls: u32,
     second: Instant,
 }
 
-/// Carries messages until one side ends.
+/// Relays messages until one side ends.
 ///
 /// # Errors
-/// When the browser does not let anybody in.
+/// The browser refused a session for the client.
 pub(crate) async fn relay(browser: &Session, bounds: &Bounds, client: Client) -> Result<RelayEnd, CdpError> {
-    // A session of the client's own with the browser itself: what it watches and attaches is apart from what we do.
+    // A root session for the client alone keeps its subscriptions and attachments apart from ours.
     let method = "Target.attachToBrowserTarget";
     let attached = browser.call(method, json!({})).await?;
     let lacking = || CdpError::Malformed { method: method.to_owned(), lacks: "sessionId" };
@@ -119,7 +119,7 @@ pub(crate) async fn relay(browser: &Session, bounds: &Bounds, client: Client) ->
     Ok(end)
 }
 
-/// Takes what a client attached away with it, however its relay ends.
+/// Detaches the client's session, and with it everything that the client has attached, when dropped.
 struct Detach<'a> {
     browser: &'a Session,
     id: String,
@@ -137,6 +137,7 @@ impl Relay<'_> {
             if self.second.elapsed() >= Duration::from_secs(1) {
                 (self.second, self.calls) = (Instant::now(), 0);
             }
+            // Backpressure: a client over one of its limits is not read from until it is within them again.
             let hurries = self.calls >= MAX_PER_SECOND;
             let debt = self.bounds.share.as_ref().map_or(Duration::ZERO, |share| share.debt());
             let listens = !hurries && debt.is_zero() && self.open < MAX_OPEN;
@@ -171,7 +172,7 @@ impl Relay<'_> {
         }
     }
 
-    /// Sends a call on; what is refused is answered at once.
+    /// Forwards a call; a refused one is answered at once.
     async fn carry_out(&mut self, call: Call<'_>) -> Result<(), CdpError> {
         self.calls += 1;
         let Call { id, method, mut params, session } = call;
@@ -206,7 +207,7 @@ impl Relay<'_> {
         self.outbox.push_back(answer(id, Err(&error.to_string()), session));
     }
 
-    /// Whether a call may be carried out; changes what it asks for where that is enough.
+    /// Checks whether a call may be carried out; adapts its parameters where that suffices.
     async fn check(&mut self, place: &Arc<str>, method: &str, params: &mut Params<'_>) -> Result<(), String> {
         if !self.bounds.is_alone() && params.len() > MAX_SAID {
             return Err(CdpError::TooLong { method: method.chars().take(64).collect(), limit: MAX_SAID }.to_string());
@@ -219,7 +220,7 @@ impl Relay<'_> {
         self.check_state(method, params).await
     }
 
-    /// In a browser with pages of others, whether a target or a session that is named is the client's.
+    /// In a shared browser, checks whether a named target or session belongs to the client.
     async fn check_target(&self, method: &str, params: &mut Params<'_>) -> Result<(), String> {
         if method == "Target.detachFromTarget" {
             let named = params.text("sessionId")?;
@@ -237,7 +238,7 @@ impl Relay<'_> {
         }
     }
 
-    /// Attaches the client to the pages of its context, one by one, and tells it then that this was done.
+    /// Attaches the client to the pages of its context one by one, and answers its call when that is done.
     async fn attach_to_all(&mut self, id: u64, attaches: bool) -> Result<(), CdpError> {
         self.shared.attaches = attaches;
         let done = answer(id, Ok("{}"), None);
@@ -260,7 +261,7 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// Attaches the client to a page, as the browser would do by itself. Returns the number of the call.
+    /// Attaches the client to a page, as Chromium's auto-attach would. Returns the id of the call.
     async fn attach(&mut self, target: &Value) -> Result<u64, CdpError> {
         let (number, root) = (self.shared.number(), Arc::clone(self.tap.session()));
         let lacking = |_| CdpError::Malformed { method: "Target".to_owned(), lacks: "targetId" };
@@ -269,7 +270,7 @@ impl Relay<'_> {
         Ok(number)
     }
 
-    /// What depends on what the client has done before.
+    /// Checks calls that depend on earlier calls of the client.
     async fn check_state(&mut self, method: &str, params: &mut Params<'_>) -> Result<(), String> {
         match method {
             "IO.read" | "IO.close" => {
@@ -302,12 +303,12 @@ impl Relay<'_> {
         }
     }
 
-    /// Puts a message into the outbox, as the client hears it. Its own session has no name in it.
+    /// Puts a message into the outbox. The client knows its own session without a name.
     async fn tell(&mut self, passed: Passed) -> Result<(), CdpError> {
         let session = passed.session.filter(|session| session != self.tap.session());
         match passed.what {
             What::Event { method, params } => {
-                // What is said of targets is looked at; everything else is passed as it is.
+                // Only events of the domain `Target` are parsed; all others are passed through.
                 let of_targets = params.as_ref().filter(|_| method.starts_with("Target."));
                 let read = of_targets.map_or(Value::Null, |params| params.read(MAX_VALUES).unwrap_or_default());
                 self.follow(&method, &read);
@@ -329,7 +330,7 @@ impl Relay<'_> {
                 }
                 let texts = outcome.as_ref().map(Raw::text).map_err(Raw::text);
                 let message = answer(id, texts.as_deref().map_err(AsRef::as_ref), session.as_deref());
-                // A client that is attached to all pages knows a new one before it hears that it was made.
+                // A client with auto-attach must learn of a new page before the call that created it is answered.
                 match outcome {
                     Ok(result) if self.shared.attaches && method == "Target.createTarget" => {
                         let made: Value = result.read(MAX_VALUES).unwrap_or_default();
@@ -343,18 +344,18 @@ impl Relay<'_> {
         Ok(())
     }
 
-    /// A result without what is of others.
+    /// Removes what belongs to others from a result.
     fn cut(&self, method: &str, result: Raw) -> Raw {
         if self.bounds.is_alone() || !Shared::CUT.contains(&method) {
             return result;
         }
-        // What is too much to be read cannot be told either.
+        // A result that is too large to parse is withheld.
         let mut read: Value = result.read(MAX_VALUES).unwrap_or_else(|_| json!({}));
         Shared::cut(method, &mut read, self.bounds);
         read.into()
     }
 
-    /// Whether the client may hear an event, of a page or of the browser itself.
+    /// Whether the client may receive an event of a page or of the browser itself.
     fn hears(&mut self, of_page: bool, method: &str, params: &Value) -> bool {
         let (bounds, shared) = (self.bounds, &mut self.shared);
         bounds.is_alone()
@@ -366,7 +367,7 @@ impl Relay<'_> {
         match method {
             "Target.attachedToTarget" => {
                 self.sessions.insert(Arc::from(session));
-                // Before anything that the client says: it may give the page another name.
+                // Sent before any call of the client, which may set another user agent.
                 if params["targetInfo"]["type"] == "page" {
                     let page = self.browser.sibling(session);
                     page.post_now("Emulation.setUserAgentOverride", &self.bounds.agent);

@@ -1,18 +1,18 @@
-//! What a visit gives back, counted together: pictures, prints, captured pages, values of scripts, and the page itself.
+//! Total size of a visit's results: screenshots, PDFs, captured pages, values of scripts, and the page itself.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::BrowserError;
 
-/// The results of one attempt at a visit. All of them together are bounded as one page is, and take part in the budget of the
-/// process for large pages.
+/// Size of the results of one attempt at a visit. Together they have the size limit of one page, and count against the
+/// process-wide budget for large pages.
 pub(crate) struct Results {
     limit: u64,
     used: AtomicU64,
     room: net::Room,
 }
 
-/// A result for which nothing is left. Its text is fit for the caller.
+/// Error: a result does not fit. The text may be shown to the caller.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "its result of {} KiB does not fit: all results of a request may have {} MiB together (fetch.max_decoded_mib)",
@@ -24,25 +24,25 @@ pub(crate) struct TooMuch {
 }
 
 impl Results {
-    /// None so far. `limit` bytes may come together; `room` is what they take of the budget.
+    /// Starts at zero. `limit` is the total in bytes; `room` is the share of the process-wide budget.
     pub(crate) fn new(limit: u64, room: net::Room) -> Self {
         Self { limit, used: AtomicU64::new(0), room }
     }
 
-    /// Whether there is room for a result of so many bytes.
+    /// Checks whether a result of this size fits.
     ///
     /// # Errors
-    /// [`TooMuch`] when there is not.
+    /// [`TooMuch`] if it does not.
     pub(crate) fn check(&self, bytes: usize) -> Result<(), TooMuch> {
         let bytes = bytes as u64;
         let fits = self.used.load(Ordering::Relaxed).saturating_add(bytes) <= self.limit;
         if fits { Ok(()) } else { Err(TooMuch { bytes, limit: self.limit }) }
     }
 
-    /// Counts a result, and waits for its room in the budget.
+    /// Counts a result and waits until the process-wide budget has room for it.
     ///
     /// # Errors
-    /// As [`Results::check`].
+    /// [`TooMuch`] if it does not fit.
     pub(crate) async fn add(&self, bytes: usize) -> Result<(), TooMuch> {
         self.check(bytes)?;
         let used = self.used.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
@@ -50,7 +50,7 @@ impl Results {
         Ok(())
     }
 
-    /// What they hold of the budget.
+    /// Returns the share of the process-wide budget that the results hold.
     pub(crate) fn room(&self) -> net::Room {
         self.room.clone()
     }
@@ -87,7 +87,7 @@ mod tests {
         let (budget, owner) = (net::InFlight::new(0, 0), base::Owner::default());
         let (one, two) = (Results::new(100 << 20, budget.room(&owner)), Results::new(100 << 20, budget.room(&owner)));
         one.add(7 << 20).await.unwrap();
-        // The rest of the pool, then the pass that one of them has.
+        // Exceeds the pool: takes the single pass, for which the other one then has to wait.
         one.add(40 << 20).await.unwrap();
         two.add(7 << 20).await.unwrap();
         let waits = std::time::Duration::from_millis(20);

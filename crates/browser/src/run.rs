@@ -1,4 +1,4 @@
-//! A visit, from the line to the end.
+//! A visit, from the queue to the result.
 
 mod failure;
 mod visited;
@@ -31,32 +31,33 @@ use crate::tab::{Children, Tab};
 use crate::visit::{Acted, HeadersFor, Visit, Visited};
 use failure::Failure;
 
-/// Time that is kept at the end for what takes the page down, at most.
+/// Time at the end of the proxy's deadline that is reserved for removing the page.
 const RESERVE: Duration = Duration::from_secs(3);
-/// How much longer than a visit a page can be held at least.
+/// Minimum time that a held page outlives the visit's deadline.
 const LEAST_HOLD: Duration = Duration::from_secs(1);
-/// An error status without a body: Chromium shows a page of its own in its place.
+/// Chromium's error for an error status without a body, for which it shows a page of its own.
 const EMPTY_ERROR: &str = "net::ERR_HTTP_RESPONSE_CODE_FAILURE";
-/// Redirects that Chromium follows.
+/// Number of redirects that Chromium follows.
 const MAX_REDIRECTS: usize = 20;
 
 impl Browser {
-    /// Visits a page: waits for a place, goes there, waits until it has settled, acts, captures, and leaves nothing behind.
-    /// Dropping the future ends the visit with everything that it has opened.
+    /// Visits a page: waits for a slot, navigates, waits until the page has settled, acts, captures, and removes
+    /// everything. Dropping the future aborts the visit and removes what it has opened.
     ///
-    /// A browser that dies under a visit is replaced once, as long as nothing was acted on.
+    /// If the browser dies, the visit is retried once in a new one, unless an action was carried out.
     ///
     /// # Errors
-    /// See [`BrowserError`]. Statuses such as 404 and 500 are pages.
+    /// [`BrowserError`]. Error statuses such as 404 and 500 are pages.
     pub async fn visit(&self, visit: &Visit<'_>) -> Result<Visited, BrowserError> {
         self.visit_until(visit, visit.deadline).await.map(|(visited, _)| visited)
     }
 
-    /// As [`Browser::visit`], but the page is held open under `name` for a while ([`Settings::hold`](crate::Settings::hold)),
-    /// for [`Browser::resume`]. `headers` are those of the visit. It is given up when another visit waits for its place.
+    /// Visits a page like [`Browser::visit`] and holds it open under `name` for a while
+    /// ([`Settings::hold`](crate::Settings::hold)), for [`Browser::resume`]. `headers` must equal those of the visit.
+    /// The page is evicted when another visit waits for its slot.
     ///
     /// # Errors
-    /// As there.
+    /// [`BrowserError`].
     pub async fn visit_and_keep(
         &self,
         visit: &Visit<'_>,
@@ -75,11 +76,12 @@ impl Browser {
         Ok(visited)
     }
 
-    /// As [`Browser::visit`], but the page stays open until `until`, or until what holds it is dropped. `headers` are those
-    /// of the visit, for what the page asks for then. It keeps its place among the visits.
+    /// Visits a page like [`Browser::visit`] and keeps it open until `until`, or until the returned [`Held`] is
+    /// dropped. `headers` must equal those of the visit; they are for later requests of the page. The page keeps its
+    /// slot.
     ///
     /// # Errors
-    /// As there, and `Unavailable` when the URL is a file, which nothing can be done with.
+    /// [`BrowserError`]; `Unavailable` if the URL is a file, on which nothing can be done.
     pub async fn visit_and_hold(
         &self,
         visit: &Visit<'_>,
@@ -88,7 +90,7 @@ impl Browser {
     ) -> Result<(Visited, Held), BrowserError> {
         let (visited, left) = self.visit_until(visit, until.max(visit.deadline + LEAST_HOLD)).await?;
         if visited.dom.is_none() {
-            return Err(BrowserError::Unavailable { reason: "the URL is a file and no page".to_owned() });
+            return Err(BrowserError::Unavailable { reason: "the URL is a file, not a page".to_owned() });
         }
         Ok((visited, self.hold(visit, left, Box::new(headers), until).await))
     }
@@ -99,12 +101,12 @@ impl Browser {
         Held::new(left, watch, self.cpu.share(&visit.owner), until)
     }
 
-    /// What keeps advertisements out, if the visit wants that.
+    /// Returns the ad-blocking rules, if the visit wants them.
     pub(crate) async fn rules(&self, visit: &Visit<'_>) -> Option<Arc<Rules>> {
         if visit.block_ads { Some(self.ads.rules(self.settings()).await) } else { None }
     }
 
-    /// `until` is when nothing may be loaded any more, whatever becomes of the page after the visit.
+    /// Visits a page. `until` is the time after which nothing may be loaded, even if the page is kept.
     async fn visit_until(&self, visit: &Visit<'_>, until: Instant) -> Result<(Visited, Left), BrowserError> {
         let began = Instant::now();
         let place = Arc::new(self.enter(visit).await?);
@@ -125,7 +127,7 @@ impl Browser {
         }
         self.line.enter(&visit.owner, visit.deadline).await.map_err(|none| match none {
             NoPlace::Late => BrowserError::Timeout,
-            NoPlace::Full => BrowserError::Unavailable { reason: "too many visits wait already".to_owned() },
+            NoPlace::Full => BrowserError::Unavailable { reason: "the queue is full (browser.waiting)".to_owned() },
         })
     }
 
@@ -161,7 +163,7 @@ impl Browser {
         let (rules, results) = (rules.as_deref(), &results);
         let run = Run { visit, context: &context, requests: &requests, results, rules, course, timezone };
         let events = context.tab.session().events_of(&["Fetch."]);
-        // For whoever holds the page afterwards: no request may fall into the gap between.
+        // Subscribed before `events` ends, so that a page that is kept misses no request in between.
         let later = context.tab.session().events_of(if until > visit.deadline { &["Fetch."] } else { &[] });
         let result = tokio::select! {
             result = run.steps() => result,
@@ -176,7 +178,7 @@ impl Browser {
     }
 }
 
-/// What went wrong between the browser and us.
+/// Maps an error of the protocol to one of the visit.
 pub(crate) fn broken(error: &CdpError) -> BrowserError {
     match error {
         CdpError::Timeout => BrowserError::Timeout,
@@ -192,7 +194,7 @@ pub(crate) fn broken(error: &CdpError) -> BrowserError {
     }
 }
 
-/// One attempt, once it has a context.
+/// One attempt at a visit, with its context.
 pub(crate) struct Run<'a> {
     pub(crate) visit: &'a Visit<'a>,
     pub(crate) context: &'a Context,
@@ -203,11 +205,11 @@ pub(crate) struct Run<'a> {
     pub(crate) timezone: &'static str,
 }
 
-/// What a page brought before it is captured.
+/// Result of navigation and actions, before the capture.
 pub(crate) enum Arrived<'a> {
     /// The URL is a file.
     File(Download),
-    /// A page, with what its actions brought.
+    /// A page, with the results of its actions.
     Page(Stay<'a>, Acted),
 }
 
@@ -224,7 +226,7 @@ impl Run<'_> {
                 if self.context.proxy.is_spent() {
                     let mib = self.requests.max_body() >> 20;
                     stay.warnings.push(format!(
-                        "the page wanted more than {mib} MiB with all that belongs to it, and did not get the rest"
+                        "the page and its resources exceed the limit of {mib} MiB (fetch.max_decoded_mib); the rest was not loaded"
                     ));
                 }
                 self.visited(acted, shown, stay.warnings).await
@@ -232,7 +234,7 @@ impl Run<'_> {
         }
     }
 
-    /// Goes to the page, waits until it has settled, and acts.
+    /// Navigates to the page, waits until it has settled, and carries out the actions.
     pub(crate) async fn arrive(&self) -> Result<Arrived<'_>, BrowserError> {
         let visit = self.visit;
         self.introduce().await?;
@@ -250,21 +252,21 @@ impl Run<'_> {
         if let Some(rules) = self.rules
             && let Err(error) = rules.hide(self.tab(), visit.deadline).await
         {
-            tracing::debug!(%error, "nothing was hidden");
+            tracing::debug!(%error, "could not hide advertisements and consent notices; the page is captured with them");
         }
         let acted = stay.act(self.course).await?;
         self.check()?;
         Ok(Arrived::Page(stay, acted))
     }
 
-    /// A script waits for a clock that stands. It is visited once more with its own clock, or loses that script if there is no
-    /// time for it.
+    /// Handles a script that waits for a stopped clock: fails the attempt so that the next one uses real time, or just
+    /// terminates the script if there is no time for that.
     async fn unstick(&self) -> Result<(), BrowserError> {
         self.tab().session().post("Runtime.terminateExecution", json!({})).await;
         if self.course.slow_down(self.visit.deadline) { Err(BrowserError::Timeout) } else { Ok(()) }
     }
 
-    /// What is told to the page before it goes anywhere.
+    /// Sets up the page before its first navigation.
     async fn introduce(&self) -> Result<(), BrowserError> {
         let session = self.tab().session();
         if let Some(state) = self.visit.state {
@@ -276,14 +278,14 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Goes to the page. Returns a file when it is one.
+    /// Navigates to the page. Returns the file if the URL is one.
     async fn go(&self) -> Result<Option<Download>, BrowserError> {
         let before = self.tab().document().number;
         self.requests.begin(before);
         if let Some(file) = self.navigate().await? {
             return Ok(Some(file));
         }
-        // The answer to the call may be faster than the events.
+        // The answer to the call may overtake the events.
         let mut stage = self.tab().stage();
         let _ = tokio::time::timeout_at(self.visit.deadline, stage.wait_for(|(number, _)| *number > before)).await;
         Ok(None)
@@ -299,7 +301,7 @@ impl Run<'_> {
             match (error, self.requests.take_download()) {
                 (_, Some(file)) => return Ok(Some(file)),
                 (EMPTY_ERROR, None) => return Ok(None),
-                // Chromium looked into it and would save it.
+                // Chromium took it for a download; the second attempt reads the body itself.
                 ("net::ERR_ABORTED", None) if !is_second => self.requests.take_all(),
                 _ => return Err(self.failure(error)),
             }
@@ -307,11 +309,11 @@ impl Run<'_> {
         Err(self.failure("net::ERR_ABORTED"))
     }
 
-    /// Why the last document did not come: the proxy knows better than Chromium.
+    /// Returns the reason why the last document failed. The proxy knows it better than Chromium.
     fn failure(&self, error: &str) -> BrowserError {
         let limit = self.requests.max_body();
         if self.context.proxy.is_spent() {
-            return BrowserError::TooLarge { what: "page with all that belongs to it", limit };
+            return BrowserError::TooLarge { what: "bytes of a page and its resources (fetch.max_decoded_mib)", limit };
         }
         let asked = self.tab().asked();
         self.refusal(&asked).unwrap_or_else(|| named(error, &asked))
@@ -328,7 +330,7 @@ impl Run<'_> {
         })
     }
 
-    /// Whether what is shown is a page of the site, and not one of Chromium's or the proxy's about why there is none.
+    /// Checks that the document is the site's, not an error page of Chromium or the proxy.
     fn check(&self) -> Result<(), BrowserError> {
         let document = self.tab().document();
         if let Some(error) = document.failure.as_deref().filter(|error| *error != EMPTY_ERROR) {
@@ -346,7 +348,7 @@ impl Run<'_> {
     }
 }
 
-/// What an error of Chromium says of the site that was asked.
+/// Maps an error of Chromium to one of the visit.
 fn named(error: &str, asked: &str) -> BrowserError {
     let reason = error.trim_start_matches("net::").to_owned();
     if reason == "ERR_TOO_MANY_REDIRECTS" {

@@ -1,4 +1,4 @@
-//! Pictures of a page.
+//! Screenshots of a page.
 
 use std::time::Duration;
 
@@ -19,34 +19,34 @@ use crate::visit::Picture;
 use crate::wait::{self, Patience};
 use crate::{BrowserError, dom};
 
-/// Runs in the page; returns a [`Window`].
+/// Script that waits until fonts and pictures are ready; returns a [`Window`].
 const READY: &str = include_str!("js/ready.js");
-/// How long fonts and pictures may keep a picture waiting.
+/// Time limit for fonts and pictures.
 const MAX_READY: Duration = Duration::from_secs(3);
-/// How long those may that are there.
+/// Minimum wait for fonts and pictures that have been loading for long already.
 const MOMENT: Duration = Duration::from_millis(300);
-/// How long a page may take to find its place in a window of another size.
+/// Time limit for the page to settle after the window was resized.
 const MAX_RESIZE: Duration = Duration::from_secs(2);
-/// The highest picture, in pixels, that Chromium paints in one piece.
+/// Greatest height, in pixels, that Chromium paints in one piece.
 const MAX_PIECE: f64 = 16_384.0;
-/// Height of a piece of a higher one: with the widest window it still is one that can be painted.
+/// Height of one piece of a stitched screenshot; even at the greatest width such a piece can be painted.
 const PIECE: f64 = 4096.0;
-/// The most pixels of a picture. What is below is cut off.
+/// Maximum number of pixels. The page is cut off below.
 const MAX_PIXELS: f64 = 48e6;
-/// The largest file of a picture.
+/// Size limit of a file, in bytes.
 const MAX_BYTES: usize = 64 << 20;
 
-/// The window of a page.
+/// Window of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 struct Window {
-    /// In CSS pixels.
+    /// Width in CSS pixels, like the height.
     width: f64,
     height: f64,
-    /// Pixels of the picture for one of CSS.
+    /// Device pixels per CSS pixel.
     scale: f64,
 }
 
-/// Takes a picture once fonts and images are there. `is_mobile` says whether the page was told that it is on a phone.
+/// Takes a screenshot once fonts and images are loaded. `is_mobile` says whether the page emulates a phone.
 ///
 /// # Errors
 /// `TooLarge` over 64 MiB, `Timeout` and `Crashed`.
@@ -78,7 +78,7 @@ async fn ready(tab: &Tab, until: Instant) -> Result<Window, BrowserError> {
     let patience = patience(tab).min(until.saturating_duration_since(Instant::now()) / 2);
     let args = [json!(u64::try_from(patience.as_millis()).unwrap_or_default())];
     let answer = match tab.evaluate(World::Own, READY, &args, Instant::now() + patience + patience / 4).await {
-        // Scripts that never give way: the picture shows what there is.
+        // Scripts block the page for good: stop them and take what there is.
         Err(CdpError::Timeout) => {
             dom::stop_scripts(tab).await;
             tab.evaluate(World::Own, READY, &[json!(0)], until).await
@@ -89,7 +89,7 @@ async fn ready(tab: &Tab, until: Instant) -> Result<Window, BrowserError> {
     serde_json::from_value(answer.map_err(|error| broken(&error))?).map_err(lacking)
 }
 
-/// How long fonts and pictures are waited for: what has been coming for so long already gets a moment more.
+/// Returns how long to wait for fonts and pictures: less if all of them have been loading for long.
 fn patience(tab: &Tab) -> Duration {
     let open = tab.network().open();
     let painted = open.iter().filter(|request| matches!(request.kind, ResourceKind::Image | ResourceKind::Font));
@@ -115,9 +115,10 @@ async fn shoot(
         return picture(capture(tab, options.quality, None, until).await?, options.quality);
     }
     let page = page_size(tab, window, until).await?;
+    // `MAX_PIXELS` counts device pixels; width and height are in CSS pixels.
     let height = (MAX_PIXELS / (page.width * page.scale) / page.scale).floor().min(page.height);
     if height < page.height {
-        warnings.push(format!("the screenshot shows the first {height} of {} pixels of the page", page.height));
+        warnings.push(format!("the screenshot shows only the first {height} of {} pixels of the page", page.height));
     }
     if height * page.scale <= MAX_PIECE {
         let clip = clip(page.width, 0.0, height);
@@ -126,7 +127,7 @@ async fn shoot(
     stitched(tab, options.quality, Window { height, ..page }, until).await
 }
 
-/// The size of all that can be scrolled to.
+/// Returns the size of the scrollable area.
 async fn page_size(tab: &Tab, window: Window, until: Instant) -> Result<Window, BrowserError> {
     let metrics =
         tab.session().call_by(until, "Page.getLayoutMetrics", json!({})).await.map_err(|error| broken(&error))?;
@@ -143,7 +144,7 @@ fn clip(width: f64, top: f64, height: f64) -> Value {
     json!({"x": 0, "y": top, "width": width, "height": height, "scale": 1})
 }
 
-/// Returns the file.
+/// Captures a part of the page and returns the file.
 async fn capture(
     tab: &Tab,
     quality: Option<u32>,
@@ -165,7 +166,7 @@ async fn capture(
     BASE64_STANDARD.decode(data).map_err(lacking)
 }
 
-/// A page that is too high to be painted at once: piece by piece, one such picture at a time in the whole process.
+/// Captures a page that is too high for one piece, piece by piece. Only one such screenshot is made at a time.
 async fn stitched(tab: &Tab, quality: Option<u32>, page: Window, until: Instant) -> Result<Picture, BrowserError> {
     let place = tokio::time::timeout_at(until, stitch::place()).await.map_err(|_| BrowserError::Timeout)?;
     let mut whole = stitch::Whole::new(page.width * page.scale, page.height * page.scale, place);

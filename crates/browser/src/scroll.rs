@@ -1,4 +1,4 @@
-//! One pass of scrolling over a page that loads what comes into view.
+//! Scrolls once over a page that loads content as it comes into view.
 
 use std::time::Duration;
 
@@ -10,31 +10,32 @@ use crate::cdp::CdpError;
 use crate::clock::Clock;
 use crate::tab::{OpenRequest, Tab, World};
 
-/// Runs in the page; returns a [`Place`].
+/// Script that scrolls; returns a [`Place`].
 const SCROLL: &str = include_str!("js/scroll.js");
-/// How long a pass may take.
+/// Time limit of a pass.
 const MAX_PASS: Duration = Duration::from_secs(3);
-/// How many screens it covers.
+/// Maximum number of screens per pass.
 const MAX_SCREENS: usize = 20;
-/// How long one screen may take to bring what it has asked for.
+/// Time limit for the requests of one screen.
 const MAX_STEP: Duration = Duration::from_millis(600);
-/// How long the end may take to grow.
+/// Time limit for the page to grow at its end.
 const MAX_GROWTH: Duration = Duration::from_millis(200);
-/// How often a step looks whether what was asked for has come.
+/// Polling interval.
 const TICK: Duration = Duration::from_millis(25);
-/// A function of the page's world whose instances tell that it waits for things to come into view.
+/// Expression for the prototype of `IntersectionObserver`, whose instances show that the page waits for elements to
+/// come into view.
 const OBSERVER: &str = "typeof IntersectionObserver === 'function' && IntersectionObserver.prototype";
-/// Names what a pass leaves in the page's inspector, to be let go of together.
+/// Object group of everything that a pass creates in the inspector, for releasing it together.
 const GROUP: &str = "quarry-scroll";
 
-/// Where the page stands.
+/// Scroll position and size of the page.
 #[derive(Debug, Clone, Copy, Deserialize)]
 struct Place {
-    /// All in CSS pixels.
+    /// Scroll offset in CSS pixels, like the heights.
     top: f64,
     height: f64,
     window: f64,
-    /// Whether there are marks of things that load when they come into view.
+    /// Whether elements are marked as loading lazily.
     marks: bool,
 }
 
@@ -48,10 +49,10 @@ impl Place {
     }
 }
 
-/// Scrolls to the end and back if something waits for it. Says whether it did.
+/// Scrolls to the end and back if the page loads content on scrolling. Returns whether it did.
 ///
 /// # Errors
-/// Those of the protocol.
+/// Errors of the protocol calls.
 pub(crate) async fn pass(clock: &mut Clock<'_>, until: Instant) -> Result<bool, CdpError> {
     let tab = clock.tab();
     let began = Instant::now();
@@ -70,13 +71,13 @@ pub(crate) async fn pass(clock: &mut Clock<'_>, until: Instant) -> Result<bool, 
         if !before.is_at_end() {
             continue;
         }
-        // What has come may have made the page longer, or may do so in a moment.
+        // New content may have made the page longer, or may do so shortly.
         let patience = if has_asked { MAX_GROWTH } else { TICK };
         if !grows(clock, before.height, until.min(Instant::now() + patience)).await? {
             break;
         }
     }
-    // The pass may be over because its time was; the way back always has some.
+    // Scrolling back always gets some time, even if the pass has timed out.
     scroll(clock, "back", Instant::now() + MAX_STEP).await?;
     Ok(true)
 }
@@ -85,7 +86,7 @@ async fn scroll(clock: &mut Clock<'_>, what: &str, until: Instant) -> Result<Pla
     let args = [what.into()];
     let scrolls = clock.tab().evaluate(World::Own, SCROLL, &args, until);
     let answer = match clock.along(scrolls).await {
-        // The time is over: as far as the pass is concerned, so is the page.
+        // Out of time: ends the pass as if the page had ended.
         Err(CdpError::Timeout) => return Ok(Place { top: 0.0, height: 0.0, window: 0.0, marks: false }),
         answer => answer?,
     };
@@ -93,8 +94,8 @@ async fn scroll(clock: &mut Clock<'_>, what: &str, until: Instant) -> Result<Pla
     serde_json::from_value(answer).map_err(lacking)
 }
 
-/// Waits for what the pass has made the page ask for; says whether there was something. What was asked before `since` is not
-/// waited for, which moves on when something does not come.
+/// Waits for the requests that the pass has caused; returns whether there were any. Ignores requests from before
+/// `since`, which is moved forward when a request does not finish in time.
 async fn arrive(clock: &mut Clock<'_>, since: &mut Instant, until: Instant) -> bool {
     let until = until.min(Instant::now() + MAX_STEP);
     let tab = clock.tab();
@@ -125,8 +126,8 @@ async fn grows(clock: &mut Clock<'_>, height: f64, until: Instant) -> Result<boo
     }
 }
 
-/// Whether something of the page comes when it is scrolled to. A page that fits its window can still wait for the event. The
-/// page does not notice the questions.
+/// Whether the page loads content on scrolling. Even a page that fits its window can listen to the event. The page
+/// cannot notice these queries.
 async fn watches_view(tab: &Tab, start: &Place, until: Instant) -> Result<bool, CdpError> {
     Ok(start.is_long() && (start.marks || has_observers(tab, until).await?)
         || listens(tab, "window", until).await?
@@ -151,7 +152,7 @@ async fn listens(tab: &Tab, target: &str, until: Instant) -> Result<bool, CdpErr
     Ok(listeners.any(|listener| listener["type"] == "scroll"))
 }
 
-/// The name of an object of the page's world.
+/// Returns the object id of an expression in the page's own world.
 async fn object(tab: &Tab, expression: &str, until: Instant) -> Result<Option<Value>, CdpError> {
     let params = json!({"expression": expression, "objectGroup": GROUP, "throwOnSideEffect": true});
     let answer = tab.session().call_by(until, "Runtime.evaluate", params).await?;

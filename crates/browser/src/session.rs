@@ -1,5 +1,5 @@
-//! A browser that somebody keeps for a while: a process of its own, or the page that a visit has left open; either way one
-//! context that all who use it share.
+//! Browser sessions: a process of their own, or a page that a visit has left open. Either way all clients of a session
+//! share one browser context.
 
 use std::sync::Arc;
 
@@ -34,17 +34,17 @@ use crate::tab::{Children, Tab};
 use crate::visit::{State, Visit};
 use cpu::line::Line;
 
-/// How much more a session may load than one visit.
+/// Network budget of a session, in visits.
 const VISITS: u64 = 20;
-/// A session ends before this: its own time is over by then.
+/// Upper limit of a session's age; the session itself expires earlier.
 pub(crate) const MAX_AGE: Duration = Duration::from_secs(2 * 60 * 60);
-/// How long it may take to get hold of a page.
+/// Time limit for attaching to another page.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Headers that may go to a URL, for as long as a session lives.
+/// Function that returns the headers that may be sent to a URL, valid for the lifetime of a session.
 pub type OwnHeaders = Arc<dyn Fn(&Url) -> Vec<(String, String)> + Send + Sync>;
 
-/// A browser that is kept. Dropping it ends it with all its parts.
+/// A browser that is kept open. Dropping it ends the browser with all its processes.
 pub struct Session {
     home: Home,
     context: Arc<Context>,
@@ -53,15 +53,15 @@ pub struct Session {
     gone: CancellationToken,
 }
 
-/// Where a session lives.
+/// Kind of browser that a session uses.
 enum Home {
-    /// In a process of its own, whose requests a task may answer.
+    /// A process of its own, and the task that handles its requests if there is one.
     Own(Arc<Pool>, Option<AbortHandle>),
-    /// Among the visits.
+    /// A page in a browser of the pool.
     Shared(Mutex<Option<Held>>),
 }
 
-/// The page that code works on.
+/// Page that code works on.
 #[derive(Clone)]
 struct Page {
     tab: Arc<Tab>,
@@ -69,11 +69,11 @@ struct Page {
 }
 
 impl Browser {
-    /// Starts a browser of its own, and goes where the visit says, actions included; nowhere for `about:blank`. What the visit
-    /// wants captured is not. `headers` takes the place of its headers. The browser can be used until `end` at the latest.
+    /// Starts a separate browser and navigates as the visit says, including its actions; `about:blank` means nowhere.
+    /// Captures nothing. `headers` replace those of the visit. The browser must not be used after `end`.
     ///
     /// # Errors
-    /// See [`BrowserError`]; a URL that is a file is a [`BrowserError::Site`].
+    /// [`BrowserError`]; [`BrowserError::Site`] if the URL is a file.
     pub async fn session(&self, visit: &Visit<'_>, headers: OwnHeaders, end: Instant) -> Result<Session, BrowserError> {
         let pool = Pool::new(alone(self.pool.settings()));
         let place = Line::new(1, 0).enter(&visit.owner, visit.deadline).await.map_err(|_| BrowserError::Timeout)?;
@@ -96,10 +96,11 @@ impl Browser {
         let plan = Plan { client: self.client.clone(), pass, emulation, children };
         let opened = tokio::time::timeout_at(visit.deadline, Context::open(lease, Arc::new(place), plan)).await;
         let context = opened.unwrap_or(Err(CdpError::Timeout)).map_err(|error| broken(&error))?;
-        // From the beginning, so that nothing is missed between the two who answer: what was answered already is passed over.
+        // Subscribed before `begin` handles requests, so that none is missed in between. Requests that were handled
+        // already are ignored by Chromium.
         let asked = serves.then(|| context.tab.session().events_of(&["Fetch."]));
         let course = &Course::lasting();
-        // What its actions bring is nobody's, and is bounded all the same.
+        // The results of the actions are discarded, but their size is limited.
         let results = &Results::new(self.client.page_bytes(), self.client.in_flight().room(&visit.owner));
         let (open, requests, shown) = (&context, &requests, rules.as_deref());
         let run = Run { visit, context: open, requests, results, rules: shown, course, timezone };
@@ -118,8 +119,8 @@ impl Browser {
         Ok(Session { home: Home::Own(pool, serving), context: Arc::new(context), bounds, page, gone })
     }
 
-    /// Goes on with the page that a visit has left open under this name ([`Browser::visit_and_keep`]), until `end` at the
-    /// latest. It gives its place among the visits back. None when the page is gone.
+    /// Resumes the page that a visit has left open under this name ([`Browser::visit_and_keep`]), until `end` at the
+    /// latest, and frees its slot. Returns `None` if the page is gone.
     #[must_use]
     pub fn resume(&self, name: &str, end: Instant) -> Option<Session> {
         let held = self.holds.take(name)?;
@@ -137,18 +138,18 @@ impl Browser {
     }
 }
 
-/// Whether a session begins with a page.
+/// Whether a session starts by visiting a page.
 fn goes(visit: &Visit<'_>) -> bool {
     visit.url.scheme() != "about"
 }
 
-/// Goes where the session begins. `serves` says whether its requests are looked at from then on.
+/// Navigates to the first page. `serves` says whether requests are still handled afterwards.
 async fn begin(run: &Run<'_>, serves: bool) -> Result<(), BrowserError> {
     let page = run.context.tab.session();
     if goes(run.visit) {
         arrive(run).await?;
         if !serves {
-            // Nobody answers any more what it would ask.
+            // No task handles paused requests any more.
             page.post("Fetch.disable", json!({})).await;
         }
         return Ok(());
@@ -174,31 +175,32 @@ async fn arrive(run: &Run<'_>) -> Result<(), BrowserError> {
     };
     match arrived {
         crate::run::Arrived::Page(..) => Ok(()),
-        crate::run::Arrived::File(_) => Err(BrowserError::Site { reason: "it is a file, not a page".to_owned() }),
+        crate::run::Arrived::File(_) => Err(BrowserError::Site { reason: "the URL is a file, not a page".to_owned() }),
     }
 }
 
-/// Settings of a pool that has one browser for one context.
+/// Returns the settings of a pool with one browser for one context.
 fn alone(settings: &Settings) -> Settings {
     Settings { processes: 1, contexts: 1, waiting: 0, max_pages: 1, max_age: MAX_AGE, ..settings.clone() }
 }
 
 impl Session {
-    /// Waits until the browser is gone, however it went.
+    /// Waits until the browser has ended for any reason.
     pub async fn gone(&self) {
         self.gone.cancelled().await;
     }
 
-    /// Whether it is gone already.
+    /// Whether the browser has ended.
     #[must_use]
     pub fn is_gone(&self) -> bool {
         self.gone.is_cancelled()
     }
 
-    /// Hands on its page. When that was closed, on another one of the session, or on a new one.
+    /// Returns the operations on the page. If the page was closed, switches to another page of the session or opens a
+    /// new one.
     ///
     /// # Errors
-    /// [`BrowserError::Crashed`] when the browser is gone or hangs.
+    /// [`BrowserError::Crashed`] if the browser has ended or does not respond.
     pub async fn hands(&self) -> Result<Arc<Hands>, BrowserError> {
         let page = self.page.lock().clone();
         if page.tab.ended().now_or_never().is_none() {
@@ -211,29 +213,29 @@ impl Session {
         Ok(page.hands)
     }
 
-    /// Lets a client speak the DevTools protocol until it leaves.
+    /// Relays the DevTools protocol for a client until it disconnects.
     pub async fn relay(&self, client: Client) -> RelayEnd {
         let Some(browser) = self.browser() else { return RelayEnd::Gone };
         relay::relay(&browser, &self.bounds, client).await.unwrap_or(RelayEnd::Gone)
     }
 
-    /// Shows the page to a viewer until it leaves.
+    /// Shows the page to a viewer until it disconnects.
     pub async fn show(&self, viewer: Viewer) {
         if let Some(browser) = self.browser() {
             live::show(&browser, &self.bounds, viewer).await;
         }
     }
 
-    /// Cookies and storage as they are now. `before` is what the session began with.
+    /// Reads the current cookies and storage. `before` is the state that the session started with.
     ///
     /// # Errors
-    /// [`BrowserError::Crashed`] when the browser is gone, [`BrowserError::Timeout`].
+    /// [`BrowserError::Crashed`] if the browser has ended, [`BrowserError::Timeout`] at the deadline.
     pub async fn state(&self, before: &State, deadline: Instant) -> Result<State, BrowserError> {
         let page = self.page.lock().clone();
         state::save_page(&self.context, &page.tab, before, deadline).await.map_err(|error| broken(&error))
     }
 
-    /// Ends it, and waits until nothing is left.
+    /// Ends the session, and waits until its browser or page is gone.
     pub async fn close(&self) {
         match &self.home {
             Home::Own(pool, _) => pool.close().await,

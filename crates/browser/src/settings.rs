@@ -1,4 +1,4 @@
-//! What an operator can set about the browser: section `browser`.
+//! Settings of the browser: section `browser`.
 
 use std::path::PathBuf;
 use std::process::Stdio;
@@ -10,58 +10,59 @@ use url::Url;
 
 use crate::process;
 
-/// How long a program may take to say its version.
+/// Time limit for a program to print its version.
 const MAX_VERSION: Duration = Duration::from_secs(10);
 
-/// Section `browser`.
+/// Settings of section `browser`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Whether pages are visited at all. Default: on.
+    /// Whether pages are visited in a browser. Default: on.
     pub enabled: bool,
-    /// The program: `chromium-headless-shell` itself, or `chromium`; never a script that starts it. Default: none, which
-    /// means where distributions put it.
+    /// Path of the program: `chromium-headless-shell` or `chromium` itself, not a script that starts it. Default: none,
+    /// which means the usual paths of the distributions.
     #[serde(deserialize_with = "maybe_path")]
     pub path: Option<PathBuf>,
-    /// Most browsers at the same time. Default: 1.
+    /// Maximum number of browsers. Default: 1.
     #[serde(deserialize_with = "setting::positive")]
     pub processes: u16,
-    /// Most visits at the same time in one browser. Default: 4.
+    /// Maximum number of concurrent visits per browser. Default: 4.
     #[serde(deserialize_with = "setting::positive")]
     pub contexts: u16,
-    /// Most visits that wait for a place. Default: 64.
+    /// Maximum number of visits that wait for a slot. Default: 64.
     pub waiting: u16,
-    /// Visits after which a browser is replaced. Default: 200.
+    /// Number of visits after which a browser is replaced. Default: 200.
     #[serde(deserialize_with = "setting::positive")]
     pub max_pages: u32,
     /// Age at which a browser is replaced. Default: 30 minutes.
     #[serde(rename = "max_age_s", deserialize_with = "setting::some_seconds")]
     pub max_age: Duration,
-    /// Bytes of memory of a browser with all its parts, above which it is replaced; above twice of it it is ended at once;
-    /// 0 is no limit. Default: 1500 MiB.
+    /// Memory limit in bytes of a browser with all its processes, above which it is replaced; above twice the limit it
+    /// is killed. 0 means no limit. Default: 1500 MiB.
     #[serde(rename = "max_memory_mib", deserialize_with = "setting::any_mib")]
     pub max_memory: u64,
-    /// Bytes of memory of one page, above which it is ended; 0 is no limit. Default: 1000 MiB.
+    /// Memory limit in bytes of one page, above which it is killed. 0 means no limit. Default: 1000 MiB.
     #[serde(rename = "max_page_memory_mib", deserialize_with = "setting::any_mib")]
     pub max_page_memory: u64,
-    /// How long pages of a site or a team that took far too much are visited in a browser aside; 0 is never. Default: 10 min.
+    /// Time for which pages of a noisy site or team are visited in a separate browser. 0 means never. Default: 10
+    /// minutes.
     #[serde(rename = "aside_s", deserialize_with = "setting::seconds")]
     pub aside: Duration,
-    /// How long a browser without visits is kept. Default: 60 s.
+    /// Idle timeout of a browser without visits. Default: 60 s.
     #[serde(rename = "idle_s", deserialize_with = "setting::seconds")]
     pub idle: Duration,
-    /// Whether pages are kept in Chromium's sandbox. Default: on.
+    /// Whether Chromium's sandbox is used. Default: on.
     pub sandbox: Sandbox,
-    /// The user that browsers run as when the service runs as root, by name or as `uid` or `uid:gid`. Default: `nobody`.
+    /// User that browsers run as if the service runs as root: a name, `uid` or `uid:gid`. Default: `nobody`.
     pub user: String,
-    /// How long the page of a scrape is held for those who come back to it. Default: 30 s.
+    /// Time for which the page of a scrape is held open for clients that resume it. Default: 30 s.
     #[serde(rename = "hold_s", deserialize_with = "setting::seconds")]
     pub hold: Duration,
-    /// Folder of filter lists (`*.txt`) against advertisements, on top of the short list that is built in. Default: none.
+    /// Folder of ad-blocking filter lists (`*.txt`), in addition to the short built-in list. Default: none.
     #[serde(deserialize_with = "maybe_path")]
     pub lists: Option<PathBuf>,
-    /// Where the operator has such lists from, http or https. Browsers never ask there. Default: EasyList, EasyPrivacy and
-    /// a list of consent notices.
+    /// Addresses, http or https, from which the operator downloads such lists; browsers never do. Default: EasyList,
+    /// EasyPrivacy and a list of consent notices.
     #[serde(deserialize_with = "web_addresses")]
     pub list_urls: Vec<Url>,
 }
@@ -72,16 +73,16 @@ const LIST_URLS: [&str; 3] = [
     "https://secure.fanboy.co.nz/fanboy-cookiemonster.txt",
 ];
 
-/// Whether pages are kept in Chromium's sandbox.
+/// Whether Chromium's sandbox is used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sandbox {
-    /// As `on`.
+    /// The sandbox is used, like `on`.
     #[default]
     Auto,
-    /// Without a sandbox no browser is started.
+    /// The sandbox is used; no browser starts without it.
     On,
-    /// A page that breaks out of its renderer has all rights of the user that the browser runs as.
+    /// The sandbox is disabled: a page that breaks out of its renderer has all rights of the browser's user.
     Off,
 }
 
@@ -109,15 +110,14 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The program that visits start; `None` when they are switched off or there is no Chromium. Looks at the disk, and starts
-    /// nothing.
+    /// Returns the program that visits start; `None` if browsers are disabled or no Chromium is installed. Checks the
+    /// disk only.
     #[must_use]
     pub fn program(&self) -> Option<PathBuf> {
         process::find(self.path.as_deref()).filter(|_| self.enabled)
     }
 
-    /// What that program says of its version, such as `Chromium 156.0.8078.79`; `None` when it cannot be started. It is run for
-    /// that and ends at once.
+    /// Runs the program to get its version, such as `Chromium 156.0.8078.79`; `None` if it cannot be started.
     pub async fn version(&self) -> Option<String> {
         let mut command = tokio::process::Command::new(self.program()?);
         command.arg("--version").env_clear().stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
@@ -127,7 +127,7 @@ impl Settings {
     }
 }
 
-/// A path; an empty one is none.
+/// Deserializes a path; an empty one means `None`.
 fn maybe_path<'de, D: Deserializer<'de>>(input: D) -> Result<Option<PathBuf>, D::Error> {
     let text = String::deserialize(input)?;
     Ok(Some(text.trim()).filter(|text| !text.is_empty()).map(PathBuf::from))

@@ -1,8 +1,8 @@
-//! Cookies and storage of a browser, taken out and put in: what a profile holds.
+//! Saves and restores the cookies and storage of a browser, which profiles consist of.
 //!
-//! Cookies are of the whole context. Storage belongs to an origin, and only a page of that origin can read it: of the
-//! origins that the page shows at the end, frames included, all of it is taken; of the others, what was put in at the
-//! beginning is kept as it was.
+//! Cookies belong to the whole context. Storage belongs to an origin, and only a page of that origin can read it. It is
+//! saved for the origins that the page shows at the end, including frames; for all other origins the state from the
+//! start is kept.
 
 use std::collections::HashSet;
 
@@ -14,23 +14,24 @@ use crate::context::Context;
 use crate::tab::{FrameId, Stage, Tab, World};
 use crate::visit::State;
 
-/// Most bytes of a state, as JSON.
+/// Size limit of a state as JSON, in bytes.
 pub const MAX_STATE_BYTES: usize = 20 << 20;
-/// Most origins of which storage is kept.
+/// Number of origins whose storage is kept.
 const MAX_ORIGINS: usize = 200;
-/// How often Chromium is asked to forget where a page was, and the pause between.
+/// Number of attempts to reset the history of a page.
 const MAX_TRIES: usize = 20;
+/// Pause between these attempts.
 const PAUSE: Duration = Duration::from_millis(25);
-/// Reads and writes the storage of the origin that it runs in.
+/// Function that reads or writes the storage of the origin in which it runs.
 const STORAGE: &str = include_str!("storage.js");
 
-/// Puts cookies and storage into a context, before it goes anywhere. Its page shows nothing afterwards.
+/// Restores cookies and storage into a context before its first navigation. The page is blank afterwards.
 ///
-/// Storage is written by empty pages that stand in for those of its origins: nothing is asked of the network, and what a
-/// site removes later stays removed.
+/// Storage is written by empty pages served in place of the origins' own: no request reaches the network, and data that
+/// a site deletes later stays deleted.
 ///
 /// # Errors
-/// Those of [`Session::call`]; some may be in by then. `Timeout` at the deadline.
+/// Errors of [`Session::call`], after which part of the state may be restored; `Timeout` at the deadline.
 pub(crate) async fn load(context: &Context, state: &State, deadline: Instant) -> Result<(), CdpError> {
     let browser = context.browser().ok_or(CdpError::Closed)?;
     if !state.cookies.is_empty() {
@@ -40,7 +41,7 @@ pub(crate) async fn load(context: &Context, state: &State, deadline: Instant) ->
     if state.origins.is_empty() {
         return Ok(());
     }
-    // A session of its own with the page: nobody else sees these requests.
+    // A separate session with the page, so that its requests are not seen by other listeners.
     let attach = json!({ "targetId": context.tab.target(), "flatten": true });
     let attached = browser.call_by(deadline, "Target.attachToTarget", attach).await?;
     let id = attached["sessionId"].as_str().unwrap_or_default();
@@ -52,7 +53,7 @@ pub(crate) async fn load(context: &Context, state: &State, deadline: Instant) ->
     };
     browser.post("Target.detachFromTarget", json!({ "sessionId": id })).await;
     let written = written?;
-    // What follows the page has to have seen all of it before it can forget it.
+    // The tab must have seen all of these documents before it can forget them.
     let mut stage = context.tab.stage();
     let seen = stage.wait_for(|(number, stage)| *number >= written && *stage == Stage::Loaded);
     timeout_at(deadline, seen).await.map_err(|_| CdpError::Timeout)?.map_err(|_| CdpError::Closed)?;
@@ -61,7 +62,8 @@ pub(crate) async fn load(context: &Context, state: &State, deadline: Instant) ->
     Ok(())
 }
 
-/// Lets nobody step back to the empty pages. For a moment after a page was replaced Chromium has no page to do it to.
+/// Removes the empty pages from the history. Chromium refuses this for a moment after a page was replaced, so it is
+/// retried.
 async fn forget_history(page: &Session) {
     for _ in 0..MAX_TRIES {
         match page.call("Page.resetNavigationHistory", json!({})).await {
@@ -69,7 +71,7 @@ async fn forget_history(page: &Session) {
             _ => return,
         }
     }
-    tracing::debug!("the history of a page was not forgotten");
+    tracing::debug!("could not reset the history of a page; it contains empty pages of restored origins");
 }
 
 /// Answers every request with an empty page.
@@ -81,7 +83,7 @@ async fn stand_in(session: Session, mut events: Events) {
     }
 }
 
-/// Returns how many documents the page has shown for it.
+/// Writes the storage of all origins. Returns the number of documents that the page has shown for this.
 async fn write_all(page: &Session, origins: &[Value]) -> Result<u64, CdpError> {
     let mut shown = 1;
     page.call("Page.enable", json!({})).await?;
@@ -101,15 +103,16 @@ fn is_of_the_web(origin: &str) -> bool {
     origin.starts_with("http://") || origin.starts_with("https://")
 }
 
-/// Takes cookies and storage out of a context. `before` is what was put in.
+/// Saves cookies and storage of a context. `before` is the restored state.
 ///
 /// # Errors
-/// Those of [`Session::call`] for the cookies. Storage that cannot be read, as of a page that hangs, stays as it was before.
+/// Errors of [`Session::call`] for the cookies. Storage that cannot be read, such as that of a hanging page, is kept as
+/// before.
 pub(crate) async fn save(context: &Context, before: &State, deadline: Instant) -> Result<State, CdpError> {
     save_page(context, &context.tab, before, deadline).await
 }
 
-/// As [`save`], with the storage of the origins that another page of the context shows.
+/// Saves the state of a context like [`save`], with the storage of the origins that `tab` shows.
 pub(crate) async fn save_page(
     context: &Context,
     tab: &Tab,
@@ -134,7 +137,7 @@ pub(crate) async fn save_page(
     }
     let of = |storage: &Value| storage["origin"].as_str().unwrap_or_default().to_owned();
     origins.extend(before.origins.iter().filter(|storage| !seen.contains(&of(storage))).cloned());
-    // The newest come first, so that those which are left out are those which were not seen for long.
+    // Origins seen now come first, so that truncation drops those that have not been seen for longest.
     origins.truncate(MAX_ORIGINS);
     Ok(State { cookies, origins })
 }
@@ -145,7 +148,7 @@ async fn storage(tab: &Tab, frame: &FrameId, deadline: Instant) -> Option<Value>
     read.ok().filter(|storage| storage["origin"].is_string())
 }
 
-/// A `Network.Cookie`, as it is read, as the `Network.CookieParam` that it is written as.
+/// Converts a `Network.Cookie`, as it is read, to the `Network.CookieParam` that it is written as.
 fn param(mut cookie: Value) -> Value {
     let is_of_session = cookie["session"].as_bool().unwrap_or(false);
     if let Some(members) = cookie.as_object_mut() {
@@ -160,7 +163,7 @@ fn param(mut cookie: Value) -> Value {
 }
 
 impl State {
-    /// Whether it is small enough to be kept.
+    /// Whether the state is within the size limit.
     #[must_use]
     pub fn fits(&self) -> bool {
         serde_json::to_vec(self).is_ok_and(|text| text.len() <= MAX_STATE_BYTES)

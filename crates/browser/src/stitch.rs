@@ -1,4 +1,4 @@
-//! A picture made of pieces, one below the other.
+//! Stitches a screenshot together from pieces, one below the other.
 
 use std::io::Cursor;
 
@@ -10,28 +10,28 @@ use tokio::task::spawn_blocking;
 
 use crate::BrowserError;
 
-/// A whole picture takes up to 150 MB of memory: there is one at a time.
+/// Permit for stitching: a whole picture takes up to 150 MB of memory, so only one is made at a time.
 static PLACES: Semaphore = Semaphore::const_new(1);
 
-/// Waits for its turn.
+/// Waits for the permit.
 pub(crate) async fn place() -> Option<SemaphorePermit<'static>> {
     PLACES.acquire().await.ok()
 }
 
-/// A picture that is being put together.
+/// A picture that is being stitched.
 pub(crate) struct Whole {
     pixels: RgbImage,
     place: Option<SemaphorePermit<'static>>,
 }
 
 impl Whole {
-    /// White so far. Sizes are in pixels, and bounded by the caller.
+    /// Creates a white picture. Sizes are in pixels, limited by the caller.
     pub(crate) fn new(width: f64, height: f64, place: Option<SemaphorePermit<'static>>) -> Self {
         let whole = |size: f64| size.round().clamp(1.0, 65_535.0) as u32;
         Self { pixels: RgbImage::from_pixel(whole(width), whole(height), image::Rgb([255; 3])), place }
     }
 
-    /// Puts a PNG at its place from the top.
+    /// Copies a PNG to its vertical position.
     pub(crate) async fn add(self, piece: Vec<u8>, top: f64) -> Result<Self, BrowserError> {
         in_thread(move || {
             let mut whole = self;
@@ -48,7 +48,7 @@ impl Whole {
         .await
     }
 
-    /// The file: JPEG with a quality, PNG without.
+    /// Encodes the file: JPEG if there is a quality, otherwise PNG.
     pub(crate) async fn encode(self, quality: Option<u32>) -> Result<Vec<u8>, BrowserError> {
         in_thread(move || {
             let Self { pixels, place } = self;
@@ -65,12 +65,12 @@ impl Whole {
     }
 }
 
-/// Decoding and encoding keep a core busy.
+/// Runs work that keeps a core busy, such as decoding and encoding, on a blocking thread.
 async fn in_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, image::ImageError> + Send + 'static,
 ) -> Result<T, BrowserError> {
     let failed =
-        |reason: String| BrowserError::Site { reason: format!("its picture could not be put together: {reason}") };
+        |reason: String| BrowserError::Site { reason: format!("the screenshot could not be encoded: {reason}") };
     match spawn_blocking(work).await {
         Ok(result) => result.map_err(|error| failed(error.to_string())),
         Err(error) => Err(failed(error.to_string())),

@@ -2,7 +2,7 @@ async (task, given) => {
   'use strict';
   const MAX_DATABASES = 20;
   const MAX_RECORDS = 10000;
-  // Many small values take many times their text in memory.
+  // Parsed values take a multiple of their text in memory.
   const MAX_VALUES = 80000;
   let values = 0;
   const areas = { local: () => window.localStorage, session: () => window.sessionStorage };
@@ -13,7 +13,7 @@ async (task, given) => {
       request.onblocked = () => reject(new Error('blocked'));
     });
 
-  // What JSON cannot say of a stored value is said in words of our own; what neither can say makes a record unfit.
+  // Values without a JSON form are encoded with `$`; a value that cannot be encoded makes its record unfit.
   const pack = (value, depth = 0) => {
     if (depth > 50) throw new Error('too deep');
     if ((values += 1) > MAX_VALUES) throw new Error('too many');
@@ -72,7 +72,7 @@ async (task, given) => {
           try {
             records.push([pack(key), pack(values[at])]);
           } catch {
-            // A file or a key of cryptography stays where it is.
+            // Values that cannot be encoded, such as files and crypto keys, are not saved.
           }
         });
         stores.push({ ...shape, records });
@@ -82,7 +82,8 @@ async (task, given) => {
       database.close();
     }
   };
-  // All is written while the database is made: whoever opens it waits until it is whole.
+  // Everything is written within the upgrade transaction, so that a page that opens the database waits until it is
+  // complete.
   const writeDatabase = async ({ name, version, stores }) => {
     const opening = indexedDB.open(name, version);
     opening.onupgradeneeded = (event) => {
@@ -106,7 +107,7 @@ async (task, given) => {
       try {
         storage[name] = { ...area() };
       } catch {
-        // A page may have no right to it.
+        // The page may have no access.
       }
     }
     try {
@@ -115,11 +116,11 @@ async (task, given) => {
         try {
           storage.databases.push(await readDatabase(name));
         } catch {
-          // One that is locked is left out.
+          // A locked database is skipped.
         }
       }
     } catch {
-      // As above.
+      // The page may have no access.
     }
     if (values > MAX_VALUES || JSON.stringify(storage.databases).length > given) storage.databases = [];
     return storage;
@@ -130,7 +131,7 @@ async (task, given) => {
     try {
       for (const [key, value] of Object.entries(given[name] ?? {})) area().setItem(key, value);
     } catch {
-      // As above.
+      // The page may have no access.
     }
   }
   await Promise.allSettled((given.databases ?? []).map(writeDatabase));

@@ -1,4 +1,4 @@
-//! The sample of computed styles: one look at what the page shows.
+//! Sample of the computed styles of a page.
 
 use serde_json::Value;
 use tokio::time::Instant;
@@ -6,7 +6,7 @@ use tokio::time::Instant;
 use crate::cdp::CdpError;
 use crate::tab::{Tab, World};
 
-/// Looks for 120 ms at most, at 6000 elements, and returns 256 KiB at most.
+/// Function that samples for at most 120 ms, looks at 6000 elements, and returns 256 KiB.
 const SAMPLE: &str = concat!(
     "function sample() {\n",
     include_str!("js/styles/values.js"),
@@ -16,10 +16,10 @@ const SAMPLE: &str = concat!(
     "}"
 );
 
-/// What the typical elements of the page in `tab` look like; `styles.js` says its shape.
+/// Samples the styles of typical elements of the page in `tab`; `styles.js` documents the result.
 ///
 /// # Errors
-/// As [`Tab::evaluate`]: the page may go away, or keep its thread busy until the deadline.
+/// Errors of [`Tab::evaluate`]: the page may go away, or keep its thread busy until the deadline.
 pub(crate) async fn sample(tab: &Tab, deadline: Instant) -> Result<Value, CdpError> {
     tab.evaluate(World::Own, SAMPLE, &[], deadline).await
 }

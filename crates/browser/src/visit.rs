@@ -1,4 +1,4 @@
-//! What a visit is asked for, and what it brings.
+//! Parameters and result of a visit.
 
 use std::time::Duration;
 
@@ -9,46 +9,47 @@ use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 
-/// Headers of the caller that may go to one URL, asked for each request that the page makes.
+/// Function that returns the caller's headers for a URL, called for each request of the page.
 pub type HeadersFor<'a> = dyn Fn(&Url) -> Vec<(String, String)> + Send + Sync + 'a;
 
-/// One visit to a page: go there, wait until it has settled, act, capture. Has no `Debug`: it may hold secrets.
+/// Parameters of a visit: navigate, wait until the page has settled, act, capture. Has no `Debug` because it may hold
+/// secrets.
 #[derive(Clone)]
 pub struct Visit<'a> {
-    /// The page, `http` or `https`, without user name and password.
+    /// URL of the page, `http` or `https`, without user name and password.
     pub url: &'a Url,
-    /// What the caller gave; nothing reaches an origin that this function does not name.
+    /// Headers of the caller. They are sent only to URLs for which this function returns them.
     pub headers: &'a HeadersFor<'a>,
-    /// Whether to look like a phone: window, touch, scale, user agent.
+    /// Whether to emulate a phone: window, touch, scale, user agent.
     pub mobile: bool,
-    /// Where the visitor seems to be: time zone, languages, geolocation.
+    /// Apparent location of the visitor: time zone, languages, geolocation.
     pub location: Option<&'a wire::Location>,
-    /// The proxy behind the guard; none means direct connections.
+    /// Upstream proxy of the guard; `None` means direct connections.
     pub proxy: Option<net::Proxy>,
-    /// Whether any certificate will do.
+    /// Whether invalid certificates are accepted.
     pub skip_tls_verification: bool,
-    /// Whether advertisements and consent notices are kept out.
+    /// Whether advertisements and consent notices are blocked.
     pub block_ads: bool,
-    /// How long to wait once the page has settled.
+    /// Extra wait after the page has settled.
     pub wait_for: Duration,
-    /// What to do before the capture, in order.
+    /// Actions before the capture, in order.
     pub actions: &'a [wire::Action],
-    /// The picture that is wanted of the page after all actions.
+    /// Options of the screenshot after all actions; `None` means no screenshot.
     pub screenshot: Option<&'a wire::ScreenshotOptions>,
-    /// Whether computed styles are to be sampled ([`Visited::styles`]).
+    /// Whether computed styles are sampled ([`Visited::styles`]).
     pub styles: bool,
-    /// Cookies and storage to begin with.
+    /// Cookies and storage to restore before the visit.
     pub state: Option<&'a State>,
-    /// Whether they are wanted back at the end ([`Visited::state`]).
+    /// Whether cookies and storage are saved at the end ([`Visited::state`]).
     pub keeps_state: bool,
-    /// Whose turn it is: places are shared out fairly.
+    /// Owner of the visit, for fair queueing.
     pub owner: Owner,
-    /// When everything must be done, the time in the line included.
+    /// Deadline of the visit, including the time in the queue.
     pub deadline: Instant,
 }
 
 impl<'a> Visit<'a> {
-    /// This page and nothing else: a desktop, no proxy, any certificate, advertisements kept out, nobody's place.
+    /// Returns a visit with defaults: desktop, no proxy, any certificate, ads blocked, no owner.
     #[must_use]
     pub fn new(url: &'a Url, headers: &'a HeadersFor<'a>, deadline: Instant) -> Self {
         Self {
@@ -71,59 +72,60 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// What a visit brought. Has no `Debug`: pages are private.
+/// Result of a visit. Has no `Debug` because pages are private.
 pub struct Visited {
-    /// Where the browser is at the end, after redirects, scripts and history.
+    /// Final URL, after redirects, scripts and history.
     pub url: Url,
     /// HTTP status of the last document.
     pub status: u16,
-    /// Its `Content-Type` header as it was sent.
+    /// `Content-Type` header of the last document, with the charset UTF-8 if Chromium has converted the body.
     pub content_type: Option<String>,
-    /// Its `Retry-After` header as it was sent.
+    /// `Retry-After` header of the last document.
     pub retry_after: Option<String>,
-    /// What the server sent for the last document, decoded; for a download the file.
+    /// Decoded body of the last document; the file for a download.
     pub body: Bytes,
-    /// The page as it stood at the end, as HTML: shadow roots and frames put in their place (`div[data-frame-url]`), what
-    /// CSS hides marked with `hidden="unseen"`, or with `data-collapsed` where a control of the page opens it. Where scripts have
-    /// brought next to nothing, `noscript` stands there too (`div[data-noscript]`). `None` when the URL is a download.
+    /// Final page as HTML. Shadow roots and frames are inlined (`div[data-frame-url]`). Elements hidden by CSS are
+    /// marked with `hidden="unseen"`, or with `data-collapsed` if a control of the page opens them. If scripts have
+    /// shown next to nothing, `noscript` is included (`div[data-noscript]`). `None` if the URL is a download.
     pub dom: Option<String>,
-    /// The picture that was asked for.
+    /// Screenshot, if requested.
     pub screenshot: Option<Picture>,
-    /// What the actions brought.
+    /// Results of the actions.
     pub acted: Acted,
-    /// The sample of computed styles that was asked for (`styles.js` says its shape).
+    /// Sample of computed styles, if requested (documented in `styles.js`).
     pub styles: Option<Value>,
-    /// IANA name of the time zone that the page saw.
+    /// IANA name of the emulated time zone.
     pub timezone: Option<String>,
-    /// Cookies and storage at the end.
+    /// Cookies and storage at the end, if requested.
     pub state: Option<State>,
-    /// Where the windows were to go that the page wanted to open; none was opened.
+    /// URLs of windows that the page tried to open; none was opened.
     pub windows: Vec<Url>,
-    /// What the caller should know.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// What all of it holds of the budget for large pages. It goes where the page goes, or what was made of it.
+    /// Share of the budget for large pages that the result holds. Must be kept as long as the page or anything made
+    /// from it.
     pub room: net::Room,
-    /// How long the visit waited for its place.
+    /// Time that the visit waited for its slot.
     pub waited: Duration,
 }
 
-/// What the actions brought, each list in the order of its actions.
+/// Results of the actions, each list in the order of its actions.
 #[derive(Clone, Default)]
 pub struct Acted {
-    /// By `screenshot`.
+    /// Results of `screenshot`.
     pub screenshots: Vec<Picture>,
-    /// By `scrape`.
+    /// Results of `scrape`.
     pub scrapes: Vec<ScrapedPage>,
-    /// By `executeJavascript`.
+    /// Results of `executeJavascript`.
     pub returns: Vec<wire::ScriptReturn>,
-    /// By `pdf`.
+    /// Results of `pdf`.
     pub pdfs: Vec<Printed>,
 }
 
-/// A picture.
+/// A screenshot.
 #[derive(Clone)]
 pub struct Picture {
-    /// The file.
+    /// Content of the file.
     pub bytes: Bytes,
     /// `image/png` or `image/jpeg`.
     pub content_type: &'static str,
@@ -132,20 +134,20 @@ pub struct Picture {
 /// A PDF.
 #[derive(Clone)]
 pub struct Printed {
-    /// The file.
+    /// Content of the file.
     pub bytes: Bytes,
 }
 
-/// What a `scrape` action captured.
+/// Page that a `scrape` action captured.
 #[derive(Clone)]
 pub struct ScrapedPage {
-    /// Where the browser was.
+    /// URL at that time.
     pub url: Url,
-    /// What it showed, in the shape of [`Visited::dom`].
+    /// HTML in the format of [`Visited::dom`].
     pub html: String,
 }
 
-/// Cookies and storage of a browser. Has no `Debug`: they are secrets.
+/// Cookies and storage of a browser. Has no `Debug` because they are secrets.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {

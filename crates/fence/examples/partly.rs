@@ -1,4 +1,4 @@
-//! Puts up what can be had of a fence around itself, then tries what it should not be able to: `partly FENCE`, the fence as
+//! Sandboxes itself as far as the system allows, then tries what must be refused: `partly FENCE`, with the fence as
 //! JSON.
 
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::process::Command;
 
 fn main() -> io::Result<()> {
-    let fence = std::env::args().nth(1).ok_or_else(|| io::Error::other("a fence is needed"))?;
+    let fence = std::env::args().nth(1).ok_or_else(|| io::Error::other("usage: partly FENCE"))?;
     let fence: fence::Fence = serde_json::from_str(&fence)?;
     let missing = fence.put_up_partly();
     let tried = [
@@ -24,7 +24,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the network can be asked for anything: that nobody listens there is an answer too.
+/// Whether the network can be reached. A refused connection counts as reached: the packet got out.
 fn connects() -> bool {
     match TcpStream::connect("127.0.0.1:9") {
         Ok(_) => true,

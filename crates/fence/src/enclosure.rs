@@ -1,34 +1,35 @@
-//! A lower fence: for a program of our own that reads what strangers wrote.
+//! A weaker sandbox, for a program of our own that reads untrusted input.
 
 use std::path::PathBuf;
 
 use crate::FenceError;
 
-/// What a program of our own may do that reads what strangers wrote. It runs nothing of theirs, so what it needs is that a
-/// mistake in it leads nowhere: no files, no network, no other programs, bounded memory.
+/// The sandbox of a program of our own that reads untrusted input. Such a program runs no foreign code, so the sandbox
+/// only has to contain a bug in it: no files, no network, no other programs, bounded memory.
 ///
-/// It needs no namespaces, which containers rarely have, and it holds root too. Memory is always bounded; of the other walls
-/// there are those that the kernel has.
+/// Works without namespaces, which containers rarely have, and for root. The memory limit is always set; the other
+/// walls are set as far as the kernel supports them.
 #[derive(Debug, Clone)]
 pub struct Enclosure {
-    /// Files and folders that it may read. What does not exist is left out.
+    /// Files and folders that the program may read. Paths that do not exist are ignored.
     pub reads: Vec<PathBuf>,
-    /// Bytes of memory besides what it has already.
+    /// Memory limit in bytes, on top of what the process has mapped already.
     pub memory: u64,
 }
 
-/// The user without rights, by the convention of all systems. Root becomes it.
+/// User id of `nobody` on all common systems. Root switches to it.
 #[cfg(target_os = "linux")]
 const NOBODY: u32 = 65534;
-/// How far others go first on the processor, on a scale to 19.
+/// Niceness of the process, out of 19.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 5;
 
 impl Enclosure {
-    /// Puts it up around this process, which must have one thread, for good. Returns the walls that this system does not give.
+    /// Sandboxes this process irrevocably; it must have one thread. Returns the walls that this system does not
+    /// support.
     ///
     /// # Errors
-    /// [`FenceError`] if memory cannot be bounded.
+    /// [`FenceError`] if the memory limit cannot be set.
     #[cfg(target_os = "linux")]
     pub fn put_up(&self) -> Result<Vec<FenceError>, FenceError> {
         use rustix::process::Resource;
@@ -43,6 +44,7 @@ impl Enclosure {
         let signals_stay_inside = *files.as_ref().unwrap_or(&false);
         missing.extend(files.err());
         set(Resource::Core, 0, "core dumps")?;
+        // Landlock does not cover writing to files that are open already; a file size of 0 does.
         set(Resource::Fsize, 0, "file size")?;
         set(Resource::As, memory, "memory")?;
         missing.extend(crate::syscalls::wall(signals_stay_inside).err());
@@ -50,7 +52,7 @@ impl Enclosure {
         Ok(missing)
     }
 
-    /// Puts it up around this process.
+    /// Sandboxes this process.
     ///
     /// # Errors
     /// Always: this system has none of the walls.
@@ -60,7 +62,7 @@ impl Enclosure {
     }
 }
 
-/// Bytes of address space that this process has: programs and libraries are mapped whole, whatever they use of it.
+/// Size of the address space of this process, in bytes. Programs and libraries are mapped whole, used or not.
 #[cfg(target_os = "linux")]
 fn address_space() -> Result<u64, FenceError> {
     let failed = |source| FenceError::Limit { what: "memory", source };
@@ -70,7 +72,7 @@ fn address_space() -> Result<u64, FenceError> {
     Ok(pages * rustix::param::page_size() as u64)
 }
 
-/// Lets others go first, and be the ones who are left when memory runs out.
+/// Lowers the priority of this process, and makes it the first that the kernel kills when memory runs out.
 #[cfg(target_os = "linux")]
 fn go_last() -> Result<(), FenceError> {
     let failed = |what, source| FenceError::Limit { what, source };
@@ -84,7 +86,7 @@ fn become_nobody() -> Result<(), FenceError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());
     }
-    let failed = |error: rustix::io::Errno| FenceError::Spaces { what: "becoming another user", source: error.into() };
+    let failed = |error: rustix::io::Errno| FenceError::Spaces { what: "switching the user", source: error.into() };
     let (user, group) = (Uid::from_raw(NOBODY), Gid::from_raw(NOBODY));
     rustix::thread::set_thread_groups(&[]).map_err(failed)?;
     rustix::thread::set_thread_res_gid(group, group, group).map_err(failed)?;

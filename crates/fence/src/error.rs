@@ -1,36 +1,36 @@
-//! Why a fence could not be put up.
+//! Errors of setting up a sandbox.
 
 use std::io;
 
-/// Why a fence could not be put up. The texts say what the operator can do.
+/// Reason why a sandbox could not be set up. The texts tell the operator what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum FenceError {
-    /// This system has none of the walls.
-    #[error("only Linux can fence programs in")]
+    /// The system has none of the walls.
+    #[error("untrusted programs can be sandboxed on Linux only")]
     System,
-    /// The process is root's, whom limits do not bind.
-    #[error("root cannot be fenced in; let another user run it (`browser.user`)")]
+    /// The process runs as root, to whom resource limits do not apply.
+    #[error("root cannot be sandboxed; run it as another user (`browser.user`)")]
     Root,
-    /// The kernel, or the container, gives no namespaces.
-    #[error("namespaces cannot be had ({what}: {source}); allow unprivileged user namespaces")]
+    /// The kernel or the container does not allow namespaces.
+    #[error("cannot set up namespaces ({what}: {source}); allow unprivileged user namespaces")]
     Spaces {
-        /// Which step.
+        /// The step that failed.
         what: &'static str,
-        /// What the kernel said.
+        /// Error of the kernel.
         source: io::Error,
     },
-    /// A limit could not be set.
-    #[error("the limit of {what} cannot be set: {source}")]
+    /// A resource limit could not be set.
+    #[error("cannot set the resource limit for {what}: {source}")]
     Limit {
-        /// Which limit.
+        /// The limited resource.
         what: &'static str,
-        /// What the kernel said.
+        /// Error of the kernel.
         source: io::Error,
     },
-    /// The kernel has no Landlock, or it is not switched on.
-    #[error("files cannot be fenced off ({0}); a kernel of 5.13 or later with Landlock switched on can")]
+    /// The kernel has no Landlock, or Landlock is disabled.
+    #[error("cannot restrict file access ({0}); use a kernel of 5.13 or later with Landlock enabled")]
     Files(String),
-    /// The kernel takes no filter of system calls.
-    #[error("system calls cannot be filtered ({0})")]
+    /// The kernel did not accept the seccomp filter.
+    #[error("cannot filter system calls ({0})")]
     Calls(String),
 }

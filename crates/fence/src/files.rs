@@ -1,4 +1,4 @@
-//! Landlock: which files the program may touch, and whom it may signal.
+//! Landlock: the files that the program may access, and the processes that it may signal.
 
 use std::path::{Path, PathBuf};
 
@@ -10,13 +10,14 @@ use landlock::{
 use crate::world::{DEVICES, ZERO};
 use crate::{FenceError, HOME};
 
-/// Fences files off. Whether signals cannot leave the fence either: only kernels of 6.12 and later see to that.
+/// Restricts file access. Returns whether signals are confined to the sandbox too, which takes a kernel of 6.12 or
+/// later.
 pub(crate) fn wall(reads: &[PathBuf], with_home: bool) -> Result<bool, FenceError> {
     let status = ruleset(reads, with_home).map_err(|error| FenceError::Files(error.to_string()))?;
     match status {
         RulesetStatus::FullyEnforced => Ok(true),
         RulesetStatus::PartiallyEnforced => Ok(false),
-        RulesetStatus::NotEnforced => Err(FenceError::Files("the kernel enforces nothing".to_owned())),
+        RulesetStatus::NotEnforced => Err(FenceError::Files("the kernel does not enforce Landlock".to_owned())),
     }
 }
 
@@ -25,6 +26,7 @@ fn ruleset(reads: &[PathBuf], with_home: bool) -> Result<RulesetStatus, RulesetE
     let home: &[&str] = if with_home { &[HOME] } else { &[] };
     let bin = Path::new(HOME).join("bin");
     let executed: &[&Path] = if with_home { &[&bin] } else { &[] };
+    // Kernels without the first ABI are refused. Newer access rights are used where the kernel knows them.
     let status = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
         .handle_access(AccessFs::from_all(ABI::V1))?

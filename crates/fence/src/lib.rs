@@ -1,13 +1,13 @@
-//! A fence around a program that runs code of strangers: no files but those it needs to start, no network, no signals to
-//! others, and bounded memory, time, processes and room.
+//! A sandbox around a program that runs untrusted code: no files but those it needs to start, no network, no signals to
+//! other processes, and limits on memory, time, processes and disk space.
 //!
-//! A process puts the fence up around itself ([`Fence::put_up`]) and then becomes the program, or goes on as it is. It must
-//! have one thread, so this is done by a process that was started for it. Four walls stand one behind the other:
-//! namespaces (an own network without any interface, an own tree of files), Landlock (files again), seccomp (system calls)
-//! and limits of the process. A kernel that lacks one of them is refused, with the reason; [`Fence::put_up_partly`] is for
-//! what has nothing to escape to anyway.
+//! A process sandboxes itself ([`Fence::put_up`]) and then executes the program, or goes on as it is. It must have one
+//! thread, so a process is started for this purpose. There are four walls, one behind the other: namespaces (a network
+//! without any interface, a file tree of its own), Landlock (files again), seccomp (system calls) and resource limits.
+//! [`Fence::put_up`] fails if the kernel lacks one of them. [`Fence::put_up_partly`] sets up what the system supports,
+//! for code that has no way out in any case.
 //!
-//! A program of our own that only reads what strangers wrote needs less, and must work where there are no namespaces: it has an
+//! A program of our own that only reads untrusted input needs less, and must work where there are no namespaces: see
 //! [`Enclosure`].
 
 mod enclosure;
@@ -32,59 +32,63 @@ pub use limits::Limits;
 #[cfg(target_os = "linux")]
 pub use spaces::{own_processes, show_own_processes};
 
-/// Has what this process starts live in a space of processes of its own.
+/// Puts the child processes of this process into a PID namespace of their own.
 ///
 /// # Errors
-/// Always: this system has none.
+/// Always: this system has no PID namespaces.
 #[cfg(not(target_os = "linux"))]
 pub fn own_processes() -> Result<(), FenceError> {
     Err(FenceError::System)
 }
 
-/// Has `/proc` show the own processes alone.
+/// Makes `/proc` show only the processes of this PID namespace.
 ///
 /// # Errors
-/// Always: this system has none.
+/// Always: this system has no PID namespaces.
 #[cfg(not(target_os = "linux"))]
 pub fn show_own_processes() -> Result<(), FenceError> {
     Err(FenceError::System)
 }
 
-/// The only folder that a fenced program may write to. It is its own, empty at the start and gone with the program.
+/// The only folder that a sandboxed program may write to. Private to the program, empty at the start, and removed with
+/// it.
 pub const HOME: &str = "/tmp";
 
-/// What a program may do behind the fence.
+/// Description of a sandbox: what the program may read, and its resource limits.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Fence {
-    /// Files and folders that it may read and execute. What does not exist is left out, and so is what lies in [`HOME`].
+    /// Files and folders that the program may read and execute. Paths that do not exist, or lie in [`HOME`], are
+    /// ignored.
     pub reads: Vec<PathBuf>,
-    /// What lies in [`HOME`] at the start, in a tree that has only this and [`Fence::reads`]; none means that there is no
-    /// such folder.
+    /// Files in [`HOME`] at the start. The program then sees a file tree with these and [`Fence::reads`] only. `None`
+    /// means that there is no such folder.
     pub files: Option<Vec<StartFile>>,
-    /// How much it may use.
+    /// Resource limits.
     pub limits: Limits,
 }
 
-/// A file that lies in [`HOME`] at the start.
+/// A file in [`HOME`] at the start.
 #[derive(Clone, Serialize, Deserialize)]
 pub struct StartFile {
-    /// Its path within [`HOME`], as `bin/tool`; only files in `bin` can be executed.
+    /// Path within [`HOME`], such as `bin/tool`; only files in `bin` can be executed.
     pub path: PathBuf,
-    /// What is in it.
+    /// Content of the file.
     pub text: String,
 }
 
 impl Fence {
-    /// Puts the fence up around this process, for good.
+    /// Sandboxes this process irrevocably.
     ///
     /// # Errors
-    /// [`FenceError`] with the wall that could not be put up. Some walls may stand by then: the process is of no use to
-    /// anything but saying so.
+    /// [`FenceError`] for the wall that could not be set up. Other walls may be in place by then, so the process should
+    /// only report the error and exit.
     #[cfg(target_os = "linux")]
     pub fn put_up(&self) -> Result<(), FenceError> {
         if rustix::process::geteuid().is_root() {
             return Err(FenceError::Root);
         }
+        // Order matters: mounts need the rights inside the new namespaces, which are then given up, and the limits of
+        // processes and memory would hinder the steps before them.
         self.limits.for_the_start()?;
         spaces::leave()?;
         if let Some(files) = &self.files {
@@ -96,8 +100,8 @@ impl Fence {
         syscalls::wall(signals_stay_inside)
     }
 
-    /// Puts up what can be had of the fence around this process, for good: each wall that stands without the others, for
-    /// root too. [`Fence::files`] do not count. Returns what could not be had.
+    /// Sets up as much of the sandbox as the system supports, irrevocably and for root too. Ignores [`Fence::files`].
+    /// Returns the errors of the walls that are missing.
     #[cfg(target_os = "linux")]
     pub fn put_up_partly(&self) -> Vec<FenceError> {
         let walls = [self.limits.for_the_start(), spaces::leave(), spaces::give_up_rights()];
@@ -111,7 +115,7 @@ impl Fence {
         missing
     }
 
-    /// Puts the fence up around this process, for good.
+    /// Sandboxes this process irrevocably.
     ///
     /// # Errors
     /// Always: this system has none of the walls.
@@ -120,7 +124,7 @@ impl Fence {
         Err(FenceError::System)
     }
 
-    /// Puts up what can be had of the fence. Returns what could not be had: all of it.
+    /// Sets up as much of the sandbox as the system supports: nothing, which it returns as an error.
     #[cfg(not(target_os = "linux"))]
     pub fn put_up_partly(&self) -> Vec<FenceError> {
         vec![FenceError::System]

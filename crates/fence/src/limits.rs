@@ -1,32 +1,32 @@
-//! How much a fenced program may use.
+//! Resource limits of a sandboxed program.
 
 use serde::{Deserialize, Serialize};
 
 #[cfg(target_os = "linux")]
 use crate::FenceError;
 
-/// How much a fenced program may use.
+/// Resource limits of a sandboxed program.
 #[derive(Clone, Copy, Serialize, Deserialize)]
 pub struct Limits {
     /// Address space of each process, in bytes.
     pub memory: u64,
-    /// Time of a processor for each process, in seconds.
+    /// CPU time of each process, in seconds.
     pub cpu_s: u64,
-    /// Processes and threads together.
+    /// Number of processes and threads.
     pub processes: u64,
-    /// Open files of each process.
+    /// Number of open files of each process.
     pub open_files: u64,
-    /// Everything in its folder together, in bytes; one file may be as large.
+    /// Total size of the files in its folder, in bytes; also the limit of a single file.
     pub room: u64,
 }
 
 #[cfg(target_os = "linux")]
 impl Limits {
-    /// Those that do not hinder the fence itself. The kernel is told to end this process first when memory runs out, and
-    /// to let others go before it.
+    /// Sets the limits that do not hinder the setup of the sandbox. Also lowers the priority of this process, and makes
+    /// it the first that the kernel kills when memory runs out.
     pub(crate) fn for_the_start(&self) -> Result<(), FenceError> {
         use rustix::process::Resource;
-        // A service that lets others go first already stays so.
+        // Fails if the service itself runs at a lower priority, which is then kept.
         let _ = rustix::process::setpriority_process(None, 10);
         set(Resource::Core, 0, "core dumps")?;
         set(Resource::Cpu, self.cpu_s, "processor time")?;
@@ -36,7 +36,7 @@ impl Limits {
         score.map_err(|source| FenceError::Limit { what: "memory", source })
     }
 
-    /// Those that are counted anew in the program's own namespaces.
+    /// Sets the limits that hinder the setup of the sandbox. The kernel counts the processes per user namespace.
     pub(crate) fn for_the_program(&self) -> Result<(), FenceError> {
         use rustix::process::Resource;
         set(Resource::Nproc, self.processes, "processes")?;

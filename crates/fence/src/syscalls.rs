@@ -1,4 +1,4 @@
-//! Seccomp: which system calls the program may make. What is not named here does not exist for it.
+//! Seccomp: allow-list of system calls. Calls that are not listed fail with `ENOSYS`.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use seccompiler::{
 
 use crate::FenceError;
 
-/// The flags of `clone` that make new namespaces; and the one that makes a child of our own parent, who does not know it and
-/// never asks how it has ended.
+/// Refused flags of `clone`: those that create namespaces, and `CLONE_PARENT`, which would make the child one of our
+/// own parent, who would never reap it.
 const REFUSED_FLAGS: u64 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUTS
@@ -21,22 +21,23 @@ const REFUSED_FLAGS: u64 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWNET
     | libc::CLONE_PARENT) as u64;
 
-/// The family of sockets that stay on the machine.
+/// Address family of local sockets.
 const UNIX: u64 = libc::AF_UNIX as u64;
 
-/// What `ioctl` does not do: `TIOCSTI` and `TIOCLINUX`, which put words into the mouth of whoever sits at the terminal, and
-/// `FIOSETOWN` and `SIOCSPGRP`, which name who is signalled when something can be read.
+/// Refused requests of `ioctl`: `TIOCSTI` and `TIOCLINUX`, which inject input into the terminal, and `FIOSETOWN` and
+/// `SIOCSPGRP`, which choose the process that is signalled when a file becomes readable.
 const CONTROLS: [u64; 4] = [0x5412, 0x541C, 0x8901, 0x8902];
 
-/// What `fcntl` does not do: name whom the kernel signals about a file, and with what. It asks nobody whether the program
-/// may signal them, unless Landlock keeps signals in. The middle two are `F_SETSIG` and `F_SETOWN_EX`.
+/// Refused commands of `fcntl`: those that choose which process the kernel signals about a file, and with which signal.
+/// The kernel checks no permission for them unless Landlock confines signals. 10 and 15 are `F_SETSIG` and
+/// `F_SETOWN_EX`.
 const SIGNALLING: [u64; 4] = [libc::F_SETOWN as u64, 10, 15, libc::F_NOTIFY as u64];
 
-/// What `mmap` does not do: share memory that belongs to no file (`MAP_SHARED` with `MAP_ANONYMOUS`). It stays for as long as
-/// one page of it is mapped, and is counted for no process, so nothing would bound it.
+/// Refused flags of `mmap`: shared anonymous memory. It lives as long as one page of it is mapped and is charged to no
+/// process, so no limit would apply.
 const SHARED_MEMORY: u64 = (libc::MAP_SHARED | libc::MAP_ANONYMOUS) as u64;
 
-/// Files that are open, or are opened where Landlock lets it.
+/// File access: open files, and opening where Landlock allows it.
 const FILES: &[c_long] = &[
     libc::SYS_read,
     libc::SYS_write,
@@ -83,7 +84,7 @@ const FILES: &[c_long] = &[
     libc::SYS_umask,
 ];
 
-/// Memory, threads, processes of its own, and waiting.
+/// Memory, threads, child processes, and waiting.
 const PROCESS: &[c_long] = &[
     libc::SYS_brk,
     libc::SYS_mmap,
@@ -124,11 +125,11 @@ const PROCESS: &[c_long] = &[
     libc::SYS_clock_nanosleep,
     libc::SYS_setitimer,
     libc::SYS_getitimer,
-    // With this a program can only fence itself in further.
+    // A program can only restrict itself further with this.
     libc::SYS_seccomp,
 ];
 
-/// Questions about itself and the time.
+/// Queries about the process itself and the time.
 const QUESTIONS: &[c_long] = &[
     libc::SYS_getpid,
     libc::SYS_getppid,
@@ -153,7 +154,7 @@ const QUESTIONS: &[c_long] = &[
     libc::SYS_gettimeofday,
 ];
 
-/// Older names for the same, which x86 has kept.
+/// Older variants of the calls above, which exist on x86-64 only.
 #[cfg(target_arch = "x86_64")]
 const OLDER: &[c_long] = &[
     libc::SYS_open,
@@ -189,11 +190,11 @@ const OLDER: &[c_long] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[c_long] = &[];
 
-/// Signals: named when nothing but the program can be reached by them.
+/// Signals. Allowed only if Landlock confines them to the sandbox.
 const SIGNALS: &[c_long] = &[libc::SYS_kill, libc::SYS_tkill, libc::SYS_tgkill];
 
-/// What programs try in earnest, and therefore get "operation not permitted" for instead of "not implemented". An own
-/// session or group would take a process away from the signal that ends the others.
+/// Calls that real programs try, refused with `EPERM` instead of `ENOSYS`. A session or process group of its own would
+/// keep a process from the signal that ends the whole group.
 const FORBIDDEN: &[c_long] = &[
     libc::SYS_socket,
     libc::SYS_connect,
@@ -210,13 +211,13 @@ const FORBIDDEN: &[c_long] = &[
     libc::SYS_fchownat,
 ];
 
-/// Other programs, and more processes of this one.
+/// Calls that execute other programs or fork.
 #[cfg(target_arch = "x86_64")]
 const PROGRAMS: &[c_long] = &[libc::SYS_execve, libc::SYS_execveat, libc::SYS_fork, libc::SYS_vfork];
 #[cfg(not(target_arch = "x86_64"))]
 const PROGRAMS: &[c_long] = &[libc::SYS_execve, libc::SYS_execveat];
 
-/// Filters the system calls of this process and of all that it starts.
+/// Filters the system calls of this process and its descendants.
 pub(crate) fn wall(signals_stay_inside: bool) -> Result<(), FenceError> {
     let failed = |error: &dyn std::fmt::Display| FenceError::Calls(error.to_string());
     let allowed = allowed(signals_stay_inside).map_err(|error| failed(&error))?;
@@ -229,12 +230,12 @@ pub(crate) fn wall(signals_stay_inside: bool) -> Result<(), FenceError> {
     named.insert(libc::SYS_mmap, vec![shares_memory().map_err(|error| failed(&error))?]);
     let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let forbidden = filter(named, SeccompAction::Allow, refused).map_err(|error| failed(&error))?;
-    // Of two filters that both refuse, the error of the later one counts.
+    // If both filters refuse a call, the error of the one that was applied last is returned: `EPERM` here.
     apply_filter(&allowed).map_err(|error| failed(&error))?;
     apply_filter(&forbidden).map_err(|error| failed(&error))
 }
 
-/// Lets this process start nothing but threads.
+/// Lets this process start threads, but no other processes.
 pub(crate) fn no_programs() -> Result<(), FenceError> {
     let failed = |error: &dyn std::fmt::Display| FenceError::Calls(error.to_string());
     let thread = libc::CLONE_THREAD as u64;
@@ -262,35 +263,35 @@ fn allowed(signals_stay_inside: bool) -> Result<BTreeMap<c_long, Vec<SeccompRule
     if signals_stay_inside {
         calls.extend(SIGNALS.iter().map(|call| (*call, Vec::new())));
     }
-    // Its newer form, whose flags a filter cannot see, does not exist: libraries then take this one.
+    // A filter cannot read the flags of `clone3`, so that call is left out; libc then falls back to `clone`.
     let none_refused = SeccompCondition::new(0, SeccompCmpArgLen::Qword, SeccompCmpOp::MaskedEq(REFUSED_FLAGS), 0)?;
     calls.insert(libc::SYS_clone, vec![SeccompRule::new(vec![none_refused])?]);
-    // Two ends of its own, which event loops want, with nothing but each other to send to.
+    // Socket pairs, which event loops need. Sending to an address is refused: a pair can only reach itself.
     let unix = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, UNIX)?;
     calls.insert(libc::SYS_socketpair, vec![SeccompRule::new(vec![unix])?]);
     let nowhere = SeccompCondition::new(4, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
     calls.insert(libc::SYS_sendto, vec![SeccompRule::new(vec![nowhere])?]);
     calls.insert(libc::SYS_recvfrom, Vec::new());
-    // Limits of its own, not those of another process.
+    // Only for the calling process (pid 0), not for another one.
     let itself = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, 0)?;
     calls.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![itself])?]);
-    // Times of open files: by name, it could be any file of the user, as Landlock does not look at this.
+    // Only for open files (no path): Landlock does not check this call, so a path could name any file of the user.
     let open_file = SeccompCondition::new(1, SeccompCmpArgLen::Qword, SeccompCmpOp::Eq, 0)?;
     calls.insert(libc::SYS_utimensat, vec![SeccompRule::new(vec![open_file])?]);
     calls.insert(libc::SYS_ioctl, vec![none_of(1, &CONTROLS)?]);
     calls.insert(libc::SYS_fcntl, vec![none_of(1, &SIGNALLING)?]);
-    // Not whether it ends with its parent: that is for whoever has started it to say.
+    // The parent-death signal stays as the parent has set it.
     calls.insert(libc::SYS_prctl, vec![none_of(0, &[libc::PR_SET_PDEATHSIG as u64])?]);
     Ok(calls)
 }
 
-/// Holds for a call of `mmap` that would share memory without a file.
+/// Matches a call of `mmap` for shared anonymous memory.
 fn shares_memory() -> Result<SeccompRule, BackendError> {
     let flags = SeccompCmpOp::MaskedEq(SHARED_MEMORY);
     SeccompRule::new(vec![SeccompCondition::new(3, SeccompCmpArgLen::Dword, flags, SHARED_MEMORY)?])
 }
 
-/// Holds when an argument of 32 bits is none of these.
+/// Matches if a 32-bit argument is none of the values.
 fn none_of(argument: u8, values: &[u64]) -> Result<SeccompRule, BackendError> {
     let differs = |value: &u64| SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, *value);
     SeccompRule::new(values.iter().map(differs).collect::<Result<_, _>>()?)

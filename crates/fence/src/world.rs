@@ -1,4 +1,4 @@
-//! The files that there are behind the fence: a small tree of mounts, outside of which nothing has a name.
+//! The file tree inside the sandbox, built of mounts. Nothing outside of it has a path.
 
 use std::ffi::CString;
 use std::fs;
@@ -11,28 +11,29 @@ use rustix::process::chroot;
 
 use crate::{FenceError, HOME, Limits, StartFile};
 
-/// How many files there may be in [`HOME`].
+/// Number of files in [`HOME`].
 const MAX_FILES: u32 = 4096;
-/// Places in the tree besides what is in [`HOME`]: folders to mount things on, and links.
+/// Number of inodes in the rest of the tree: mount points and links.
 const MAX_PLACES: u32 = 512;
-/// Room for them, in bytes: they are all empty.
+/// Size of the rest of the tree, in bytes: its files are all empty.
 const MAX_SIZE: u64 = 1 << 20;
 
-/// Devices that hold nothing of anybody.
+/// Devices that hold no data of anybody.
 pub(crate) const DEVICES: [&str; 4] = ["/dev/null", "/dev/full", "/dev/random", "/dev/urandom"];
-/// One that is only read: whoever may write to it can have memory of it that is counted for no process.
+/// A read-only device: a writable mapping of it would be memory that is charged to no process.
 pub(crate) const ZERO: &str = "/dev/zero";
-/// By what shells name the ends of pipes. In `/proc` nothing can be opened but these: Landlock forbids the rest.
+/// Paths by which shells name the ends of pipes. Nothing else in `/proc` can be opened: Landlock forbids it.
 const PIPES: [&str; 5] = ["/proc", "/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
-/// Builds the tree and makes it the root: what may be read, [`DEVICES`], [`ZERO`], [`PIPES`], and [`HOME`], empty but for some files.
+/// Builds the tree and makes it the root: the readable paths, [`DEVICES`], [`ZERO`], [`PIPES`], and [`HOME`] with its
+/// files.
 pub(crate) fn enter(reads: &[PathBuf], limits: &Limits, files: &[StartFile]) -> Result<(), FenceError> {
-    build(reads, limits, files).map_err(|source| FenceError::Spaces { what: "setting up its files", source })
+    build(reads, limits, files).map_err(|source| FenceError::Spaces { what: "mounting its files", source })
 }
 
 fn build(reads: &[PathBuf], limits: &Limits, files: &[StartFile]) -> io::Result<()> {
     mount_change("/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
-    // The folder that stays hidden anyway is where the tree grows; it is left behind with the old root.
+    // The tree grows at the folder that has to be hidden anyway. `chroot` leaves the old root behind.
     let root = Path::new(HOME);
     mount_empty(root, MAX_SIZE, MAX_PLACES)?;
     let fixed = DEVICES.iter().chain(&[ZERO]).chain(&PIPES).map(Path::new);
@@ -53,12 +54,13 @@ fn mount_empty(at: &Path, size: u64, files: u32) -> io::Result<()> {
     Ok(mount("tmpfs", at, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, options.as_c_str())?)
 }
 
-/// Where a path of the machine lies in the tree.
+/// Maps a path of the machine to its path in the tree.
 fn within(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// Shows a file or folder of the machine at its place in the tree; a link stays one. What does not exist is left out.
+/// Makes a file or folder of the machine visible at the same path in the tree. Links are copied; missing paths are
+/// ignored.
 fn show(root: &Path, path: &Path) -> io::Result<()> {
     let Ok(found) = fs::symlink_metadata(path) else { return Ok(()) };
     let place = within(root, path);

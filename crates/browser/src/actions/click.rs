@@ -1,4 +1,4 @@
-//! `click`: where a person would, with what a person has.
+//! Action `click`: at the place that a person would choose, by mouse or touch.
 
 use std::time::Duration;
 
@@ -11,30 +11,31 @@ use super::wait::unusable;
 use super::{Actor, Failure};
 use crate::cdp::CdpError;
 
-/// Run in the page, behind js/find.js.
+/// Script that finds the place to click; runs after js/find.js.
 const CLICK: &str = include_str!("../js/click.js");
+/// Script that keeps all matches and returns their number; runs after js/find.js.
 const COUNT: &str = include_str!("../js/count.js");
-/// How long an element may take until it can be clicked.
+/// Time limit for an element to become clickable.
 const MAX_WAIT: Duration = Duration::from_secs(5);
-/// The same for each of several.
+/// Time limit for each element if all matches are clicked.
 const MAX_WAIT_EACH: Duration = Duration::from_millis(800);
-/// The most elements that one action clicks.
+/// Maximum number of elements that one action clicks.
 const MAX_CLICKS: u64 = 200;
-/// How long the page may take to hear of a click.
+/// Time limit for the page to acknowledge an input event.
 const MAX_HEARD: Duration = Duration::from_secs(3);
-/// What an element gets on top of its time before the page is taken to be stuck.
+/// Extra time for the script before the page counts as stuck.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// Where to click.
+/// Place of a click.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Aim {
-    /// CSS pixels of the window.
+    /// Position in the window, in CSS pixels.
     x: Option<f64>,
     y: Option<f64>,
-    /// Why not.
+    /// Reason why the element cannot be clicked.
     problem: Option<String>,
-    /// One of several that cannot be seen.
+    /// Whether this match is invisible and skipped.
     skip: bool,
 }
 
@@ -58,13 +59,13 @@ async fn click_one(actor: &Actor<'_>, selector: &str, nth: Option<u64>, patience
         let args = [json!(selector), json!(nth), json!(u64::try_from(left.as_millis()).unwrap_or_default())];
         match actor.run(CLICK, &args, end + GRACE).await {
             Ok(answer) => break serde_json::from_value::<Aim>(answer).unwrap_or_default(),
-            // The document is just being replaced: in the next one it may be there. Of several, none is left.
+            // The document is being replaced: a single element may exist in the next one, kept matches are lost.
             Err(CdpError::Navigated | CdpError::NoContext) if nth.is_some() => return Ok(()),
             Err(CdpError::Navigated | CdpError::NoContext) if left > Duration::ZERO => {
                 sleep(Duration::from_millis(50)).await;
             }
             Err(CdpError::Timeout) => {
-                break Aim { problem: Some("the page does not react".to_owned()), ..Aim::default() };
+                break Aim { problem: Some("the page does not respond".to_owned()), ..Aim::default() };
             }
             Err(error) => return Err(unusable(selector, error)),
         }
@@ -96,7 +97,7 @@ async fn tap(actor: &Actor<'_>, x: f64, y: f64) -> Result<(), Failure> {
     send(actor, "Input.dispatchTouchEvent", json!({"type": "touchEnd", "touchPoints": []})).await
 }
 
-/// Hands an event to the page. A page that computes, or goes elsewhere, may not say that it has got it.
+/// Dispatches an input event. A page that is busy or navigates may not acknowledge it, which is no error.
 pub(super) async fn send(actor: &Actor<'_>, method: &str, params: Value) -> Result<(), Failure> {
     let until = actor.until.min(Instant::now() + MAX_HEARD);
     match actor.tab.session().call_by(until, method, params).await {

@@ -1,4 +1,4 @@
-//! `write` and `press`: keys, one after the other.
+//! Actions `write` and `press`: key strokes, one after the other.
 
 use serde_json::json;
 use tokio::time::Instant;
@@ -8,16 +8,16 @@ use super::keys::{self, Key, Stroke};
 use super::{Actor, Failure};
 use crate::BrowserError;
 
-/// Runs in the page, behind js/find.js.
+/// Script that tells whether an element has the focus; runs after js/find.js.
 const FOCUSED: &str = include_str!("../js/focused.js");
-/// So many characters are typed key by key; the rest of a longer text is put in as by paste, which takes no time.
+/// Number of characters that are typed key by key; the rest of a longer text is inserted at once.
 const MAX_TYPED: usize = 2000;
-/// How much is put in at once.
+/// Number of characters that are inserted at once.
 const CHUNK: usize = 5000;
 
 pub(super) async fn write(actor: &Actor<'_>, text: &str, warnings: &mut Vec<String>) -> Result<(), Failure> {
     if !actor.run(FOCUSED, &[], actor.until).await?.as_bool().unwrap_or_default() {
-        warnings.push("nothing on the page had the focus when text was written: click a field before".to_owned());
+        warnings.push("no element had the focus when text was written: click a field first".to_owned());
     }
     for c in text.chars().take(MAX_TYPED) {
         if Instant::now() >= actor.until {
@@ -42,7 +42,7 @@ async fn insert(actor: &Actor<'_>, text: &str) -> Result<(), Failure> {
 pub(super) async fn press(actor: &Actor<'_>, name: &str) -> Result<(), Failure> {
     let unknown = || Failure::Page {
         selector: None,
-        reason: format!("there is no key `{name}`: use the name of a KeyboardEvent, as `Enter` or `Control+A`"),
+        reason: format!("unknown key `{name}`: use a name of KeyboardEvent.key, such as `Enter` or `Control+A`"),
     };
     let Stroke { modifiers, key } = keys::parse(name).ok_or_else(unknown)?;
     let mut held = 0;

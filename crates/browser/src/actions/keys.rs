@@ -1,29 +1,29 @@
-//! Keys by their names: those of `KeyboardEvent.key` (W3C UI Events), and what people call them.
+//! Keys by name: values of `KeyboardEvent.key` (W3C UI Events) and common aliases.
 
 use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-/// Bits of the protocol for keys that are held down.
+/// Modifier bits of the protocol.
 const ALT: u8 = 1;
 const CONTROL: u8 = 2;
 const META: u8 = 4;
 pub(crate) const SHIFT: u8 = 8;
 
-/// One key.
+/// A key of the keyboard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Key {
     /// `KeyboardEvent.key`.
     pub(crate) key: Cow<'static, str>,
-    /// `KeyboardEvent.code`: its place on an American keyboard.
+    /// `KeyboardEvent.code`: the position on an American keyboard.
     pub(crate) code: Cow<'static, str>,
-    /// `KeyboardEvent.keyCode`; 0 for keys that never had one.
+    /// `KeyboardEvent.keyCode`; 0 for keys that have none.
     pub(crate) number: u16,
-    /// What it writes.
+    /// Text that the key types.
     pub(crate) text: Option<String>,
 }
 
-/// A key with others held down.
+/// A key with its modifiers.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Stroke {
     pub(crate) modifiers: Vec<Key>,
@@ -31,7 +31,7 @@ pub(crate) struct Stroke {
 }
 
 impl Key {
-    /// What holding it down adds to the modifiers.
+    /// Returns the modifier bit of the key; 0 if it is no modifier.
     pub(crate) fn bit(&self) -> u8 {
         match self.key.as_ref() {
             "Alt" => ALT,
@@ -42,9 +42,9 @@ impl Key {
         }
     }
 
-    /// Parameters of `Input.dispatchKeyEvent`: the key goes down or up while others are held.
+    /// Returns the parameters of `Input.dispatchKeyEvent` for the key with the modifiers `held`.
     pub(crate) fn event(&self, is_down: bool, held: u8) -> Value {
-        // With Control and the like held down a key is an order and writes nothing.
+        // With modifiers other than Shift a key is a shortcut and types nothing.
         let text = self.text.as_deref().filter(|_| is_down && held & !SHIFT == 0);
         let kind = match (is_down, text) {
             (false, _) => "keyUp",
@@ -56,7 +56,7 @@ impl Key {
         if let Some(text) = text {
             event["text"] = text.into();
         }
-        // Chromium leaves this one to the system, of which there is none.
+        // Chromium leaves this shortcut to the operating system's text input, which a headless browser lacks.
         if is_down && held == CONTROL && self.key.eq_ignore_ascii_case("a") {
             event["commands"] = json!(["selectAll"]);
         }
@@ -64,7 +64,7 @@ impl Key {
     }
 }
 
-/// Reads `Enter`, `a`, `Control+A`, `Shift++`.
+/// Parses `Enter`, `a`, `Control+A`, `Shift++`.
 pub(crate) fn parse(text: &str) -> Option<Stroke> {
     let (held, last) = match text.strip_suffix("++") {
         Some(held) => (held, "+"),
@@ -77,7 +77,7 @@ pub(crate) fn parse(text: &str) -> Option<Stroke> {
     let mut key = single(last)?;
     let letter = key.text.as_deref().and_then(|text| text.chars().next()).filter(char::is_ascii_alphabetic);
     if let Some(letter) = letter.filter(|_| bits != 0) {
-        // `Control+A` is written with a capital but pressed without Shift.
+        // `Control+A` is written with a capital letter but pressed without Shift.
         let letter = if bits & SHIFT != 0 { letter.to_ascii_uppercase() } else { letter.to_ascii_lowercase() };
         key = of_char(letter)?;
     }
@@ -97,7 +97,7 @@ fn single(name: &str) -> Option<Key> {
     named(name.trim()).or_else(|| of_code(name.trim()))
 }
 
-/// The key that writes a character on an American keyboard; none when there is none.
+/// Returns the key that types a character on an American keyboard.
 pub(crate) fn of_char(c: char) -> Option<Key> {
     let key = |code: Cow<'static, str>, number: u16| {
         Some(Key { key: c.to_string().into(), code, number, text: Some(c.to_string()) })
@@ -117,7 +117,7 @@ pub(crate) fn of_char(c: char) -> Option<Key> {
     }
 }
 
-/// Character, character with Shift, code, number.
+/// Keys of punctuation: character, character with Shift, code, number.
 const PUNCTUATION: &[(char, char, &str, u16)] = &[
     (' ', ' ', "Space", 32),
     ('1', '!', "Digit1", 49),
@@ -143,7 +143,7 @@ const PUNCTUATION: &[(char, char, &str, u16)] = &[
     ('\'', '"', "Quote", 222),
 ];
 
-/// Name, code, number, text.
+/// Named keys: name, code, number, text.
 const NAMED: &[(&str, &str, u16, Option<&str>)] = &[
     ("Enter", "Enter", 13, Some("\r")),
     ("Tab", "Tab", 9, None),
@@ -205,7 +205,7 @@ const NAMED: &[(&str, &str, u16, Option<&str>)] = &[
     ("EraseEof", "", 249, None),
     ("Play", "", 250, None),
     ("ZoomToggle", "", 251, None),
-    // What never had a number.
+    // Most of these have no key code.
     ("Copy", "Copy", 0, None),
     ("Cut", "Cut", 0, None),
     ("Paste", "Paste", 0, None),
@@ -239,7 +239,7 @@ const NAMED: &[(&str, &str, u16, Option<&str>)] = &[
     ("Unidentified", "", 0, None),
 ];
 
-/// What people call keys, in lower case.
+/// Aliases of key names, in lower case.
 const ALIASES: &[(&str, &str)] = &[
     ("return", "Enter"),
     ("esc", "Escape"),
@@ -282,7 +282,7 @@ const ALIASES: &[(&str, &str)] = &[
     ("numpadenter", "Enter"),
 ];
 
-/// A key by a name of more than one character, in any spelling.
+/// Returns a key by a name of several characters, ignoring case.
 fn named(name: &str) -> Option<Key> {
     let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
     let name = alias.map_or(name, |(_, name)| name);
@@ -297,13 +297,13 @@ fn named(name: &str) -> Option<Key> {
     Some(Key { key: (*key).into(), code: (*code).into(), number: *number, text: text.map(str::to_owned) })
 }
 
-/// `F1` to `F24`.
+/// Parses `F1` to `F24`.
 fn function_key(name: &str) -> Option<u16> {
     let digits = name.strip_prefix(['F', 'f'])?;
     digits.parse().ok().filter(|number| (1..=24).contains(number))
 }
 
-/// A key by its place: `KeyA`, `Digit1`, `Numpad5`, `Semicolon`.
+/// Returns a key by its code: `KeyA`, `Digit1`, `Numpad5`, `Semicolon`.
 fn of_code(code: &str) -> Option<Key> {
     let only = |text: &str| {
         let mut chars = text.chars();

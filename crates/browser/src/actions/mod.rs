@@ -1,4 +1,4 @@
-//! What the caller wants done on the page, one action after the other.
+//! Actions of the caller on the page, one after the other.
 
 mod click;
 mod keyboard;
@@ -24,29 +24,29 @@ use crate::visit::{Acted, ScrapedPage};
 use crate::wait::{Patience, settle};
 use crate::{BrowserError, dom, pdf, screenshot};
 
-/// Finds elements; goes before every other function of ours.
+/// Script with the functions that find elements; precedes every other action script.
 const FIND: &str = include_str!("../js/find.js");
-/// How long the page may take to follow an action: what it goes on with is waited for at the end.
+/// Time limit for the page to settle after an action; what takes longer is waited for at the end.
 const MAX_FOLLOW: Duration = Duration::from_secs(5);
 
-/// Who acts where.
+/// Context in which actions are carried out.
 pub(crate) struct Actor<'t> {
     pub(crate) tab: &'t Tab,
-    /// Whether fingers act instead of a mouse.
+    /// Whether touch is used instead of a mouse.
     pub(crate) is_mobile: bool,
-    /// When everything must be done.
+    /// Deadline of all actions.
     pub(crate) until: Instant,
-    /// What the actions bring is counted here.
+    /// Counter for the size of the results.
     pub(crate) results: &'t Results,
-    /// Set before the first action that may change something, which may not be done twice.
+    /// Set before the first action that may change something and must not be repeated.
     pub(crate) has_acted: &'t AtomicBool,
 }
 
-/// Why an action could not be carried out.
+/// Reason why an action failed.
 enum Failure {
-    /// The visit is over.
+    /// The whole visit failed.
     Visit(BrowserError),
-    /// The page does not allow it.
+    /// The page did not allow the action.
     Page { selector: Option<String>, reason: String },
 }
 
@@ -74,10 +74,10 @@ impl From<CdpError> for Failure {
     }
 }
 
-/// Carries out the actions, in order, up to the first that fails.
+/// Carries out the actions in order, up to the first failure.
 ///
 /// # Errors
-/// `Action` names the one that failed; `Timeout`, `TooLarge` and `Crashed`.
+/// `Action` for the failed action; `Timeout`, `TooLarge` and `Crashed`.
 pub(crate) async fn perform(
     actor: &Actor<'_>,
     actions: &[Action],
@@ -147,24 +147,24 @@ impl Actor<'_> {
         Ok(ScrapedPage { url, html: capture.html })
     }
 
-    /// Waits for what the action has set off.
+    /// Waits until the effects of the action have settled.
     async fn follow(&self) -> Result<(), Failure> {
         let until = self.until.min(Instant::now() + MAX_FOLLOW);
         match settle(&mut Clock::real(self.tab), Patience::Step, until).await {
-            // A page without text can be acted on too.
+            // A timeout means a page without text, on which further actions may work.
             Ok(_) | Err(BrowserError::Timeout) => Ok(()),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Runs a function of our own in the page: js/find.js and the text of another file that has `run`.
+    /// Runs the function `run` of an action script in the page, after js/find.js.
     async fn run(&self, file: &str, args: &[Value], until: Instant) -> Result<Value, CdpError> {
         let function = format!("async function (...args) {{\n{}\n{file}\nreturn run(...args);\n}}", FIND);
         self.tab.evaluate(World::Own, &function, args, until.min(self.until)).await
     }
 }
 
-/// Whether an action may change something on the page or at its site, so that it may not be done twice.
+/// Whether an action may change something on the page or its site, so that it must not be repeated.
 fn may_change(action: &Action) -> bool {
     match action {
         Action::Wait(_) | Action::Screenshot(_) | Action::Scrape | Action::Pdf(_) | Action::Scroll(_) => false,
@@ -172,7 +172,7 @@ fn may_change(action: &Action) -> bool {
     }
 }
 
-/// The type of an action as on the wire.
+/// Returns the type of an action as on the wire.
 fn kind(action: &Action) -> &'static str {
     match action {
         Action::Wait(_) => "wait",

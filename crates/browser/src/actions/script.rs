@@ -1,4 +1,4 @@
-//! `executeJavascript`: a script of the caller, in the page's own world.
+//! Action `executeJavascript`: runs a script of the caller in the page's own world.
 
 use std::time::Duration;
 
@@ -12,44 +12,44 @@ use crate::BrowserError;
 use crate::cdp::{CdpError, Raw};
 use crate::measure::measured_this;
 
-/// The largest value that a script may return, as JSON.
+/// Size limit of a returned value as JSON, in bytes.
 const MAX_VALUE: usize = 4 << 20;
-/// Runs a script.
+/// Protocol method that runs a script.
 const METHOD: &str = "Runtime.evaluate";
-/// The largest answer that may hold it: Chromium writes some letters of two bytes in six.
+/// Size limit of the answer, in bytes: Chromium encodes some characters of two bytes in six.
 const MAX_ANSWER: usize = 3 * MAX_VALUE + 4096;
-/// Names what a script returns in the page's inspector.
+/// Object group of the returned value in the inspector.
 const GROUP: &str = "quarry-script";
-/// What is kept of the visit's time, so that the answer can still say what went wrong.
+/// Reserved time at the end of the visit, so that the answer can report a timeout of the script.
 const RESERVE: Duration = Duration::from_millis(300);
 
 pub(super) async fn run(actor: &Actor<'_>, script: &str) -> Result<ScriptReturn, Failure> {
     let until = actor.until.checked_sub(RESERVE).unwrap_or(actor.until);
     let mut answer = evaluate(actor, script, until).await;
-    // The body of a function is a script to many.
+    // Callers often send a function body: a script with a top-level `return` is wrapped into a function.
     if matches!(&answer, Err(CdpError::Script { name, message }) if name == "SyntaxError" && message.contains("return"))
     {
         answer = evaluate(actor, &format!("(async () => {{\n{script}\n}})()"), until).await;
     }
     match answer {
         Ok(result) => returned(&result),
-        // It has sent the page elsewhere, so there is nobody left to say what it returned.
+        // The script has navigated, so its return value is lost.
         Err(CdpError::Navigated | CdpError::NoContext) => Ok(undefined()),
         Err(CdpError::Script { name, message }) => Err(failure(format!("{name}: {message}"))),
         Err(CdpError::Timeout) => {
             actor.tab.session().post("Runtime.terminateExecution", json!({})).await;
-            Err(failure("the script did not end in time".to_owned()))
+            Err(failure("the script did not end before the deadline".to_owned()))
         }
         Err(CdpError::TooLarge { .. }) => Err(too_large()),
         Err(CdpError::TooMany { limit, .. }) => {
             Err(BrowserError::TooLarge { what: "values in what a script returned", limit: limit as u64 }.into())
         }
-        Err(CdpError::Refused { message, .. }) => Err(failure(format!("its value cannot be told: {message}"))),
+        Err(CdpError::Refused { message, .. }) => Err(failure(format!("its value cannot be serialized: {message}"))),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Runs a script as a console would: `await` and repeated declarations are fine. What it returns is awaited too.
+/// Runs a script like a console: `await` and repeated declarations are allowed. A returned promise is awaited.
 async fn evaluate(actor: &Actor<'_>, expression: &str, until: Instant) -> Result<Value, CdpError> {
     let session = actor.tab.session();
     let params = json!({"expression": expression, "awaitPromise": true, "userGesture": true, "replMode": true,
@@ -65,7 +65,8 @@ async fn evaluate(actor: &Actor<'_>, expression: &str, until: Instant) -> Result
     self::result(told(&value?)?)
 }
 
-/// Reads an answer unless its value is larger than is returned. The page has said what it liked of its size.
+/// Parses an answer unless it exceeds the limit. The size is checked here because the page may have lied in its own
+/// check.
 fn told(answer: &Raw) -> Result<Value, CdpError> {
     if answer.len() > MAX_ANSWER {
         return Err(CdpError::TooLarge { method: METHOD.to_owned(), limit: MAX_VALUE });
@@ -80,10 +81,10 @@ fn result(mut answer: Value) -> Result<Value, CdpError> {
     }
 }
 
-/// Reads a `Runtime.RemoteObject` that was returned by value.
+/// Converts a `Runtime.RemoteObject` that was returned by value.
 fn returned(result: &Value) -> Result<ScriptReturn, Failure> {
     let kind = result["type"].as_str().unwrap_or("undefined");
-    // What JSON has no word for, as NaN or 12n, is told as its text.
+    // Values without a JSON form, such as NaN or 12n, are returned as text.
     let text = result["unserializableValue"].as_str().map(|text| Value::from(text.trim_end_matches('n')));
     let value = result.get("value").cloned().or(text).unwrap_or(Value::Null);
     let kind = match &value {

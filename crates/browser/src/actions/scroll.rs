@@ -1,4 +1,4 @@
-//! `scroll`: one screen on.
+//! Action `scroll`: by one screen.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use wire::{Direction, ScrollAction};
 use super::wait::unusable;
 use super::{Actor, Failure};
 
-/// Runs in the page, behind js/find.js.
+/// Script that scrolls; runs after js/find.js.
 const SHIFT: &str = include_str!("../js/shift.js");
-/// How long the page may take.
+/// Time limit for the page.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
 pub(super) async fn scroll(actor: &Actor<'_>, action: &ScrollAction) -> Result<(), Failure> {

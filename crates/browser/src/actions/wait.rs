@@ -1,4 +1,4 @@
-//! `wait`: for a time, or for an element.
+//! Action `wait`: for a duration or for an element.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use super::{Actor, Failure};
 use crate::BrowserError;
 use crate::cdp::CdpError;
 
-/// Runs in the page, behind js/find.js.
+/// Script that looks for an element; runs after js/find.js.
 const PRESENT: &str = include_str!("../js/present.js");
-/// How long an element may take.
+/// Time limit for an element to appear.
 const MAX_WAIT: Duration = Duration::from_secs(30);
-/// What is kept of the visit's time, so that the answer can still say what was missing.
+/// Reserved time at the end of the visit, so that the answer can name the missing element.
 const RESERVE: Duration = Duration::from_millis(500);
-/// How long one look in the page lasts: the document may be replaced meanwhile.
+/// Duration of one look in the page; short, because the document may be replaced meanwhile.
 const LOOK_MS: u64 = 1000;
 
 pub(super) async fn wait(actor: &Actor<'_>, action: &WaitAction) -> Result<(), Failure> {
@@ -42,17 +42,17 @@ async fn element(actor: &Actor<'_>, selector: &str) -> Result<(), Failure> {
         }
         if Instant::now() >= end {
             let seconds = began.elapsed().as_secs_f64();
-            return Err(Failure::of(selector, format!("nothing that can be seen matches after {seconds:.1} s")));
+            return Err(Failure::of(selector, format!("no visible element matches after {seconds:.1} s")));
         }
-        // A document that is just being replaced refuses at once.
+        // A document that is being replaced refuses calls at once.
         sleep(Duration::from_millis(30)).await;
     }
 }
 
-/// The failure for an error of one of our functions, the only one of whose own is a selector that is none.
+/// Maps an error of an action script. An exception in it can only mean an invalid selector.
 pub(super) fn unusable(selector: &str, error: CdpError) -> Failure {
     match error {
-        CdpError::Script { message, .. } => Failure::of(selector, format!("the selector cannot be used: {message}")),
+        CdpError::Script { message, .. } => Failure::of(selector, format!("invalid selector: {message}")),
         other => other.into(),
     }
 }

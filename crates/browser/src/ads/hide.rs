@@ -1,4 +1,4 @@
-//! What is drawn although its rules were kept out, or because it comes from the page itself.
+//! Hides elements of advertisements and consent notices whose requests were blocked, or that belong to the page itself.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use super::{Rules, start};
 use crate::cdp::CdpError;
 use crate::tab::{Tab, World};
 
-/// Most names that are asked about, and most selectors that are used.
+/// Maximum number of names that are collected and of selectors that are applied.
 const MAX_NAMES: usize = 5000;
 
-/// Names of classes and ids that the page uses, without those that are too long for a rule.
+/// Function that collects class names and ids of the page, except those too long for a rule.
 const NAMES: &str = "(most) => {
     const classes = new Set(), ids = new Set();
     for (const element of document.querySelectorAll('[class], [id]')) {
@@ -22,7 +22,8 @@ const NAMES: &str = "(most) => {
     return [[...classes], [...ids]];
 }";
 
-/// Hides what the selectors find, and gives back the scrolling that such a layer takes away. Returns whether one was found.
+/// Function that hides the matches of selectors and re-enables scrolling that such a layer has blocked. Returns whether
+/// any matched.
 const HIDE: &str = "(selectors) => {
     const known = selectors.filter((selector) => { try { return document.querySelector(selector); } catch { return false; } });
     if (!known.length) return false;
@@ -37,14 +38,14 @@ const HIDE: &str = "(selectors) => {
     return true;
 }";
 
-/// Hides questions for consent that no rule knows. Returns how many.
+/// Function that hides consent notices that no rule covers. Returns their number.
 const CONSENT: &str = include_str!("../js/consent.js");
 
 impl Rules {
-    /// Hides advertisements and questions for consent in the page as it is now. Returns whether there were any.
+    /// Hides advertisements and consent notices on the page as it is now. Returns whether there were any.
     ///
     /// # Errors
-    /// Those of [`Tab::evaluate`].
+    /// Errors of [`Tab::evaluate`].
     pub(crate) async fn hide(&self, tab: &Tab, until: Instant) -> Result<bool, CdpError> {
         let names = tab.evaluate(World::Own, NAMES, &[MAX_NAMES.into()], until).await?;
         let list = |at: usize| -> Vec<String> { serde_json::from_value(names[at].clone()).unwrap_or_default() };

@@ -1,4 +1,4 @@
-//! Where the rules come from.
+//! Sources of the ad-blocking rules.
 
 use std::fs;
 use std::io;
@@ -7,19 +7,20 @@ use std::path::{Path, PathBuf};
 use adblock::Engine;
 use adblock::lists::{FilterSet, ParseOptions};
 
+/// Rules that are used without filter lists of the operator.
 const BUILT_IN: &str = include_str!("built_in.txt");
-/// Of all lists together. The usual ones have 10 MB.
+/// Size limit of all lists together, in bytes. The default lists have 10 MB.
 const MAX_BYTES: u64 = 100 << 20;
-/// Name of the file that holds the rules of the lists beside it, ready for use.
+/// Name of the cache file with the compiled rules, next to the lists.
 const READY: &str = ".ready";
 
-/// The rules of all `*.txt` of a folder; those that are built in when there are none.
+/// Returns the rules of all `*.txt` in the folder, or the built-in rules if there are none.
 pub(super) fn engine(folder: Option<&Path>) -> Engine {
     let lists = folder.map(|folder| (folder, find(folder)));
     match lists {
         Some((folder, Ok(lists))) if !lists.is_empty() => from(folder, &lists),
         Some((folder, Err(error))) => {
-            tracing::warn!(%error, folder = %folder.display(), "the filter lists cannot be read, using the short built-in one");
+            tracing::warn!(%error, folder = %folder.display(), "cannot read the filter lists; the short built-in list is used");
             built_in()
         }
         _ => built_in(),
@@ -32,7 +33,7 @@ fn built_in() -> Engine {
     Engine::new_with_filter_set(set)
 }
 
-/// The lists by name, each with what tells whether it has changed.
+/// Returns the lists by name, each with a fingerprint (size and modification time).
 fn find(folder: &Path) -> io::Result<Vec<(PathBuf, String)>> {
     let mut lists = Vec::new();
     let mut bytes = 0;
@@ -45,13 +46,13 @@ fn find(folder: &Path) -> io::Result<Vec<(PathBuf, String)>> {
         }
     }
     if bytes > MAX_BYTES {
-        return Err(io::Error::other(format!("they have more than {} MiB together", MAX_BYTES >> 20)));
+        return Err(io::Error::other(format!("the lists have more than {} MiB together", MAX_BYTES >> 20)));
     }
     lists.sort();
     Ok(lists)
 }
 
-/// What was made of the same lists before is used again: reading it takes a tenth of the time.
+/// Loads the cached rules if the lists have not changed, which takes a tenth of the time of compiling them.
 fn from(folder: &Path, lists: &[(PathBuf, String)]) -> Engine {
     let ready = folder.join(READY);
     let state = format!("{lists:?}");
@@ -63,12 +64,12 @@ fn from(folder: &Path, lists: &[(PathBuf, String)]) -> Engine {
     for (path, _) in lists {
         match fs::read_to_string(path) {
             Ok(list) => drop(set.add_filter_list(list, ParseOptions::default())),
-            Err(error) => tracing::warn!(%error, list = %path.display(), "a filter list is left out"),
+            Err(error) => tracing::warn!(%error, list = %path.display(), "cannot read a filter list; it is ignored"),
         }
     }
     let engine = Engine::new_with_filter_set(set);
     if let Err(error) = store(&ready, &state, &engine) {
-        tracing::debug!(%error, "the filter lists are read anew at the next start");
+        tracing::debug!(%error, "could not cache the filter lists; they are compiled again at the next start");
     }
     engine
 }
@@ -84,6 +85,7 @@ fn load(ready: &Path, state: &str) -> Option<Engine> {
 fn store(ready: &Path, state: &str, engine: &Engine) -> io::Result<()> {
     let bytes = [state.as_bytes(), b"\n", &engine.serialize()].concat();
     let new = ready.with_extension("new");
+    // Written to a temporary file first, so that a crash leaves no truncated cache.
     fs::write(&new, bytes)?;
     fs::rename(new, ready)
 }

@@ -1,5 +1,5 @@
-//! Advertisements, trackers and questions for consent are kept out: requests by rule, and what is drawn all the same is
-//! hidden.
+//! Ad blocking: blocks requests of advertisements, trackers and consent notices by rule, and hides the elements that
+//! remain.
 
 mod hide;
 mod lists;
@@ -14,23 +14,23 @@ use crate::requests::Blocker;
 use crate::settings::Settings;
 use crate::tab::ResourceKind;
 
-/// What is looked at of an address, in bytes: rules are about hosts, folders and names of files. Pages make addresses as long
-/// as they like.
+/// Number of bytes of an address that are matched: rules concern hosts, folders and file names, but pages may use
+/// addresses of any length.
 const MAX_ADDRESS: usize = 4096;
 
-/// Rules, read when they are needed first. Clones share them.
+/// Rules, loaded on first use. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Ads(Arc<OnceCell<Arc<Rules>>>);
 
-/// Rules that are ready.
+/// Compiled rules.
 pub(crate) struct Rules(Engine);
 
 impl Ads {
-    /// The rules of the operator's lists, or those that are built in.
+    /// Returns the rules of the operator's lists, or the built-in ones.
     pub(crate) async fn rules(&self, settings: &Settings) -> Arc<Rules> {
         let rules = self.0.get_or_init(|| async {
             let folder = settings.lists.clone();
-            // Large lists take a while to be read.
+            // Loading large lists takes a while.
             let read = tokio::task::spawn_blocking(move || lists::engine(folder.as_deref())).await;
             Arc::new(Rules(read.unwrap_or_default()))
         });
@@ -39,28 +39,28 @@ impl Ads {
 }
 
 impl Rules {
-    /// Whether a request of a page is kept out.
+    /// Whether a request of a page is blocked.
     pub(crate) fn block(&self, url: &str, page: &str, kind: ResourceKind) -> bool {
         let Ok(request) = Request::new(start(url), start(page), word(kind), "GET") else { return false };
         self.0.check_network_request(&request).should_block()
     }
 }
 
-/// The beginning of an address.
+/// Returns the beginning of an address.
 fn start(address: &str) -> &str {
     &address[..address.floor_char_boundary(MAX_ADDRESS)]
 }
 
-/// Who keeps requests out by these rules, if there are any.
+/// Returns a blocker for these rules, if there are any.
 pub(crate) fn blocking(rules: Option<Arc<Rules>>) -> Option<Box<Blocker>> {
     let rules = rules?;
     Some(Box::new(move |url: &str, page: &str, kind| rules.block(url, page, kind)))
 }
 
-/// What the rules call it.
+/// Returns the resource type in the terms of filter lists.
 fn word(kind: ResourceKind) -> &'static str {
     match kind {
-        // Documents of frames: those of pages are not asked about.
+        // Frames only: the page's own document is never matched.
         ResourceKind::Document => "sub_frame",
         ResourceKind::Script => "script",
         ResourceKind::Stylesheet => "stylesheet",
@@ -89,7 +89,7 @@ mod tests {
         let long = format!("https://x.adnxs.com/ad.js?{}", "é=1&".repeat(500_000));
         assert!(blocks(&long, ResourceKind::Script));
         assert!(!blocks("https://cdn.jsdelivr.net/npm/vue", ResourceKind::Script));
-        // Who visits them wants to see them.
+        // A visit to the blocked site itself is allowed.
         assert!(!rules.block("https://www.cookiebot.com/a.js", "https://www.cookiebot.com/", ResourceKind::Script));
     }
 }

@@ -1,87 +1,87 @@
-//! Why a call over the debugging pipe failed.
+//! Errors of calls over the debugging pipe.
 
 use base::json::JsonError;
 use serde_json::Value;
 
-/// Why a call failed.
+/// Reason why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum CdpError {
-    /// The process or the target is gone.
-    #[error("the browser is gone")]
+    /// The process or the target has ended.
+    #[error("the browser or the page has ended")]
     Closed,
-    /// The renderer of the target died.
-    #[error("the renderer died")]
+    /// The renderer of the target crashed.
+    #[error("the renderer crashed")]
     Crashed,
-    /// The page makes more than a page may that shares its browser with others.
+    /// The page exceeds a limit for pages that share their browser with others.
     #[error("{what} over {limit}")]
     Noisy {
-        /// What it makes.
+        /// Limited quantity.
         what: &'static str,
-        /// How much it may.
+        /// Limit.
         limit: u64,
     },
     /// The deadline of the call passed.
-    #[error("no answer in time")]
+    #[error("the browser did not answer before the deadline")]
     Timeout,
-    /// The document that the call was about was replaced while it ran; or it never had one.
-    #[error("the page went elsewhere")]
+    /// The document of the call was replaced while it ran, or there was none.
+    #[error("the page navigated during the call")]
     Navigated,
-    /// The world of the call is gone; nothing has run in it.
-    #[error("the world of the call is gone")]
+    /// The execution context of the call is gone; nothing was executed.
+    #[error("the execution context of the call is gone")]
     NoContext,
-    /// Chromium does not do it.
+    /// Chromium refused the call.
     #[error("{method}: {message}")]
     Refused {
-        /// What was called.
+        /// Called method.
         method: String,
-        /// What Chromium says.
+        /// Message of Chromium.
         message: String,
     },
-    /// The answer is larger than any that is read.
+    /// The answer exceeds the size limit.
     #[error("{method}: the answer is larger than {} MiB", limit >> 20)]
     TooLarge {
-        /// What was called.
+        /// Called method.
         method: String,
-        /// The limit in bytes.
+        /// Limit in bytes.
         limit: usize,
     },
-    /// The answer has more values than are read.
+    /// The answer has too many JSON values.
     #[error("{method}: the answer has more than {limit} JSON values")]
     TooMany {
-        /// What was called.
+        /// Called method.
         method: String,
-        /// The limit.
+        /// Maximum number of values.
         limit: usize,
     },
-    /// The call is larger than one may be to a page in a process that others use too.
+    /// The call exceeds the size limit for messages to a page of a shared browser.
     #[error(
-        "{method}: more than {limit} bytes in one message to a page of a shared browser; send less at once, or use a session of its own"
+        "{method}: more than {limit} bytes in one message to a page of a shared browser; send smaller messages, or use a session with its own browser"
     )]
     TooLong {
-        /// What was called.
+        /// Called method.
         method: String,
-        /// The limit in bytes.
+        /// Limit in bytes.
         limit: usize,
     },
-    /// The function threw, or its promise was rejected.
+    /// The function threw an exception, or its promise was rejected.
     #[error("{name}: {message}")]
     Script {
-        /// Name of the error's class, `Error` when something else was thrown.
+        /// Class name of the error; `Error` if something else was thrown.
         name: String,
-        /// Its message.
+        /// Message of the error.
         message: String,
     },
-    /// The answer has another shape than the protocol says.
-    #[error("{method}: the answer lacks {lacks}")]
+    /// The answer does not follow the protocol.
+    #[error("{method}: malformed answer, expected {lacks}")]
     Malformed {
-        /// What was called.
+        /// Called method.
         method: String,
-        /// What is missing.
+        /// Expected content.
         lacks: &'static str,
     },
 }
 
-/// What Chromium says when the world of a call was taken away under it.
+/// Messages of Chromium for a call whose execution context was destroyed meanwhile.
 const NAVIGATED: &[&str] = &[
     "Execution context was destroyed",
     "Inspected target navigated or closed",
@@ -93,9 +93,9 @@ const NAVIGATED: &[&str] = &[
 ];
 
 impl CdpError {
-    /// Reads the `error` member of an answer.
+    /// Converts the `error` member of an answer.
     pub(super) fn of(method: &str, error: &Value) -> Self {
-        let message = error["message"].as_str().unwrap_or("no reason given");
+        let message = error["message"].as_str().unwrap_or("no reason was given");
         if message.contains("Cannot find context with specified id") {
             return Self::NoContext;
         }
@@ -108,24 +108,24 @@ impl CdpError {
         Self::Refused { method: method.to_owned(), message: message.to_owned() }
     }
 
-    /// An answer was not read.
+    /// Converts the error of parsing an answer.
     pub(crate) fn unread(method: &str, error: &JsonError) -> Self {
         let method = method.to_owned();
         match error {
             JsonError::Values(limit) => Self::TooMany { method, limit: *limit },
-            JsonError::Depth => Self::Malformed { method, lacks: "an end within 127 levels" },
+            JsonError::Depth => Self::Malformed { method, lacks: "at most 127 levels of nesting" },
             JsonError::Malformed(_) => {
-                Self::Malformed { method, lacks: "the shape of the protocol, or text in Unicode" }
+                Self::Malformed { method, lacks: "valid JSON, in Unicode and in the shape of the protocol" }
             }
         }
     }
 
-    /// Reads the `exceptionDetails` of an evaluation.
+    /// Converts the `exceptionDetails` of an evaluation.
     pub(crate) fn thrown(details: &Value) -> Self {
         let exception = &details["exception"];
         let text = exception["description"].as_str().or(exception["value"].as_str());
-        let text = text.or(details["text"].as_str()).unwrap_or("no reason given");
-        // The description of an error is its stack, which begins with the message.
+        let text = text.or(details["text"].as_str()).unwrap_or("no reason was given");
+        // The description of an error is its stack trace, which begins with the message.
         let first = text.split("\n    at ").next().unwrap_or(text);
         let name = exception["className"].as_str().filter(|_| exception["subtype"] == "error").unwrap_or("Error");
         let message = first.strip_prefix(name).map_or(first, |rest| rest.trim_start_matches(": "));

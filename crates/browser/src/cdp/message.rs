@@ -1,5 +1,5 @@
-//! What Chromium writes into the pipe. Only the frame of a message is read by us; what is in it stays text until somebody
-//! wants to know, who says then how much of it may be.
+//! Messages from Chromium. Only the envelope is parsed; parameters and results stay text until a reader parses them
+//! with a limit of its own.
 
 use std::borrow::Cow;
 
@@ -8,27 +8,27 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Larger texts are read beside the network threads.
+/// Size in bytes above which texts are parsed on a blocking thread.
 pub(super) const LARGE: usize = 1 << 20;
-/// What a message shares with others: smaller ones are copied out of the buffer that they came in.
+/// Size in bytes up to which a message is copied out of its buffer; parts of larger ones share the buffer.
 const SHARED: usize = 64 << 10;
 
-/// A JSON value as its text. Clones share it.
+/// Unparsed text of a JSON value. Clones share it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Raw(Bytes);
 
-/// A message of Chromium.
+/// A message from Chromium.
 #[derive(Debug, Default)]
 pub(super) struct Message {
-    /// The number of the call that it answers.
+    /// Id of the call that it answers.
     pub(super) id: Option<u64>,
-    /// The name of an event.
+    /// Name of the event.
     pub(super) method: Option<String>,
     pub(super) session: Option<String>,
     pub(super) params: Option<Raw>,
     pub(super) result: Option<Raw>,
     pub(super) error: Option<Raw>,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub(super) size: usize,
 }
 
@@ -47,7 +47,7 @@ struct Frame<'a> {
 }
 
 impl Message {
-    /// Reads the frame of a message. None for what is no JSON: it concerns nobody, and its call ends with its deadline.
+    /// Parses the envelope of a message. Returns `None` for invalid JSON; the call concerned then times out.
     pub(super) fn read(text: &Bytes) -> Option<Self> {
         let Frame { id, method, session_id, params, result, error } = serde_json::from_slice(text).ok()?;
         let raw = |part: Option<&RawValue>| part.map(|part| Raw::part_of(text, part));
@@ -55,7 +55,7 @@ impl Message {
         Some(Self { id, method, session: session_id, params, result, error, size: text.len() })
     }
 
-    /// As [`Message::read`]; a large one is read beside the network threads.
+    /// Parses the envelope, on a blocking thread if the message is large.
     pub(super) async fn read_apart(text: Bytes) -> Option<Self> {
         if text.len() <= LARGE {
             return Self::read(&text);
@@ -70,26 +70,26 @@ impl Raw {
         Self(if text.len() > SHARED { text.slice_ref(part) } else { Bytes::copy_from_slice(part) })
     }
 
-    /// Its text.
+    /// Returns the text.
     pub(crate) fn text(&self) -> Cow<'_, str> {
-        // It was read as JSON, and so is UTF-8.
+        // Parsed as JSON before, so it is valid UTF-8.
         String::from_utf8_lossy(&self.0)
     }
 
-    /// Its length in bytes.
+    /// Returns the length in bytes.
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// How many values it holds.
+    /// Returns the number of JSON values.
     pub(super) fn values(&self) -> usize {
         json::size(&self.0).values
     }
 
-    /// Reads it, if it holds no more than so many values.
+    /// Deserializes the text if it holds at most `most` values.
     ///
     /// # Errors
-    /// See [`JsonError`].
+    /// [`JsonError`].
     pub(crate) fn read<'a, T: Deserialize<'a>>(&'a self, most: usize) -> Result<T, JsonError> {
         json::read(&self.0, most)
     }

@@ -1,5 +1,5 @@
-//! The DevTools protocol over a pipe: messages of JSON, each ended by a zero byte. A pipe, unlike a port, can be reached by
-//! nobody else, and it ends with the process at its other end.
+//! DevTools protocol over a pipe: JSON messages, each terminated by a zero byte. Unlike a port, a pipe cannot be
+//! reached by other programs, and it closes with the process at its other end.
 
 mod error;
 mod message;

@@ -1,5 +1,5 @@
-//! Messages on their way into the pipe. Each page, with what belongs to it, has a lane of its own, and so has each client; lanes
-//! take turns by their bytes, so that nobody waits behind what another has much of.
+//! Outgoing messages of the pipe. Each page, with its workers and frames, and each client has a queue ("lane") of its
+//! own. Deficit round-robin by bytes keeps one lane from delaying the others.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -9,33 +9,33 @@ use tokio::sync::Notify;
 
 use super::error::CdpError;
 
-/// What a lane sends in one turn, in bytes, if the others have something too.
+/// Bytes that a lane may send per turn while others are waiting.
 const TURN: usize = 64 << 10;
-/// Bytes that may wait in one lane; one message more may, so that a large one gets through.
+/// Bytes that may wait in one lane, plus one message, so that a large one gets through.
 const MAX_LANE: usize = 4 << 20;
-/// Bytes that may wait in all lanes. A lane in which nothing waits may always add a message.
+/// Bytes that may wait in all lanes together. A message is always accepted by an empty lane.
 const MAX_ALL: usize = 32 << 20;
 
-/// Messages in a lane to which others are added without waiting.
+/// Number of messages in a lane up to which others are added without waiting.
 const MAX_UNASKED: usize = 4096;
 
-/// The session that a page or a client begins with; none is the browser itself.
+/// Id of the lane: the root session of a page or a client, or `None` for the browser itself.
 pub(super) type Lane = Option<Arc<str>>;
 
-/// The lanes of one pipe.
+/// Lanes of one pipe.
 #[derive(Default)]
 pub(super) struct Out {
     lanes: Mutex<Lanes>,
-    /// Something waits to be written.
+    /// Notified when a message is ready to be written.
     ready: Notify,
-    /// Something was written.
+    /// Notified when a lane may have room again.
     room: Notify,
 }
 
 #[derive(Default)]
 struct Lanes {
     waiting: HashMap<Lane, Queue>,
-    /// Lanes in which something waits, in turn.
+    /// Lanes with waiting messages, in the order of their turns.
     turns: VecDeque<Lane>,
     bytes: usize,
     closed: bool,
@@ -45,12 +45,12 @@ struct Lanes {
 struct Queue {
     messages: VecDeque<Vec<u8>>,
     bytes: usize,
-    /// What it may still send in this turn.
+    /// Bytes that it may still send in this turn.
     credit: usize,
 }
 
 impl Out {
-    /// Puts a message into a lane, and waits for room there.
+    /// Queues a message, waiting for room in its lane.
     ///
     /// # Errors
     /// `Closed`.
@@ -73,8 +73,8 @@ impl Out {
         Ok(())
     }
 
-    /// As [`Out::put`], without waiting, for small messages of our own: they go where those who wait find no room. What comes
-    /// after very many others is dropped.
+    /// Queues a small message of our own without waiting, even if the lane is full for others. Dropped if very many
+    /// messages are waiting.
     pub(super) fn put_now(&self, lane: &Lane, message: Vec<u8>) {
         let mut lanes = self.lanes.lock();
         if !lanes.closed && lanes.waiting.get(lane).is_none_or(|queue| queue.messages.len() < MAX_UNASKED) {
@@ -83,7 +83,7 @@ impl Out {
         }
     }
 
-    /// The message that is written next; none at the end.
+    /// Returns the next message to write; `None` once closed.
     pub(super) async fn next(&self) -> Option<Vec<u8>> {
         loop {
             {
@@ -100,7 +100,7 @@ impl Out {
         }
     }
 
-    /// Ends it: the other end is gone.
+    /// Closes all lanes because the other end is gone.
     pub(super) fn close(&self) {
         *self.lanes.lock() = Lanes { closed: true, ..Lanes::default() };
         self.room.notify_waiters();
@@ -123,7 +123,7 @@ impl Lanes {
         queue.messages.push_back(message);
     }
 
-    /// The next message of the lane whose turn it is. Who has not enough left for its next message waits for further turns.
+    /// Removes the next message. A lane whose credit does not cover its message collects more with each turn.
     fn take(&mut self) -> Option<Vec<u8>> {
         loop {
             let lane = self.turns.front()?;
@@ -156,7 +156,7 @@ mod tests {
         Some(Arc::from(name))
     }
 
-    /// What is written, each as its length.
+    /// Writes messages and returns their lengths.
     async fn written(out: &Out, count: usize) -> Vec<usize> {
         let mut sizes = Vec::new();
         for _ in 0..count {
@@ -198,7 +198,7 @@ mod tests {
     #[tokio::test]
     async fn a_full_lane_waits_and_another_does_not() {
         let out = Arc::new(Out::default());
-        // As much as all together may have waits in eight lanes.
+        // The total limit is reached by eight full lanes.
         for number in 0..8 {
             out.put(&lane(&number.to_string()), vec![0; MAX_LANE]).await.unwrap();
         }

@@ -1,4 +1,4 @@
-//! The two ends of the pipe that are ours: one task reads, one writes.
+//! Our ends of the debugging pipe: one task reads, one writes.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -21,28 +21,28 @@ use super::session::{EventSink, Session};
 use super::share::{MAX_SAID, Share};
 use super::tap::Sink;
 
-/// The largest message that is read: more than any picture of a page.
+/// Size limit of a message, in bytes: larger than any screenshot.
 const MAX_MESSAGE: usize = 96 << 20;
-/// What a buffer keeps between messages.
+/// Buffer capacity that is kept between messages, in bytes.
 const KEPT: usize = 1 << 20;
 
-/// The pipe to one process. Dropping it closes the pipe, and Chromium ends when its pipe does.
+/// Pipe to one process. Dropping it closes the pipe, upon which Chromium exits.
 pub(crate) struct Connection {
     wire: Arc<Wire>,
     tasks: [AbortHandle; 2],
 }
 
-/// What sessions share.
+/// State shared by all sessions of a pipe.
 pub(super) struct Wire {
     routes: Mutex<Routes>,
     out: Out,
 }
 
 impl Connection {
-    /// Speaks over a pipe: `from` is read, `to` is written.
+    /// Opens a connection that reads `from` and writes `to`.
     ///
     /// # Errors
-    /// When one of them is not a pipe.
+    /// If one of them is not a pipe.
     pub(crate) fn open(from: OwnedFd, to: OwnedFd) -> io::Result<Self> {
         Ok(Self::over(pipe::Receiver::from_owned_fd(from)?, pipe::Sender::from_owned_fd(to)?, MAX_MESSAGE))
     }
@@ -58,12 +58,12 @@ impl Connection {
         Self { wire, tasks: [reader, writer] }
     }
 
-    /// The browser itself.
+    /// Returns the session of the browser itself.
     pub(crate) fn browser(&self) -> Session {
         Session::new(Arc::clone(&self.wire), None)
     }
 
-    /// Ends all calls and events: the process is known to be dead.
+    /// Fails all calls and ends all events because the process has ended.
     pub(crate) fn close(&self) {
         self.wire.close();
         self.tasks.iter().for_each(AbortHandle::abort);
@@ -82,7 +82,7 @@ impl Wire {
             let mut routes = self.routes.lock();
             (routes.way(session), routes.expect(session, method)?)
         };
-        // Whoever stops waiting takes the entry away.
+        // Removes the pending entry if the caller stops waiting.
         let _forget = Forget { wire: self, id };
         let message = encode(id, session, method, &params.to_string());
         drop(params);
@@ -115,7 +115,7 @@ impl Wire {
         (lane, encode(id, session, method, &params.to_string()))
     }
 
-    /// Sends a call of a client, whose answer goes to its sink.
+    /// Sends a call of a client; the answer goes to its sink.
     #[expect(clippy::too_many_arguments, reason = "a call, and where its answer goes")]
     pub(super) async fn pass(
         &self,
@@ -171,7 +171,7 @@ impl Drop for Forget<'_> {
     }
 }
 
-/// A message as it is written. `params` is JSON.
+/// Encodes a message. `params` is JSON.
 fn encode(id: u64, session: Option<&Arc<str>>, method: &str, params: &str) -> Vec<u8> {
     let session =
         session.map(|session| format!(r#","sessionId":{}"#, Value::from(session.as_ref()))).unwrap_or_default();
@@ -194,6 +194,7 @@ async fn write(mut to: impl AsyncWrite + Unpin, wire: Arc<Wire>) {
 
 async fn read(mut from: impl AsyncRead + Unpin, wire: Arc<Wire>, most: usize) {
     let mut buffer = Vec::with_capacity(64 << 10);
+    // Bytes without a terminator are searched once only: a large message arrives in very many reads.
     let mut searched = 0;
     let mut skips = false;
     while let Ok(1..) = from.read_buf(&mut buffer).await {
@@ -209,7 +210,7 @@ async fn read(mut from: impl AsyncRead + Unpin, wire: Arc<Wire>, most: usize) {
         }
         searched = buffer.len();
         if skips || searched > most {
-            // Whoever asked for so much does not get it; nobody else is to suffer.
+            // The message is discarded without its end; only the call that it answers fails.
             if let Some(id) = number(&buffer).filter(|_| !skips) {
                 wire.routes.lock().refuse(id, most);
             }
@@ -223,7 +224,8 @@ async fn read(mut from: impl AsyncRead + Unpin, wire: Arc<Wire>, most: usize) {
     wire.close();
 }
 
-/// Takes the first message, which ends there, out of the buffer. A large one takes the buffer with it, instead of a copy.
+/// Removes the first message, which ends at `end`, from the buffer. A large one takes over the buffer instead of being
+/// copied.
 fn first(buffer: &mut Vec<u8>, end: usize) -> Bytes {
     if end <= KEPT {
         let message = Bytes::copy_from_slice(&buffer[..end]);
@@ -236,7 +238,7 @@ fn first(buffer: &mut Vec<u8>, end: usize) -> Bytes {
     message.into()
 }
 
-/// The number of the call that a message answers: Chromium writes it first.
+/// Parses the id of the call that a message answers; Chromium writes it first.
 fn number(message: &[u8]) -> Option<u64> {
     let digits = message.strip_prefix(br#"{"id":"#)?;
     let end = digits.iter().position(|byte| !byte.is_ascii_digit())?;
@@ -250,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    /// The other end of a connection.
+    /// A connection and its other end.
     fn pair() -> (Connection, tokio::io::DuplexStream) {
         let (ours, theirs) = tokio::io::duplex(1 << 16);
         let (from, to) = tokio::io::split(ours);

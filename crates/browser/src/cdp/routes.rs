@@ -1,4 +1,4 @@
-//! Who waits for which message.
+//! Routing of incoming messages to the calls and listeners that wait for them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,31 +14,31 @@ use super::session::{Event, EventSink};
 use super::share::{MAX_HEARD, Share};
 use super::tap::{Sink, What};
 
-/// What a value takes in memory besides its text, in bytes.
+/// Estimated memory of a parsed JSON value in addition to its text, in bytes.
 const VALUE: usize = 64;
-/// How many sessions above one are looked at.
+/// Maximum depth of nested sessions.
 const MAX_ABOVE: usize = 8;
 
-/// The calls that wait for their answers and the listeners of events.
+/// Pending calls and listeners of events.
 #[derive(Default)]
 pub(super) struct Routes {
     last_id: u64,
     pending: HashMap<u64, Pending>,
     listeners: Vec<Listener>,
-    /// Who is told everything of a session and of those below it.
+    /// Sinks that receive everything of a session and of those below it.
     taps: Vec<(Arc<str>, Sink)>,
-    /// Session to the session that it was attached by. One that ended has no entry.
+    /// Parent of each session: the one that it was attached by. Removed when the session ends.
     parents: HashMap<Arc<str>, Option<Arc<str>>>,
     crashed: Vec<Arc<str>>,
-    /// What pages may take of the pipe, by the session at the top of their line.
+    /// Bandwidth limits by root session.
     shares: HashMap<Arc<str>, Arc<Share>>,
     closed: bool,
 }
 
-/// How a call goes out.
+/// Lane and bandwidth limit of an outgoing call.
 pub(super) struct Way {
     pub(super) lane: Lane,
-    /// What its page may take of the pipe, where others use it too.
+    /// Bandwidth limit; `None` if the browser is not shared.
     pub(super) share: Option<Arc<Share>>,
 }
 
@@ -48,10 +48,10 @@ struct Pending {
     answer: Answer,
 }
 
-/// Where an answer goes.
+/// Destination of an answer.
 enum Answer {
     Caller(oneshot::Sender<Result<Raw, CdpError>>, Option<Arc<Share>>),
-    /// To a client, which has a number of its own for the call.
+    /// A client, with its own id of the call.
     Client(u64, Sink),
 }
 
@@ -72,19 +72,19 @@ impl Routes {
         self.closed
     }
 
-    /// How many calls wait for their answers.
+    /// Returns the number of pending calls.
     #[cfg(test)]
     pub(super) fn waiting(&self) -> usize {
         self.pending.len()
     }
 
-    /// A number for a message that nobody waits for.
+    /// Returns an id for a message without an answer.
     pub(super) fn number(&mut self) -> u64 {
         self.last_id += 1;
         self.last_id
     }
 
-    /// A number for a call, and where its answer arrives.
+    /// Registers a call. Returns its id and the receiver of the answer.
     pub(super) fn expect(
         &mut self,
         session: Option<&Arc<str>>,
@@ -103,7 +103,7 @@ impl Routes {
         Ok((id, receiver))
     }
 
-    /// A number for a call of a client.
+    /// Registers a call of a client. Returns its id.
     pub(super) fn expect_for(
         &mut self,
         session: &Arc<str>,
@@ -120,21 +120,21 @@ impl Routes {
         Ok(id)
     }
 
-    /// How a call of a session goes out: with those of the session at the top of its line.
+    /// Returns how calls of a session are sent: in the lane of its root session.
     pub(super) fn way(&self, session: Option<&Arc<str>>) -> Way {
         let lane = self.line(session.cloned()).pop().unwrap_or_default();
         let share = lane.as_ref().and_then(|top| self.shares.get(top)).cloned();
         Way { lane, share }
     }
 
-    /// From now on a page takes no more of the pipe than this.
+    /// Sets the bandwidth limit of a root session.
     pub(super) fn restrain(&mut self, session: &Arc<str>, share: Arc<Share>) {
         if !self.closed {
             self.shares.insert(Arc::clone(session), share);
         }
     }
 
-    /// A session and those above it, but not the browser itself, which is above all.
+    /// Returns a session and its ancestors, without the browser itself, which is above all.
     fn line(&self, session: Option<Arc<str>>) -> Vec<Option<Arc<str>>> {
         let mut line = vec![session];
         while let Some(Some(id)) = line.last()
@@ -153,12 +153,12 @@ impl Routes {
         }
     }
 
-    /// Forgets a call that nobody waits for any more.
+    /// Removes a call whose caller has stopped waiting.
     pub(super) fn forget(&mut self, id: u64) {
         self.pending.remove(&id);
     }
 
-    /// The answer to a call is larger than `limit`, and not read.
+    /// Fails a call whose answer is larger than `limit` and was not read.
     pub(super) fn refuse(&mut self, id: u64, limit: usize) {
         if let Some(pending) = self.pending.remove(&id) {
             if let Some(share) = pending.share() {
@@ -175,7 +175,7 @@ impl Routes {
         }
     }
 
-    /// Hands a message to whom it concerns.
+    /// Routes a message.
     pub(super) fn take(&mut self, message: Message) {
         let Message { id, method, session, params, result, error, size } = message;
         if let Some(id) = id {
@@ -208,7 +208,7 @@ impl Routes {
         }
     }
 
-    /// A session is gone, and with it all below it, of which Chromium may say nothing.
+    /// Removes a session that has ended, and all sessions below it, which Chromium may not report.
     fn leave(&mut self, id: &str) {
         self.end(id, &CdpError::Closed);
         self.parents.remove(id);
@@ -219,13 +219,13 @@ impl Routes {
         below.iter().for_each(|child| self.leave(child));
     }
 
-    /// The name of a session as it is kept already, so that a million events need not a million copies.
+    /// Returns the stored name of a session, so that many events share one copy.
     fn name(&self, id: &str) -> Arc<str> {
         self.parents.get_key_value(id).map_or_else(|| Arc::from(id), |(known, _)| Arc::clone(known))
     }
 
-    /// Tells the listeners of the session and of those above it. The browser itself hears only what is its own. What has too many
-    /// values is told to nobody.
+    /// Sends an event to the listeners of its session and of the sessions above it. Listeners of the browser itself
+    /// only receive its own events. An event with too many values is discarded.
     fn tell_listeners(&self, line: &[Option<Arc<str>>], method: &str, params: Option<&Raw>) {
         let mut hear = self.listeners.iter().filter(|listener| listener.hears(line, method)).peekable();
         if hear.peek().is_none() {
@@ -249,7 +249,7 @@ impl Routes {
         });
     }
 
-    /// Ends the calls of a session.
+    /// Fails the pending calls of a session.
     fn fail(&mut self, session: &str, error: &CdpError) {
         let theirs = |pending: &Pending| pending.session.as_deref() == Some(session);
         for (_, pending) in self.pending.extract_if(|_, pending| theirs(pending)) {
@@ -257,14 +257,14 @@ impl Routes {
         }
     }
 
-    /// Ends the calls and the listeners of a session.
+    /// Ends the calls, listeners and taps of a session.
     fn end(&mut self, session: &str, error: &CdpError) {
         self.fail(session, error);
         self.listeners.retain(|listener| listener.session.as_deref() != Some(session));
         self.taps.retain(|(of, _)| of.as_ref() != session);
     }
 
-    /// Ends everything: the other end is gone.
+    /// Ends everything because the other end is gone.
     pub(super) fn close(&mut self) {
         self.closed = true;
         for (_, pending) in self.pending.drain() {
@@ -276,21 +276,21 @@ impl Routes {
     }
 }
 
-/// The text of an event, and the size of its message.
+/// Parameters of an event, and the size of its message.
 #[derive(Clone, Copy)]
 struct Told<'a> {
     params: Option<&'a Raw>,
     size: usize,
 }
 
-/// The session that an event of the domain `Target` is about.
+/// Returns the session that an event of the domain `Target` concerns.
 fn session_in(params: Option<&Raw>) -> Option<String> {
     let params: Value = params?.read(MAX_VALUES).ok()?;
     params["sessionId"].as_str().map(str::to_owned)
 }
 
 impl Pending {
-    /// What its page or client may take of the pipe, where others use it too.
+    /// Returns the bandwidth limit of the page or client; `None` if the browser is not shared.
     fn share(&self) -> Option<&Arc<Share>> {
         match &self.answer {
             Answer::Caller(_, share) => share.as_ref(),
@@ -324,7 +324,7 @@ impl Pending {
         }
     }
 
-    /// Its answer is larger than is told.
+    /// Fails the call because its answer exceeds the limit.
     fn refuse(self, limit: usize) {
         let error = CdpError::TooLarge { method: self.method.clone(), limit };
         self.fail(&error);

@@ -1,4 +1,4 @@
-//! One target that is spoken to, and what it says by itself.
+//! Sessions of the protocol: calls to one target, and its events.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,37 +15,36 @@ use super::pipe::Wire;
 use super::share::Share;
 use super::tap::Tap;
 
-/// How many events may wait for a listener. A page that makes more of them than we read loses some: what it asked for then
-/// stays undone, which is its own harm.
+/// Number of events that may wait for a listener. Further ones are dropped; only the page that makes so many is harmed.
 const MAX_EVENTS: usize = 16_384;
-/// What they may take in memory, in bytes. One event more may wait, so that a large one gets through.
+/// Memory of waiting events in bytes, plus one event, so that a large one gets through.
 const MAX_EVENT_BYTES: usize = 32 << 20;
 
-/// A target, or the browser itself. Cheap to clone; any number of calls may run at the same time.
+/// Session with a target or with the browser itself. Cheap to clone; calls may run concurrently.
 #[derive(Clone)]
 pub(crate) struct Session {
     wire: Arc<Wire>,
     id: Option<Arc<str>>,
 }
 
-/// Something that a target says without being asked.
+/// Event of a target.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Event {
-    /// The session it comes from: that of the listener or one below it. None is the browser itself.
+    /// Session of the event: the listener's or one below it. `None` is the browser itself.
     pub(crate) session: Option<Arc<str>>,
-    /// Such as `Page.loadEventFired`.
+    /// Name, such as `Page.loadEventFired`.
     pub(crate) method: String,
-    /// What belongs to it.
+    /// Parameters.
     pub(crate) params: Value,
 }
 
-/// Events in the order in which they came, from the moment this was made.
+/// Receiver of events in the order of their arrival, starting from its creation.
 pub(crate) struct Events {
     waiting: mpsc::Receiver<Waiting>,
     bytes: Arc<AtomicUsize>,
 }
 
-/// Where events of a listener are put.
+/// Sender of events to a listener.
 pub(super) struct EventSink {
     waiting: mpsc::Sender<Waiting>,
     bytes: Arc<AtomicUsize>,
@@ -53,11 +52,11 @@ pub(super) struct EventSink {
 
 struct Waiting {
     event: Event,
-    /// About how many bytes it takes in memory.
+    /// Estimated memory, in bytes.
     size: usize,
 }
 
-/// A listener: where its events are put, and where it reads them.
+/// Creates a listener: sender and receiver of its events.
 pub(super) fn events() -> (EventSink, Events) {
     let (sender, waiting) = mpsc::channel(MAX_EVENTS);
     let bytes = Arc::<AtomicUsize>::default();
@@ -65,7 +64,7 @@ pub(super) fn events() -> (EventSink, Events) {
 }
 
 impl EventSink {
-    /// Drops the event when too many wait already.
+    /// Sends an event; drops it if too many are waiting.
     pub(super) fn put(&self, event: Event, size: usize) {
         let before = self.bytes.fetch_add(size, Ordering::Relaxed);
         if before >= MAX_EVENT_BYTES || self.waiting.try_send(Waiting { event, size }).is_err() {
@@ -83,12 +82,12 @@ impl Session {
         Self { wire, id }
     }
 
-    /// Another session of the same process.
+    /// Returns another session of the same process.
     pub(crate) fn sibling(&self, id: impl Into<Arc<str>>) -> Self {
         Self { wire: Arc::clone(&self.wire), id: Some(id.into()) }
     }
 
-    /// The browser itself, of the same process.
+    /// Returns the session of the browser itself.
     pub(crate) fn browser(&self) -> Self {
         Self { wire: Arc::clone(&self.wire), id: None }
     }
@@ -96,16 +95,16 @@ impl Session {
     /// Calls a method and waits for its result, which may hold [`MAX_VALUES`] values.
     ///
     /// # Errors
-    /// `Closed` within a second of the death of the process or the target, `Crashed` when its renderer died, `Refused` and
-    /// `Navigated` when Chromium says no, `TooLarge` and `TooMany` when the result is larger than is read.
+    /// `Closed` within a second after the process or target has ended, `Crashed` if its renderer crashed, `Refused` and
+    /// `Navigated` if Chromium refuses, `TooLarge` and `TooMany` if the result exceeds a limit.
     pub(crate) async fn call(&self, method: &str, params: Value) -> Result<Value, CdpError> {
         self.call_as(method, params, MAX_VALUES).await
     }
 
-    /// As [`Session::call`], for a result of a known shape and up to `most` values.
+    /// Calls a method like [`Session::call`] and deserializes the result, which may hold `most` values.
     ///
     /// # Errors
-    /// As there, and `Malformed` when it has another shape.
+    /// Errors of [`Session::call`], and `Malformed` if the result has another shape.
     pub(crate) async fn call_as<T: DeserializeOwned + Send + 'static>(
         &self,
         method: &str,
@@ -120,34 +119,34 @@ impl Session {
         read.map_err(|error| CdpError::unread(method, &error))
     }
 
-    /// As [`Session::call`], with a deadline and without reading the result.
+    /// Calls a method with a deadline and returns the unparsed result.
     ///
     /// # Errors
-    /// As there, and `Timeout`.
+    /// Errors of [`Session::call`], and `Timeout`.
     pub(crate) async fn text_by(&self, deadline: Instant, method: &str, params: Value) -> Result<Raw, CdpError> {
         let call = self.wire.call(self.id.as_ref(), method, params);
         tokio::time::timeout_at(deadline, call).await.unwrap_or(Err(CdpError::Timeout))
     }
 
-    /// As [`Session::call`], with a deadline.
+    /// Calls a method like [`Session::call`], with a deadline.
     ///
     /// # Errors
-    /// As there, and `Timeout`.
+    /// Errors of [`Session::call`], and `Timeout`.
     pub(crate) async fn call_by(&self, deadline: Instant, method: &str, params: Value) -> Result<Value, CdpError> {
         tokio::time::timeout_at(deadline, self.call(method, params)).await.unwrap_or(Err(CdpError::Timeout))
     }
 
-    /// Sends a method whose result nobody wants. Waits only for room in the queue.
+    /// Sends a call and ignores its result. Waits only for room in the queue.
     pub(crate) async fn post(&self, method: &str, params: Value) {
         self.wire.post(self.id.as_ref(), method, &params).await;
     }
 
-    /// As [`Session::post`], without waiting: what finds no room in the queue is dropped. For the end of things.
+    /// Sends a call without waiting; it may be dropped if the queue is full. For cleaning up.
     pub(crate) fn post_now(&self, method: &str, params: &Value) {
         self.wire.post_now(self.id.as_ref(), method, params);
     }
 
-    /// Events of this session and of those that Chromium attaches below it, whose method begins with one of the texts, such
+    /// Subscribes to the events of this session and of those below it whose names begin with one of the prefixes, such
     /// as `Fetch.`.
     pub(crate) fn events_of(&self, prefixes: &'static [&'static str]) -> Events {
         let (sink, events) = events();
@@ -155,34 +154,35 @@ impl Session {
         events
     }
 
-    /// Everything that this session and those below it say from now on, for a client that speaks the protocol itself; none for
-    /// the browser itself, where all clients are one. `share` is what the client may take of a pipe that others use too.
+    /// Passes on all messages of this session and of those below it, for a client that speaks the protocol itself.
+    /// `None` for the browser's own session, which all clients would share. `share` is the client's bandwidth limit in
+    /// a shared browser.
     pub(crate) fn tap(&self, share: Option<Arc<Share>>) -> Option<Tap> {
         Some(Tap::open(Arc::clone(&self.wire), Arc::clone(self.id.as_ref()?), share))
     }
 
-    /// From now on calls of this session and of those below it take no more of the pipe than this.
+    /// Limits the bandwidth of this session and of those below it.
     pub(crate) fn restrain(&self, share: Arc<Share>) {
         if let Some(id) = &self.id {
             self.wire.restrain(id, share);
         }
     }
 
-    /// Whether the process at the other end is gone.
+    /// Whether the process at the other end has ended.
     pub(crate) fn is_closed(&self) -> bool {
         self.wire.is_closed()
     }
 }
 
 impl Events {
-    /// The next event; none when the session or the process is gone.
+    /// Returns the next event; `None` once the session or the process has ended.
     pub(crate) async fn next(&mut self) -> Option<Event> {
         let waiting = self.waiting.recv().await?;
         self.bytes.fetch_sub(waiting.size, Ordering::Relaxed);
         Some(waiting.event)
     }
 
-    /// Drops those that have come already.
+    /// Discards the events that have arrived already.
     pub(crate) fn skip(&mut self) {
         while let Ok(waiting) = self.waiting.try_recv() {
             self.bytes.fetch_sub(waiting.size, Ordering::Relaxed);
@@ -190,7 +190,7 @@ impl Events {
     }
 }
 
-/// Reads a large answer beside the network threads.
+/// Deserializes a large answer on a blocking thread.
 async fn read_apart<T: DeserializeOwned + Send + 'static>(
     answer: Raw,
     most: usize,

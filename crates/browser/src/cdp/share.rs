@@ -1,24 +1,24 @@
-//! What somebody may send over a pipe that others use too, and hear over it: Chromium reads and writes one message after the
-//! other, so a large one delays the calls of everybody.
+//! Bandwidth limits of sessions on a shared pipe. Chromium reads and writes one message after the other, so a large one
+//! delays the calls of everybody.
 
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
-/// Largest message to a page in a process that others use too, in bytes.
+/// Size limit of a message to a page of a shared browser, in bytes.
 pub(crate) const MAX_SAID: usize = 1 << 20;
-/// Largest answer of such a page.
+/// Size limit of an answer of such a page, in bytes.
 pub(super) const MAX_HEARD: usize = 16 << 20;
 
-/// One session's part of a pipe.
+/// Bandwidth limit of a session in both directions.
 #[derive(Debug)]
 pub(crate) struct Share {
     said: Allowance,
     heard: Allowance,
 }
 
-/// Bytes that may pass: some at once, and more with time.
+/// Token bucket in bytes: a burst, refilled over time.
 #[derive(Debug)]
 struct Allowance {
     at_once: f64,
@@ -28,7 +28,7 @@ struct Allowance {
 
 #[derive(Debug)]
 struct State {
-    /// What may pass now; less than nothing is a debt.
+    /// Available bytes; negative if overdrawn.
     left: f64,
     at: Instant,
 }
@@ -41,12 +41,12 @@ impl Default for Share {
 }
 
 impl Share {
-    /// How long it must wait before it says anything more.
+    /// Returns the time until the next message may be sent.
     pub(crate) fn debt(&self) -> Duration {
         self.said.debt().max(self.heard.debt())
     }
 
-    /// Waits until it may say something, which takes so many bytes.
+    /// Waits until a message may be sent, then counts its bytes.
     pub(super) async fn say_in_turn(&self, bytes: usize) {
         loop {
             match self.debt() {
@@ -57,19 +57,19 @@ impl Share {
         self.say(bytes);
     }
 
-    /// It has said so much.
+    /// Counts sent bytes.
     pub(super) fn say(&self, bytes: usize) {
         self.said.take(bytes);
     }
 
-    /// It is told so much; false when that is more than it can pay for in a while.
+    /// Counts received bytes. Returns false if the debt exceeds [`MAX_DEBT`].
     pub(super) fn hear(&self, bytes: usize) -> bool {
         self.heard.take(bytes);
         self.heard.debt() < MAX_DEBT
     }
 }
 
-/// A client that owes more than so much time is told no more.
+/// Debt, as refill time, above which a client is disconnected.
 const MAX_DEBT: Duration = Duration::from_secs(10);
 
 impl Allowance {
@@ -81,7 +81,7 @@ impl Allowance {
         self.with_time(|state| state.left -= bytes as f64);
     }
 
-    /// How long until the debt is paid.
+    /// Returns the time until the bucket is no longer overdrawn.
     fn debt(&self) -> Duration {
         self.with_time(|state| Duration::from_secs_f64((-state.left / self.per_second).max(0.0)))
     }
@@ -107,7 +107,7 @@ mod tests {
         for _ in 0..24 {
             share.say_in_turn(MIB).await;
         }
-        // Nine at once, as the last one is paid later, and four a second from then on.
+        // Nine at once, because the bucket may be overdrawn once, then four per second.
         let took = began.elapsed();
         assert!((Duration::from_secs(3)..Duration::from_secs(5)).contains(&took), "{took:?}");
         share.say_in_turn(10).await;

@@ -1,5 +1,5 @@
-//! Messages passed on as they are: for a client of ours that speaks the protocol itself. Answers and events come in the order
-//! in which Chromium sent them, which such clients rely on.
+//! Passes messages through to a client that speaks the protocol itself. Answers and events keep the order in which
+//! Chromium sent them, which such clients rely on.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,41 +13,41 @@ use super::message::Raw;
 use super::pipe::Wire;
 use super::share::Share;
 
-/// Messages that may wait for a client.
+/// Number of messages that may wait for a client.
 const MAX_MESSAGES: usize = 8192;
-/// Their bytes. One message more may wait, so that a large one gets through.
+/// Bytes that may wait for a client, plus one message, so that a large one gets through.
 const MAX_BYTES: usize = 32 << 20;
 
-/// What Chromium says to the client.
+/// Message from Chromium to a client.
 #[derive(Debug)]
 pub(crate) struct Passed {
-    /// The session that it is about.
+    /// Session of the message.
     pub(crate) session: Option<Arc<str>>,
     pub(crate) what: What,
     size: usize,
 }
 
-/// See [`Passed`].
+/// Content of a [`Passed`] message.
 #[derive(Debug)]
 pub(crate) enum What {
-    /// It says so by itself.
+    /// An event.
     Event {
-        /// Such as `Page.loadEventFired`.
+        /// Name, such as `Page.loadEventFired`.
         method: String,
         params: Option<Raw>,
     },
-    /// It answers a call.
+    /// The answer to a call.
     Answer {
-        /// The client's number of the call.
+        /// Id of the call, as chosen by the client.
         id: u64,
-        /// What was called.
+        /// Called method.
         method: String,
-        /// `result`, or else `error`.
+        /// `result` or `error`.
         outcome: Result<Raw, Raw>,
     },
 }
 
-/// The place where they are read.
+/// Receiver of a client's messages.
 pub(crate) struct Tap {
     wire: Arc<Wire>,
     session: Arc<str>,
@@ -55,20 +55,20 @@ pub(crate) struct Tap {
     sink: Sink,
 }
 
-/// The place where they are put.
+/// Sender of a client's messages.
 #[derive(Clone)]
 pub(super) struct Sink {
     waiting: mpsc::Sender<Passed>,
     bytes: Arc<AtomicUsize>,
-    /// None in a process that nobody else uses.
+    /// Bandwidth limit; `None` if the browser is not shared.
     share: Option<Arc<Share>>,
-    /// A message was left out.
+    /// Cancelled when a message was dropped.
     full: CancellationToken,
 }
 
 impl Sink {
-    /// False when nobody reads them, or not fast enough, or when they are too many for a pipe of many: then everything ends, as
-    /// none may be left out.
+    /// Sends a message. Returns false, and ends the tap, if the client is gone, too slow or over its bandwidth limit:
+    /// no message may be missing from the stream.
     pub(super) fn put(&self, session: Option<Arc<str>>, what: What, size: usize) -> bool {
         let before = self.bytes.fetch_add(size, Ordering::Relaxed);
         let pays = self.share.as_ref().is_none_or(|share| share.hear(size));
@@ -79,7 +79,7 @@ impl Sink {
         put
     }
 
-    /// None in a process that nobody else uses.
+    /// Returns the bandwidth limit; `None` if the browser is not shared.
     pub(super) fn share(&self) -> Option<&Arc<Share>> {
         self.share.as_ref()
     }
@@ -90,7 +90,7 @@ impl Sink {
 }
 
 impl Tap {
-    /// Everything that concerns this session and those below it, from now on.
+    /// Starts to receive everything of this session and of those below it.
     pub(super) fn open(wire: Arc<Wire>, session: Arc<str>, share: Option<Arc<Share>>) -> Self {
         let (sender, waiting) = mpsc::channel(MAX_MESSAGES);
         let sink = Sink { waiting: sender, bytes: Arc::default(), share, full: CancellationToken::new() };
@@ -98,15 +98,15 @@ impl Tap {
         Self { wire, session, waiting, sink }
     }
 
-    /// The session of the client itself.
+    /// Returns the root session of the client.
     pub(crate) fn session(&self) -> &Arc<str> {
         &self.session
     }
 
-    /// Sends a call whose answer comes with the others.
+    /// Sends a call; its answer arrives as a message.
     ///
     /// # Errors
-    /// `Closed`; `TooLong` over a pipe that others use too.
+    /// `Closed`; `TooLong` in a shared browser.
     pub(crate) async fn call(
         &self,
         session: &Arc<str>,
@@ -117,7 +117,8 @@ impl Tap {
         self.wire.pass(session, id, method, params, &self.sink).await
     }
 
-    /// The next message; none when the client hears too much or is too slow, or session or process are gone.
+    /// Returns the next message; `None` if the client is too slow or over its limit, or the session or process has
+    /// ended.
     pub(crate) async fn next(&mut self) -> Option<Passed> {
         let passed = tokio::select! {
             biased;

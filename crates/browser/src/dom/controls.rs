@@ -1,17 +1,17 @@
-//! What a visitor can use to open a part of a page, as far as the page says.
+//! Controls with which a visitor can open hidden parts of a page, as far as the markup tells.
 
 use std::collections::HashSet;
 
 use super::page::Tree;
 use super::snapshot::{Document, Kind, Node, Snapshot, start};
 
-/// How many nodes of a heading are looked at for its button.
+/// Maximum number of nodes inside an element that are searched for a control.
 const MAX_NODES: usize = 40;
-/// How many bytes of a class, of names or of what stands on a button are looked at.
+/// Maximum length of a class, a list of ids or a button's label that is examined, in bytes.
 pub(super) const MAX_CLASS: usize = 300;
-/// What a script library opens over the page or drops down.
+/// Values of `data-toggle` for components that script libraries open over the page or drop down.
 const LAYERS: &[&str] = &["modal", "dropdown", "offcanvas", "popover", "tooltip"];
-/// Words in class names of what lies over the page, or leads through it.
+/// Words in class names of overlays and navigation.
 const LAYER_CLASSES: &[&str] = &[
     "autocomplete",
     "consent",
@@ -41,7 +41,7 @@ const LAYER_CLASSES: &[&str] = &[
     "toast",
     "tooltip",
 ];
-/// The same by roles.
+/// Roles of overlays, navigation and status messages.
 const LAYER_ROLES: &[&str] = &[
     "alert",
     "alertdialog",
@@ -57,9 +57,9 @@ const LAYER_ROLES: &[&str] = &[
     "tooltip",
     "tree",
 ];
-/// Words in class names of what a form says of what was typed wrong.
+/// Words in class names of validation messages of forms.
 const NOTICES: &[&str] = &["error", "feedback", "invalid", "validation"];
-/// Beginnings of what stands on a button behind which the text goes on.
+/// Beginnings of labels of "show more" buttons.
 const MORE: &[&str] = &[
     "show more",
     "show all",
@@ -110,16 +110,16 @@ const MORE: &[&str] = &[
     "더보기",
 ];
 
-/// The controls of a document that can be seen.
+/// Visible controls of a document.
 pub(super) struct Controls<'s> {
     snapshot: &'s Snapshot,
     document: &'s Document,
     tree: &'s Tree,
-    /// Names of what they open.
+    /// Ids of the elements that they open.
     targets: HashSet<&'s str>,
-    /// Names of all elements.
+    /// Ids of all elements.
     ids: HashSet<&'s str>,
-    /// Names of boxes and radio buttons.
+    /// Ids of checkboxes and radio buttons.
     switches: HashSet<&'s str>,
 }
 
@@ -157,7 +157,7 @@ impl<'s> Controls<'s> {
         self.targets.extend(targets);
     }
 
-    /// Whether what it opens lies over the page, or drops down.
+    /// Whether the control opens an overlay or a dropdown.
     fn opens_layer(&self, node: Node) -> bool {
         let pops_up = self.attribute(node, "aria-haspopup").is_some_and(|kind| kind != "false");
         let library = ["data-toggle", "data-bs-toggle"].into_iter().filter_map(|name| self.attribute(node, name));
@@ -166,25 +166,25 @@ impl<'s> Controls<'s> {
         pops_up || is_field || library.into_iter().any(|kind| LAYERS.contains(&kind))
     }
 
-    /// Whether it names what it opens, so that it opens nothing else.
+    /// Whether the control names the element that it opens, so that it opens no other.
     fn opens_another(&self, node: Node) -> bool {
         let names = start(self.attribute(node, "aria-controls").unwrap_or_default(), MAX_CLASS);
         names.split_whitespace().any(|name| self.ids.contains(name))
     }
 
-    /// Whether one of them opens the element with this `id`.
+    /// Whether a control opens the element with this `id`.
     pub(super) fn opens(&self, id: &str) -> bool {
         id.len() <= MAX_CLASS && self.targets.contains(id)
     }
 
-    /// Whether it is, or has in it, a control that says that something is closed.
+    /// Whether the node is or contains a control with the state "closed".
     pub(super) fn is_closed_toggle(&self, node: Node) -> bool {
         self.any_in(node, |at| {
             self.attribute(at, "aria-expanded") == Some("false") && !self.opens_layer(at) && !self.opens_another(at)
         })
     }
 
-    /// Whether it is, or has in it, what can be clicked and leads nowhere else.
+    /// Whether the node is or contains a clickable element that leads nowhere else.
     pub(super) fn is_usable(&self, node: Node) -> bool {
         self.any_in(node, |at| {
             let is_button = match self.snapshot.name(self.document, at).as_ref() {
@@ -199,7 +199,7 @@ impl<'s> Controls<'s> {
         })
     }
 
-    /// Whether a label is that of a box or a radio button: one of a field only leads into it.
+    /// Whether a label belongs to a checkbox or radio button. The label of a text field only focuses it.
     fn has_switch(&self, label: Node) -> bool {
         let named = self.attribute(label, "for").filter(|id| id.len() <= MAX_CLASS);
         named.is_some_and(|id| self.switches.contains(id)) || self.any_in(label, |at| self.is_switch(at))
@@ -212,6 +212,7 @@ impl<'s> Controls<'s> {
     }
 
     fn any_in(&self, node: Node, is_it: impl Fn(Node) -> bool) -> bool {
+        // Breadth is limited together with the count, so that a node with very many children costs no more.
         let (mut left, mut count) = (vec![node], 0);
         while let Some(at) = left.pop().filter(|_| count < MAX_NODES) {
             count += 1;
@@ -229,7 +230,7 @@ impl<'s> Controls<'s> {
     }
 }
 
-/// Whether an element lies over the page or leads through it, as dialogs and menus do.
+/// Whether an element is an overlay or navigation, such as a dialog or a menu.
 pub(super) fn is_layer(snapshot: &Snapshot, document: &Document, node: Node) -> bool {
     let attribute = |name: &str| snapshot.attribute(document, node, name);
     let name = snapshot.name(document, node);
@@ -241,7 +242,7 @@ pub(super) fn is_layer(snapshot: &Snapshot, document: &Document, node: Node) -> 
         || words.any(|word| LAYER_CLASSES.contains(&word))
 }
 
-/// Whether an element is what a form says of what was typed wrong.
+/// Whether an element is a validation message of a form.
 pub(super) fn is_notice(snapshot: &Snapshot, document: &Document, node: Node) -> bool {
     let attribute = |name: &str| snapshot.attribute(document, node, name);
     let classes = start(attribute("class").unwrap_or_default(), MAX_CLASS);
@@ -250,7 +251,7 @@ pub(super) fn is_notice(snapshot: &Snapshot, document: &Document, node: Node) ->
         || words.any(|word| NOTICES.iter().any(|notice| word.eq_ignore_ascii_case(notice)))
 }
 
-/// Whether a button with this text, in small letters, says that the text goes on behind it.
+/// Whether a label in lower case is that of a "show more" button.
 pub(super) fn is_more(text: &str) -> bool {
     let text = text.trim_start_matches(|c: char| !c.is_alphabetic());
     MORE.iter()

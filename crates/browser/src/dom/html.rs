@@ -1,4 +1,4 @@
-//! Writes a captured page.
+//! Writes a captured page as HTML.
 
 use url::Url;
 
@@ -6,27 +6,27 @@ use super::page::{Mark, Page, Sight, Tree};
 use super::snapshot::{Kind, Node, Snapshot};
 use super::{COLLAPSED, Capture, UNSEEN};
 
-/// How many frames deep frames are put in.
+/// Maximum nesting depth of inlined frames.
 const MAX_FRAME_DEPTH: usize = 3;
-/// A frame that is smaller, in CSS pixels, is there to count visitors.
+/// Smallest side of a visible frame, in CSS pixels; smaller ones are tracking frames.
 const MIN_FRAME_SIDE: f64 = 8.0;
-/// Elements of a drawing that hold text to be read.
+/// Elements of a drawing that hold readable text.
 const LABELS: &[&str] = &["text", "foreignObject"];
-/// More texts than a drawing has that somebody reads.
+/// Maximum number of texts that are extracted from a drawing.
 const MAX_LABELS: usize = 500;
 /// Elements without an end tag.
 const VOID: &[&str] = &[
     "area", "base", "basefont", "bgsound", "br", "col", "embed", "frame", "hr", "img", "input", "keygen", "link",
     "meta", "param", "source", "track", "wbr",
 ];
-/// Elements whose text is written as it is.
+/// Elements whose text is written without escaping.
 const RAW: &[&str] = &["script", "style", "xmp", "iframe", "noembed", "noframes", "plaintext"];
-/// Types of fields whose `value` stays as it was written: it is not what was typed, or nobody shall read that.
+/// Types of fields whose `value` attribute is kept: it is not what was typed, or that is secret.
 const KEPT_VALUES: &[&str] = &["checkbox", "radio", "file", "password"];
-/// Attributes with one address.
+/// Attributes that hold one address.
 const ADDRESSES: &[&str] = &["href", "src", "action", "formaction", "poster", "data", "cite", "longdesc", "xlink:href"];
 
-/// Writes the main frame with all that is in it, up to `limit` bytes.
+/// Writes the main frame with everything in it, up to `limit` bytes.
 pub(super) fn write(snapshot: &Snapshot, limit: usize) -> Capture {
     let mut writer = Writer { snapshot, html: String::new(), limit, is_cut: false };
     writer.html.push_str("<!DOCTYPE html>");
@@ -45,7 +45,7 @@ struct Writer<'s> {
     is_cut: bool,
 }
 
-/// The texts in a drawing, which readers leave out with it: charts and diagrams say much in them.
+/// Collects the texts of a drawing, such as a chart or a diagram. Readers leave out the drawing itself.
 fn labels(snapshot: &Snapshot, page: &Page<'_>, drawing: Node) -> Vec<String> {
     let mut found = Vec::new();
     let mut left = vec![(drawing, false)];
@@ -71,12 +71,12 @@ fn labels(snapshot: &Snapshot, page: &Page<'_>, drawing: Node) -> Vec<String> {
     found
 }
 
-/// What is left to do, so that a tree of any depth needs no stack.
+/// Step of the traversal, which uses no recursion so that trees of any depth can be written.
 enum Step {
-    /// A node, and whether it is inside something that is marked.
+    /// A node, and the visibility of its surroundings.
     Enter(Node, Sight),
     Close(String),
-    /// See [`labels`].
+    /// The texts of a drawing ([`labels`]).
     Labels(Vec<String>),
 }
 
@@ -85,7 +85,7 @@ fn push_children(page: &Page<'_>, node: Node, around: Sight, steps: &mut Vec<Ste
 }
 
 impl Writer<'_> {
-    /// Writes a node with all that is in it.
+    /// Writes a node with everything in it.
     fn subtree(&mut self, page: &Page<'_>, root: Node, around: Sight) {
         let mut steps = vec![Step::Enter(root, around)];
         while let Some(step) = steps.pop() {
@@ -99,7 +99,7 @@ impl Writer<'_> {
                 Step::Enter(node, around) => match page.tree.kinds[node] {
                     Kind::Element => self.element(page, node, around, &mut steps),
                     Kind::Text => self.text(page, node, around),
-                    // The document itself; the others have nothing below them.
+                    // The document itself; other nodes of this kind have no children.
                     Kind::Other => push_children(page, node, around, &mut steps),
                 },
             }
@@ -114,12 +114,12 @@ impl Writer<'_> {
 
     fn element(&mut self, page: &Page<'_>, node: Node, around: Sight, steps: &mut Vec<Step>) {
         let name = self.snapshot.name(page.document, node);
-        // What scripts have replaced, and what nobody has asked for yet.
+        // Replaced by scripts, or not used yet.
         if matches!(name.as_ref(), "noscript" | "template") {
             return self.fallback(page, node);
         }
         let sight = page.sight(node, around);
-        // A slot is a place; what fills it stands there itself.
+        // Layout has already put the slotted content inside the slot.
         if name == "slot" {
             return push_children(page, node, around, steps);
         }
@@ -145,7 +145,7 @@ impl Writer<'_> {
             self.html.push('\n');
         }
         if name == "canvas" {
-            // Readers leave out a canvas with all that it holds, though that stands for what cannot be read.
+            // Readers leave out a canvas with its fallback content, which is the only readable part of it.
             self.end(&name);
             self.html.push_str("<div data-canvas>");
             steps.push(Step::Close("div".to_owned()));
@@ -157,7 +157,7 @@ impl Writer<'_> {
         push_children(page, node, sight, steps);
     }
 
-    /// Writes a `noscript` of a page whose scripts have shown next to nothing. Its markup is one text to the parser.
+    /// Writes a `noscript` of a page whose scripts have shown next to nothing. Its markup is a single text node.
     fn fallback(&mut self, page: &Page<'_>, node: Node) {
         if !page.fallbacks.contains(&node) {
             return;
@@ -182,23 +182,23 @@ impl Writer<'_> {
         self.end("div");
     }
 
-    /// What was typed into a field, where readers may see it.
+    /// Returns the value that was typed into a field, unless it is secret.
     fn typed(&self, page: &Page<'_>, node: Node, name: &str) -> Option<i32> {
         let kind = self.snapshot.attribute(page.document, node, "type").unwrap_or_default();
         let is_kept = KEPT_VALUES.iter().any(|kept| kind.eq_ignore_ascii_case(kept));
         page.values.get(&node).copied().filter(|_| name == "input" && !is_kept)
     }
 
-    /// Begins a start tag: the name and the attributes that the page has written.
+    /// Begins a start tag: its name, and the attributes of the page.
     fn start_tag(&mut self, page: &Page<'_>, node: Node, name: &str, sight: Sight) {
         self.html.push('<');
         self.html.push_str(name);
         let typed = self.typed(page, node, name);
         for (attribute, value) in self.snapshot.attributes(page.document, node) {
             let is_replaced = match attribute {
-                // Said anew below, as it is now.
+                // Replaced below by the actual visibility.
                 "hidden" => page.marks,
-                // On what is collapsed it says nothing else.
+                // Redundant on collapsed elements.
                 "aria-hidden" => sight == Sight::Collapsed,
                 "value" => typed.is_some(),
                 "checked" => name == "input",
@@ -220,7 +220,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Ends a start tag with the state of a field.
+    /// Ends a start tag with the current state of a field.
     fn end_start_tag(&mut self, page: &Page<'_>, node: Node, name: &str) {
         if let Some(value) = self.typed(page, node, name) {
             self.attribute(page, "value", self.snapshot.string(value));
@@ -250,7 +250,7 @@ impl Writer<'_> {
     }
 
     fn attribute(&mut self, page: &Page<'_>, name: &str, value: &str) {
-        // Scripts can make names that cannot be written.
+        // Scripts can create attribute names that cannot be serialized.
         if name.is_empty()
             || name.contains(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '>' | '/' | '=' | '<'))
         {
@@ -275,7 +275,7 @@ impl Writer<'_> {
 
     fn text(&mut self, page: &Page<'_>, node: Node, around: Sight) {
         let text = self.snapshot.value(page.document, node);
-        // An element around it shows something else, so it has no mark of its own.
+        // The text differs from its parent, so it needs an element for its mark.
         let mark = Mark::of(page.sight(node, around), around);
         if mark.is_some() {
             self.html.push_str("<span");
@@ -300,7 +300,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Text of a script or a style; nothing in it may end the element too early or too late.
+    /// Writes the text of a script or a style, escaped where it would end the element too early or too late.
     fn raw(&mut self, page: &Page<'_>, node: Node, name: &str) {
         if matches!(name, "iframe" | "noembed" | "noframes" | "plaintext") {
             return;
@@ -316,7 +316,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The document of a frame, behind the frame.
+    /// Writes the document of a frame after the frame's element.
     fn frame(&mut self, page: &Page<'_>, node: Node, name: &str, around: Sight) {
         let Some(&index) = page.frames.get(&node) else { return };
         let Some(document) = usize::try_from(index).ok().and_then(|at| self.snapshot.documents.get(at)) else { return };
@@ -334,7 +334,7 @@ impl Writer<'_> {
         let url = self.snapshot.string(document.url).to_owned();
         self.escaped(&url.replace('"', "%22"));
         self.html.push('"');
-        // It stands behind the frame, and has the mark of that.
+        // Written outside the frame's element, so that element's mark is repeated.
         self.mark(if inner_sight == Sight::Shown { None } else { Mark::of(inner_sight, Sight::Shown) });
         self.html.push('>');
         for child in inner.body(self.snapshot) {
@@ -344,7 +344,7 @@ impl Writer<'_> {
     }
 }
 
-/// A style without what it says of whether the element is seen.
+/// Returns a style without its declarations of visibility.
 fn without_sight(style: &str) -> String {
     let is_kept = |declaration: &&str| {
         let name = declaration.split(':').next().unwrap_or_default().trim();
@@ -353,7 +353,7 @@ fn without_sight(style: &str) -> String {
     style.split(';').filter(is_kept).collect::<Vec<_>>().join(";")
 }
 
-/// The value of an attribute with its addresses made absolute; none when it has none.
+/// Returns an attribute's value with absolute addresses; `None` if it holds none.
 fn absolute(base: &Url, name: &str, value: &str) -> Option<String> {
     let join = |address: &str| base.join(address.trim()).map(String::from).ok();
     if ADDRESSES.contains(&name) && !value.starts_with('#') {

@@ -1,4 +1,4 @@
-//! Many short lists in two vectors: a list of its own for each of a million nodes would take several times their memory.
+//! Many short lists in two vectors. A vector for each of a million nodes would take several times their memory.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -6,11 +6,11 @@ use std::marker::PhantomData;
 use serde::de::{DeserializeSeed, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-/// Lists by their place.
+/// Lists by index.
 #[derive(Debug, PartialEq)]
 pub(super) struct Lists<T> {
     all: Vec<T>,
-    /// Where each list ends in `all`; it begins where the one before ends.
+    /// End of each list in `all`; a list begins where the previous one ends.
     ends: Vec<usize>,
 }
 
@@ -56,7 +56,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Outer<T> {
     }
 }
 
-/// Adds the members of one list.
+/// Appends the elements of one list.
 struct Inner<'a, T>(&'a mut Vec<T>);
 
 impl<'de, T: Deserialize<'de>> DeserializeSeed<'de> for Inner<'_, T> {

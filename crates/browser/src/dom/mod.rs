@@ -1,7 +1,7 @@
-//! The page as it stands, as one HTML document.
+//! Captures the current page as one HTML document.
 //!
-//! Chromium hands out the whole tree in one call, frames and closed shadow roots included, as its own layout sees it: shadow
-//! trees are put in their places and slots filled. No script runs for it, so no page can tell, delay or change it.
+//! Chromium returns the whole tree in one call, including frames and closed shadow roots, as its layout sees it: shadow
+//! trees are inlined and slots are filled. No script runs for this, so no page can notice, delay or change it.
 
 mod controls;
 mod html;
@@ -22,41 +22,41 @@ pub(crate) use text::Text;
 use crate::cdp::CdpError;
 use crate::tab::Tab;
 
-/// Value of the attribute `hidden` on what CSS hides; the page's own `hidden` has another one.
+/// Value of the attribute `hidden` on elements hidden by CSS; distinguishes it from the page's own `hidden`.
 const UNSEEN: &str = "unseen";
-/// Attribute of what CSS hides as long as no control of the page opens it ([`opened`]).
+/// Attribute of elements that CSS hides until a control of the page opens them ([`opened`]).
 const COLLAPSED: &str = "data-collapsed";
-/// The most bytes of a captured page; what is over it is cut.
+/// Size limit of a captured page, in bytes; the rest is cut off.
 const MAX_HTML: usize = 32 << 20;
 
-/// The most values of a snapshot, of which a node has ten to twenty. They are read into columns of numbers.
+/// Maximum number of values in a snapshot; a node takes ten to twenty. They are parsed into columns of numbers.
 const MAX_SNAPSHOT: usize = 16_000_000;
 
-/// The warning of a page that was cut.
-pub(crate) const CUT: &str = "the page is too large: what is over 32 MiB of it is missing";
+/// Warning for a page that was cut off.
+pub(crate) const CUT: &str = "the page is too large: everything after the first 32 MiB was cut off";
 
 /// A captured page.
 pub(crate) struct Capture {
-    /// The document.
+    /// HTML of the document.
     pub(crate) html: String,
-    /// Whether the end is missing because there was too much.
+    /// Whether the end is missing because of the size limit.
     pub(crate) is_cut: bool,
 }
 
 /// Captures the page.
 ///
 /// # Errors
-/// Those of the protocol; `Timeout` at the deadline.
+/// Errors of the protocol; `Timeout` at the deadline.
 pub(crate) async fn capture(tab: &Tab, deadline: Instant) -> Result<Capture, CdpError> {
     let snapshot = snapshot(tab, deadline).await?;
-    // That of a large page takes long.
+    // Takes long for a large page.
     tokio::task::spawn_blocking(move || html::write(&snapshot, MAX_HTML)).await.map_err(|_| CdpError::Closed)
 }
 
-/// As [`capture`], also of a page whose scripts never give way: after half of the time they are stopped for good.
+/// Captures the page; if its scripts block for half of the time, stops them for good and tries again.
 ///
 /// # Errors
-/// As there.
+/// Errors of [`capture`].
 pub(crate) async fn capture_by_force(tab: &Tab, deadline: Instant) -> Result<Capture, CdpError> {
     let half = Instant::now() + deadline.saturating_duration_since(Instant::now()) / 2;
     match capture(tab, half).await {
@@ -67,13 +67,13 @@ pub(crate) async fn capture_by_force(tab: &Tab, deadline: Instant) -> Result<Cap
     capture(tab, deadline).await
 }
 
-/// Ends the script that runs now, and lets no further one begin.
+/// Terminates the running script and prevents further scripts from running.
 pub(crate) async fn stop_scripts(tab: &Tab) {
     tab.session().post("Emulation.setScriptExecutionDisabled", json!({"value": true})).await;
     tab.session().post("Runtime.terminateExecution", json!({})).await;
 }
 
-/// Lets scripts begin again.
+/// Allows scripts to run again.
 pub(crate) async fn let_scripts_run(tab: &Tab) {
     tab.session().post("Emulation.setScriptExecutionDisabled", json!({"value": false})).await;
 }
@@ -81,7 +81,7 @@ pub(crate) async fn let_scripts_run(tab: &Tab) {
 /// Reads the tree of the page.
 ///
 /// # Errors
-/// As [`capture`].
+/// Errors of [`capture`].
 pub(crate) async fn snapshot(tab: &Tab, deadline: Instant) -> Result<Snapshot, CdpError> {
     let params = json!({ "computedStyles": snapshot::STYLES });
     let snapshot = tab.session().call_as("DOMSnapshot.captureSnapshot", params, MAX_SNAPSHOT);

@@ -1,23 +1,23 @@
-//! Chooses `noscript` elements that stand in for a page whose scripts have shown next to nothing.
+//! Selects `noscript` elements that replace the content of a page whose scripts have shown next to nothing.
 
 use std::collections::HashSet;
 
 use super::page::Tree;
 use super::snapshot::{Document, Kind, Node, Snapshot};
 
-/// A `noscript` stands in where it has at least this many times the letters that the page shows.
+/// Factor by which the letters of `noscript` must outnumber those that the page shows.
 const RICHER: usize = 2;
-/// A shorter one that speaks of scripts asks for them.
+/// Number of words below which a text that mentions scripts is a request to enable them.
 const MAX_REQUEST: usize = 60;
-/// One with fewer words says nothing.
+/// Number of words below which a text is ignored.
 const MIN_WORDS: usize = 10;
 
-/// So many bytes of them are read.
+/// Number of bytes of `noscript` that are read.
 const MAX_BYTES: usize = 4 << 20;
-/// What takes in all that follows where it does not end.
+/// Markup that swallows everything after it if it is not closed.
 const OPEN: &[&str] = &["<!--", "<style", "<script", "<textarea", "<plaintext", "<xmp", "<noembed", "<noframes"];
 
-/// The `noscript` of a page, where they say more than the page shows; none where they do not.
+/// Returns the `noscript` elements of a page if they hold more text than the page shows; otherwise none.
 pub(super) fn richer(snapshot: &Snapshot, document: &Document, tree: &Tree) -> HashSet<Node> {
     let nodes = 0..tree.kinds.len();
     let (mut found, mut kept, mut read) = (HashSet::new(), String::new(), 0);
@@ -44,12 +44,13 @@ pub(super) fn richer(snapshot: &Snapshot, document: &Document, tree: &Tree) -> H
     if letters(&kept) > shown * RICHER { found } else { HashSet::new() }
 }
 
-/// The `noscript` in the body; one in the head has nothing to read, and written out it would end the head.
+/// Returns the `noscript` elements in the body. Those in the head hold no text, and written out they would end the
+/// head.
 fn in_body(snapshot: &Snapshot, document: &Document, tree: &Tree) -> Vec<Node> {
     let is = |node: Node, name: &str| tree.kinds[node] == Kind::Element && snapshot.name(document, node) == name;
     let (mut is_inside, mut found) = (vec![false; tree.kinds.len()], Vec::new());
     for node in 0..tree.kinds.len() {
-        // Parents come before their children.
+        // Parents precede their children.
         is_inside[node] = document.parent(node).is_some_and(|parent| is_inside[parent] || is(parent, "body"));
         if is_inside[node] && is(node, "noscript") {
             found.push(node);
@@ -58,13 +59,13 @@ fn in_body(snapshot: &Snapshot, document: &Document, tree: &Tree) -> Vec<Node> {
     found
 }
 
-/// Whether it has markup that may take in what stands behind it.
+/// Whether the markup may swallow what follows it.
 fn is_open(html: &str) -> bool {
     let html = html.to_ascii_lowercase();
     OPEN.iter().any(|open| html.contains(open))
 }
 
-/// Text of HTML, roughly.
+/// Strips the tags from HTML, approximately.
 fn words_of(html: &str) -> String {
     let parts = html.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
     parts.collect::<Vec<_>>().join(" ")

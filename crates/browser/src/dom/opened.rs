@@ -1,5 +1,5 @@
-//! Hidden content that a control on the page opens: answers of accordions, panels of tabs, `details`, text behind "show more".
-//! Menus, dialogs and hidden parts that no control opens are left out.
+//! Hidden content that a control on the page opens: accordions, tab panels, `details`, text behind "show more". Menus,
+//! dialogs and parts without a control are not included.
 
 use std::collections::HashMap;
 
@@ -7,23 +7,23 @@ use super::controls::{Controls, MAX_CLASS, is_layer, is_more, is_notice};
 use super::page::Tree;
 use super::snapshot::{Document, Kind, Node, Snapshot, start};
 
-/// How many elements in a hidden one, each alone in the last, are looked at for the name that a control knows it by.
+/// Number of nested only children of a hidden element whose ids are matched with controls.
 const WITHIN: usize = 4;
-/// And how many around it.
+/// Number of ancestors of a hidden element whose ids are matched with controls.
 const AROUND: usize = 2;
-/// How many siblings and how many nodes around or within are looked at.
+/// Maximum number of siblings, ancestors or descendants that are examined.
 const NEAR: usize = 64;
-/// How many nodes of a hidden part are looked at for a form.
+/// Maximum number of nodes in a hidden part that are searched for a form.
 const MAX_NODES: usize = 2000;
-/// How many bytes of a style are looked at.
+/// Maximum length of a style that is examined, in bytes.
 const MAX_STYLE: usize = 2000;
-/// A text with fewer letters is a notice.
+/// Minimum number of letters of hidden content without a named control.
 const MIN_LETTERS: usize = 12;
-/// A button has no more.
+/// Maximum number of letters of a button.
 const MAX_BUTTON: usize = 40;
-/// So much of a menu is links.
+/// Share of letters in links above which a part is a menu.
 const LINKS: f64 = 0.6;
-/// Words in class names of what is opened in its place.
+/// Words in class names of content that expands in place.
 const COLLAPSIBLE: &[&str] = &[
     "accordion",
     "answer",
@@ -44,34 +44,35 @@ const COLLAPSIBLE: &[&str] = &[
     "tabs",
 ];
 
-/// The kind of an element: the numbers of its name and its class.
+/// Kind of an element: the numbers of its name and its class.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Make {
     name: i32,
     class: i32,
 }
 
-/// The kinds of a hidden element and of the control before it.
+/// Kinds of a hidden element and of the control before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Pair {
     hidden: Make,
     control: Make,
 }
 
-/// The hidden parts of a document that a control opens.
+/// Hidden parts of a document that a control opens.
 pub(super) struct Opened<'s> {
     snapshot: &'s Snapshot,
     document: &'s Document,
     tree: &'s Tree,
     controls: Controls<'s>,
-    /// By node: its place among the children of its parent.
+    /// By node: index among the children of its parent.
     places: Vec<usize>,
-    /// By node: letters in it, and those of them that are links.
+    /// By node: number of letters in it.
     letters: Vec<usize>,
+    /// By node: number of letters that are in links.
     linked: Vec<usize>,
-    /// How often a hidden element of one kind stands behind a control of one kind.
+    /// Number of occurrences of each pair of a control and a hidden element.
     pairs: HashMap<Pair, usize>,
-    /// By node: whether its class says that it is opened in its place.
+    /// By node: whether its class says that it expands in place.
     collapsible: Vec<bool>,
 }
 
@@ -99,8 +100,9 @@ impl<'s> Opened<'s> {
     }
 
     fn count_letters(&mut self) {
-        // By number of the text: many nodes can share a long one.
+        // Cached by the number of the text: many nodes can share one long text.
         let mut known = HashMap::new();
+        // Parents precede their children, so that the reverse order sums bottom-up.
         for node in (0..self.tree.kinds.len()).rev() {
             if self.tree.kinds[node] == Kind::Text && self.tree.seen.has_content[node] {
                 let text = self.snapshot.value(self.document, node);
@@ -139,7 +141,7 @@ impl<'s> Opened<'s> {
         if self.tree.kinds[node] != Kind::Element || self.is_shut_component(node) || self.is_in_menu(node) {
             return false;
         }
-        // What a form says of what was typed wrong.
+        // Validation messages are shown by the form, not by a control.
         if is_notice(self.snapshot, self.document, node) {
             return false;
         }
@@ -150,7 +152,7 @@ impl<'s> Opened<'s> {
         is_text && !is_layer(self.snapshot, self.document, node) && self.stands_behind_control(node)
     }
 
-    /// Whether its own attributes keep it hidden when its parent is opened.
+    /// Whether its own attributes keep the node hidden when its parent is opened.
     pub(super) fn is_shut(&self, node: Node) -> bool {
         let style = start(self.attribute(node, "style").unwrap_or_default(), MAX_STYLE).replace(' ', "");
         self.tree.kinds[node] == Kind::Element
@@ -159,7 +161,7 @@ impl<'s> Opened<'s> {
                 || is_layer(self.snapshot, self.document, node))
     }
 
-    /// Whether the page says itself what opens it.
+    /// Whether the markup names a control that opens the node.
     fn is_named(&self, node: Node) -> bool {
         let inner = std::iter::successors(Some(node), |&at| self.only_child(at)).take(WITHIN);
         let outer = std::iter::successors(self.document.parent(node), |&at| self.document.parent(at)).take(AROUND);
@@ -170,18 +172,18 @@ impl<'s> Opened<'s> {
         is_target && !self.is_menu(node)
     }
 
-    /// Whether it is the panel of a tab, or found by a search in the page.
+    /// Whether the node is a tab panel, or opens when a search in the page finds it.
     fn is_panel(&self, node: Node) -> bool {
         let is_found = self.attribute(node, "hidden").is_some_and(|how| how.eq_ignore_ascii_case("until-found"));
         is_found || self.attribute(node, "role") == Some("tabpanel")
     }
 
-    /// Whether it is a custom element with `aria-hidden`, which stays hidden.
+    /// Whether the node is a custom element with `aria-hidden`, which stays hidden.
     fn is_shut_component(&self, node: Node) -> bool {
         self.name(node).contains('-') && self.attribute(node, "aria-hidden") == Some("true")
     }
 
-    /// Whether a control beside it opens it, as far as can be told.
+    /// Whether a control next to the node seems to open it (heuristics).
     fn stands_behind_control(&self, node: Node) -> bool {
         let before = self.before(node);
         let is_collapsible =
@@ -196,14 +198,15 @@ impl<'s> Opened<'s> {
 
     fn is_in_closed_details(&self, node: Node) -> bool {
         let mut above = self.document.parent(node);
-        // What it is slotted into is no element of the page.
+        // Skips the slots of the `details` shadow tree.
         while let Some(at) = above.filter(|&at| self.tree.kinds[at] == Kind::Other || self.name(at) == "slot") {
             above = self.document.parent(at);
         }
         above.is_some_and(|at| self.name(at) == "details" && self.attribute(at, "open").is_none())
     }
 
-    /// Whether nothing but the summary stands beside it: a script that opens the two together hides it by a style of its own.
+    /// Whether the node is the only content of its `details` besides the summary. Scripts that open both hide it by a
+    /// style of its own.
     fn is_all_of_details(&self, node: Node) -> bool {
         let says_more = |&at: &Node| at != node && self.letters[at] > 0 && self.name(at) != "summary";
         self.tree.kinds[node] == Kind::Element
@@ -237,8 +240,8 @@ impl<'s> Opened<'s> {
         false
     }
 
-    /// The kind of a hidden element and of the control before it, if there is one that can be used. A summary opens what
-    /// stands in its `details`, and nothing that is hidden in there.
+    /// Returns the kinds of a hidden element and of the usable control before it. A summary only opens its `details`,
+    /// not what is hidden inside.
     fn pair(&self, node: Node) -> Option<Pair> {
         let control = self.before(node)?;
         let is_control = self.name(control) != "summary" && self.controls.is_usable(control);
@@ -252,17 +255,17 @@ impl<'s> Opened<'s> {
         }
     }
 
-    /// The element before it that can be seen.
+    /// Returns the nearest visible element before the node.
     fn before(&self, node: Node) -> Option<Node> {
         self.earlier(node).find(|&at| self.is_seen_element(at))
     }
 
-    /// Siblings before it, the nearest first.
+    /// Returns the siblings before the node, nearest first.
     fn earlier(&self, node: Node) -> impl Iterator<Item = Node> {
         self.siblings(node)[..self.places[node]].iter().rev().take(NEAR).copied()
     }
 
-    /// Whether a button says that the text goes on here. One that stands behind another hidden part opens that.
+    /// Whether a "show more" button stands next to the node. A button after another hidden part belongs to that part.
     fn has_more_button(&self, node: Node) -> bool {
         let is_free = |button: &Node| {
             let before = self.earlier(*button).find(|&at| self.tree.kinds[at] == Kind::Element);
@@ -279,8 +282,8 @@ impl<'s> Opened<'s> {
             .any(|near| self.letters[near] <= MAX_BUTTON && self.controls.is_usable(near) && is_more(&self.text(near)))
     }
 
-    /// Whether a radio button or a box before it, which needs no script, shows it. A box that stands before the whole page opens
-    /// its menu.
+    /// Whether a radio button or checkbox before the node shows it by CSS alone. One before the whole page opens its
+    /// menu.
     fn follows_switch(&self, node: Node) -> bool {
         let parent = self.document.parent(node);
         let around = parent.filter(|&at| self.collapsible[at]);

@@ -1,4 +1,4 @@
-//! A document that is being written: what is known of its nodes, and what of them a visitor sees.
+//! State of a document while it is written: its nodes, and which of them a visitor sees.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,10 +9,10 @@ use super::opened::Opened;
 use super::seen::Seen;
 use super::snapshot::{Document, Kind, Node, Snapshot};
 
-/// A smaller drawing, in CSS pixels, is an icon.
+/// Smallest side of a drawing, in CSS pixels; smaller ones are icons.
 const MIN_DRAWING_SIDE: f64 = 64.0;
 
-/// What is known of a document's nodes.
+/// Nodes of a document.
 pub(super) struct Tree {
     pub(super) kinds: Vec<Kind>,
     pub(super) children: Vec<Vec<Node>>,
@@ -25,17 +25,17 @@ impl Tree {
     }
 }
 
-/// What a visitor sees of a node.
+/// Visibility of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sight {
     Shown,
-    /// It is hidden.
+    /// The node is hidden.
     Unseen,
-    /// It is hidden until a control of the page opens it.
+    /// The node is hidden until a control of the page opens it.
     Collapsed,
 }
 
-/// What is written on a node that is not seen.
+/// Mark that is written on a node that is not visible.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
     Unseen,
@@ -43,7 +43,7 @@ pub(super) enum Mark {
 }
 
 impl Mark {
-    /// That of a node, if what is around it does not say the same.
+    /// Returns the mark of a node; `None` if its surroundings have the same visibility.
     pub(super) fn of(sight: Sight, around: Sight) -> Option<Self> {
         match sight {
             _ if sight == around => None,
@@ -59,9 +59,9 @@ pub(super) struct Page<'s> {
     pub(super) document: &'s Document,
     pub(super) tree: &'s Tree,
     pub(super) opened: Opened<'s>,
-    /// Whether marks make sense: a page that hides itself whole does so only for a moment.
+    /// Whether hidden nodes are marked: not if the whole page hides itself, which is only temporary.
     pub(super) marks: bool,
-    /// What it has for readers without scripts, where it shows less than that.
+    /// `noscript` elements that hold more text than the page shows.
     pub(super) fallbacks: HashSet<Node>,
     pub(super) values: HashMap<Node, i32>,
     pub(super) texts: HashMap<Node, i32>,
@@ -69,7 +69,7 @@ pub(super) struct Page<'s> {
     pub(super) selected: HashMap<Node, i32>,
     pub(super) frames: HashMap<Node, i32>,
     pub(super) bounds: HashMap<Node, (f64, f64)>,
-    /// Where it stands, when its addresses must be made absolute: in another document.
+    /// Base for making addresses absolute; only set for frames, whose content moves to another document.
     pub(super) base: Option<Url>,
     pub(super) depth: usize,
 }
@@ -102,7 +102,7 @@ impl<'s> Page<'s> {
         (0..self.tree.kinds.len()).filter(|&node| self.document.parent(node).is_none())
     }
 
-    /// What a frame shows: the children of its body.
+    /// Returns the content of a frame: the children of its body.
     pub(super) fn body(&self, snapshot: &Snapshot) -> Vec<Node> {
         let is_body = |node: &Node| matches!(snapshot.name(self.document, *node).as_ref(), "body" | "frameset");
         let body = (0..self.tree.kinds.len()).filter(|node| self.tree.kinds[*node] == Kind::Element).find(is_body);
@@ -113,8 +113,8 @@ impl<'s> Page<'s> {
         self.marks && self.tree.seen.hides(node)
     }
 
-    /// What is seen of a node whose parent is seen as `around`. In a collapsed part layout says nothing: a node is hidden there
-    /// only where its own markup says so.
+    /// Returns the visibility of a node inside surroundings with the visibility `around`. Nothing in a collapsed part
+    /// is laid out, so only markup counts there.
     pub(super) fn sight(&self, node: Node, around: Sight) -> Sight {
         let is_out = match around {
             Sight::Shown => self.hides(node),
@@ -128,7 +128,7 @@ impl<'s> Page<'s> {
         }
     }
 
-    /// Whether an `svg` is more than an icon or a line of type.
+    /// Whether an `svg` is larger than an icon or a line of text.
     pub(super) fn is_drawing(&self, node: Node) -> bool {
         self.bounds.get(&node).is_some_and(|(width, height)| width.min(*height) >= MIN_DRAWING_SIDE)
     }

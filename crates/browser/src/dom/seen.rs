@@ -1,32 +1,32 @@
-//! What of a document a visitor can see: not what is where on the screen, but what CSS does not take away.
+//! Visibility of nodes to a visitor: everything that CSS does not hide, wherever it is on the page.
 
 use super::snapshot::{Document, Kind, Node, Snapshot};
 
-/// What a document shows.
+/// Visibility of the nodes of a document.
 pub(crate) struct Seen {
-    /// By node: whether it, or something in it, can be seen.
+    /// By node: whether it or a descendant is visible.
     pub(super) shows: Vec<bool>,
-    /// By node: whether there is something in it that could be seen.
+    /// By node: whether it or a descendant has content that could be visible.
     pub(super) has_content: Vec<bool>,
-    /// By node: whether it is text or a picture and can be seen itself.
+    /// By node: whether it is visible text or a visible picture itself.
     pub(super) own: Vec<bool>,
     /// By node: whether it is laid out and visible.
     pub(super) is_laid: Vec<bool>,
 }
 
-/// Elements whose children are not laid out although a visitor gets at them.
+/// Elements whose children are accessible to a visitor although they are not laid out.
 const CONTAINERS: &[&str] = &["canvas", "select", "optgroup", "textarea"];
-/// Elements that are something to see without having text.
+/// Elements that are visible content without text.
 const PICTURES: &[&str] =
     &["img", "video", "audio", "canvas", "svg", "iframe", "frame", "object", "embed", "input", "textarea", "select"];
-/// Elements whose text is for machines.
+/// Elements whose text is not for readers.
 const MACHINERY: &[&str] = &["script", "style", "noscript", "template", "head", "title", "datalist"];
 
-/// How a node is laid out.
+/// Layout of a node.
 #[derive(Clone, Copy)]
 struct Laid {
     is_visible: bool,
-    /// `content-visibility: auto`: what is far from the window is left out until somebody scrolls there.
+    /// Whether layout is skipped while the node is far from the window (`content-visibility: auto`).
     is_lazy: bool,
 }
 
@@ -41,7 +41,7 @@ impl Seen {
             is_laid: laid.iter().map(|laid| laid.is_some_and(|laid| laid.is_visible)).collect(),
         };
         let has_laid_child = has_laid_child(document, &laid);
-        // Whether children that are not laid out are seen with their parent.
+        // Whether children without layout are visible together with their parent.
         let mut carries = vec![false; kinds.len()];
         let mut is_machinery = vec![false; kinds.len()];
         for node in 0..kinds.len() {
@@ -71,8 +71,9 @@ impl Seen {
         seen
     }
 
-    /// What is in a child is in its parent.
+    /// Propagates visibility and content from children to their parents.
     fn hand_up(&mut self, document: &Document) {
+        // Parents precede their children, so that the reverse order works bottom-up.
         for node in (0..self.shows.len()).rev() {
             if let Some(parent) = document.parent(node) {
                 self.shows[parent] |= self.shows[node];
@@ -81,7 +82,7 @@ impl Seen {
         }
     }
 
-    /// Whether the node is there but cannot be seen, nor anything in it.
+    /// Whether the node has content, none of which is visible.
     pub(super) fn hides(&self, node: Node) -> bool {
         self.has_content[node] && !self.shows[node]
     }

@@ -1,4 +1,4 @@
-//! The answer of `DOMSnapshot.captureSnapshot`: columns instead of nodes, and every text once.
+//! Result of `DOMSnapshot.captureSnapshot`: columns instead of nodes, with every text stored once.
 
 use std::collections::HashMap;
 
@@ -6,16 +6,16 @@ use serde::Deserialize;
 
 use super::lists::Lists;
 
-/// The most attributes of an element that a lookup reads.
+/// Maximum number of an element's attributes that a lookup reads.
 const MAX_ATTRIBUTES: usize = 256;
 
-/// The computed styles that are asked for, in the order of their columns.
+/// Computed styles that are requested, in the order of their columns.
 pub(super) const STYLES: [&str; 2] = ["visibility", "content-visibility"];
 
-/// Index of a text in [`Snapshot::strings`]; -1 is none.
+/// Index of a text in [`Snapshot::strings`]; -1 means none.
 type Text = i32;
 
-/// All documents of a page: the main frame's first.
+/// All documents of a page, the main frame's first.
 #[derive(Deserialize)]
 pub(crate) struct Snapshot {
     pub(super) documents: Vec<Document>,
@@ -33,7 +33,7 @@ pub(super) struct Document {
     pub(super) layout: Layout,
 }
 
-/// One entry a node, parents before their children, in document order.
+/// Columns with one entry per node, in document order, parents before their children.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Nodes {
@@ -57,7 +57,7 @@ pub(super) struct Nodes {
     pub(super) pseudo_type: Rare,
 }
 
-/// A column that few nodes have; a flag has no values.
+/// Sparse column; a flag has no values.
 #[derive(Deserialize, Default)]
 pub(super) struct Rare {
     index: Vec<i32>,
@@ -65,37 +65,37 @@ pub(super) struct Rare {
     value: Vec<i32>,
 }
 
-/// One entry for each node that is laid out.
+/// Columns with one entry per node that is laid out.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Layout {
     pub(super) node_index: Vec<i32>,
     pub(super) styles: Lists<Text>,
-    /// Left, top, width, height.
+    /// Left, top, width and height.
     pub(super) bounds: Lists<f64>,
 }
 
-/// Place of a node in its document.
+/// Index of a node in its document.
 pub(super) type Node = usize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Element,
     Text,
-    /// Document types, comments, what CSS puts before and after an element.
+    /// Document types, comments, pseudo-elements.
     Other,
 }
 
 impl Snapshot {
-    /// The text of an index; empty for none.
+    /// Returns the text of an index; empty for -1.
     pub(super) fn string(&self, index: Text) -> &str {
         usize::try_from(index).ok().and_then(|at| self.strings.get(at)).map_or("", String::as_str)
     }
 
-    /// The name of an element, in lower case for HTML.
+    /// Returns the name of an element, in lower case for HTML.
     pub(super) fn name<'a>(&'a self, document: &Document, node: Node) -> std::borrow::Cow<'a, str> {
         let name = self.string(document.nodes.node_name[node]);
-        // HTML elements are told in upper case, those of SVG and MathML as they are.
+        // HTML names are reported in upper case, those of SVG and MathML unchanged.
         if name.bytes().any(|byte| byte.is_ascii_lowercase()) { name.into() } else { name.to_ascii_lowercase().into() }
     }
 
@@ -103,23 +103,23 @@ impl Snapshot {
         self.string(document.nodes.node_value[node])
     }
 
-    /// The number of an element's name: the same for the same name.
+    /// Returns the number of an element's name; equal names have equal numbers.
     pub(super) fn name_number(&self, document: &Document, node: Node) -> i32 {
         document.nodes.node_name[node]
     }
 
-    /// The number of a node's value: the same for the same text.
+    /// Returns the number of a node's value; equal texts have equal numbers.
     pub(super) fn value_number(&self, document: &Document, node: Node) -> i32 {
         document.nodes.node_value[node]
     }
 
-    /// The number of an attribute's value: the same for the same text. -1 for none.
+    /// Returns the number of an attribute's value, or -1; equal texts have equal numbers.
     pub(super) fn attribute_number(&self, document: &Document, node: Node, name: &str) -> i32 {
         let pairs = document.nodes.attributes.get(node).unwrap_or_default();
         pairs.chunks_exact(2).take(MAX_ATTRIBUTES).find(|pair| self.string(pair[0]) == name).map_or(-1, |pair| pair[1])
     }
 
-    /// Names and values, as they are written.
+    /// Returns names and values of the attributes, unchanged.
     pub(super) fn attributes<'a>(
         &'a self,
         document: &'a Document,
@@ -134,7 +134,7 @@ impl Snapshot {
     }
 }
 
-/// The first `most` bytes of a text. Many nodes can share one long text, which would be read again for each.
+/// Returns the first `most` bytes of a text. Many nodes can share one long text, which would be examined for each.
 pub(super) fn start(text: &str, most: usize) -> &str {
     &text[..text.floor_char_boundary(most)]
 }
@@ -142,11 +142,11 @@ pub(super) fn start(text: &str, most: usize) -> &str {
 impl Document {
     pub(super) fn len(&self) -> usize {
         let nodes = &self.nodes;
-        // A node is what every column has.
+        // The columns may have different lengths if the answer is malformed.
         nodes.parent_index.len().min(nodes.node_type.len()).min(nodes.node_name.len()).min(nodes.node_value.len())
     }
 
-    /// The parent, always before the node itself.
+    /// Returns the parent, which always precedes the node.
     pub(super) fn parent(&self, node: Node) -> Option<Node> {
         usize::try_from(self.nodes.parent_index[node]).ok().filter(|parent| *parent < node)
     }
@@ -168,7 +168,7 @@ impl Document {
         kinds
     }
 
-    /// The children of every node, in order.
+    /// Returns the children of every node, in order.
     pub(super) fn children(&self) -> Vec<Vec<Node>> {
         let mut children = vec![Vec::new(); self.len()];
         for node in 0..self.len() {
@@ -185,7 +185,7 @@ impl Rare {
         self.index.iter().filter_map(|&node| usize::try_from(node).ok())
     }
 
-    /// The column by node; the value of a flag is 0.
+    /// Returns the values by node; 0 for a flag.
     pub(super) fn by_node(&self) -> HashMap<Node, i32> {
         self.nodes().enumerate().map(|(at, node)| (node, self.value.get(at).copied().unwrap_or_default())).collect()
     }

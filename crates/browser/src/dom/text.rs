@@ -1,13 +1,13 @@
-//! The text that a visitor sees, as far as the wait for a page needs it.
+//! Visible text of a page, summarized for the wait.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::seen::Seen;
 use super::snapshot::{Document, Kind, Node, Snapshot};
 
-/// A page that says that more is coming says it shortly.
+/// Maximum length of a loading notice, in characters.
 const MAX_NOTICE_CHARS: usize = 60;
-/// First words of notices that say that more is coming.
+/// Beginnings of loading notices.
 const NOTICES: &[&str] = &[
     "loading",
     "please wait",
@@ -37,32 +37,32 @@ const NOTICES: &[&str] = &[
     "読み込み中",
     "로딩",
 ];
-/// A notice that does not end with dots is shorter still: `Processing`, but not `Processing of personal data`.
+/// Maximum length of a loading notice that does not end with dots: `Processing`, but not `Processing of personal data`.
 const MAX_CURT_CHARS: usize = 20;
-/// The fewest words of a sentence; labels have fewer.
+/// Minimum number of words of a sentence; labels have fewer.
 const SENTENCE: usize = 12;
-/// Parts of class names of what stands for something that is coming.
+/// Parts of class names of loading placeholders.
 const PLACEHOLDERS: &[&str] = &["skeleton", "shimmer", "spinner"];
 
-/// What can be said of a page's visible text.
+/// Summary of the visible text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Text {
-    /// Of all of it, in order.
+    /// Hash of all words, in order.
     pub(crate) hash: u64,
-    /// Of all of it but digits: what stays the same while clocks and counters run.
+    /// Hash of all words without digits, which is stable while clocks and counters run.
     pub(crate) hash_without_digits: u64,
-    /// How many words it has.
+    /// Number of words.
     pub(crate) words: usize,
-    /// Whether one piece of text has the words of a sentence.
+    /// Whether one text node is long enough for a sentence.
     pub(crate) has_sentence: bool,
-    /// Whether something seen says that more is coming.
+    /// Whether a visible element announces that content is loading.
     pub(crate) is_loading: bool,
-    /// Whether there are scripts at all, in any frame.
+    /// Whether any frame has scripts.
     pub(crate) has_scripts: bool,
 }
 
 impl Snapshot {
-    /// Reads the visible text of all frames.
+    /// Summarizes the visible text of all frames.
     pub(crate) fn text(&self) -> Text {
         let mut reader = Reader::default();
         for document in &self.documents {
@@ -120,7 +120,7 @@ impl Reader {
     }
 }
 
-/// Whether a `type` of a script is one that runs.
+/// Whether a script with this `type` is executed.
 fn is_script(kind: &str) -> bool {
     let kind = kind.trim().to_ascii_lowercase();
     kind.is_empty() || kind == "module" || kind.contains("javascript") || kind.contains("ecmascript")

@@ -1,4 +1,4 @@
-//! The cookies of the page's context.
+//! Operations on the cookies of the page's context.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -7,12 +7,12 @@ use url::Url;
 
 use super::{Failure, Hands};
 
-/// How many cookies may be set at once.
+/// Maximum number of cookies in one call.
 const MAX_COOKIES: usize = 300;
 
 #[derive(Deserialize)]
 pub(super) struct Cookies {
-    /// Only those that would be sent there; all when there are none.
+    /// URLs to which the cookies would be sent; empty means all cookies.
     #[serde(default)]
     urls: Vec<String>,
 }
@@ -22,7 +22,7 @@ pub(super) struct AddCookies {
     cookies: Vec<Cookie>,
 }
 
-/// A cookie as Playwright writes it.
+/// A cookie in Playwright's format.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Cookie {
@@ -41,7 +41,7 @@ impl Hands {
     pub(super) async fn cookies(&self, args: Cookies, by: Instant) -> Result<Value, Failure> {
         let session = self.tab.session();
         let answer = match args.urls.is_empty() {
-            // The cookies of this context alone: the call goes by the page, not by the browser.
+            // Sent to the page, not to the browser, so that it returns the cookies of this context only.
             true => session.call_by(by, "Network.getAllCookies", json!({})).await?,
             false => session.call_by(by, "Network.getCookies", json!({ "urls": args.urls })).await?,
         };
@@ -55,7 +55,7 @@ impl Hands {
 
     pub(super) async fn add_cookies(&self, args: AddCookies, by: Instant) -> Result<Value, Failure> {
         if args.cookies.len() > MAX_COOKIES {
-            return Err(Failure::wrong("addCookies", &format!("at most {MAX_COOKIES} at once")));
+            return Err(Failure::wrong("addCookies", &format!("at most {MAX_COOKIES} cookies per call")));
         }
         let cookies = args.cookies.iter().map(Cookie::param).collect::<Result<Vec<_>, _>>()?;
         self.tab.session().call_by(by, "Network.setCookies", json!({ "cookies": cookies })).await?;

@@ -1,4 +1,4 @@
-//! What is done with elements.
+//! Operations on elements.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -9,16 +9,16 @@ use crate::cdp::CdpError;
 use crate::measure::measured;
 use crate::tab::World;
 
-/// Finds elements, reads them, and prepares them for keys and the mouse.
+/// Script that finds elements, reads them, and prepares them for keyboard and mouse.
 const HANDS: &str = include_str!("hands.js");
 
-/// An operation on what a locator finds.
+/// An operation on the elements that a locator finds.
 #[derive(Clone, Deserialize)]
 pub(super) struct Element {
-    /// How it is found: one step after the other, as `hands.js` reads them.
+    /// Steps of the locator, as `hands.js` reads them.
     #[serde(default)]
     pub(super) steps: Vec<Value>,
-    /// A reference of the last snapshot to begin with, such as `e3`.
+    /// Reference from the last snapshot to start from, such as `e3`.
     #[serde(rename = "ref")]
     reference: Option<String>,
     op: String,
@@ -48,7 +48,7 @@ impl Hands {
         self.click_here(button, count, by).await.map(|()| Value::Null)
     }
 
-    /// Brings the element into view, waits until it can be hit, and moves the mouse over it.
+    /// Scrolls the element into view, waits until it can be clicked, and moves the mouse over it.
     async fn point(&self, element: &Element, by: Instant) -> Result<(), Failure> {
         let at = self.until(element, "point", &element.arg, by).await?;
         let (x, y) = (at["x"].as_f64().unwrap_or_default(), at["y"].as_f64().unwrap_or_default());
@@ -88,16 +88,16 @@ impl Hands {
         }
         match self.until(element, "checked", &Value::Null, by).await? == wanted {
             true => Ok(Value::Null),
-            false => Err(Failure::new("a click does not change whether it is checked")),
+            false => Err(Failure::new("a click does not change its checked state")),
         }
     }
 
-    /// Asks again until the page is ready for it.
+    /// Repeats an operation until the page is ready for it.
     pub(super) async fn until(&self, element: &Element, op: &str, arg: &Value, by: Instant) -> Result<Value, Failure> {
-        let mut why = "the page does not answer".to_owned();
+        let mut why = "the page does not respond".to_owned();
         loop {
             let mut answer = match self.once(element, op, arg, by).await {
-                Err(CdpError::Navigated | CdpError::NoContext) => json!({ "wait": "the page goes elsewhere" }),
+                Err(CdpError::Navigated | CdpError::NoContext) => json!({ "wait": "the page is navigating" }),
                 Err(CdpError::Timeout) => return Err(Failure::timeout(&describe(element, op), &why)),
                 answer => answer?,
             };
@@ -127,7 +127,7 @@ impl Hands {
         }
     }
 
-    /// Runs code of the caller in the world of the page, on one element or on all.
+    /// Runs code of the caller in the page's own world, on one element or on all.
     async fn evaluate_on(&self, element: &Element, by: Instant) -> Result<Value, Failure> {
         let all = element.arg["all"] == true;
         if !all {
@@ -146,7 +146,7 @@ impl Hands {
         })
     }
 
-    /// The node behind a reference of the last snapshot.
+    /// Returns the node of a reference from the last snapshot.
     fn node(&self, reference: &str) -> Result<i64, Failure> {
         let refs = self.refs.lock();
         let number =
@@ -155,19 +155,19 @@ impl Hands {
         match node {
             Some(node) if refs.document == self.tab.document().number => Ok(node),
             Some(_) => {
-                Err(Failure::new(format!("the page has changed since `{reference}` was named; take another snapshot")))
+                Err(Failure::new(format!("`{reference}` belongs to an earlier document; take another snapshot")))
             }
-            None => Err(Failure::new(format!("there is no `{reference}`; take a snapshot and use its references"))),
+            None => Err(Failure::new(format!("unknown reference `{reference}`; take a new snapshot"))),
         }
     }
 }
 
 fn gone(reference: &str) -> CdpError {
-    let message = format!("the element of `{reference}` is gone; take another snapshot");
+    let message = format!("the element `{reference}` was removed from the page; take another snapshot");
     CdpError::Script { name: "Error".to_owned(), message }
 }
 
-/// What is tried, for the reason of a failure.
+/// Describes an operation for error messages.
 fn describe(element: &Element, op: &str) -> String {
     let steps = element.steps.iter().map(Value::to_string).collect::<Vec<_>>().join(" ");
     let target =

@@ -1,4 +1,4 @@
-//! The caller's own scripts, in the world of the page: what they can do, the page's scripts can.
+//! Scripts of the caller, run in the page's own world with the rights of the page's scripts.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::tab::World;
 #[derive(Deserialize)]
 pub(super) struct Evaluate {
     code: String,
-    /// Whether `code` is a function; else it is an expression, or statements.
+    /// Whether `code` is a function; otherwise it is an expression or statements.
     #[serde(default)]
     function: bool,
     #[serde(default)]
@@ -21,8 +21,8 @@ pub(super) struct Evaluate {
 }
 
 impl Evaluate {
-    /// The declaration of a function that does it. An expression may turn out to be a function, which is then called, and
-    /// what is no expression is run as a script.
+    /// Returns the declaration of a function that runs the code. An expression that yields a function is called;
+    /// statements run as a script.
     fn declaration(&self) -> String {
         if self.function {
             return self.code.clone();
@@ -49,12 +49,12 @@ impl Hands {
                 Ok(_) | Err(CdpError::Navigated | CdpError::NoContext) => {}
                 Err(error) => return Err(error.into()),
             }
-            self.pause(by, "waiting for the function", "what it returns is not true").await?;
+            self.pause(by, "waiting for the function", "its result is not truthy").await?;
         }
     }
 }
 
-/// As JavaScript sees it.
+/// Whether a value is truthy in JavaScript.
 fn is_true(value: &Value) -> bool {
     match value {
         Value::Null => false,

@@ -1,27 +1,27 @@
-//! Why a verb failed, in the words of the caller's language.
+//! Failure of a verb, as an error of the caller's language.
 
 use crate::cdp::CdpError;
 
-/// Why a verb failed.
+/// Failure of a verb.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name}: {message}")]
 pub struct Failure {
-    /// Class of the error: `TimeoutError`, `Error`, or what the script of the page threw.
+    /// Class of the error: `TimeoutError`, `TypeError`, `Error`, or what the page's script threw.
     pub name: String,
-    /// What went wrong and, where one can, what to do.
+    /// Reason and, where possible, what to do.
     pub message: String,
-    /// Whether the page or its browser is gone, so that nothing else can be done with it.
+    /// Whether the page or its browser has ended, so that all further verbs fail too.
     pub is_final: bool,
 }
 
 impl Failure {
-    /// A failure of any other kind.
+    /// Returns a failure of the class `Error`.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self { name: "Error".to_owned(), message: message.into(), is_final: false }
     }
 
-    /// The time is over; `why` says what it was spent on.
+    /// Returns a timeout; `why` says what was waited for.
     pub(crate) fn timeout(verb: &str, why: &str) -> Self {
         Self {
             name: "TimeoutError".to_owned(),
@@ -31,7 +31,7 @@ impl Failure {
     }
 
     pub(crate) fn unknown(verb: &str) -> Self {
-        Self { name: "TypeError".to_owned(), message: format!("there is no verb `{verb}`"), is_final: false }
+        Self { name: "TypeError".to_owned(), message: format!("unknown verb `{verb}`"), is_final: false }
     }
 
     pub(crate) fn wrong(verb: &str, why: &str) -> Self {
@@ -44,7 +44,7 @@ impl From<CdpError> for Failure {
         let is_final = matches!(error, CdpError::Closed | CdpError::Crashed);
         match error {
             CdpError::Script { name, message } => Self { name, message, is_final },
-            CdpError::Timeout => Self { is_final, ..Self::timeout("the page", "it does not answer") },
+            CdpError::Timeout => Self { is_final, ..Self::timeout("the page", "it does not respond") },
             other => Self { is_final, ..Self::new(other.to_string()) },
         }
     }

@@ -1,4 +1,4 @@
-//! Going to pages, and waiting for them.
+//! Navigation, and waiting for pages.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,11 +11,11 @@ use crate::cdp::CdpError;
 use crate::measure::measured;
 use crate::tab::{Stage, World};
 
-/// Longest URL that is gone to or waited for, in bytes.
+/// Maximum length of a URL that is navigated to or waited for, in bytes.
 pub(super) const MAX_URL: usize = 8192;
-/// How often something is looked at that does not tell by itself.
+/// Polling interval for conditions without an event.
 const PACE: Duration = Duration::from_millis(50);
-/// After a click, how long a navigation has to show itself.
+/// Time after an action for a navigation to start.
 const MOMENT: Duration = Duration::from_millis(60);
 
 #[derive(Deserialize)]
@@ -31,7 +31,7 @@ pub(super) struct WaitLoad {
     state: LoadState,
 }
 
-/// How far a page is to be; the names are Playwright's.
+/// Load state to wait for, with the names of Playwright.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum LoadState {
@@ -59,31 +59,32 @@ pub(super) struct SetContent {
     html: String,
 }
 
-/// Whether a page may be sent there. Everything else, `file:` above all, would show what is ours.
+/// Returns the URL to navigate to. Everything but http and https is refused: `file:`, for instance, would expose our
+/// own files.
 fn destination(text: &str, base: &str) -> Result<Url, Failure> {
-    let refused = |why: &str| Err(Failure::new(format!("cannot go to `{}`: {why}", shortened(text))));
+    let refused = |why: &str| Err(Failure::new(format!("cannot navigate to `{}`: {why}", shortened(text))));
     if text.len() > MAX_URL {
         return refused("the URL is too long");
     }
     let parsed = Url::parse(text).or_else(|error| match Url::parse(base) {
         Ok(base) if text.starts_with(['/', '?', '#', '.']) => base.join(text),
-        // A URL without its host, and no host called `http`.
+        // `https://` in front of it would make the scheme a host name.
         _ if text.contains("://") => Err(error),
         _ => Url::parse(&format!("https://{text}")),
     });
     match parsed {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(url),
         Ok(url) if url.as_str() == "about:blank" => Ok(url),
-        // `localhost:3000` reads as a scheme, but nobody means one.
+        // `localhost:3000` parses as a scheme, but is meant as a host.
         Ok(url) if is_host_and_port(&url) => {
             Url::parse(&format!("http://{text}")).or_else(|_| refused("it is not a URL"))
         }
-        Ok(_) => refused("only http and https can be gone to"),
+        Ok(_) => refused("only http and https are allowed"),
         Err(_) => refused("it is not a URL"),
     }
 }
 
-/// Whether a URL is no URL but a host with its port.
+/// Whether a parsed URL is really a host with a port.
 fn is_host_and_port(url: &Url) -> bool {
     const SCHEMES: [&str; 8] = ["about", "blob", "data", "file", "javascript", "mailto", "tel", "view-source"];
     let port = url.path().split('/').next().unwrap_or_default();
@@ -105,7 +106,7 @@ impl Hands {
         if let Some(why) = answer["errorText"].as_str().filter(|why| !why.is_empty()) {
             return Err(Failure::new(format!("{why} at {url}")));
         }
-        // Within the same document there is no new load to wait for.
+        // A navigation within the document has no load to wait for.
         if answer["loaderId"].is_string() {
             self.document_after(before, by).await?;
         }
@@ -113,7 +114,7 @@ impl Hands {
         self.arrived()
     }
 
-    /// Steps through the history of the tab.
+    /// Moves through the history of the tab.
     pub(super) async fn step(&self, by_entries: i64, by: Instant) -> Result<Value, Failure> {
         let history = self.tab.session().call_by(by, "Page.getNavigationHistory", json!({})).await?;
         let at = history["currentIndex"].as_i64().unwrap_or_default() + by_entries;
@@ -125,7 +126,7 @@ impl Hands {
         let params = json!({ "entryId": entry["id"] });
         self.tab.session().call_by(by, "Page.navigateToHistoryEntry", params).await?;
         while self.tab.document().number == before && self.url() == url && shown != url {
-            self.pause(by, "back", "the page does not change").await?;
+            self.pause(by, "back", "the page has not changed").await?;
         }
         self.loaded(LoadState::Load, by).await?;
         self.arrived()
@@ -152,10 +153,10 @@ impl Hands {
         let mut matcher = args.url.matcher()?;
         loop {
             let address = self.url();
-            // Pages make them as long as they like.
+            // Pages can make addresses of any length.
             if address.len() > MAX_URL {
                 let bytes = address.len();
-                let why = format!("the address of the page has {bytes} bytes, and {MAX_URL} at most are looked at");
+                let why = format!("the address of the page has {bytes} bytes, and only {MAX_URL} are matched");
                 return Err(Failure::new(format!("{why}: {}", shortened(&address))));
             }
             let why = format!("the page is at {}", shortened(&address));
@@ -170,10 +171,10 @@ impl Hands {
     pub(super) async fn sleep(&self, args: Sleep, by: Instant) -> Result<Value, Failure> {
         let until = Instant::now() + Duration::from_millis(args.ms.clamp(0.0, 300_000.0) as u64);
         sleep_until(until.min(by + PACE)).await;
-        if until > by { Err(Failure::timeout("waiting", "the call ends before")) } else { Ok(Value::Null) }
+        if until > by { Err(Failure::timeout("waiting", "the call ends earlier")) } else { Ok(Value::Null) }
     }
 
-    /// What the last document came as.
+    /// Returns URL and status of the current document, or why it failed to load.
     fn arrived(&self) -> Result<Value, Failure> {
         let document = self.tab.document();
         match document.failure {
@@ -188,18 +189,18 @@ impl Hands {
         match tokio::time::timeout_at(by, newer).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(_)) => Err(CdpError::Closed.into()),
-            Err(_) => Err(Failure::timeout("going there", "the page has not arrived")),
+            Err(_) => Err(Failure::timeout("navigating", "the page has not loaded")),
         }
     }
 
-    /// Waits until the page is so far.
+    /// Waits until the page has reached a load state.
     pub(super) async fn loaded(&self, state: LoadState, by: Instant) -> Result<(), Failure> {
         let wanted = match state {
             LoadState::Commit => return Ok(()),
             LoadState::DomContentLoaded => Stage::Parsed,
             LoadState::Load | LoadState::NetworkIdle => Stage::Loaded,
         };
-        // The blank page of the beginning has loaded before anybody looked.
+        // The initial blank page has loaded before it was watched.
         let mut stage = self.tab.stage();
         let there = stage.wait_for(|(number, now)| *number == 0 || *now >= wanted);
         match tokio::time::timeout_at(by, there).await {
@@ -218,7 +219,7 @@ impl Hands {
         network.open_that_count() == 0 && network.last_change().elapsed() >= Duration::from_millis(500)
     }
 
-    /// Does what may lead to another page, and waits until that page is there, so that the next verb sees it.
+    /// Performs an action that may navigate, and waits until the new page is there, so that the next verb sees it.
     pub(super) async fn leading_on<T>(
         &self,
         by: Instant,
@@ -240,7 +241,7 @@ impl Hands {
             false
         };
         if tokio::time::timeout(MOMENT, starts).await == Ok(true) {
-            // A download, or an answer without content, leaves the page where it is.
+            // Downloads and answers without content do not replace the page.
             let patience = by.min(Instant::now() + Duration::from_secs(10));
             if self.document_after(before, patience).await.is_ok() {
                 let _ = self.loaded(LoadState::DomContentLoaded, patience).await;
@@ -249,7 +250,7 @@ impl Hands {
         Ok(done)
     }
 
-    /// Waits a little before the next look.
+    /// Waits for the next poll.
     pub(super) async fn pause(&self, by: Instant, what: &str, why: &str) -> Result<(), Failure> {
         if self.tab.session().is_closed() {
             return Err(CdpError::Closed.into());
@@ -261,7 +262,7 @@ impl Hands {
         Ok(())
     }
 
-    /// Evaluates once more when the document was replaced meanwhile.
+    /// Evaluates a function, and repeats that if the document is replaced meanwhile.
     pub(super) async fn evaluate_anew(
         &self,
         world: World,
@@ -273,7 +274,7 @@ impl Hands {
         loop {
             match self.tab.evaluate(world, &function, args, by).await {
                 Err(CdpError::Navigated | CdpError::NoContext) => {
-                    self.pause(by, "the page", "it keeps going elsewhere").await?;
+                    self.pause(by, "the page", "it keeps navigating").await?;
                 }
                 other => return Ok(other?),
             }

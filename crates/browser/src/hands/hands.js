@@ -1,10 +1,10 @@
-// Finds elements and reads or prepares them. Called with the steps of a locator, what to do, its argument, and the element
-// to begin with, if there is one. Answers { ok: value }, or { wait: reason } when it may work in a moment.
+// Finds elements and reads or prepares them. Parameters: the steps of a locator, the operation, its argument, and the
+// element to start from, if any. Returns { ok: value }, or { wait: reason } if a retry may succeed.
 async (steps, op, arg, start) => {
   const norm = (text) => (text ?? '').replace(/[\u200b\u00ad]/g, '').replace(/\s+/g, ' ').trim();
   const SKIPPED = new Set(['SCRIPT', 'STYLE', 'NOSCRIPT', 'TEMPLATE', 'HEAD']);
 
-  // ---- texts
+  // ---- text matching
   const matcher = (wanted, exact) => {
     if (wanted && typeof wanted === 'object') {
       const pattern = new RegExp(wanted.re, wanted.flags.replace(/[gy]/g, ''));
@@ -19,7 +19,7 @@ async (steps, op, arg, start) => {
     return norm(element.textContent);
   };
 
-  // ---- the tree, open shadow roots included
+  // ---- tree traversal, including open shadow roots
   const roots = (root) => {
     const found = [root];
     const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT);
@@ -75,7 +75,7 @@ async (steps, op, arg, start) => {
     return norm(element.textContent) || norm(inner) || norm(element.title);
   };
 
-  // ---- what can be seen
+  // ---- visibility
   const visible = (element) => {
     if (!element.isConnected || !element.checkVisibility({ visibilityProperty: true })) return false;
     if (element.tagName === 'OPTION') return element.parentElement ? visible(element.parentElement) : false;
@@ -84,7 +84,7 @@ async (steps, op, arg, start) => {
   };
   const enabled = (element) => !element.matches(':disabled') && !element.closest('[aria-disabled="true"]');
 
-  // ---- steps
+  // ---- locator steps
   const smallest = (candidates) => candidates.filter((one) => !candidates.some((other) => other !== one && one.contains(other)));
   const byText = (root, test) => smallest(query(root, '*').filter((element) =>
     !SKIPPED.has(element.tagName) && !element.closest('head, script, style, noscript, template') && test(textOf(element))));
@@ -170,7 +170,7 @@ async (steps, op, arg, start) => {
   };
   const found = steps.reduce(step, [start ?? document]).filter((node) => node.nodeType === 1);
 
-  // ---- what needs no element, or all of them
+  // ---- operations on zero or more elements
   const says = {
     count: () => found.length,
     texts: () => found.map((element) => element.textContent),
@@ -188,7 +188,7 @@ async (steps, op, arg, start) => {
   const element = found[0];
   if (!element) return { wait: 'nothing on the page matches it' };
 
-  // ---- reading
+  // ---- reading one element
   const field = element.tagName === 'LABEL' && element.control ? element.control : element;
   const reads = {
     text: () => element.textContent,
@@ -208,7 +208,7 @@ async (steps, op, arg, start) => {
   };
   if (op in reads) return { ok: reads[op]() };
 
-  // ---- preparing
+  // ---- preparing one element for input
   const frames = () => new Promise((done) => { requestAnimationFrame(() => requestAnimationFrame(done)); setTimeout(done, 200); });
   const offset = (node) => {
     let [x, y] = [0, 0];

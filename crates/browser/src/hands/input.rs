@@ -1,4 +1,4 @@
-//! Mouse and keyboard, as if a hand moved them.
+//! Mouse and keyboard input.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use super::{Failure, Hands};
 use crate::actions::keys::{self, Key, Stroke};
 use crate::cdp::CdpError;
 
-/// How long the page may take to hear of an event.
+/// Time limit for the page to acknowledge an input event.
 const MAX_HEARD: Duration = Duration::from_secs(3);
-/// Longest text that is typed key by key, in characters.
+/// Maximum number of characters that are typed key by key.
 const MAX_TYPED: usize = 10_000;
 
-/// What the keyboard is to do; `text` is a key for `press`, `down` and `up`.
+/// Operation of the keyboard; `text` is a key for `press`, `down` and `up`.
 #[derive(Deserialize)]
 pub(super) struct Keyboard {
     op: String,
@@ -23,7 +23,7 @@ pub(super) struct Keyboard {
     delay: f64,
 }
 
-/// What the mouse is to do.
+/// Operation of the mouse.
 #[derive(Deserialize)]
 pub(super) struct Mouse {
     op: String,
@@ -45,7 +45,7 @@ impl Hands {
                 "insert" => self.insert(&args.text, by).await,
                 "down" => self.hold(&args.text, true, by).await,
                 "up" => self.hold(&args.text, false, by).await,
-                other => Err(Failure::wrong("keyboard", &format!("there is no `{other}`"))),
+                other => Err(Failure::wrong("keyboard", &format!("unknown operation `{other}`"))),
             }
         };
         self.leading_on(by, work).await.map(|()| Value::Null)
@@ -64,7 +64,7 @@ impl Hands {
                     self.click_here(button, count, by).await
                 }
                 "wheel" => self.wheel(args.x, args.y, by).await,
-                other => Err(Failure::wrong("mouse", &format!("there is no `{other}`"))),
+                other => Err(Failure::wrong("mouse", &format!("unknown operation `{other}`"))),
             }
         };
         self.leading_on(by, work).await.map(|()| Value::Null)
@@ -76,7 +76,7 @@ impl Hands {
         self.dispatch("Input.dispatchMouseEvent", params, by).await
     }
 
-    /// Presses and releases a button where the mouse is; twice for a double click.
+    /// Presses and releases a button at the mouse position; twice for a double click.
     pub(super) async fn click_here(&self, button: &str, count: u64, by: Instant) -> Result<(), Failure> {
         for number in 1..=count {
             self.button("mousePressed", button, number, by).await?;
@@ -87,7 +87,7 @@ impl Hands {
 
     async fn button(&self, kind: &str, button: &str, count: u64, by: Instant) -> Result<(), Failure> {
         if !matches!(button, "left" | "right" | "middle") {
-            return Err(Failure::wrong("click", &format!("there is no button `{button}`")));
+            return Err(Failure::wrong("click", &format!("unknown button `{button}`")));
         }
         let (x, y) = *self.mouse.lock();
         let modifiers = *self.held.lock();
@@ -102,19 +102,19 @@ impl Hands {
         self.dispatch("Input.dispatchMouseEvent", params, by).await
     }
 
-    /// Puts a text in at once, as pasting does.
+    /// Inserts a text at once, as pasting does.
     pub(super) async fn insert(&self, text: &str, by: Instant) -> Result<(), Failure> {
         self.dispatch("Input.insertText", json!({ "text": text }), by).await
     }
 
-    /// Types key by key; what is on no key is put in.
+    /// Types key by key; characters without a key are inserted.
     pub(super) async fn type_text(&self, text: &str, by: Instant) -> Result<(), Failure> {
         self.type_slowly(text, 0.0, by).await
     }
 
     async fn type_slowly(&self, text: &str, delay: f64, by: Instant) -> Result<(), Failure> {
         if text.chars().count() > MAX_TYPED {
-            return Err(Failure::new(format!("only {MAX_TYPED} characters can be typed; use fill for longer texts")));
+            return Err(Failure::new(format!("at most {MAX_TYPED} characters can be typed; use fill for more")));
         }
         for character in text.chars() {
             match keys::of_char(character) {
@@ -128,7 +128,7 @@ impl Hands {
         Ok(())
     }
 
-    /// Presses a key, or several together as in `Control+A`.
+    /// Presses a key, or a combination such as `Control+A`.
     pub(super) async fn press(&self, name: &str, by: Instant) -> Result<(), Failure> {
         let Stroke { modifiers, key } = stroke(name)?;
         let before = *self.held.lock();
@@ -162,7 +162,7 @@ impl Hands {
         self.dispatch("Input.dispatchKeyEvent", key.event(is_down, held), by).await
     }
 
-    /// Hands an event to the page. A page that computes, or goes elsewhere, may not say that it has got it.
+    /// Dispatches an input event. A page that is busy or navigates may not acknowledge it, which is no error.
     async fn dispatch(&self, method: &str, params: Value, by: Instant) -> Result<(), Failure> {
         let by = by.min(Instant::now() + MAX_HEARD);
         match self.tab.session().call_by(by, method, params).await {
@@ -175,6 +175,6 @@ impl Hands {
 fn stroke(name: &str) -> Result<Stroke, Failure> {
     let known = (name.len() <= 100).then(|| keys::parse(name)).flatten();
     known.ok_or_else(|| {
-        Failure::new(format!("there is no such key: {name:.100}; a key is named as `Enter` or `Control+A`"))
+        Failure::new(format!("unknown key: {name:.100}; use the name of a key, such as `Enter` or `Control+A`"))
     })
 }

@@ -1,7 +1,7 @@
-//! What can be done with an open page, verb by verb: what code and orders in words are made of.
+//! Operations ("verbs") on an open page, for code of the caller and for instructions in words.
 //!
-//! Every verb takes JSON and answers with JSON, so that a program in another language and behind a fence can use it. None
-//! of them leads to anything but `http` and `https`.
+//! Every verb takes and returns JSON, so that a sandboxed program in another language can use it. Verbs open no
+//! addresses but `http` and `https`.
 
 mod cookies;
 mod element;
@@ -28,67 +28,67 @@ pub use snapshot::{Line, Snapshot};
 
 use crate::tab::Tab;
 
-/// Most text that a script may return, in UTF-16 units.
+/// Size limit for text that a script returns, in UTF-16 units.
 const MAX_TEXT: usize = 16 << 20;
 
-/// How long a verb tries when it is not told.
+/// Default timeout of a verb.
 const USUAL: Duration = Duration::from_secs(30);
 
-/// Hands on an open page. Its references (`@e1`) stay good until the next snapshot or the next document.
+/// Operations on an open page. References (`@e1`) are valid until the next snapshot or document.
 pub struct Hands {
     tab: Arc<Tab>,
-    /// For work of ours whose length the caller or the page chooses.
+    /// Permits for work on our own threads whose duration the caller or the page controls.
     share: Share,
     refs: Mutex<Refs>,
     mouse: Mutex<(f64, f64)>,
-    /// Modifiers that are held down, as the bits of the protocol.
+    /// Modifiers held down, as bits of the protocol.
     held: Mutex<u8>,
 }
 
-/// What the last snapshot called by which number.
+/// References from the last snapshot.
 #[derive(Default)]
 struct Refs {
-    /// Number of the document that they are of.
+    /// Number of their document.
     document: u64,
-    /// Nodes, as the protocol numbers them; `@e1` is the first.
+    /// Node ids of the protocol; `@e1` is the first.
     nodes: Vec<i64>,
 }
 
-/// Members that many verbs have.
+/// Arguments that many verbs share.
 #[derive(Deserialize)]
 struct Patience {
-    /// Milliseconds; 0 means as long as there is.
+    /// Timeout in milliseconds; 0 means until the deadline.
     timeout: Option<f64>,
 }
 
 impl Hands {
-    /// Hands on the page of a tab.
+    /// Creates the operations on the page of a tab.
     pub(crate) fn new(tab: Arc<Tab>, share: Share) -> Self {
         Self { tab, share, refs: Mutex::default(), mouse: Mutex::default(), held: Mutex::default() }
     }
 
-    /// Where the page is now.
+    /// Returns the current URL of the page.
     #[must_use]
     pub fn url(&self) -> String {
         self.tab.document().url
     }
 
-    /// Whose places its work takes.
+    /// Returns the owner's share of the permits for work.
     pub(crate) fn share(&self) -> &Share {
         &self.share
     }
 
-    /// Carries out one verb before the deadline, or before the `timeout` among its arguments if that is earlier.
+    /// Runs a verb until the deadline, or until the `timeout` among its arguments if that is earlier.
     ///
     /// # Errors
-    /// [`Failure`], whose name is the class of the error in the caller's language.
+    /// [`Failure`], whose name is an error class of the caller's language.
     pub async fn call(&self, verb: &str, args: &Value, deadline: Instant) -> Result<Value, Failure> {
         let patience: Patience = read(verb, args)?;
         let wait = patience.timeout.filter(|wait| wait.is_finite() && *wait > 0.0);
         let wait = wait.map_or(USUAL, |wait| Duration::from_millis(wait.min(300_000.0) as u64));
         let by = if patience.timeout == Some(0.0) { deadline } else { deadline.min(Instant::now() + wait) };
         let work = self.carry_out(verb, args, by);
-        // Verbs end in time by themselves, with a better reason; this is for those that cannot.
+        // Verbs time out by themselves with a better reason; this stops those that cannot.
         let grace = Duration::from_millis(250);
         tokio::time::timeout_at(by + grace, work)
             .await
@@ -122,7 +122,7 @@ impl Hands {
         }
     }
 
-    /// The value of a function without arguments, in our own world.
+    /// Returns the result of a function without arguments, run in our own world.
     async fn ask(&self, function: &str, by: Instant) -> Result<Value, Failure> {
         self.evaluate_anew(crate::tab::World::Own, function, &[], by).await
     }

@@ -1,6 +1,6 @@
-//! The addresses that a caller waits for: a text with stars or a regular expression, which is the caller's, over an address,
-//! which the page sets. So both are bounded, the work on them is counted, and it is done in the caller's places for the
-//! processor.
+//! URL patterns that a caller waits for: globs or regular expressions of the caller, matched with addresses that the
+//! page sets. Both are untrusted input, so their sizes and the matching steps are limited, and the work uses the
+//! caller's CPU permits.
 
 use base::Stop;
 use cpu::{CpuError, Share};
@@ -11,10 +11,10 @@ use tokio::time::Instant;
 use super::Failure;
 use super::go::MAX_URL;
 
-/// Longest expression, in bytes.
+/// Maximum length of a regular expression, in bytes.
 const MAX_EXPRESSION: usize = 2048;
 
-/// A text with `*` and `**`, or a regular expression.
+/// A glob with `*` and `**`, or a regular expression.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(super) enum Pattern {
@@ -22,10 +22,10 @@ pub(super) enum Pattern {
     Regex { re: String, flags: String },
 }
 
-/// A pattern at work on the addresses of a page, one after the other.
+/// Matcher for the successive addresses of a page.
 pub(super) struct Matcher {
     text: String,
-    /// Compiled with the first address.
+    /// Compiled when the first address is matched.
     expression: Option<Expression>,
     steps: Steps,
     /// The last address, which did not match.
@@ -33,19 +33,19 @@ pub(super) struct Matcher {
 }
 
 impl Pattern {
-    /// What matches addresses. Nothing is compiled yet.
+    /// Creates a matcher without compiling the pattern yet.
     ///
     /// # Errors
-    /// When it is too long.
+    /// If the pattern is too long.
     pub(super) fn matcher(&self) -> Result<Matcher, Failure> {
         let (given, most) = match self {
             Self::Regex { re, .. } => (re, MAX_EXPRESSION),
             Self::Glob(glob) => (glob, MAX_URL),
         };
         if given.len() > most {
-            return Err(refused(&format!("it has {} bytes, and {most} at most are read", given.len())));
+            return Err(refused(&format!("it has {} bytes, more than the limit of {most}", given.len())));
         }
-        // What all addresses of the wait may cost together.
+        // Limit for all addresses of the wait together.
         let steps = Steps::of_a_url();
         Ok(Matcher { text: self.expression(), expression: None, steps, last: None })
     }
@@ -53,7 +53,7 @@ impl Pattern {
     fn expression(&self) -> String {
         match self {
             Self::Regex { re, flags } => {
-                // Those of JavaScript that mean the same here; others do not change what matches an address.
+                // Flags that mean the same here as in JavaScript; the others do not affect matching an address.
                 let flags: String = ["i", "m", "s"].into_iter().filter(|flag| flags.contains(flag)).collect();
                 if flags.is_empty() { re.clone() } else { format!("(?{flags}){re}") }
             }
@@ -71,7 +71,7 @@ impl Matcher {
     /// Whether an address matches.
     ///
     /// # Errors
-    /// When the pattern is none, takes too much work, or no place for it is free before `by`.
+    /// If the pattern is invalid, takes too many steps, or no permit is free before `by`.
     pub(super) async fn matches(&mut self, address: String, share: &Share, by: Instant) -> Result<bool, Failure> {
         if self.last.as_ref() == Some(&address) {
             return Ok(false);
@@ -83,7 +83,7 @@ impl Matcher {
             Ok((expression, steps, address, found))
         };
         let done = share.run(by, work).await.map_err(|error| match error {
-            CpuError::Timeout => Failure::timeout("waiting for the URL", "the server has no processor free for it"),
+            CpuError::Timeout => Failure::timeout("waiting for the URL", "the server has no CPU permit free for it"),
             CpuError::Panicked => Failure::new(format!("matching the URL failed: {error}")),
         })?;
         let (expression, steps, address, found) = done.map_err(|fault| refused(&format!("it {fault}")))?;
@@ -147,14 +147,14 @@ mod tests {
     async fn long_patterns_are_refused_unread() {
         let why = async |pattern: Pattern| found(&pattern, &["http://a.b/"]).await.unwrap_err().message;
         let refused = why(expression(&r"\w".repeat(1_000_000), "")).await;
-        assert_eq!(refused, "wrong argument for the URL: it has 2000000 bytes, and 2048 at most are read");
+        assert_eq!(refused, "wrong argument for the URL: it has 2000000 bytes, more than the limit of 2048");
         assert!(found(&expression(&"x".repeat(2048), ""), &["x"]).await.is_ok());
-        assert!(why(glob(&"x".repeat(8193))).await.ends_with("8192 at most are read"));
+        assert!(why(glob(&"x".repeat(8193))).await.ends_with("more than the limit of 8192"));
     }
 
     #[tokio::test]
     async fn what_takes_too_much_work_is_refused() {
-        // Without a rhythm: what repeats needs few states.
+        // Irregular text: a regular one needs few states.
         let mut state = 1_u32;
         let mut next = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

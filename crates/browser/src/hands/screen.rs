@@ -1,4 +1,4 @@
-//! Pictures of the page, and the size of its window.
+//! Screenshots and the window size.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -7,18 +7,18 @@ use tokio::time::Instant;
 use super::element::Element;
 use super::{Failure, Hands};
 
-/// Largest side of a window and of a picture, in pixels.
+/// Maximum side of a window or a picture, in pixels.
 const MAX_SIDE: f64 = 16_384.0;
 
 #[derive(Deserialize)]
 pub(super) struct Screenshot {
     #[serde(default)]
     full_page: bool,
-    /// `png` or `jpeg`.
+    /// File type, `png` or `jpeg`.
     #[serde(rename = "type")]
     kind: Option<String>,
     quality: Option<u8>,
-    /// Only this element.
+    /// Element to capture instead of the page.
     element: Option<Element>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Viewport {
 }
 
 impl Hands {
-    /// A picture, as base64.
+    /// Takes a screenshot and returns it as base64.
     pub(super) async fn screenshot(&self, args: Screenshot, by: Instant) -> Result<Value, Failure> {
         let kind = args.kind.as_deref().unwrap_or("png");
         if !matches!(kind, "png" | "jpeg") {
@@ -57,7 +57,7 @@ impl Hands {
         Ok([0.0, 0.0, side("width"), side("height")])
     }
 
-    /// Where an element stands in the document.
+    /// Returns the position and size of an element in the document.
     async fn place_of(&self, element: &Element, by: Instant) -> Result<[f64; 4], Failure> {
         self.until(element, "wait", &"visible".into(), by).await?;
         let place = self.until(element, "box", &Value::Null, by).await?;
@@ -73,7 +73,7 @@ impl Hands {
     pub(super) async fn viewport(&self, args: Viewport, by: Instant) -> Result<Value, Failure> {
         let good = |side: f64| (1.0..=MAX_SIDE).contains(&side);
         if !good(args.width) || !good(args.height) {
-            return Err(Failure::wrong("the window", &format!("its sides must be 1 to {MAX_SIDE} pixels")));
+            return Err(Failure::wrong("the window", &format!("width and height must be 1 to {MAX_SIDE} pixels")));
         }
         let params = json!({ "width": args.width as u32, "height": args.height as u32, "deviceScaleFactor": 0, "mobile": false });
         self.tab.session().call_by(by, "Emulation.setDeviceMetricsOverride", params).await?;

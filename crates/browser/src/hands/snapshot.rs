@@ -1,4 +1,4 @@
-//! The page as those see it who cannot look: its accessibility tree, with references to act on.
+//! Accessibility snapshot of a page, with references for acting on its elements.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -10,14 +10,14 @@ use super::tree::{COUNT, MAX_WHOLE, Node, Tree};
 use super::{Failure, Hands};
 use crate::tab::World;
 
-/// How many lines a snapshot has at most.
+/// Maximum number of lines in a snapshot.
 const MAX_LINES: usize = 2_000;
-/// How deep the tree is followed.
+/// Maximum depth of the tree.
 const MAX_DEPTH: usize = 200;
-/// Longest name that is shown, in characters.
+/// Maximum length of a name, in characters.
 const MAX_NAME: usize = 200;
 
-/// Roles that somebody can act on.
+/// Roles of interactive elements.
 const ACTIVE: &[&str] = &[
     "button",
     "checkbox",
@@ -37,7 +37,7 @@ const ACTIVE: &[&str] = &[
     "textbox",
     "treeitem",
 ];
-/// Roles that say what a part of the page is.
+/// Roles that describe the structure of the page.
 const CONTENT: &[&str] = &[
     "heading",
     "cell",
@@ -50,38 +50,38 @@ const CONTENT: &[&str] = &[
     "main",
     "navigation",
 ];
-/// Roles that only hold others; they are not shown.
+/// Roles of mere containers, which are not shown.
 const SILENT: &[&str] =
     &["generic", "none", "presentation", "RootWebArea", "InlineTextBox", "LineBreak", "ListMarker", "paragraph"];
 
-/// One element of a snapshot.
+/// One element in a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// How many shown elements are around it.
+    /// Number of shown elements around it.
     pub depth: usize,
-    /// Its role, as `button`.
+    /// Role, such as `button`.
     pub role: String,
-    /// Its name, as `Sign in`.
+    /// Accessible name, such as `Sign in`.
     pub name: String,
-    /// What it is called in verbs, as `e1`; texts have none.
+    /// Reference for verbs, such as `e1`; text has none.
     pub reference: Option<String>,
-    /// What is in it, when that is not its name.
+    /// Value, if it differs from the name.
     pub value: Option<String>,
-    /// What else is known, as `level=2`, `checked` or `disabled`.
+    /// Other states, such as `level=2`, `checked` or `disabled`.
     pub states: Vec<String>,
 }
 
-/// The elements of a page, in order.
+/// Elements of a page, in document order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// All that is shown.
+    /// Shown elements.
     pub lines: Vec<Line>,
-    /// Whether there were more.
+    /// Whether elements were left out.
     pub is_cut: bool,
 }
 
 impl Line {
-    /// Whether somebody can act on it.
+    /// Whether the element is interactive.
     #[must_use]
     pub fn is_active(&self) -> bool {
         ACTIVE.contains(&self.role.as_str())
@@ -89,7 +89,7 @@ impl Line {
 }
 
 impl Snapshot {
-    /// As text: one element in a line, `- button "Sign in" [ref=e1]`.
+    /// Formats the snapshot as text with one element per line: `- button "Sign in" [ref=e1]`.
     #[must_use]
     pub fn text(&self, only_active: bool) -> String {
         let mut text = String::new();
@@ -120,10 +120,10 @@ impl Snapshot {
 }
 
 impl Hands {
-    /// Looks at the page and names its elements. Earlier references are forgotten.
+    /// Takes a snapshot and assigns references. Earlier references become invalid.
     ///
     /// # Errors
-    /// [`Failure`] when the page does not answer in time.
+    /// [`Failure`] if the page does not respond in time.
     pub async fn snapshot(&self, by: Instant) -> Result<Snapshot, Failure> {
         let document = self.tab.document().number;
         let count = self.evaluate_anew(World::Own, COUNT, &[MAX_WHOLE.into()], by).await?;
@@ -153,7 +153,7 @@ impl<'a> Reading<'a> {
         Self { nodes, roots, snapshot, refs: Vec::new() }
     }
 
-    /// Reads a node and what is below it. `said` is the name around it, which texts below need not repeat.
+    /// Reads a node and its descendants. `said` is the name of the enclosing element, which its texts need not repeat.
     fn read(&mut self, node: &'a Node, depth: usize, level: usize, said: &str) {
         if level > MAX_DEPTH {
             return;

@@ -1,5 +1,5 @@
-//! The accessibility tree of a page, as Chromium tells it. A node takes a kilobyte of its message, so a page is asked first how
-//! large it is: of a large one only parts are fetched, from the top.
+//! Accessibility tree of a page. A node takes a kilobyte in the protocol, so the page is measured first: of a large one
+//! only parts are fetched, from the top.
 
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
@@ -12,45 +12,45 @@ use tokio::time::Instant;
 
 use crate::cdp::{CdpError, Session};
 
-/// A page with more elements and texts is fetched in parts.
+/// Number of elements and texts above which a page is fetched in parts.
 pub(super) const MAX_WHOLE: u64 = 20_000;
-/// Most nodes that are kept of a page.
+/// Maximum number of nodes that are kept of a page.
 const MAX_NODES: usize = 200_000;
-/// Most nodes of a page that is fetched in parts.
+/// Maximum number of nodes of a page that is fetched in parts.
 const MAX_PARTS: usize = 20_000;
-/// Most questions for the children of a node, and how many of them at once.
+/// Maximum number of queries for the children of a node.
 const MAX_ASKED: usize = 4_000;
-/// See [`MAX_ASKED`].
+/// Number of concurrent queries for children.
 const AT_ONCE: usize = 32;
-/// What has more children is not looked into, in such a page, nor are lists to choose from.
+/// Number of children above which a node of a large page is not expanded; neither are selection lists.
 const MAX_CHILDREN: usize = 5_000;
-/// Most values in one answer. They are read into a few texts a node.
+/// Maximum number of JSON values in one answer. Only a few strings per node are kept of them.
 const MAX_VALUES: usize = 16_000_000;
 
-/// Counts elements and texts up to a bound, those in open shadow trees too.
+/// Function that counts elements and texts up to a limit, including open shadow trees.
 pub(super) const COUNT: &str = "(most) => { let count = 0; const roots = [document];
     for (let root = roots.pop(); root && count <= most; root = roots.pop()) {
         const walker = document.createTreeWalker(root, NodeFilter.SHOW_ELEMENT | NodeFilter.SHOW_TEXT);
         for (let node = walker.nextNode(); node && count <= most; node = walker.nextNode()) { count += 1; if (node.shadowRoot) roots.push(node.shadowRoot); }
     } return count; }";
 
-/// Nodes, those above before those below.
+/// Nodes of a page, parents before their children.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Tree {
     pub(super) nodes: Nodes,
-    /// Whether some are missing.
+    /// Whether nodes are missing.
     #[serde(skip)]
     pub(super) is_cut: bool,
 }
 
-/// See [`Tree`].
+/// Nodes of a [`Tree`], limited while they are parsed.
 #[derive(Debug, Default)]
 pub(super) struct Nodes {
     pub(super) all: Vec<Node>,
     is_cut: bool,
 }
 
-/// What somebody may see or act on.
+/// Node of the accessibility tree.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Node {
@@ -74,14 +74,14 @@ pub(super) struct Node {
     pub(super) dom_node: Option<i64>,
 }
 
-/// A value of the protocol (`AXValue`).
+/// Value of the protocol (`AXValue`).
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Told {
     #[serde(default)]
     value: Value,
 }
 
-/// What is shown of the properties of a node.
+/// Shown properties of a node.
 #[derive(Debug, Default)]
 pub(super) struct States(pub(super) Vec<String>);
 
@@ -97,12 +97,12 @@ struct Root {
 }
 
 impl Tree {
-    /// Reads the tree of a page with so many elements and texts. Of a large page the end is missing.
+    /// Reads the tree of a page with this number of elements and texts. The end of a large page is missing.
     pub(super) async fn of(session: &Session, count: u64, by: Instant) -> Result<Self, CdpError> {
         let read = async {
             if count <= MAX_WHOLE {
                 match session.call_as("Accessibility.getFullAXTree", json!({}), MAX_VALUES).await {
-                    // Its texts are long.
+                    // Few nodes with long texts.
                     Err(CdpError::TooLarge { .. }) => {}
                     whole => return whole,
                 }
@@ -117,7 +117,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Fetches nodes level by level, as far as there is room. Long lists stay closed.
+    /// Fetches nodes level by level up to the limits. Long lists are not expanded.
     async fn in_parts(session: &Session) -> Result<Self, CdpError> {
         let root: Root = session.call_as("Accessibility.getRootAXNode", json!({}), MAX_VALUES).await?;
         let mut tree = Self::default();
@@ -128,7 +128,7 @@ impl Tree {
             while asks.len() < AT_ONCE
                 && let Some(node) = next.pop_front()
             {
-                // Children of what is not shown come with it, and again as its own.
+                // Children of an ignored node arrive both with it and on their own.
                 if !known.insert(node.id.clone()) {
                     continue;
                 }
@@ -149,7 +149,7 @@ impl Tree {
                 match part {
                     Ok(part) => next.extend(part.nodes.all),
                     Err(error @ (CdpError::Closed | CdpError::Crashed)) => return Err(error),
-                    // It is gone meanwhile, or too large.
+                    // The node was removed meanwhile, or its answer is too large.
                     Err(_) => tree.is_cut = true,
                 }
             }
@@ -159,7 +159,7 @@ impl Tree {
     }
 }
 
-/// Whether what is in it can be chosen without being shown: there may be very much of it.
+/// Whether the role is a selection list: its options are not shown, and there may be very many.
 fn is_list(role: &str) -> bool {
     matches!(role, "combobox" | "listbox" | "MenuListPopup")
 }
@@ -177,7 +177,7 @@ impl Told {
 }
 
 impl Property {
-    /// In a word; none when it is not shown.
+    /// Returns a short text; `None` if the property is not shown.
     fn state(&self) -> Option<String> {
         let name = self.name.as_str();
         match (name, &self.value.value) {

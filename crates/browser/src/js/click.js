@@ -1,5 +1,7 @@
-// Waits until an element can be clicked, `patience` ms at most, and says where. `nth` is null for the first match, otherwise a
-// place in the list that js/count.js has kept. Returns {x, y} in CSS pixels of the window, {problem}, or {skip: true}.
+// Waits until an element can be clicked, for at most `patience` ms, and returns its position. `nth` is null for the
+// first
+// match, otherwise an index in the list kept by js/count.js. Returns {x, y} in CSS pixels of the window, {problem}, or
+// {skip: true}.
 async function run(selector, nth, patience) {
   const end = performance.now() + patience;
   let problem = '';
@@ -21,7 +23,7 @@ async function run(selector, nth, patience) {
 function pick(selector) {
   const found = find(selector);
   const first = found.find(isVisible) || found[0];
-  // A box that is drawn by its label is clicked there.
+  // A hidden checkbox or radio button is clicked at its visible label.
   if (first && !isVisible(first) && first.labels) return Array.from(first.labels).find(isVisible) || first;
   return first;
 }
@@ -29,7 +31,7 @@ function pick(selector) {
 async function aim(element, end) {
   element.scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
   let box = element.getBoundingClientRect();
-  // Still twice in a row; what never stands still is clicked where it is.
+  // Waits until the position is stable; an element that never stands still is clicked where it is.
   for (const restless = performance.now() + 1000; performance.now() < Math.min(restless, end); ) {
     await pause(30);
     const next = element.getBoundingClientRect();
@@ -48,7 +50,8 @@ async function aim(element, end) {
   return { problem: cover ? 'the element is covered by ' + name(cover) : 'the element is outside of the window' };
 }
 
-// Whether a click at the spot of the element's own window gets to it; otherwise what is in the way, or null.
+// Returns true if a click at the spot, in the element's own window, reaches the element; otherwise what covers it, or
+// null.
 function hits(element, spot) {
   let view = element.ownerDocument.defaultView;
   let hit = deepest(view.document, spot);
@@ -78,7 +81,7 @@ function contains(element, hit) {
   return false;
 }
 
-// A spot of a frame's window in the window around it.
+// Converts a spot from a frame's window to the window around it.
 function outside(view, { x, y }) {
   const frame = view.frameElement;
   const box = frame.getBoundingClientRect();

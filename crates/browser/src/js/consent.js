@@ -1,5 +1,5 @@
-// Hides questions for consent that no rule knows: something over the page that speaks of cookies and has a button to agree.
-// Returns how many there were. Runs in a world of its own.
+// Hides consent notices that no rule covers: overlays that mention cookies and have a button to agree. Returns their
+// number. Runs in an isolated world.
 () => {
   const ABOUT = new RegExp([
     '(use|uses|using|our|store|set|place|accept|allow|all|these|necessary|essential|functional|marketing) [^.]{0,40}cookies',
@@ -24,17 +24,17 @@
     const buttons = element.querySelectorAll('button, a, [role=button], input[type=button], input[type=submit]');
     return Array.from(buttons).some((button) => YES.test((button.innerText || button.value || '').trim()));
   };
-  // What holds the text of the page is no question, though it lies over an empty body.
+  // An overlay that contains the main content of the page is no consent notice, even over an empty body.
   const isPage = (element) => !isDialog(element) && element.querySelector('main, article, h1') !== null;
   const near = document.querySelectorAll('body > *, body > * > *');
   const over = near.length < 2000 ? Array.from(near).filter(isOver) : [];
   const layers = Array.from(new Set([...document.querySelectorAll(LAYERS), ...over])).slice(0, 500);
   const asking = layers.filter((one) => isLayer(one) && !isPage(one) && asks(one));
-  // Only the innermost.
+  // The innermost elements only.
   const found = asking.filter((one) => !asking.some((other) => other !== one && one.contains(other)));
   for (const one of found) {
     one.style.setProperty('display', 'none', 'important');
-    // A link to the settings in the footer does not make it content.
+    // Marks it as an overlay, so that a link to its settings elsewhere does not turn it into content.
     one.setAttribute('aria-modal', 'true');
   }
   return found.length;

@@ -1,4 +1,4 @@
-// Keeps all matches of a selector for js/click.js. Returns how many there are.
+// Keeps all matches of a selector for js/click.js. Returns their number.
 async function run(selector) {
   globalThis.quarryMatches = find(selector);
   return globalThis.quarryMatches.length;

@@ -1,6 +1,6 @@
-// What every action needs: elements by selector, through open shadow roots and frames of the same origin.
+// Functions that all actions share: finds elements by selector, in open shadow roots and same-origin frames too.
 
-// Documents and shadow roots below `root`, itself first.
+// Returns `root` and the documents and shadow roots below it.
 function roots(root) {
   const all = [root];
   for (let at = 0; at < all.length && all.length < 2000; at++) {
@@ -17,7 +17,8 @@ function isOurs(doc) {
   return /^about:/.test(doc.URL) || doc.location.origin === document.location.origin;
 }
 
-// All matches. Throws when `selector` is none. A selector of plain descendants may cross from a host into its shadow root.
+// Returns all matches; throws if `selector` is invalid. A selector of plain descendants may cross from a host into its
+// shadow root.
 function find(selector) {
   const everywhere = roots(document);
   const found = everywhere.flatMap((root) => Array.from(root.querySelectorAll(selector)));
@@ -44,7 +45,7 @@ function isVisible(element) {
   return box.width > 0 && box.height > 0 && element.checkVisibility({ visibilityProperty: true });
 }
 
-// What a person would call the element.
+// Describes the element for error messages.
 function name(element) {
   const id = element.id ? '#' + element.id : '';
   const classes = Array.from(element.classList).slice(0, 3).map((one) => '.' + one).join('');

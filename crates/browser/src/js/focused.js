@@ -1,4 +1,4 @@
-// Whether something has the focus that takes what is typed.
+// Returns whether an element that accepts typed text has the focus.
 async function run() {
   let at = document.activeElement;
   for (;;) {

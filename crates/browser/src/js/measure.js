@@ -1,5 +1,6 @@
-// Gives a value back when the caller can be told of it, and throws a RangeError that names the limit when it is too large:
-// before the browser makes a message of it. What is very deep or refers to itself is left to the browser, which refuses it.
+// Returns a value, or throws a RangeError that names the limit if it is too large, before the browser serializes it.
+// Very
+// deep or cyclic values are left to the browser, which refuses them.
 (value, mostValues, mostText) => {
   let [values, text] = [0, 0];
   const around = new Set();

@@ -1,4 +1,4 @@
-// Whether something matches that can be seen; what is never drawn, as `meta`, only has to be there. Looks for `patience` ms.
+// Waits for a visible match for `patience` ms; elements that are never drawn, such as `meta`, only have to exist.
 async function run(selector, patience) {
   const isNeverDrawn = (element) => /^(head|meta|title|link|script|style|template|base)$/.test(element.localName) ||
     element.type === 'hidden' || !!element.closest('head');

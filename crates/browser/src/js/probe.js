@@ -1,5 +1,5 @@
-// What only the page's own document knows about what is going to happen on it. Runs in a world of its own.
-// Returns {animation, fading, refresh, worker, height, lazy}: see wait/probe.rs.
+// Collects upcoming changes that only the page's own document knows. Runs in an isolated world.
+// Returns {animation, fading, refresh, parsed, worker}: see `Answer` in wait/ahead.rs.
 async function () {
   const MAX_ANIMATIONS = 50;
   const documents = [document];
@@ -8,7 +8,7 @@ async function () {
   }
   const hasText = (node) => !!node && /\S/.test((node.textContent || '').slice(0, 5000));
 
-  // Milliseconds until the last animation ends that has an end and moves text.
+  // Milliseconds until the last finite animation of text ends.
   let animation = 0;
   for (const doc of documents) {
     for (const one of doc.getAnimations().slice(0, MAX_ANIMATIONS)) {
@@ -20,7 +20,7 @@ async function () {
     }
   }
 
-  // Scripts that fade by hand set the opacity again and again.
+  // Scripts that fade elements set their opacity repeatedly.
   let fade = globalThis.quarryFade;
   if (!fade || fade.document !== document) {
     fade = globalThis.quarryFade = { document, at: -Infinity };
@@ -36,14 +36,14 @@ async function () {
   const timing = performance.getEntriesByType('navigation')[0];
   const parsed = timing ? timing.domContentLoadedEventEnd : 0;
 
-  // A service worker that does not serve this document yet: pages reload themselves when it does.
+  // A service worker that does not control this document yet: pages often reload themselves when it does.
   let worker = false;
   try {
     const none = new Promise((resolve) => setTimeout(resolve, 100, []));
     const found = navigator.serviceWorker && (await Promise.race([navigator.serviceWorker.getRegistrations(), none]));
     worker = !!found && found.length > 0 && !navigator.serviceWorker.controller;
   } catch {
-    // Not allowed here.
+    // Service workers are not allowed here.
   }
 
   return {

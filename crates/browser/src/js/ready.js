@@ -1,4 +1,4 @@
-// Waits until fonts and the pictures in view are there, `patience` ms at most. Runs in a world of its own.
+// Waits until fonts and the pictures in view are loaded, for at most `patience` ms. Runs in an isolated world.
 // Returns {width, height, scale} of the window.
 async function (patience) {
   const end = new Promise((resolve) => setTimeout(resolve, patience));

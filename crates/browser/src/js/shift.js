@@ -1,4 +1,4 @@
-// Scrolls the page, or the first match of a selector, by one screen. Returns false when nothing matches.
+// Scrolls the page, or the first match of a selector, by one screen. Returns false if nothing matches.
 async function run(selector, sign) {
   let target = selector === null ? null : find(selector)[0];
   if (selector !== null && !target) return false;

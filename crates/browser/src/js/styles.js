@@ -1,20 +1,22 @@
-// One sample of what a page looks like: computed styles of its typical elements, by their part in it.
+// Samples the look of a page: computed styles of typical elements, by their role in the page.
 //
-// Runs in a world of its own, so nothing that the page has put on prototypes is called; elements of a form or a document
-// that bear the name of a property hide it there too, which costs that element only. It changes nothing, stops after
-// MAX_MS, and what it returns is bounded in number and length. Colours are `#rrggbb` or `#rrggbbaa` in sRGB, lengths are
-// numbers of CSS pixels, places are of the whole page. `branding::Sample` reads it.
+// Runs in an isolated world, so functions that the page has put on prototypes are never called. Named elements of a
+// form
+// or document can still shadow properties; that affects only the element concerned. Changes nothing, stops after
+// MAX_MS,
+// and limits the number and length of its results. Colours are `#rrggbb` or `#rrggbbaa` in sRGB, lengths are numbers of
+// CSS pixels, positions are relative to the page. Read by `branding::Sample`.
 //
-// It is the end of a function whose beginning are the files in the folder `styles`, in the order of `styles.rs`.
+// This is the end of a function that begins with the files in the folder `styles`, in the order of `styles.rs`.
 
-// --- what the page says of itself
+// --- declarations of the page itself
 
 const ROLE = new RegExp('primary|secondary|accent|brand|success|warning|danger|error|link|background|(^|-)bg|text|(^|-)fg'
   + '|foreground|theme', 'i');
 const OTHERS = /hover|active|focus|-rgb|subtle|emphasis|shadow|border|mermaid|transparent|-code/i;
 const NO_COLOR = /^(inherit|initial|unset|revert|revert-layer|currentcolor)$/i;
 
-/** Custom properties with the name of a role and a colour as their value, in whatever spelling. */
+/** Custom properties whose name is a role and whose value is a colour in any notation. */
 function variables() {
   const found = [];
   let seen = 0;
@@ -30,7 +32,7 @@ function variables() {
   return found;
 }
 
-/** Families of web fonts that were loaded. */
+/** Families of loaded web fonts. */
 function loadedFaces() {
   const families = new Set();
   let seen = 0;
@@ -42,11 +44,11 @@ function loadedFaces() {
   return [...families].map((family) => ({ family }));
 }
 
-// First, as they say most in least time.
+// Sampled first, because they reveal most in the least time.
 const faces = loadedFaces();
 const roles = variables();
 
-// --- the walk
+// --- traversal of the elements
 
 const elements = [];
 const logos = [];
@@ -59,7 +61,7 @@ const add = (kind) => { count[kind] = (count[kind] ?? 0) + 1; };
 const encoder = new TextEncoder();
 let left = MAX_BYTES;
 
-/** Keeps what there is room for. */
+/** Adds an entry if the size limit allows it. */
 function put(list, one) {
   const size = encoder.encode(JSON.stringify(one)).length;
   if (size > left) return;
@@ -83,10 +85,10 @@ function note(element, box, style) {
 }
 
 const FRAME = 'nav, header, footer, aside, [role=navigation], [role=banner], [role=contentinfo]';
-// So many of them may stand in the frame of the page, which comes first and repeats itself.
+// Limits for elements in the frame of the page, which comes first and is repetitive.
 const MOST_FRAMED = { link: 25, paragraph: 15, button: 20 };
 
-/** Whether it stands in the frame of the page. The whole page may have a class that only says that there is a sidebar. */
+/** Whether the element belongs to the frame of the page. A wide element with "sidebar" in its class is the page itself. */
 function isFramed(element) {
   const side = element.closest('[class*=sidebar i]');
   return Boolean(element.closest(FRAME)) || (side !== null && side.getBoundingClientRect().width < width * 0.4);
@@ -112,7 +114,7 @@ function look(element) {
   add(counted);
 }
 
-// A long page is not looked at to its end, but it has its foot there.
+// The traversal may end before the footer of a long page, so that is sampled first.
 const foot = call('querySelector', 'footer, [role=contentinfo]');
 try { if (foot) look(foot); } catch { /* Left out like any other. */ }
 
@@ -122,7 +124,7 @@ let walked = 0;
 while (stack.length && walked < MAX_WALKED && !late()) {
   const element = stack.pop();
   walked += 1;
-  // One whose properties are hidden by its own fields is left out.
+  // An element whose properties are shadowed by its own fields is skipped.
   try { if (element !== body) look(element); } catch { continue; }
   if (element.localName === 'svg') continue;
   const below = [];
@@ -135,24 +137,24 @@ while (stack.length && walked < MAX_WALKED && !late()) {
   stack.push(...below.reverse());
 }
 
-// --- the rest
+// --- other values
 
 const FIELD = 'input:not([type=hidden], [type=checkbox], [type=radio], [type=submit], [type=button]), textarea';
 const FOCUS = /:focus(-visible)?\s*$/;
 
-/** Those of a list of selectors that mean an element with the focus, without saying so. */
+/** Reduces a list of selectors to those that match a focused element, without their `:focus`. */
 function focused(selectors) {
   const ends = selectors.split(',').filter((one) => FOCUS.test(one)).map((one) => one.replace(FOCUS, '').trim());
   return ends.filter((one) => /[\w\]]$/.test(one)).join(',');
 }
 
-/** The first colour in values such as `2px solid red`. */
+/** Returns the first colour in values such as `2px solid red`. */
 function colorIn(values) {
   const words = values.flatMap((value) => value.match(/[a-z]+\([^()]*\)|#[0-9a-f]+|[a-z]+/gi) ?? []);
   return words.slice(0, 20).map((word) => (NO_COLOR.test(word) ? null : hex(word))).find(Boolean);
 }
 
-/** The colour that a field gets when it has the focus, as far as style sheets of this origin say. */
+/** Returns the colour of a focused field, as far as same-origin style sheets define it. */
 function focusColor() {
   const field = elements.some((one) => one.kind === 'input') && call('querySelector', FIELD);
   if (!field) return null;

@@ -1,4 +1,4 @@
-//! Looks at the browsers of a pool.
+//! Periodic check of the browsers of a pool.
 
 use std::sync::Weak;
 use std::time::Duration;
@@ -8,12 +8,12 @@ use tokio::time::timeout;
 use super::Pool;
 use crate::process::{Process, Round};
 
-/// How often a browser is looked at that shows pages.
+/// Interval of the checks while the browser shows pages.
 const ROUND: Duration = Duration::from_millis(100);
-/// And one that shows none.
+/// Interval of the checks while the browser shows none.
 const IDLE_ROUND: Duration = Duration::from_millis(300);
 
-/// Looks at a browser as long as it is there.
+/// Checks a browser periodically until it ends.
 pub(super) async fn attend(pool: Weak<Pool>, process: Weak<Process>, pid: u32) {
     let (Some(gone), Some(mut watch)) = (
         process.upgrade().map(|process| process.end_token()),

@@ -1,14 +1,14 @@
-//! How Chromium is started.
+//! Command-line flags of Chromium.
 
 use std::ffi::OsString;
 use std::path::Path;
 
-/// Everything that it is told, whatever the settings.
+/// Flags that do not depend on the settings.
 const FLAGS: &[&str] = &[
-    // Spoken to over the file descriptors 3 and 4, never over a port.
+    // Debugging over the file descriptors 3 and 4, never over a port.
     "--remote-debugging-pipe",
-    // Nothing leaves but through the proxy of a visit. This one is for what belongs to no visit, and leads nowhere. Without
-    // `<-loopback>` everything on this machine and 169.254.0.0/16 would go past any proxy.
+    // All traffic must use the proxy of a visit. This default proxy is for traffic of no visit and leads nowhere.
+    // Without `<-loopback>` traffic to this machine and to 169.254.0.0/16 would bypass every proxy.
     "--proxy-server=http://127.0.0.1:9",
     "--proxy-bypass-list=<-loopback>",
     "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
@@ -16,17 +16,17 @@ const FLAGS: &[&str] = &[
     "--webrtc-ip-handling-policy=disable_non_proxied_udp",
     "--disable-quic",
     "--no-pings",
-    // All frames of a page live in one process, and so in one session: the page is read at one go, and a frame costs no
-    // process of its own. What it gives up is the wall between the sites of one page. Pages of different visits never share
-    // a process, because their contexts do not.
+    // All frames of a page share a process, and thus a session: the page is captured in one call, and frames cost no
+    // processes. The price is the isolation between the sites of one page. Pages of different visits never share a
+    // process, because they have different contexts.
     "--disable-site-isolation-trials",
     "--disable-features=IsolateOrigins,site-per-process,Translate,MediaRouter,OptimizationHints,BackForwardCache,\
      AcceptCHFrame,DialMediaRouteProvider,InterestFeedContentSuggestions,CertificateTransparencyComponentUpdater,\
      AutofillServerCommunication,PaintHolding,HttpsUpgrades,HttpsFirstBalancedModeAutoEnable,GlobalMediaControls,\
      ProcessPerSiteUpToMainFrameThreshold,WebGPUService",
-    // Windows that pages open are not opened at all.
+    // Pop-up windows are blocked.
     "--block-new-web-contents",
-    // Nothing that it does for itself.
+    // No background services.
     "--disable-background-networking",
     "--disable-breakpad",
     "--disable-client-side-phishing-detection",
@@ -45,29 +45,30 @@ const FLAGS: &[&str] = &[
     "--no-service-autorun",
     "--password-store=basic",
     "--use-mock-keychain",
-    // Pages that nobody looks at work as fast as others.
+    // Pages without a visible window are not throttled.
     "--disable-background-timer-throttling",
     "--disable-backgrounding-occluded-windows",
     "--disable-hang-monitor",
     "--disable-renderer-backgrounding",
-    // Pictures look the same everywhere.
+    // Reproducible rendering.
     "--force-color-profile=srgb",
     "--hide-scrollbars",
     "--mute-audio",
     "--disable-gpu",
     "--window-size=1920,1080",
     "--lang=en-US",
-    // What is said where no page can be told otherwise: the script of a service worker is fetched before we hear of it.
+    // Default for requests that cannot be overridden per page: the script of a service worker is fetched before it is
+    // announced.
     "--accept-lang=en-US,en",
-    // In a container /dev/shm is often too small for a page.
+    // In containers /dev/shm is often too small for a page.
     "--disable-dev-shm-usage",
-    // `navigator.webdriver` says what it says to visitors.
+    // Makes `navigator.webdriver` false, as for ordinary visitors.
     "--disable-blink-features=AutomationControlled",
-    // A page that takes more memory dies before the machine does.
+    // Heap limit of scripts, in MiB: a page that needs more dies before the machine runs out of memory.
     "--js-flags=--max-old-space-size=768",
 ];
 
-/// The arguments of the program.
+/// Returns all command-line arguments.
 pub(super) fn all(program: &Path, version: &str, without_sandbox: bool, profile: &Path) -> Vec<OsString> {
     let mut flags: Vec<OsString> = FLAGS.iter().map(Into::into).collect();
     let name = program.file_name().unwrap_or_default().to_string_lossy();
@@ -85,7 +86,7 @@ pub(super) fn all(program: &Path, version: &str, without_sandbox: bool, profile:
     flags
 }
 
-/// The user agent of a version, as Chromium reduces it: the same for everybody.
+/// Returns the user agent of a version in Chromium's reduced form, without anything specific to this machine.
 pub(crate) fn user_agent(version: &str, is_phone: bool) -> String {
     let major = version.split('.').next().unwrap_or(version);
     let (system, phone) = if is_phone { ("Linux; Android 10; K", " Mobile") } else { ("X11; Linux x86_64", "") };

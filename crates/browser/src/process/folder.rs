@@ -1,4 +1,4 @@
-//! The folder that a browser keeps its files in while it runs.
+//! Temporary profile folder of a browser.
 
 use std::fs;
 use std::io;
@@ -9,10 +9,10 @@ use tempfile::TempDir;
 
 use super::user::User;
 
-/// How the names of all such folders begin; the number of the process that made it follows.
+/// Prefix of the names of all such folders, followed by the id of the process that made it.
 const PREFIX: &str = "quarry-chromium-";
 
-/// Makes a folder that only the browser may read. It is removed when it is dropped.
+/// Creates a folder that only the browser's user can read. It is removed when dropped.
 pub(super) fn make(user: Option<User>) -> io::Result<TempDir> {
     sweep(&std::env::temp_dir());
     let folder = tempfile::Builder::new().prefix(&format!("{PREFIX}{}-", std::process::id())).tempdir()?;
@@ -22,11 +22,12 @@ pub(super) fn make(user: Option<User>) -> io::Result<TempDir> {
     Ok(folder)
 }
 
-/// Removes what processes have left that were killed.
+/// Removes folders of processes that were killed.
 fn sweep(temporary: &Path) {
     for entry in fs::read_dir(temporary).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let pid = name.to_str().and_then(|name| name.strip_prefix(PREFIX)?.split_once('-')?.0.parse::<u32>().ok());
+        // Without `/proc` no process seems to exist, so nothing is removed then.
         if pid.is_some_and(|pid| !Path::new("/proc").join(pid.to_string()).exists()) && Path::new("/proc/self").exists()
         {
             let _ = fs::remove_dir_all(entry.path());

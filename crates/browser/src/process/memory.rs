@@ -1,29 +1,29 @@
-//! How much memory a browser takes with all its parts, and how much work they have done.
+//! Memory and CPU time of a browser's processes.
 
 use std::fs;
 use std::time::Duration;
 
-/// A process of a browser, as it is now.
+/// Snapshot of a process of a browser.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
     pub(super) pid: u32,
-    /// Whether it shows pages, those of one visit.
+    /// Whether it is a renderer, which shows the pages of one visit.
     pub(super) is_renderer: bool,
-    /// Bytes of memory that it has for itself.
+    /// Private memory, in bytes.
     pub(super) own: u64,
-    /// Bytes that it shares with others.
+    /// Shared memory, in bytes.
     pub(super) shared: u64,
-    /// Time of processors that it has taken.
+    /// CPU time so far.
     pub(super) cpu: Duration,
 }
 
-/// Bytes of all processes of a group: what each has for itself, and once what the largest of them shares. That is near to
-/// what the kernel calls proportional (PSS), which takes long to be counted.
+/// Returns the total memory of a process group: the private memory of all, plus the largest shared memory of one. That
+/// approximates the proportional set size (PSS), which is slow to determine.
 pub(super) fn total(parts: &[Part]) -> u64 {
     parts.iter().map(|part| part.own).sum::<u64>() + parts.iter().map(|part| part.shared).max().unwrap_or(0)
 }
 
-/// All processes of a group. None where there is no `/proc`.
+/// Returns the processes of a group; none if there is no `/proc`.
 pub(super) fn of_group(group: u32) -> Vec<Part> {
     numbered()
         .filter_map(|pid| {
@@ -33,46 +33,46 @@ pub(super) fn of_group(group: u32) -> Vec<Part> {
         .collect()
 }
 
-/// The same process a moment later; none when it has ended.
+/// Measures a process again; `None` if it has ended.
 pub(super) fn again(part: Part, group: u32) -> Option<Part> {
     let cpu = cpu_of(part.pid, group)?;
     measured(Part { cpu, ..part })
 }
 
-/// The processes of a group.
+/// Returns the process ids of a group.
 pub(super) fn in_group(group: u32) -> impl Iterator<Item = u32> {
     numbered().filter(move |pid| group_of(*pid) == Some(group))
 }
 
-/// The group of a process.
+/// Returns the process group of a process.
 pub(super) fn group_of(pid: u32) -> Option<u32> {
     fields(pid)?.split_whitespace().nth(2)?.parse().ok()
 }
 
-/// All processes.
+/// Returns all process ids.
 fn numbered() -> impl Iterator<Item = u32> {
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())
 }
 
-/// proc_pid_stat(5): the name in brackets may hold anything, so what follows the last one is read.
+/// Returns the fields of proc_pid_stat(5) after the name, which is in brackets and may itself contain brackets.
 fn fields(pid: u32) -> Option<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     Some(stat.rsplit_once(')')?.1.to_owned())
 }
 
-/// The processor time of a process, if it is of the group.
+/// Returns the CPU time of a process if it belongs to the group.
 fn cpu_of(pid: u32, group: u32) -> Option<Duration> {
     let fields = fields(pid)?;
     let mut fields = fields.split_whitespace();
+    // Fields after the name: 3 is the group, 12 the user time, 13 the system time.
     let (its_group, user) = (fields.nth(2)?.parse::<u32>().ok()?, fields.nth(8)?.parse::<u64>().ok()?);
     let system: u64 = fields.next()?.parse().ok()?;
     let ticks = rustix::param::clock_ticks_per_second().max(1);
     (its_group == group).then(|| Duration::from_millis((user + system) * 1000 / ticks))
 }
 
-/// proc_pid_statm(5): resident pages, and those of them that are shared. A process that has ended has none, although it is there
-/// until its parent asks for it.
+/// Reads resident and shared pages from proc_pid_statm(5). A zombie has no resident pages.
 fn measured(part: Part) -> Option<Part> {
     let text = fs::read_to_string(format!("/proc/{}/statm", part.pid)).ok()?;
     let mut numbers = text.split_whitespace().skip(1).map(|number| number.parse::<u64>().ok());

@@ -1,4 +1,4 @@
-//! One browser: started, watched, ended with all its parts.
+//! A browser process: start, supervision and end, including its child processes.
 
 mod flags;
 mod folder;
@@ -36,17 +36,16 @@ use peer::Peers;
 use user::User;
 pub(crate) use watch::{Overfed, Round, Watch};
 
-/// How long a browser may take to answer its first call. A second is usual.
+/// Time limit for a browser to answer its first call, which usually takes a second.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Bytes of address space that a page has beside the memory that it uses: stacks, and room that its scripts may grow into.
+/// Address space that a page reserves without using it, in bytes: stacks, and room for the heaps of its scripts.
 const UNUSED: u64 = 1 << 30;
-/// How far a browser aside lets others go first on the processor, on a scale to 19.
+/// Niceness of the separate browser for noisy pages, out of 19.
 const NICE: i32 = 10;
-/// How much of what Chromium writes to its standard error is kept, to say why it did not start.
+/// Number of bytes of Chromium's standard error that are kept for error messages.
 const MAX_WORDS: usize = 8 << 10;
 
-/// Where distributions put the program itself. What is in `/usr/bin` is a script that starts it, which would be killed in
-/// its place.
+/// Usual paths of the program itself. The scripts in `/usr/bin` that start it would be killed in its place.
 const PATHS: &[&str] = &[
     "/usr/lib/chromium/chromium-headless-shell",
     "/usr/lib64/chromium-browser/headless_shell",
@@ -56,13 +55,13 @@ const PATHS: &[&str] = &[
     "/opt/google/chrome/chrome",
 ];
 
-/// A running browser. Dropping it ends the browser and all its parts, and removes its folder.
+/// A running browser. Dropping it kills all its processes and removes its profile folder.
 pub(crate) struct Process {
     connection: Arc<Connection>,
     group: Pid,
     peers: Arc<Peers>,
     gone: CancellationToken,
-    /// Pages that have ended for their memory.
+    /// Pages that ended because of their memory.
     pub(crate) overfed: Overfed,
     /// Chromium's version, such as `156.0.8078.79`.
     pub(crate) version: String,
@@ -70,25 +69,25 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Starts one.
+    /// Starts a browser.
     ///
     /// # Errors
-    /// [`BrowserError::Unavailable`], which says what to do.
+    /// [`BrowserError::Unavailable`], with a hint what to do.
     pub(crate) async fn launch(settings: &Settings) -> Result<Self, BrowserError> {
         let program = found(settings.path.as_deref())?;
         let started = tokio::time::timeout(PATIENCE, Self::start(&program, settings)).await;
-        started.unwrap_or_else(|_| Err(unavailable(format!("it did not answer within {} s", PATIENCE.as_secs()))))
+        started.unwrap_or_else(|_| Err(unavailable(format!("Chromium did not answer within {} s", PATIENCE.as_secs()))))
     }
 
     async fn start(program: &Path, settings: &Settings) -> Result<Self, BrowserError> {
         let version = version::of(program).await.map_err(|reason| cannot_start(program, &reason))?;
         let user = User::of(settings)?;
-        let profile = folder::make(user).map_err(|error| unavailable(format!("its folder cannot be made: {error}")))?;
+        let profile = folder::make(user).map_err(|error| unavailable(format!("cannot create its folder: {error}")))?;
         let flags = flags::all(program, &version, settings.sandbox == Sandbox::Off, profile.path());
         let spawned = spawn(program, flags, user, profile.path());
         let (mut child, from, to) = spawned.map_err(|error| cannot_start(program, &error))?;
         let pid = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        let group = pid.ok_or_else(|| unavailable("it ended at once".to_owned()))?;
+        let group = pid.ok_or_else(|| unavailable("Chromium exited at once".to_owned()))?;
         bound(group, settings);
         let words = Arc::new(Mutex::new(String::new()));
         if let Some(stderr) = child.stderr.take() {
@@ -97,61 +96,61 @@ impl Process {
         let connection = Connection::open(from, to).map_err(|error| unavailable(error.to_string()))?;
         let connection = Arc::new(connection);
         let gone = CancellationToken::new();
-        // From here on dropping ends it.
+        // From here on, dropping `process` cleans up.
         let uid = user.map_or_else(|| rustix::process::geteuid().as_raw(), |user| user.uid);
         let peers = Arc::new(Peers::new(group.as_raw_nonzero().get().unsigned_abs(), uid));
         let (overfed, started) = (Overfed::default(), Instant::now());
         let process = Self { connection, group, peers, gone: gone.clone(), overfed, version, started };
         tokio::spawn(reap(child, group, Arc::clone(&process.connection), gone, profile));
         if process.browser().call("Browser.getVersion", json!({})).await.is_err() {
-            // Its last words may still be on the way.
+            // Its last output may still be in the pipe.
             tokio::time::sleep(Duration::from_millis(100)).await;
             return Err(unavailable(why(&words.lock())));
         }
         Ok(process)
     }
 
-    /// The browser as a whole.
+    /// Returns the session of the browser itself.
     pub(crate) fn browser(&self) -> Session {
         self.connection.browser()
     }
 
-    /// Number of the process, which is also that of its group.
+    /// Returns the process id, which is also the id of the process group.
     pub(crate) fn pid(&self) -> u32 {
         self.group.as_raw_nonzero().get().unsigned_abs()
     }
 
-    /// Which connections on loopback are its own.
+    /// Returns the check whether a loopback connection comes from this browser.
     pub(crate) fn peers(&self) -> &Arc<Peers> {
         &self.peers
     }
 
-    /// Whether it has ended.
+    /// Whether the browser has ended.
     pub(crate) fn is_gone(&self) -> bool {
         self.gone.is_cancelled() || self.browser().is_closed()
     }
 
-    /// Waits until it has ended and its folder is removed.
+    /// Waits until the browser has ended and its profile folder is removed.
     pub(crate) async fn gone(&self) {
         self.gone.cancelled().await;
     }
 
-    /// For those who wait for the end after dropping it.
+    /// Returns a token that is cancelled at the end, for waiting after the drop.
     pub(crate) fn end_token(&self) -> CancellationToken {
         self.gone.clone()
     }
 
-    /// What looks at its memory and its work.
+    /// Returns the monitor of its memory and CPU time.
     pub(crate) fn watch(&self, settings: &Settings) -> Watch {
         Watch::new(self.pid(), settings, self.overfed.clone())
     }
 
-    /// Lets others go first on the processor, with all its parts.
+    /// Lowers the priority of all its processes.
     pub(crate) fn go_last(&self) {
         let _ = rustix::process::setpriority_pgrp(Some(self.group), NICE);
     }
 
-    /// Ends it at once.
+    /// Kills all its processes.
     pub(crate) fn kill(&self) {
         kill(self.group);
         self.connection.close();
@@ -164,8 +163,8 @@ impl Drop for Process {
     }
 }
 
-/// Has the kernel bound the memory of each part, which all of them have from the first: what they take within a moment, before
-/// it is looked at. Where it does not let us, what is looked at is all.
+/// Sets a memory limit on the first process, which all others inherit. It catches a page that allocates within a
+/// moment, before the monitor sees it. If the kernel refuses, the monitor alone has to suffice.
 fn bound(leader: Pid, settings: &Settings) {
     if settings.max_page_memory > 0 {
         let most = Some(settings.max_page_memory.saturating_mul(2).saturating_add(UNUSED));
@@ -178,17 +177,17 @@ fn kill(group: Pid) {
     let _ = rustix::process::kill_process_group(group, Signal::KILL);
 }
 
-/// Waits for the end of the process, however it comes, and cleans up after it.
+/// Waits until the process ends for any reason, then cleans up.
 async fn reap(mut child: Child, group: Pid, connection: Arc<Connection>, gone: CancellationToken, profile: TempDir) {
     let _ = child.wait().await;
     connection.close();
-    // Its parts end by themselves; those that hang do not.
+    // Child processes exit by themselves unless they hang.
     kill(group);
     let _ = tokio::task::spawn_blocking(move || drop(profile)).await;
     gone.cancel();
 }
 
-/// The program, where it is: the named one, or where distributions put it.
+/// Returns the path of the program: the configured one, or one of the usual paths.
 pub(crate) fn find(named: Option<&Path>) -> Option<PathBuf> {
     let is_there = |path: &PathBuf| path.is_file();
     match named {
@@ -200,13 +199,13 @@ pub(crate) fn find(named: Option<&Path>) -> Option<PathBuf> {
 fn found(named: Option<&Path>) -> Result<PathBuf, BrowserError> {
     find(named).ok_or_else(|| {
         unavailable(match named {
-            Some(path) => format!("browser.path is {}, where there is no file", path.display()),
+            Some(path) => format!("there is no file at browser.path ({})", path.display()),
             None => "no Chromium is installed; install chromium-headless-shell or set browser.path".to_owned(),
         })
     })
 }
 
-/// The process, and our ends of its pipes: where it is heard, and where it is told.
+/// Starts the process. Returns it with our ends of its pipes: for reading and for writing.
 fn spawn(
     program: &Path,
     flags: Vec<OsString>,
@@ -217,7 +216,7 @@ fn spawn(
     let (ours_from, its_output) = io::pipe()?;
     let mut command = std::process::Command::new(program);
     command.args(flags);
-    // Nothing of our own environment: it holds secrets.
+    // A clean environment: our own holds secrets.
     command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", profile).env("TMPDIR", profile);
     command.env("LANG", "C.UTF-8").env("DBUS_SESSION_BUS_ADDRESS", "disabled:");
     command.current_dir(profile).process_group(0);
@@ -225,6 +224,7 @@ fn spawn(
     if let Some(user) = user {
         command.uid(user.uid).gid(user.gid);
     }
+    // Chromium expects its ends of the debugging pipe at the file descriptors 3 and 4.
     let mappings = vec![
         FdMapping { parent_fd: its_input.into(), child_fd: 3 },
         FdMapping { parent_fd: its_output.into(), child_fd: 4 },
@@ -234,7 +234,7 @@ fn spawn(
     Ok((child, ours_from.into(), ours_to.into()))
 }
 
-/// Keeps the beginning of what it says, and reads the rest so that it can go on.
+/// Keeps the beginning of the standard error, and discards the rest so that the process is not blocked.
 async fn listen(mut stderr: ChildStderr, words: Arc<Mutex<String>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
@@ -247,12 +247,12 @@ async fn listen(mut stderr: ChildStderr, words: Arc<Mutex<String>>) {
 
 fn why(words: &str) -> String {
     if words.contains("No usable sandbox") || words.contains("Failed to move to new namespace") {
-        return "this system does not let Chromium make its sandbox, which needs user namespaces; allow them, or set \
-                browser.sandbox = \"off\" where every page may be trusted"
+        return "this system does not allow Chromium's sandbox, which needs user namespaces; allow them, or set \
+                browser.sandbox = \"off\" if all pages are trusted"
             .to_owned();
     }
     let last = words.lines().rev().find(|line| !line.trim().is_empty());
-    format!("it ended while it started: {}", last.unwrap_or("it did not say why"))
+    format!("Chromium exited during its start: {}", last.unwrap_or("it gave no reason"))
 }
 
 fn cannot_start(program: &Path, reason: &dyn Display) -> BrowserError {

@@ -1,5 +1,5 @@
-//! Whose a connection on loopback is. The proxy of a visit listens on a port that every program of the machine can reach;
-//! only the browser may use it.
+//! Checks which process a loopback connection belongs to. Every program on the machine can reach the port of a visit's
+//! proxy, but only the browser may use it.
 
 use std::fs;
 use std::io;
@@ -10,26 +10,26 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, 
 
 use super::memory::in_group;
 
-/// `SOCK_DIAG_BY_FAMILY` of sock_diag(7).
+/// Message type `SOCK_DIAG_BY_FAMILY` of sock_diag(7).
 const BY_FAMILY: u16 = 20;
 const REQUEST: u16 = 1;
 const HEADER: usize = 16;
-/// Where an `inet_diag_msg` has the user and the inode, behind the header.
+/// Offset of the user id in an `inet_diag_msg`, including the header; that of the inode follows.
 const UID_AT: usize = HEADER + 64;
 const INODE_AT: usize = HEADER + 68;
 
-/// Says which connections are those of one browser.
+/// Check whether connections belong to one browser.
 #[derive(Debug)]
 pub(crate) struct Peers {
     group: u32,
     uid: u32,
-    /// The process that the last connection was of: Chromium has one for all its connections.
+    /// Process of the last connection: Chromium has one process for all its connections.
     holder: AtomicU32,
-    /// Whether it was said that the kernel tells nothing.
+    /// Whether the warning about a missing sock_diag was logged.
     is_warned: AtomicBool,
 }
 
-/// A socket as the kernel tells of it.
+/// Owner of a socket as reported by the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Socket {
     uid: u32,
@@ -37,13 +37,13 @@ struct Socket {
 }
 
 impl Peers {
-    /// The browser whose processes are this group and run as this user.
+    /// Creates the check for a process group that runs as this user.
     pub(super) fn new(group: u32, uid: u32) -> Self {
         Self { group, uid, holder: AtomicU32::new(0), is_warned: AtomicBool::new(false) }
     }
 
-    /// Whether the other end of a connection, `theirs`, is a socket of the browser. Reads files: not for the threads of async
-    /// tasks. Where the kernel says nothing of sockets, every connection counts as its own.
+    /// Whether the other end of a connection, `theirs`, is a socket of the browser. Blocking, because it reads files.
+    /// Returns true if the kernel reports nothing about sockets.
     pub(crate) fn has(&self, theirs: SocketAddr, ours: SocketAddr) -> bool {
         let (SocketAddr::V4(theirs), SocketAddr::V4(ours)) = (theirs, ours) else { return false };
         match ask(theirs, ours) {
@@ -51,15 +51,15 @@ impl Peers {
             Ok(None) => false,
             Err(error) => {
                 if !self.is_warned.swap(true, Ordering::Relaxed) {
-                    tracing::warn!(%error, "the kernel does not say whose a connection is: any local program can use the proxy of a page");
+                    tracing::warn!(%error, "cannot determine the owner of a connection (sock_diag); any local program can use the proxy of a page");
                 }
                 true
             }
         }
     }
 
-    /// Whether a process of the browser has the socket. What other users have open may be hidden from us: where it is of all
-    /// processes, their user has to do.
+    /// Whether a process of the browser has the socket open. The open files of other users may be hidden from us: if
+    /// that applies to all processes, the matching user id suffices.
     fn holds(&self, inode: u32) -> bool {
         let holder = self.holder.load(Ordering::Relaxed);
         if has_open(holder, inode) == Some(true) {
@@ -80,7 +80,7 @@ impl Peers {
     }
 }
 
-/// Whether a process has a socket open; none when that is not told.
+/// Whether a process has a socket open; `None` if its open files are hidden.
 fn has_open(pid: u32, inode: u32) -> Option<bool> {
     let wanted = format!("socket:[{inode}]");
     let open = fs::read_dir(format!("/proc/{pid}/fd")).ok()?;
@@ -88,18 +88,18 @@ fn has_open(pid: u32, inode: u32) -> Option<bool> {
     Some(open.flatten().any(is_it))
 }
 
-/// The socket at `theirs` whose other end is `ours`; none when there is none any more.
+/// Returns the socket at `theirs` whose other end is `ours`; `None` if it is closed already.
 fn ask(theirs: SocketAddrV4, ours: SocketAddrV4) -> io::Result<Option<Socket>> {
     let (family, kind, flags) = (AddressFamily::NETLINK, SocketType::DGRAM, SocketFlags::CLOEXEC);
     let kernel = socket_with(family, kind, flags, Some(netlink::SOCK_DIAG))?;
     send(&kernel, &request(theirs, ours), SendFlags::empty())?;
     let mut answer = [0; 1024];
-    // The kernel answers before the call returns.
+    // The kernel has queued the answer before `send` returns.
     let (length, _) = recv(&kernel, &mut answer[..], RecvFlags::DONTWAIT)?;
     read(&answer[..length])
 }
 
-/// `inet_diag_req_v2` behind its header.
+/// Encodes an `inet_diag_req_v2` with its netlink header.
 fn request(theirs: SocketAddrV4, ours: SocketAddrV4) -> Vec<u8> {
     const LENGTH: u32 = 72;
     const TCP: u8 = 6;
@@ -108,10 +108,10 @@ fn request(theirs: SocketAddrV4, ours: SocketAddrV4) -> Vec<u8> {
     bytes.extend(LENGTH.to_ne_bytes());
     bytes.extend(BY_FAMILY.to_ne_bytes());
     bytes.extend(REQUEST.to_ne_bytes());
-    // Number and sender.
+    // Sequence number and port id.
     bytes.extend([0; 8]);
     bytes.extend([INET, TCP, 0, 0]);
-    // In every state.
+    // All TCP states.
     bytes.extend(u32::MAX.to_ne_bytes());
     bytes.extend(theirs.port().to_be_bytes());
     bytes.extend(ours.port().to_be_bytes());
@@ -119,7 +119,7 @@ fn request(theirs: SocketAddrV4, ours: SocketAddrV4) -> Vec<u8> {
         bytes.extend(address.octets());
         bytes.extend([0; 12]);
     }
-    // On any interface, without a cookie.
+    // Any interface, no cookie.
     bytes.extend([0; 4]);
     bytes.extend([0xff; 8]);
     bytes
@@ -130,13 +130,13 @@ fn read(answer: &[u8]) -> io::Result<Option<Socket>> {
         let bytes = answer.get(at..at + 4)?;
         Some(u32::from_ne_bytes(bytes.try_into().ok()?))
     };
-    let short = || io::Error::new(io::ErrorKind::InvalidData, "its answer is too short");
-    // Length, then the kind in half of what follows.
+    let short = || io::Error::new(io::ErrorKind::InvalidData, "the kernel's answer is too short");
+    // The header: length in 4 bytes, then the message type in 2.
     let kind = answer.get(4..6).and_then(|bytes| Some(u16::from_ne_bytes(bytes.try_into().ok()?))).ok_or_else(short)?;
     if kind == BY_FAMILY {
         return number(UID_AT).zip(number(INODE_AT)).map(|(uid, inode)| Some(Socket { uid, inode })).ok_or_else(short);
     }
-    // An error, as a negative number.
+    // An error message carries a negative errno.
     let code = number(HEADER).ok_or_else(short)?.cast_signed();
     let error = io::Error::from_raw_os_error(-code);
     if error.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(error) }

@@ -1,11 +1,11 @@
-//! Whom a browser runs as: never root, because Chromium has no sandbox for root.
+//! User that a browser runs as: never root, because Chromium has no sandbox for root.
 
 use std::fs;
 
 use crate::error::BrowserError;
 use crate::settings::Settings;
 
-/// A user other than ours.
+/// A user other than the service's own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct User {
     pub(super) uid: u32,
@@ -13,7 +13,7 @@ pub(super) struct User {
 }
 
 impl User {
-    /// The user of the settings when we are root; none means as ourselves, because nobody else could be chosen.
+    /// Returns the configured user if the service runs as root; otherwise `None`, because it cannot switch users.
     pub(super) fn of(settings: &Settings) -> Result<Option<Self>, BrowserError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(None);
@@ -22,7 +22,7 @@ impl User {
         let user = read(&settings.user, &known).filter(|user| user.uid != 0);
         user.map(Some).ok_or_else(|| BrowserError::Unavailable {
             reason: format!(
-                "browser.user `{}` is no user that it could run as; name one that is not root",
+                "browser.user `{}` is unknown or root; set it to the name or id of another user",
                 settings.user
             ),
         })
@@ -30,14 +30,14 @@ impl User {
 }
 
 impl Settings {
-    /// User and group of browsers and of other programs that are not trusted, by number; none means as ourselves.
+    /// Returns user and group id for browsers and other untrusted programs; `None` means those of the service.
     #[must_use]
     pub fn user_ids(&self) -> Option<(u32, u32)> {
         User::of(self).ok().flatten().map(|user| (user.uid, user.gid))
     }
 }
 
-/// `name`, `uid` or `uid:gid`, by the lines of passwd(5).
+/// Parses `name`, `uid` or `uid:gid` with the lines of passwd(5).
 fn read(text: &str, passwd: &str) -> Option<User> {
     if let Some((uid, gid)) = text.split_once(':') {
         return Some(User { uid: uid.parse().ok()?, gid: gid.parse().ok()? });

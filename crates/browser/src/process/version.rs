@@ -1,4 +1,4 @@
-//! Which Chromium it is.
+//! Version of the installed Chromium.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use std::process::Stdio;
 use parking_lot::Mutex;
 use tokio::process::Command;
 
-/// Versions of the programs that were asked so far, with the time of their last change.
+/// Cached versions by program and modification time.
 static KNOWN: Mutex<Option<HashMap<Known, String>>> = Mutex::new(None);
 
 type Known = (PathBuf, Option<std::time::SystemTime>);
 
-/// The version of a program, such as `156.0.8078.79`. It is asked once: it must be known before the start, because the
-/// first thing that a browser says names it.
+/// Returns the version of a program, such as `156.0.8078.79`. Cached. It must be known before the start, because a flag
+/// contains it.
 pub(super) async fn of(program: &Path) -> Result<String, String> {
     let changed = program.metadata().and_then(|meta| meta.modified()).ok();
     let key = (program.to_owned(), changed);
@@ -24,12 +24,12 @@ pub(super) async fn of(program: &Path) -> Result<String, String> {
     command.arg("--version").env_clear().stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let output = command.output().await.map_err(|error| error.to_string())?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let version = read(&text).ok_or("it does not say its version")?.to_owned();
+    let version = read(&text).ok_or("`--version` printed no version")?.to_owned();
     KNOWN.lock().get_or_insert_default().insert(key, version.clone());
     Ok(version)
 }
 
-/// `Chromium 156.0.8078.79 built on Debian`.
+/// Parses the output, such as `Chromium 156.0.8078.79 built on Debian`.
 fn read(text: &str) -> Option<&str> {
     let is_version = |word: &&str| word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     text.split_whitespace().find(is_version)

@@ -1,4 +1,4 @@
-//! The memory and the work of a browser, looked at again and again: a page that takes too much ends, and not its browser.
+//! Monitor of a browser's memory and CPU time, which kills a page with excessive memory instead of the whole browser.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fs;
@@ -13,18 +13,17 @@ use tokio::time::{Instant, timeout};
 use super::memory::{self, Part};
 use crate::settings::Settings;
 
-/// How often new processes are looked for; known ones are measured in every round.
+/// Interval of searching for new processes; known ones are measured in every round.
 const SEARCH: Duration = Duration::from_millis(400);
-/// How far a page lets others go first that has taken so much time of processors, on a scale to 19: those that have had least
-/// go first of all.
+/// Niceness (out of 19) of a page by its CPU time so far: pages with the least CPU time are preferred.
 const NICE: [(Duration, i32); 3] =
     [(Duration::from_secs(5), 19), (Duration::from_secs(2), 12), (Duration::from_millis(500), 5)];
-/// How long after the end of a page it may take until it is known that this was for its memory.
+/// Time limit for learning that a page that has ended was killed for its memory.
 const HINDSIGHT: Duration = Duration::from_millis(400);
-/// How long that is remembered: nobody asks for a page whose visit was over.
+/// Time until an unclaimed end is forgotten: its visit was already over.
 const MEMORY: Duration = Duration::from_secs(1);
 
-/// Pages of a browser that have ended for their memory, and whose visits have not asked yet. Clones share it.
+/// Pages of a browser that ended because of their memory and were not claimed by their visits yet. Clones share it.
 #[derive(Clone, Default)]
 pub(crate) struct Overfed(Arc<Ended>);
 
@@ -40,10 +39,11 @@ impl Overfed {
         self.0.more.notify_waiters();
     }
 
-    /// Whether a page that is gone has ended for its memory. Each is told of once.
+    /// Whether a page that has ended was killed for its memory. Each such end is claimed once.
     pub(crate) async fn claim(&self) -> bool {
         timeout(HINDSIGHT, async {
             loop {
+                // Registered before `take`, so that no notification between the two is lost.
                 let more = self.0.more.notified();
                 tokio::pin!(more);
                 more.as_mut().enable();
@@ -64,26 +64,26 @@ impl Overfed {
     }
 }
 
-/// Looks at one browser.
+/// Monitor of one browser.
 pub(crate) struct Watch {
     group: u32,
-    /// Bytes of a page, above which it ends; none is no limit.
+    /// Memory of a page above which it is killed, in bytes; `None` means no limit.
     most_of_page: Option<u64>,
-    /// Bytes of all, above which the largest page ends.
+    /// Total memory above which the largest page is killed, in bytes.
     most: u64,
     parts: Vec<Part>,
     searched: Option<Instant>,
-    /// Pages that let others go first, and how far.
+    /// Niceness of pages with lowered priority.
     nice: HashMap<u32, i32>,
     overfed: Overfed,
 }
 
-/// What a round has found.
+/// Result of a round.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Round {
-    /// Bytes of all parts together.
+    /// Total memory of all processes, in bytes.
     pub(crate) memory: u64,
-    /// Whether that is far too much, and no page is to blame.
+    /// Whether the total exceeds its limit and no single page is the cause.
     pub(crate) is_beyond_help: bool,
 }
 
@@ -95,8 +95,8 @@ impl Watch {
         Self { group, most_of_page, most, parts: Vec::new(), searched: None, nice: HashMap::new(), overfed }
     }
 
-    /// Measures all parts, ends pages that have taken too much, and has busy ones let others go first. Reads files: not for
-    /// the threads of async tasks.
+    /// Measures all processes, kills pages with excessive memory, and lowers the priority of busy ones. Blocking,
+    /// because it reads files.
     pub(crate) fn round(&mut self) -> Round {
         let before = std::mem::take(&mut self.parts);
         if self.searched.is_none_or(|at| at.elapsed() >= SEARCH) {
@@ -108,7 +108,7 @@ impl Watch {
         self.note_ends(&before);
         if let Some(most) = self.most_of_page {
             while let Some(page) = self.largest().filter(|page| page.own > most) {
-                self.end(page, "a page takes too much memory and is ended");
+                self.end(page, "a page exceeded browser.max_page_memory_mib; it is killed");
             }
         }
         self.calm_down();
@@ -116,9 +116,10 @@ impl Watch {
         if memory <= self.most {
             return Round { memory, is_beyond_help: false };
         }
+        // A page counts as the cause if it has more than a quarter of the total.
         match self.largest().filter(|page| page.own > memory / 4) {
             Some(page) => {
-                self.end(page, "the pages of a browser take too much memory and the largest is ended");
+                self.end(page, "a browser exceeded twice its memory limit; its largest page is killed");
                 Round { memory, is_beyond_help: false }
             }
             None => Round { memory, is_beyond_help: true },
@@ -132,7 +133,7 @@ impl Watch {
     fn end(&mut self, page: Part, why: &str) {
         tracing::warn!(memory = page.own, "{why}");
         self.parts.retain(|part| part.pid != page.pid);
-        // Its number may be another's since the last search, but not within this group.
+        // The pid may have been reused since the last search, but not within this process group.
         if memory::again(page, self.group).is_some()
             && let Some(pid) = number(page.pid)
         {
@@ -141,7 +142,8 @@ impl Watch {
         }
     }
 
-    /// A page that was about to have too much has met a limit of Chromium or of the kernel: it was not ended by us.
+    /// Records pages that ended with much memory without being killed here: a limit of Chromium or of the kernel did
+    /// it.
     fn note_ends(&self, before: &[Part]) {
         let Some(most) = self.most_of_page else { return };
         let now: HashSet<u32> = self.parts.iter().map(|part| part.pid).collect();
@@ -161,12 +163,12 @@ impl Watch {
     }
 }
 
-/// With all threads that there are, and those that they start.
+/// Sets the niceness of a process: of all its threads, and thereby of those that they start.
 fn let_others_first(pid: u32, far: i32) {
     let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return };
     let threads = threads.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     for thread in threads.filter_map(number) {
-        // It may have ended meanwhile.
+        // The thread may have ended meanwhile.
         let _ = setpriority_process(Some(thread), far);
     }
 }

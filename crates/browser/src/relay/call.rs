@@ -1,5 +1,5 @@
-//! Calls as clients send them. Only the frame is read; parameters stay the text that the client wrote, unless somebody has to
-//! look at them.
+//! Calls from clients. Only the envelope is parsed; parameters are passed on as the client wrote them unless a check
+//! has to read them.
 
 use std::borrow::Cow;
 
@@ -10,19 +10,19 @@ use serde_json::{Map, Value};
 
 use super::shared::FIRST_OWN_CALL;
 
-/// A call of a client.
+/// A call from a client.
 pub(super) struct Call<'a> {
     pub(super) id: u64,
     pub(super) method: String,
     pub(super) params: Params<'a>,
-    /// None is the browser itself.
+    /// Session; `None` is the browser itself.
     pub(super) session: Option<String>,
 }
 
-/// The parameters of a call.
+/// Parameters of a call.
 pub(super) struct Params<'a> {
     text: Option<&'a RawValue>,
-    /// What they are since somebody has looked at them.
+    /// Parsed parameters, once a check has read them.
     read: Option<Map<String, Value>>,
 }
 
@@ -37,7 +37,7 @@ struct Frame<'a> {
 }
 
 impl<'a> Call<'a> {
-    /// None for what is no call of the protocol.
+    /// Parses a call; `None` if it does not follow the protocol.
     pub(super) fn read(text: &'a str) -> Option<Self> {
         let Frame { id, method, session_id, params } = serde_json::from_str(text).ok()?;
         let params = params.filter(|params| params.get() != "null");
@@ -54,10 +54,10 @@ impl<'a> From<Option<&'a RawValue>> for Params<'a> {
 }
 
 impl Params<'_> {
-    /// Reads them. From then on the call is sent with them as they were understood, changes included.
+    /// Parses the parameters. From then on the call is sent with the parsed parameters, including changes.
     ///
     /// # Errors
-    /// When there are too many, for the client.
+    /// A message for the client if they are invalid or have too many values.
     pub(super) fn read(&mut self) -> Result<&mut Map<String, Value>, String> {
         let read = match self.read.take() {
             Some(read) => read,
@@ -66,24 +66,24 @@ impl Params<'_> {
         Ok(self.read.insert(read))
     }
 
-    /// A text among them.
+    /// Returns a string parameter.
     ///
     /// # Errors
-    /// As [`Params::read`].
+    /// Errors of [`Params::read`].
     pub(super) fn text(&mut self, key: &str) -> Result<Option<&str>, String> {
         Ok(self.read()?.get(key).and_then(Value::as_str))
     }
 
-    /// As they are sent on.
+    /// Returns the parameters to send.
     pub(super) fn written(&self) -> Cow<'_, RawValue> {
         match (&self.read, self.text) {
             (None, Some(text)) => Cow::Borrowed(text),
-            // A map can always be written.
+            // Serializing a map cannot fail.
             (read, _) => Cow::Owned(to_raw_value(read.as_ref().unwrap_or(&Map::new())).unwrap_or_default()),
         }
     }
 
-    /// Length of what the client has written, in bytes.
+    /// Returns the length of the client's text, in bytes.
     pub(super) fn len(&self) -> usize {
         self.text.map_or(0, |text| text.get().len())
     }
@@ -92,7 +92,7 @@ impl Params<'_> {
 fn parse(text: &RawValue) -> Result<Map<String, Value>, String> {
     json::read(text.get().as_bytes(), MAX_VALUES).map_err(|error| match error {
         JsonError::Values(_) | JsonError::Depth => format!("the parameters of this call hold {error}"),
-        JsonError::Malformed(_) => "the parameters of this call are no object in Unicode".to_owned(),
+        JsonError::Malformed(_) => "the parameters of this call are not an object in Unicode".to_owned(),
     })
 }
 
@@ -123,7 +123,7 @@ mod tests {
         let text = r#"{"id":1,"method":"A.b","params":{ "a" : 1.0, "a": "\ud800", "b": [ ] }}"#;
         let mut call = Call::read(text).unwrap();
         assert_eq!(passed(&call.params), r#"{ "a" : 1.0, "a": "\ud800", "b": [ ] }"#);
-        assert_eq!(call.params.read().unwrap_err(), "the parameters of this call are no object in Unicode");
+        assert_eq!(call.params.read().unwrap_err(), "the parameters of this call are not an object in Unicode");
         let mut call = Call::read(r#"{"id":1,"method":"A.b","params":{"a":1,"a":2}}"#).unwrap();
         assert_eq!(call.params.read().unwrap().insert("c".to_owned(), json!(3)), None);
         assert_eq!(passed(&call.params), r#"{"a":2,"c":3}"#);

@@ -1,5 +1,5 @@
-//! What a client of a session may say to its browser. Everything that is not named here is refused: the protocol grows with
-//! every version of Chromium, and much of it leads out of the browser, to files, ports and proxies.
+//! Allow-list of protocol calls for clients of a session. Everything else is refused: the protocol grows with every
+//! version of Chromium, and much of it leads out of the browser, to files, ports and proxies.
 
 use serde_json::{Map, Value, json};
 use url::Url;
@@ -7,7 +7,7 @@ use url::Url;
 use super::Bounds;
 use super::call::Params;
 
-/// Domains of which every method may be called but those in [`REFUSED`]: they stay within pages.
+/// Domains of which all methods are allowed except [`REFUSED`]: they affect pages only.
 const DOMAINS: &[&str] = &[
     "Accessibility",
     "Animation",
@@ -45,7 +45,7 @@ const DOMAINS: &[&str] = &[
     "WebAudio",
     "WebAuthn",
 ];
-/// Methods of these domains that read or write files, load what pages could not, or break the browser.
+/// Methods of these domains that read or write files, load what pages cannot, or break the browser.
 const REFUSED: &[&str] = &[
     "DOM.getFileInfo",
     "DOM.setFileInputFiles",
@@ -58,7 +58,7 @@ const REFUSED: &[&str] = &[
     "Page.setRPHRegistrationMode",
     "Page.setSPCTransactionMode",
 ];
-/// Single methods of the other domains.
+/// Single allowed methods of other domains.
 const METHODS: &[&str] = &[
     "Browser.cancelDownload",
     "Browser.getVersion",
@@ -93,7 +93,8 @@ const METHODS: &[&str] = &[
     "Target.setAutoAttach",
     "Target.setDiscoverTargets",
 ];
-/// Methods that mean the context of the session when they name none: the one that Chromium would take has no way out.
+/// Methods that apply to the context of the session unless they name one: Chromium's default context has no network
+/// access.
 pub(super) const OF_A_CONTEXT: &[&str] = &[
     "Browser.grantPermissions",
     "Browser.resetPermissions",
@@ -104,13 +105,13 @@ pub(super) const OF_A_CONTEXT: &[&str] = &[
     "Storage.setCookies",
     "Target.createTarget",
 ];
-/// Most windows and workers that one browser may have, so that a client cannot fill the machine with processes.
+/// Maximum number of windows and workers of a browser, so that a client cannot flood the machine with processes.
 pub(super) const MAX_TARGETS: usize = 50;
 
-/// Checks a call, and changes what it asks for where that is enough.
+/// Checks a call; adapts its parameters where that suffices.
 ///
 /// # Errors
-/// Why the call is refused, for the client.
+/// A message for the client if the call is refused.
 pub(super) fn check(method: &str, params: &mut Params<'_>, bounds: &Bounds) -> Result<(), String> {
     let domain = method.split_once('.').map_or("", |(domain, _)| domain);
     let known = METHODS.contains(&method) || DOMAINS.contains(&domain) && !REFUSED.contains(&method);
@@ -126,17 +127,17 @@ pub(super) fn check(method: &str, params: &mut Params<'_>, bounds: &Bounds) -> R
             }
         }
         "Target.createBrowserContext" => {
-            // Its own proxy would lead past the one that checks every address.
+            // A proxy of the client's choice would bypass the egress guard.
             let params = params.read()?;
             params.insert("proxyServer".to_owned(), bounds.proxy.as_str().into());
             params.insert("proxyBypassList".to_owned(), "<-loopback>".into());
             params.remove("originsWithUniversalNetworkAccess");
         }
         "Target.setAutoAttach" | "Target.attachToTarget" => {
-            // The other form hides messages in messages, where nobody could check them.
+            // Without `flatten`, messages are nested in other messages and would escape the checks.
             params.read()?.insert("flatten".to_owned(), true.into());
         }
-        // Nothing is written to the disk of the server, whatever name it gets.
+        // Downloads are always denied: nothing is written to the server's disk.
         "Browser.setDownloadBehavior" | "Page.setDownloadBehavior" => {
             let params = params.read()?;
             let context = params.remove("browserContextId");
@@ -159,21 +160,21 @@ pub(super) fn check(method: &str, params: &mut Params<'_>, bounds: &Bounds) -> R
     Ok(())
 }
 
-/// An address that a page may be sent to.
+/// Checks an address that a page may navigate to.
 fn navigable(url: Option<&Value>) -> Result<(), String> {
     let text = url.and_then(Value::as_str).unwrap_or_default();
     let scheme = Url::parse(text).map(|url| url.scheme().to_owned()).unwrap_or_default();
     match scheme.as_str() {
         "http" | "https" | "data" => Ok(()),
         _ if matches!(text, "" | "about:blank") => Ok(()),
-        _ => Err("only addresses of http and https can be opened".to_owned()),
+        _ => Err("only http and https addresses can be opened".to_owned()),
     }
 }
 
 fn of_the_web(url: &Value) -> Result<(), String> {
     match url.as_str().and_then(|text| Url::parse(text).ok()) {
         Some(url) if matches!(url.scheme(), "http" | "https") => Ok(()),
-        _ => Err("only addresses of http and https can be asked for".to_owned()),
+        _ => Err("only http and https addresses can be requested".to_owned()),
     }
 }
 

@@ -1,5 +1,5 @@
-//! What a client sees of a browser that has pages of others beside those of its session: its own context, as if there were no
-//! other. The browser cannot be told to attach to the pages of one context, so that is done for the client page by page.
+//! View of a client on a shared browser: only its own context exists for it. Chromium cannot auto-attach to the pages
+//! of one context, so the relay attaches the client page by page.
 
 use std::collections::HashSet;
 
@@ -9,11 +9,11 @@ use super::Bounds;
 use super::call::Params;
 use super::policy::OF_A_CONTEXT;
 
-/// Numbers of calls that are ours; those of clients are below.
+/// First id of the relay's own calls; clients must use smaller ones.
 pub(super) const FIRST_OWN_CALL: u64 = 1 << 53;
-/// Most pages and workers of one context.
+/// Maximum number of pages and workers of one context.
 pub(super) const MAX_TARGETS: usize = 10;
-/// Methods that reach beyond a context, whatever they name.
+/// Methods that affect more than one context.
 const REFUSED: &[&str] = &[
     "Browser.cancelDownload",
     "Browser.getWindowBounds",
@@ -22,7 +22,7 @@ const REFUSED: &[&str] = &[
     "Target.createBrowserContext",
     "Target.disposeBrowserContext",
 ];
-/// Methods that name one target.
+/// Methods that name a target.
 pub(super) const OF_A_TARGET: &[&str] = &[
     "Browser.getWindowForTarget",
     "Target.activateTarget",
@@ -30,7 +30,7 @@ pub(super) const OF_A_TARGET: &[&str] = &[
     "Target.closeTarget",
     "Target.getTargetInfo",
 ];
-/// What may be said to the browser itself; everything else is for pages.
+/// Methods allowed on the session of the browser itself; all others are for pages.
 const TO_THE_BROWSER: &[&str] = &[
     "Browser.getVersion",
     "Browser.getWindowForTarget",
@@ -47,14 +47,14 @@ const TO_THE_BROWSER: &[&str] = &[
     "Target.setDiscoverTargets",
 ];
 
-/// What a client of a shared browser has asked for, and what it has been told.
+/// State of a client in a shared browser.
 #[derive(Default)]
 pub(super) struct Shared {
-    /// Whether it wants to be attached to every page.
+    /// Whether the client has requested auto-attach.
     pub(super) attaches: bool,
-    /// Targets of its context that it knows of.
+    /// Targets of its context that it knows.
     known: HashSet<String>,
-    /// Messages that it gets once our own calls have been answered.
+    /// Messages that are held back until the relay's own calls are answered.
     owed: Vec<Owed>,
     last_call: u64,
 }
@@ -64,15 +64,15 @@ struct Owed {
     message: String,
 }
 
-/// Checks a call beyond what is checked for every session. `is_root` is one to the browser itself.
+/// Checks a call beyond [`super::policy`]. `is_root` says that it is for the browser itself.
 ///
 /// # Errors
-/// Why it is refused.
+/// A message for the client if the call is refused.
 pub(super) fn check(method: &str, params: &mut Params<'_>, bounds: &Bounds, is_root: bool) -> Result<(), String> {
     let of_a_context = OF_A_CONTEXT.contains(&method);
     let for_another = match is_root {
         true => !of_a_context && !TO_THE_BROWSER.contains(&method),
-        // A page would tell of the targets of all contexts.
+        // Discovery by a page would report the targets of all contexts.
         false => method == "Target.setDiscoverTargets",
     };
     if REFUSED.contains(&method) || for_another {
@@ -85,18 +85,18 @@ pub(super) fn check(method: &str, params: &mut Params<'_>, bounds: &Bounds, is_r
 }
 
 impl Shared {
-    /// A number for a call of our own.
+    /// Returns an id for a call of the relay itself.
     pub(super) fn number(&mut self) -> u64 {
         self.last_call += 1;
         FIRST_OWN_CALL + self.last_call
     }
 
-    /// The client gets the message when these calls have been answered.
+    /// Holds back a message until these calls are answered.
     pub(super) fn owe(&mut self, calls: HashSet<u64>, message: String) {
         self.owed.push(Owed { calls, message });
     }
 
-    /// One of our own calls has been answered: what the client gets now.
+    /// Handles the answer to a call of the relay itself. Returns the messages that are no longer held back.
     pub(super) fn answered(&mut self, call: u64) -> Vec<String> {
         for owed in &mut self.owed {
             owed.calls.remove(&call);
@@ -104,7 +104,7 @@ impl Shared {
         self.owed.extract_if(.., |owed| owed.calls.is_empty()).map(|owed| owed.message).collect()
     }
 
-    /// Whether an event of the browser itself is about the client's context.
+    /// Whether an event of the browser itself concerns the client's context.
     pub(super) fn hears(&mut self, method: &str, params: &Value, bounds: &Bounds) -> bool {
         let target = params["targetId"].as_str().unwrap_or_default();
         match method {
@@ -122,7 +122,7 @@ impl Shared {
         }
     }
 
-    /// Whether an event of a page may be heard: what it says of targets is of the client's own.
+    /// Whether the client may receive an event of a page: events about targets must concern its context.
     pub(super) fn hears_of_page(&self, method: &str, params: &Value, bounds: &Bounds) -> bool {
         match method {
             "Target.targetCreated" | "Target.targetInfoChanged" => bounds.has(&params["targetInfo"]),
@@ -133,10 +133,10 @@ impl Shared {
         }
     }
 
-    /// Methods whose results [`Shared::cut`] changes.
+    /// Methods whose results [`Shared::cut`] filters.
     pub(super) const CUT: &[&str] = &["Target.getTargets", "Target.getBrowserContexts"];
 
-    /// The result of a call without what is of others.
+    /// Removes what belongs to other contexts from a result.
     pub(super) fn cut(method: &str, result: &mut Value, bounds: &Bounds) {
         match method {
             "Target.getTargets" => {

@@ -1,14 +1,14 @@
-//! Messages as clients hear them, and how they get there.
+//! Messages to clients, and their delivery.
 
 use serde_json::Value;
 use tokio::sync::mpsc;
 
 use crate::cdp::Raw;
 
-/// Larger messages have a channel to themselves, so that what waits there is bounded by its bytes too.
+/// Size in bytes above which a message waits for an empty channel, which bounds the channel's memory.
 pub const LARGE_MESSAGE: usize = 256 << 10;
 
-/// Puts a message into a channel. A large one waits until it is alone there.
+/// Sends a message. A large one waits until the channel is empty.
 pub(super) async fn put(to: &mpsc::Sender<String>, message: String) -> Result<(), mpsc::error::SendError<()>> {
     let places = if message.len() > LARGE_MESSAGE { to.max_capacity() } else { 1 };
     if let Some(place) = to.reserve_many(places).await?.next() {
@@ -17,7 +17,7 @@ pub(super) async fn put(to: &mpsc::Sender<String>, message: String) -> Result<()
     Ok(())
 }
 
-/// An answer as the client hears it, with a result or an error in JSON.
+/// Formats an answer with its result or error, both as JSON.
 pub(super) fn answer(id: u64, outcome: Result<&str, &str>, session: Option<&str>) -> String {
     let (member, value) = match outcome {
         Ok(result) => ("result", result),
@@ -26,7 +26,7 @@ pub(super) fn answer(id: u64, outcome: Result<&str, &str>, session: Option<&str>
     format!(r#"{{"id":{id},"{member}":{value}{}}}"#, of_session(session))
 }
 
-/// An event as the client hears it.
+/// Formats an event.
 pub(super) fn event(method: &str, params: Option<&Raw>, session: Option<&str>) -> String {
     let params = params.map_or("{}".into(), Raw::text);
     format!(r#"{{"method":{},"params":{params}{}}}"#, Value::from(method), of_session(session))

@@ -1,4 +1,4 @@
-//! Answers that are files.
+//! Answers that are files instead of pages.
 
 use base64::Engine as _;
 use bytes::{Bytes, BytesMut};
@@ -6,28 +6,28 @@ use serde_json::{Value, json};
 
 use crate::cdp::{CdpError, Session};
 
-/// Bytes of a file that are read at a time.
+/// Size of one read, in bytes.
 const PIECE: u64 = 1 << 20;
 
-/// A file that came in place of a page.
+/// A downloaded file.
 pub(crate) struct Download {
     pub(crate) url: String,
     pub(crate) status: u16,
-    /// Names in lower case.
+    /// Headers, names in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Bytes,
-    /// Whether its end is missing because it is larger than allowed.
+    /// Whether the end is missing because of the size limit.
     pub(crate) is_cut: bool,
 }
 
 impl Download {
-    /// First value of a header, by its name in lower case.
+    /// Returns the first value of a header, given its name in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// Types under `text/` that Chromium saves instead of showing them (`mime_util.cc`).
+/// Subtypes of `text` that Chromium downloads instead of showing (`mime_util.cc`).
 const SAVED_TEXTS: &[&str] = &[
     "calendar",
     "x-calendar",
@@ -53,11 +53,12 @@ const SAVED_TEXTS: &[&str] = &[
     "x-ms-contact",
 ];
 
-/// Types under `application/` that it shows.
+/// Subtypes of `application` that Chromium shows.
 const SHOWN_APPLICATIONS: &[&str] =
     &["xhtml+xml", "xml", "json", "javascript", "x-javascript", "ecmascript", "x-ecmascript", "ld+json"];
 
-/// Whether the answer that `Fetch.requestPaused` tells of is a file. Answers without a body and redirects are none.
+/// Whether the answer of a `Fetch.requestPaused` is a file. Redirects and answers without a body are not. `by_force`
+/// treats any other answer as a file.
 pub(super) fn is_file(params: &Value, by_force: bool) -> bool {
     let status = params["responseStatusCode"].as_u64().unwrap_or_default();
     if !(200..600).contains(&status) || matches!(status, 204 | 205) || (300..400).contains(&status) {
@@ -72,7 +73,8 @@ pub(super) fn is_file(params: &Value, by_force: bool) -> bool {
     by_force || is_attachment(header("content-disposition")) || is_saved(header("content-type"))
 }
 
-/// RFC 6266 section 4.2: what is not known is an attachment; Chromium takes only what begins with a word as one.
+/// Whether a `Content-Disposition` means a download. RFC 6266 section 4.2: unknown types do; like Chromium, a value
+/// without a type does not.
 fn is_attachment(disposition: &str) -> bool {
     let kind = disposition.split(';').next().unwrap_or_default().trim();
     !kind.is_empty() && !kind.eq_ignore_ascii_case("inline") && !kind.contains('=')
@@ -85,12 +87,12 @@ fn is_saved(content_type: &str) -> bool {
         "text" => SAVED_TEXTS.contains(&name),
         "application" => !SHOWN_APPLICATIONS.contains(&name) && !name.ends_with("+xml") && !name.ends_with("+json"),
         "multipart" => false,
-        // Pictures, sound and video are shown in an empty page of Chromium's own, which says nothing.
+        // Images, audio and video are shown in a page of Chromium's own, which has no content of the site.
         _ => name != "svg+xml",
     }
 }
 
-/// Reads the body, up to the limit and one byte.
+/// Reads the body up to the limit; stops with `is_cut` as soon as it is exceeded.
 pub(super) async fn take(session: &Session, params: &Value, limit: u64) -> Result<Download, CdpError> {
     let id = json!({"requestId": params["requestId"]});
     let stream = session.call("Fetch.takeResponseBodyAsStream", id).await?["stream"].take();

@@ -1,4 +1,4 @@
-//! The header lines of a request that carries something of the caller's.
+//! Adds the caller's headers to requests, and removes them from redirects to other origins.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::visit::HeadersFor;
 
-/// Fields that are Chromium's, or that are set by other means than header lines.
+/// Headers that Chromium controls, or that are set by other means.
 const NOT_HERE: &[&str] = &[
     "accept-charset",
     "accept-encoding",
@@ -29,39 +29,39 @@ const NOT_HERE: &[&str] = &[
 
 const COOKIE: &str = "cookie";
 
-/// How many requests are remembered for their redirects.
+/// Maximum number of requests that are remembered for their redirects.
 const MAX_REMEMBERED: usize = 10_000;
 
-/// What the caller gave, and which requests have it.
+/// Headers of the caller, and the requests that they were added to.
 pub(super) struct Lines<'a> {
     headers: &'a HeadersFor<'a>,
     is_empty: bool,
     added: Mutex<Added>,
 }
 
-/// Names of the lines that were added to requests, which Chromium would take along when they are redirected.
+/// Names of the headers added to each request. Chromium would keep them on redirects.
 #[derive(Default)]
 struct Added {
     names: HashMap<String, Vec<String>>,
-    /// All names that were ever added.
+    /// Names of all headers ever added.
     ever: Vec<String>,
-    /// Whether there were more requests than are remembered.
+    /// Whether there were too many requests to remember.
     is_cut: bool,
 }
 
 impl<'a> Lines<'a> {
-    /// For a visit to `url`.
+    /// Creates the state for a visit to `url`.
     pub(super) fn new(url: &Url, headers: &'a HeadersFor<'a>) -> Self {
         let is_empty = !headers(url).iter().any(|(name, _)| is_line(name));
         Self { headers, is_empty, added: Mutex::default() }
     }
 
-    /// Whether no request of the visit gets any.
+    /// Whether no request of the visit gets any headers.
     pub(super) fn is_empty(&self) -> bool {
         self.is_empty
     }
 
-    /// All header lines of a request when they are to differ from what Chromium would send. `params` are those of
+    /// Returns all headers of a request if they differ from what Chromium would send. `params` are those of
     /// `Fetch.requestPaused`.
     pub(super) fn of(&self, url: &str, params: &Value) -> Option<Vec<Value>> {
         if self.is_empty {
@@ -81,7 +81,7 @@ impl<'a> Lines<'a> {
         added.put(id, given.iter().map(|(name, _)| name.clone()).collect());
         drop(added);
         let known = params["request"]["headers"].as_object();
-        // Chromium shows here what the site has set, and sends it besides, so it comes back into the line unchanged.
+        // Chromium lists the cookies that the site has set and still sends them, so they must stay in the header.
         let stored = known.into_iter().flatten().find(|(name, _)| name.eq_ignore_ascii_case(COOKIE));
         let stored = stored.and_then(|(_, value)| value.as_str()).unwrap_or_default();
         for (name, value) in given.iter_mut().filter(|(name, _)| name.eq_ignore_ascii_case(COOKIE)) {
@@ -91,6 +91,7 @@ impl<'a> Lines<'a> {
         let is_ours = |name: &str| {
             before.iter().chain(given.iter().map(|(name, _)| name)).any(|known| known.eq_ignore_ascii_case(name))
         };
+        // `Fetch.continueRequest` replaces all headers, so those of Chromium are repeated.
         let kept = known.into_iter().flatten().filter(|(name, _)| !is_ours(name));
         let kept = kept.map(|(name, value)| json!({"name": name, "value": value}));
         Some(kept.chain(given.iter().map(|(name, value)| json!({"name": name, "value": value}))).collect())
@@ -98,7 +99,8 @@ impl<'a> Lines<'a> {
 }
 
 impl Added {
-    /// What was added to a request before it was redirected; all that may have been when that is not known any more.
+    /// Returns the headers that were added before a redirect; all that were ever added if the request is not
+    /// remembered.
     fn take(&mut self, id: &str, is_redirect: bool) -> Vec<String> {
         match self.names.remove(id) {
             Some(names) => names,
@@ -124,7 +126,7 @@ impl Added {
     }
 }
 
-/// The caller's cookies, then those of the site, which win over pairs of the same name.
+/// Merges the caller's cookies with those of the site, which win if names are equal.
 fn merged(given: &str, stored: &str) -> String {
     let set: Vec<&str> = pairs(stored).map(name_of).collect();
     let kept = pairs(given).filter(|pair| !set.contains(&name_of(pair)));
@@ -139,7 +141,7 @@ fn name_of(pair: &str) -> &str {
     pair.split('=').next().unwrap_or_default().trim_end()
 }
 
-/// Whether a header of the caller is sent as a line.
+/// Whether a header of the caller may be added to requests.
 fn is_line(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     !NOT_HERE.contains(&name.as_str()) && !name.starts_with("proxy-") && !name.starts_with("sec-")
@@ -157,7 +159,7 @@ mod tests {
         }
     }
 
-    /// The lines of a request, as `name: value`.
+    /// Returns the headers of a request, as `name: value`.
     #[expect(clippy::needless_pass_by_value, reason = "calls write it in place")]
     fn of(lines: &Lines<'_>, url: &str, id: &str, redirected: bool, headers: Value) -> Option<Vec<String>> {
         let mut params = json!({"networkId": id, "resourceType": "Image", "request": {"headers": headers}});

@@ -1,4 +1,4 @@
-//! What a page asks for is looked at before it is sent, and the answers that are documents before they are shown.
+//! Interception of a page's requests before they are sent, and of documents before they are shown.
 
 mod download;
 mod lines;
@@ -16,35 +16,36 @@ use lines::Lines;
 
 pub(crate) use download::Download;
 
-/// Schemes that a page may ask for. What Chromium does not show to us (`data:`, `blob:`, WebSocket) needs no network or
-/// goes through the proxy.
+/// Schemes that a page may request. Requests that are not intercepted (`data:`, `blob:`, WebSocket) need no network or
+/// use the proxy.
 const SCHEMES: &[&str] = &["http", "https", "data", "blob", "about", "ws", "wss"];
 
-/// Says whether a request is kept out: its address, the address of the page, what it is for.
+/// Function that decides whether a request is blocked, given its address, the address of the page, and the resource
+/// type.
 pub(crate) type Blocker = dyn Fn(&str, &str, ResourceKind) -> bool + Send + Sync;
 
-/// Who looks at the requests of one visit.
+/// Interceptor of the requests of one visit.
 pub(crate) struct Requests<'a> {
     lines: Lines<'a>,
     blocker: Option<&'a Blocker>,
     max_body: u64,
     download: Mutex<Option<Download>>,
-    /// Number of the document that was shown before the visit went anywhere.
+    /// Number of the document that was shown before the visit navigated.
     before: AtomicU64,
-    /// Whether any answer to the first document is taken as a file.
+    /// Whether any answer to the first document is treated as a file.
     takes_all: AtomicBool,
 }
 
 impl<'a> Requests<'a> {
-    /// For a visit to `url`.
+    /// Creates the interceptor for a visit to `url`.
     pub(crate) fn new(url: &Url, headers: &'a HeadersFor<'a>, blocker: Option<&'a Blocker>, max_body: u64) -> Self {
         let (lines, download) = (Lines::new(url, headers), Mutex::default());
         let (before, takes_all) = (AtomicU64::new(0), AtomicBool::new(false));
         Self { lines, blocker, max_body, download, before, takes_all }
     }
 
-    /// The call that makes Chromium ask, for the page and for each session below it. Only documents are asked about when
-    /// nothing else needs it: every question costs a trip to us and back.
+    /// Returns the call that enables interception, for the page and for each session below it. Only documents are
+    /// intercepted if that suffices: every interception costs a round trip.
     pub(crate) fn enable(&self) -> (&'static str, Value) {
         let all = !self.lines.is_empty() || self.blocker.is_some();
         let asked =
@@ -53,32 +54,32 @@ impl<'a> Requests<'a> {
         ("Fetch.enable", json!({"patterns": [asked, answered]}))
     }
 
-    /// Most bytes of a file.
+    /// Returns the size limit of a file, in bytes.
     pub(crate) fn max_body(&self) -> u64 {
         self.max_body
     }
 
-    /// The file, when the page turned out to be one.
+    /// Returns the file if the URL turned out to be one.
     pub(crate) fn take_download(&self) -> Option<Download> {
         self.download.lock().take()
     }
 
-    /// The next document is what the visit is about; `number` is that of the one that is shown now.
+    /// Declares the next document to be the first one of the visit; `number` is that of the current document.
     pub(crate) fn begin(&self, number: u64) {
         self.before.store(number, Ordering::Relaxed);
     }
 
-    /// From now on the answer to the first document is a file, whatever it says.
+    /// Treats any answer to the first document as a file from now on.
     pub(crate) fn take_all(&self) {
         self.takes_all.store(true, Ordering::Relaxed);
     }
 
-    /// Answers until the session ends.
+    /// Handles requests until the session ends.
     pub(crate) async fn serve(&self, tab: &Tab, mut events: Events) {
         while let Some(event) = events.next().await {
             if event.method == "Fetch.requestPaused" {
                 let session = tab.session_of(&event);
-                // A request that is gone meanwhile is nobody's concern.
+                // Fails only if the request is gone meanwhile.
                 let _ = self.decide(tab, &session, &event).await;
             }
         }
@@ -112,7 +113,7 @@ impl<'a> Requests<'a> {
         !is_page(tab, params) && self.blocker.is_some_and(|blocks| blocks(url, &tab.document().url, kind))
     }
 
-    /// A document is there: it is shown unless it is a file that the visit is about.
+    /// Handles the answer to a document: shown, unless it is a file that the visit is about.
     async fn answered(&self, tab: &Tab, session: &Session, params: &Value) -> Result<(), CdpError> {
         let is_main = is_page(tab, params);
         let is_first = is_main && tab.document().number == self.before.load(Ordering::Relaxed);
@@ -124,7 +125,7 @@ impl<'a> Requests<'a> {
             session.post("Fetch.failRequest", abort).await;
             return Ok(());
         }
-        // A script that leads to a file, or to where nobody may go, leads nowhere: the page stays as it is.
+        // A later navigation to a file or a blocked address is aborted, so that the page stays.
         let leads_nowhere = || download::is_file(params, false) || is_refused(params) || !tab.may_move();
         if is_main && !is_first && leads_nowhere() {
             let abort = json!({"requestId": params["requestId"], "errorReason": "Aborted"});
@@ -136,12 +137,12 @@ impl<'a> Requests<'a> {
     }
 }
 
-/// Whether it is about a document of the main frame.
+/// Whether the request is for a document of the main frame.
 fn is_page(tab: &Tab, params: &Value) -> bool {
     params["resourceType"] == "Document" && tab.main_frame().is_some_and(|main| params["frameId"] == main.0.as_ref())
 }
 
-/// Whether there is no answer of the site, but one of our proxy or none.
+/// Whether the answer does not come from the site: a network error, or an error page of our proxy.
 fn is_refused(params: &Value) -> bool {
     let mut lines = params["responseHeaders"].as_array().into_iter().flatten();
     params["responseErrorReason"].is_string()

@@ -1,4 +1,4 @@
-//! Why an attempt at a visit brought nothing, and who is to blame.
+//! Failure of an attempt at a visit, and its cause: the page or the browser.
 
 use crate::Browser;
 use crate::context::Context;
@@ -6,21 +6,21 @@ use crate::error::BrowserError;
 use crate::process::Process;
 use crate::visit::Visit;
 
-/// What a page has too much of that was ended for its memory.
+/// Exceeded quantity of a page that was killed for its memory.
 const MEMORY: &str = "bytes of memory in the browser (browser.max_page_memory_mib)";
 
-/// Why an attempt brought nothing, and whether another one may.
+/// Failure of an attempt, and whether the browser has ended.
 pub(super) struct Failure {
     pub(super) error: BrowserError,
     pub(super) is_browser_gone: bool,
 }
 
 impl Failure {
-    /// As it is told: that a browser ended, with all its pages, is not this page's fault.
+    /// Returns the error for the caller. The end of a whole browser is not the fault of this page.
     pub(super) fn told(self) -> BrowserError {
         match self.error {
             BrowserError::Crashed if self.is_browser_gone => {
-                BrowserError::Unavailable { reason: "it ended while it worked on the page; try again".to_owned() }
+                BrowserError::Unavailable { reason: "the browser ended during the visit; try again".to_owned() }
             }
             error => error,
         }
@@ -34,7 +34,7 @@ impl From<BrowserError> for Failure {
 }
 
 impl Browser {
-    /// Whether the page itself is to blame for the end of an attempt, which is remembered, or its browser.
+    /// Determines whether the page or its browser caused the failure, and remembers noisy pages.
     pub(super) async fn judge(
         &self,
         visit: &Visit<'_>,

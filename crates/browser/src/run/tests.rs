@@ -1,4 +1,4 @@
-//! What errors of Chromium and content types become.
+//! Tests of the mapping of Chromium's errors and of content types.
 
 use super::visited::as_utf8;
 use super::{BrowserError, named};

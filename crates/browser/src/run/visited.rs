@@ -1,4 +1,4 @@
-//! What a visit brings, put together.
+//! Assembles the result of a visit.
 
 use std::time::Duration;
 
@@ -13,13 +13,13 @@ use crate::state;
 use crate::visit::{Acted, State, Visited};
 
 impl Run<'_> {
-    /// Of a URL that is a file.
+    /// Returns the result for a URL that is a file.
     pub(super) async fn file(&self, file: Download) -> Result<Visited, BrowserError> {
         if file.is_cut || self.context.proxy.is_spent() {
             return Err(BrowserError::TooLarge { what: "file", limit: self.requests.max_body() });
         }
         let header = |name: &str| file.header(name).map(str::to_owned);
-        // What a coding was taken off of has another length.
+        // The length applies to the encoded body only.
         let length = header("content-length").filter(|_| header("content-encoding").is_none());
         if length.and_then(|length| length.parse().ok()).is_some_and(|length: usize| file.body.len() < length) {
             return Err(BrowserError::Site { reason: "the file was cut short".to_owned() });
@@ -55,10 +55,10 @@ impl Run<'_> {
         }
     }
 
-    /// Of a page.
+    /// Returns the result for a page.
     ///
     /// # Errors
-    /// When its state is wanted and cannot be had.
+    /// If its state is wanted and cannot be saved.
     pub(super) async fn visited(
         &self,
         acted: Acted,
@@ -67,7 +67,7 @@ impl Run<'_> {
     ) -> Result<Visited, BrowserError> {
         let document = self.tab().document();
         let body = self.tab().body().unwrap_or_default();
-        // Whichever of the two is worked on: the other one goes first.
+        // Later steps work on one of the two and drop the other, so only the larger counts.
         self.results.add(body.bytes.len().max(shown.dom.len())).await?;
         let content_type =
             document.header("content-type").map(|sent| if body.is_text { as_utf8(sent) } else { sent.to_owned() });
@@ -88,7 +88,7 @@ impl Run<'_> {
         })
     }
 
-    /// The windows that the page wanted to open, as far as there are pages at their addresses.
+    /// Returns the http and https addresses of windows that the page tried to open.
     fn windows(&self) -> Vec<Url> {
         let urls = self.tab().windows().into_iter().filter_map(|url| Url::parse(&url).ok());
         urls.filter(|url| matches!(url.scheme(), "http" | "https")).collect()
@@ -105,7 +105,7 @@ impl Run<'_> {
     }
 }
 
-/// A content type whose text was made UTF-8.
+/// Replaces the charset of a content type whose text was converted to UTF-8.
 pub(super) fn as_utf8(content_type: &str) -> String {
     let mut parts: Vec<_> = content_type.split(';').map(str::trim).collect();
     parts.retain(|part| !part.to_ascii_lowercase().starts_with("charset"));

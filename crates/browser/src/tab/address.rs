@@ -1,4 +1,4 @@
-//! What a request asks for, as far as one is compared with another.
+//! Fingerprints of requests, for recognizing repetitions.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -6,24 +6,24 @@ use serde_json::Value;
 
 use super::ResourceKind;
 
-/// What is looked at of an address or a body, in characters.
+/// Number of bytes of an address or a body that are compared.
 const MAX_CHARS: usize = 500;
-/// A shorter name in a path is no time and no lot.
+/// Minimum length of a path segment that is treated as a timestamp or random value.
 const MIN_LOT: usize = 6;
 
-/// Three views of the same request, each as a hash.
+/// Three fingerprints of a request, from exact to coarse, each a hash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Address {
-    /// All of it: method, address and body.
+    /// Method, address and body.
     pub(crate) exact: u64,
-    /// The same without what counts, tells the time or is drawn by lot.
+    /// Method, address and body without counters, timestamps and random values.
     pub(crate) folded: u64,
-    /// Method and path, without the query.
+    /// Endpoint: method and path without the query.
     pub(crate) place: u64,
 }
 
 impl Address {
-    /// That of something a script asks.
+    /// Returns the fingerprints of a script's request.
     pub(crate) fn of(method: &str, url: &str, body: &str) -> Self {
         let path = path(url);
         let query = fold(&url[path.len()..], 1);
@@ -35,14 +35,14 @@ impl Address {
         }
     }
 
-    /// That of a file, which is another one with each name.
+    /// Returns the fingerprints of a file, where every path is another file.
     fn of_file(url: &str) -> Self {
         let path = path(url);
         let query = fold(&url[path.len()..], 1);
         Self { exact: hash([url, "", "", ""]), folded: hash([path, &query, "", ""]), place: hash([path, "", "", ""]) }
     }
 
-    /// That of a `Network.requestWillBeSent`.
+    /// Returns the fingerprints of a `Network.requestWillBeSent`.
     pub(crate) fn of_event(kind: ResourceKind, params: &Value) -> Self {
         let request = &params["request"];
         let text = |name: &str| request[name].as_str().unwrap_or_default();
@@ -63,7 +63,7 @@ fn hash(parts: [&str; 4]) -> u64 {
     hasher.finish()
 }
 
-/// Words that have a digit in them all become the same, if they are not shorter than `least`.
+/// Replaces words of at least `least` bytes that contain a digit by `0`.
 fn fold(text: &str, least: usize) -> String {
     let mut folded = String::with_capacity(text.len().min(MAX_CHARS));
     for part in text

@@ -1,4 +1,4 @@
-//! The bytes of documents, as the server sent them.
+//! Response bodies of documents.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,21 +11,21 @@ use serde_json::{Value, json};
 use super::View;
 use crate::cdp::Session;
 
-/// Documents whose bytes are kept: the one that is shown, and one that may be shown next.
+/// Number of documents whose bodies are kept: the current one, and one that may be shown next.
 const MAX_BODIES: usize = 2;
 
-/// What a document consists of.
+/// Body of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Body {
-    /// Without content coding.
+    /// Decoded bytes.
     pub(crate) bytes: Bytes,
-    /// Whether Chromium has made UTF-8 of it already, whatever the head of the answer says.
+    /// Whether Chromium has converted it to UTF-8, regardless of the declared charset.
     pub(crate) is_text: bool,
-    /// Whether its end is missing: it is over the limit, or not there yet.
+    /// Whether the end is missing: it is over the size limit or has not arrived yet.
     pub(crate) is_cut: bool,
 }
 
-/// The bodies of the last documents.
+/// Bodies of the latest documents.
 pub(super) struct Bodies {
     list: VecDeque<Part>,
     limit: usize,
@@ -33,9 +33,9 @@ pub(super) struct Bodies {
 
 struct Part {
     loader: String,
-    /// What had come before we asked; none until we know.
+    /// Bytes from before the streaming began; `None` until Chromium has returned them.
     head: Option<Bytes>,
-    /// What came since.
+    /// Bytes streamed since then.
     tail: BytesMut,
     is_text: bool,
     is_cut: bool,
@@ -64,7 +64,7 @@ impl Bodies {
         self.list.truncate(MAX_BODIES);
     }
 
-    /// Reads `Network.dataReceived`, which brings bytes once they were asked for.
+    /// Handles `Network.dataReceived`, which has the bytes once streaming is enabled.
     pub(super) fn more(&mut self, params: &Value) {
         let limit = self.limit;
         let Some(data) = params["data"].as_str() else { return };
@@ -75,19 +75,19 @@ impl Bodies {
         part.tail.extend_from_slice(&bytes[..bytes.len().min(room)]);
     }
 
-    /// The answer is complete, or broke off.
+    /// Marks a body as complete or broken off.
     pub(super) fn end(&mut self, loader: &str) {
         if let Some(part) = self.part(loader) {
             part.is_done = true;
         }
     }
 
-    /// Whether nothing of a document is still to come.
+    /// Whether a body is complete or broken off.
     pub(super) fn has_ended(&self, loader: &str) -> bool {
         self.list.iter().any(|part| part.loader == loader && part.is_done)
     }
 
-    /// Whether a document has begun to come and its end has not been told.
+    /// Whether a body has begun to arrive and is not complete.
     pub(super) fn is_coming(&self, loader: &str) -> bool {
         self.list.iter().any(|part| part.loader == loader && !part.is_done)
     }
@@ -102,7 +102,7 @@ impl Bodies {
         }
     }
 
-    /// The bytes of a document; none when they are not known.
+    /// Returns the body of a document, if it is known.
     pub(super) fn of(&self, loader: &str) -> Option<Body> {
         let part = self.list.iter().find(|part| part.loader == loader)?;
         let head = part.head.as_ref()?;
@@ -114,11 +114,12 @@ impl Bodies {
     }
 }
 
-/// Follows the body of a document whose head is there. A document's request has the name of its load.
+/// Starts to collect the body of a document whose headers have arrived. The request of a document has the id of its
+/// load.
 pub(super) fn follow(view: &Arc<View>, session: &Session, loader: &str) {
     view.bodies.lock().begin(loader);
     let (view, session, loader) = (Arc::clone(view), session.clone(), loader.to_owned());
-    // Of its own: a page that hangs does not answer.
+    // In a task of its own: a page that hangs does not answer.
     tokio::spawn(async move {
         if let Some((head, is_text)) = ask(&session, &loader).await {
             view.bodies.lock().set_head(&loader, head, is_text);
@@ -131,7 +132,7 @@ async fn ask(session: &Session, loader: &str) -> Option<(Vec<u8>, bool)> {
     if let Ok(answer) = session.call("Network.streamResourceContent", id.clone()).await {
         return Some((STANDARD.decode(answer["bufferedData"].as_str()?).ok()?, false));
     }
-    // A short one is complete before it can be followed.
+    // A short body is complete before it can be streamed.
     let answer = session.call("Network.getResponseBody", id).await.ok()?;
     let text = answer["body"].as_str()?;
     if answer["base64Encoded"] == true {

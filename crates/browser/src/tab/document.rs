@@ -1,49 +1,50 @@
-//! What is known about the document of the main frame.
+//! State of the main frame's document.
 
 use std::collections::VecDeque;
 
 use serde_json::Value;
 
-/// How many answers are remembered: a document may be shown long after its answer came, by history.
+/// Number of answers that are remembered: going back in history can show a document long after its answer.
 const MAX_ANSWERS: usize = 16;
 
-/// The document that the main frame shows.
+/// Document of the main frame.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Document {
-    /// Where it is, with what scripts made of the address.
+    /// Current URL, including changes by scripts.
     pub(crate) url: String,
-    /// HTTP status; 0 while there is no document, or when it came from no server.
+    /// HTTP status; 0 if there is no document or it came from no server.
     pub(crate) status: u16,
-    /// Headers of its answer as they were sent, names in lower case.
+    /// Response headers, names in lower case.
     pub(crate) headers: Vec<(String, String)>,
-    /// Chromium's word for why there is no document, such as `net::ERR_CONNECTION_RESET`: what is shown is its own page.
+    /// Chromium's error, such as `net::ERR_CONNECTION_RESET`, if the document failed to load and an error page is
+    /// shown.
     pub(crate) failure: Option<String>,
-    /// Chromium's word for why the end of the document is missing, as `failure`.
+    /// Chromium's error if the end of the document is missing.
     pub(crate) cut_short: Option<String>,
-    /// Name of this load in the protocol; another one for every document.
+    /// Id of the load in the protocol, unique for every document.
     pub(crate) loader: String,
-    /// How many documents the main frame has shown so far, this one included; the blank one of the beginning is not counted.
+    /// Number of documents that the main frame has shown so far, including this one but not the initial blank page.
     pub(crate) number: u64,
 }
 
 impl Document {
-    /// First value of a header, by its name in lower case.
+    /// Returns the first value of a header, given its name in lower case.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
 
-/// The document and the answers that documents are made of.
+/// Current document, and the answers from which documents are built.
 #[derive(Default)]
 pub(super) struct Documents {
     pub(super) now: Document,
-    /// The last address that a document of the main frame was asked for at.
+    /// URL of the last request for a document of the main frame.
     pub(super) asked: String,
     answers: VecDeque<Answer>,
     failures: VecDeque<(String, String)>,
 }
 
-/// Whether an answer that failed so is without its end. A page may stop it by itself, and is complete for those who look at it.
+/// Whether an error means a truncated document. `ERR_ABORTED` does not: the page itself has stopped loading.
 fn breaks_off(reason: &str) -> bool {
     reason != "net::ERR_ABORTED"
 }
@@ -55,7 +56,7 @@ struct Answer {
 }
 
 impl Documents {
-    /// Reads `Network.responseReceived` of a document of the main frame.
+    /// Handles `Network.responseReceived` of a document of the main frame.
     pub(super) fn answered(&mut self, params: &Value) {
         let response = &params["response"];
         let loader = params["loaderId"].as_str().unwrap_or_default().to_owned();
@@ -65,7 +66,7 @@ impl Documents {
         self.answers.truncate(MAX_ANSWERS);
     }
 
-    /// A document did not come: `Network.loadingFailed`, whose request is named like its load.
+    /// Handles `Network.loadingFailed` of a document, whose request has the id of its load.
     pub(super) fn failed(&mut self, loader: &str, reason: &str) {
         if self.now.loader == loader && self.now.failure.is_none() {
             self.now.cut_short = breaks_off(reason).then(|| reason.to_owned());
@@ -74,7 +75,7 @@ impl Documents {
         self.failures.truncate(MAX_ANSWERS);
     }
 
-    /// Reads the `frame` of `Page.frameNavigated`. Returns the name of the load.
+    /// Handles the `frame` of `Page.frameNavigated`. Returns the id of the load.
     pub(super) fn committed(&mut self, frame: &Value) -> String {
         let text = |name: &str| frame[name].as_str().unwrap_or_default();
         let loader = text("loaderId").to_owned();
@@ -95,7 +96,7 @@ impl Documents {
     }
 }
 
-/// Reads headers of the protocol, where several values of a name stand on lines of their own.
+/// Converts headers of the protocol, where several values of a name are separated by line breaks.
 pub(super) fn headers(object: &Value) -> Vec<(String, String)> {
     let all = object.as_object().into_iter().flatten();
     let pairs = all.flat_map(|(name, value)| {

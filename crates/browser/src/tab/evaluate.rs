@@ -1,4 +1,4 @@
-//! Calling functions in a page.
+//! Evaluation of functions in a page.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -6,26 +6,26 @@ use tokio::time::Instant;
 use super::{FrameId, Tab};
 use crate::cdp::{CdpError, Session};
 
-/// Name of our own world in every frame.
+/// Name of our isolated world in every frame.
 const OWN_WORLD: &str = "quarry";
 
-/// Where a function runs.
+/// JavaScript world in which a function runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum World {
-    /// A world of our own: the same document, but other globals and prototypes, which the scripts of the page can neither
-    /// see nor change. It reads the documents of all frames, those of other origins too.
+    /// Isolated world of our own: same document, but separate globals and prototypes, which the page's scripts can
+    /// neither see nor change. Can read the documents of all frames, including cross-origin ones.
     Own,
-    /// The world of the page's scripts.
+    /// The page's own world.
     Page,
 }
 
 impl Tab {
-    /// Calls a JavaScript function, given as its declaration, in the main frame, with JSON arguments, and returns its JSON
-    /// value: `null` for what JSON cannot say. A promise is awaited.
+    /// Calls a JavaScript function, given as a declaration, in the main frame with JSON arguments. Returns its JSON
+    /// value, `null` for values without a JSON form. A promise is awaited.
     ///
     /// # Errors
-    /// `Script` when it throws, `Navigated` when the document is replaced meanwhile, `Timeout` at the deadline (the
-    /// function then may still run), and those of [`Session::call`].
+    /// `Script` if it throws, `Navigated` if the document is replaced meanwhile, `Timeout` at the deadline (the
+    /// function may keep running), and errors of [`Session::call`].
     pub(crate) async fn evaluate(
         &self,
         world: World,
@@ -37,10 +37,10 @@ impl Tab {
         self.evaluate_in(&main, world, function, args, deadline).await
     }
 
-    /// As [`Tab::evaluate`], in a frame.
+    /// Calls a function like [`Tab::evaluate`], in a frame.
     ///
     /// # Errors
-    /// As there.
+    /// Errors of [`Tab::evaluate`].
     #[expect(
         clippy::too_many_arguments,
         reason = "where, what, with what, until when: each call site reads as a sentence"
@@ -62,10 +62,10 @@ impl Tab {
         tokio::time::timeout_at(deadline, run).await.unwrap_or(Err(CdpError::Timeout))
     }
 
-    /// As [`Tab::evaluate`], with a node of the main frame as `this`, by its number (`backendNodeId`).
+    /// Calls a function like [`Tab::evaluate`], with a node of the main frame (`backendNodeId`) as `this`.
     ///
     /// # Errors
-    /// As there, and `Refused` when the node is gone.
+    /// Errors of [`Tab::evaluate`], and `Refused` if the node is gone.
     #[expect(
         clippy::too_many_arguments,
         reason = "where, what, with what, until when: each call site reads as a sentence"
@@ -97,7 +97,7 @@ impl Tab {
     async fn call_in_own_world(&self, frame: &FrameId, function: &str, args: &[Value]) -> Result<Value, CdpError> {
         let (session, known) = self.place(frame).ok_or(CdpError::Navigated)?;
         if let Some(world) = known {
-            // A world that was there before the document was replaced: the function has not begun in it.
+            // `NoContext`: the world belongs to an earlier document, and the function has not run. A new world is made.
             match call_in_context(&session, world, function, args).await {
                 Err(CdpError::NoContext) => {}
                 result => return result,
@@ -111,7 +111,7 @@ impl Tab {
     }
 
     async fn make_own_world(&self, session: &Session, frame: &FrameId) -> Result<i64, CdpError> {
-        // The protocol spells it so.
+        // The typo is part of the protocol.
         let params = json!({"frameId": frame.0.as_ref(), "worldName": OWN_WORLD, "grantUniveralAccess": true});
         let made = session.call("Page.createIsolatedWorld", params).await?;
         let world = made["executionContextId"].as_i64();
@@ -122,8 +122,8 @@ impl Tab {
         Ok(world)
     }
 
-    /// Goes by the document of the frame: its world has a number only for those who listen to every world (`Runtime.enable`),
-    /// which pages notice.
+    /// Calls a function in the page's world. In frames it is reached through the document: worlds have ids only after
+    /// `Runtime.enable`, which pages can detect.
     async fn call_in_page(&self, frame: &FrameId, function: &str, args: &[Value]) -> Result<Value, CdpError> {
         let (session, _) = self.place(frame).ok_or(CdpError::Navigated)?;
         if self.main_frame().as_ref() == Some(frame) {

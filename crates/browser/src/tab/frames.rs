@@ -1,4 +1,4 @@
-//! The frames of a page, as Chromium tells of them.
+//! Frames of a page.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::cdp::Session;
 
-/// More frames than any honest page has; further ones are not kept.
+/// Maximum number of frames that are tracked; real pages have fewer.
 const MAX_FRAMES: usize = 1000;
 
-/// Name of a frame in the protocol.
+/// Id of a frame in the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct FrameId(pub(crate) Arc<str>);
 
@@ -21,17 +21,17 @@ impl fmt::Display for FrameId {
     }
 }
 
-/// One frame.
+/// A frame of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) id: FrameId,
-    /// None for the main frame.
+    /// Parent; `None` for the main frame.
     pub(crate) parent: Option<FrameId>,
-    /// Of the document that it shows; `about:srcdoc` and the like included.
+    /// URL of its document, including `about:srcdoc` and similar.
     pub(crate) url: String,
 }
 
-/// All frames: the main frame first, the others in the order in which they came.
+/// All frames: the main frame first, the others in the order of their creation.
 #[derive(Default)]
 pub(super) struct Frames {
     list: Vec<Entry>,
@@ -40,7 +40,7 @@ pub(super) struct Frames {
 struct Entry {
     frame: Frame,
     session: Session,
-    /// Our own world in the document that the frame shows now.
+    /// Our isolated world in the current document.
     own_world: Option<i64>,
 }
 
@@ -61,7 +61,7 @@ impl Frames {
         self.list.iter_mut().find(|entry| entry.frame.id.0.as_ref() == id)
     }
 
-    /// The session that the frame is spoken to by, and our world in it if there is one.
+    /// Returns the session of a frame, and our world in it if there is one.
     pub(super) fn place(&mut self, id: &FrameId) -> Option<(Session, Option<i64>)> {
         self.entry(&id.0).map(|entry| (entry.session.clone(), entry.own_world))
     }
@@ -72,7 +72,7 @@ impl Frames {
         }
     }
 
-    /// Reads a tree of `Page.getFrameTree`.
+    /// Handles a tree of `Page.getFrameTree`.
     pub(super) fn plant(&mut self, session: &Session, tree: &Value) {
         self.navigated(session, &tree["frame"]);
         for child in tree["childFrames"].as_array().into_iter().flatten() {
@@ -84,7 +84,7 @@ impl Frames {
         self.put(session, id, Some(parent), String::new());
     }
 
-    /// A frame shows another document.
+    /// Records that a frame shows another document.
     pub(super) fn navigated(&mut self, session: &Session, frame: &Value) {
         let Some(id) = frame["id"].as_str() else { return };
         let fragment = frame["urlFragment"].as_str().unwrap_or_default();
@@ -92,7 +92,7 @@ impl Frames {
         self.put(session, id, frame["parentId"].as_str(), url);
     }
 
-    /// The address of a document changed while it stayed.
+    /// Records that the URL changed within the same document.
     pub(super) fn renamed(&mut self, id: &str, url: &str) {
         if let Some(entry) = self.entry(id) {
             url.clone_into(&mut entry.frame.url);
@@ -113,13 +113,13 @@ impl Frames {
         }
     }
 
-    /// A frame is gone, and all below it.
+    /// Removes a frame and all frames below it.
     pub(super) fn detached(&mut self, id: &str) {
         let parents: HashMap<_, _> =
             self.list.iter().map(|entry| (entry.frame.id.clone(), entry.frame.parent.clone())).collect();
         let is_below = |frame: &FrameId| {
             let mut at = Some(frame);
-            // No tree is deeper than it has frames.
+            // Bounded by the number of frames, in case the parents form a cycle.
             for _ in 0..=parents.len() {
                 match at {
                     Some(here) if here.0.as_ref() == id => return true,

@@ -1,4 +1,4 @@
-//! One page: its target, its frames, its document, its requests.
+//! A page: its target, frames, document and requests.
 
 mod address;
 mod body;
@@ -31,13 +31,13 @@ use document::Documents;
 use frames::Frames;
 use noise::Noise;
 
-/// How many bytes of a document are kept.
+/// Size limit of a document's body, in bytes.
 const MAX_BODY: usize = 100 << 20;
 
-/// How many polls of a document are remembered.
+/// Maximum number of polls that are remembered of a document.
 const MAX_POLLS: usize = 1000;
 
-/// A page. What happens in it is followed by a task of its own, which ends with it.
+/// A page. A task of its own follows its events and ends with it.
 pub(crate) struct Tab {
     session: Session,
     target: String,
@@ -45,61 +45,61 @@ pub(crate) struct Tab {
     watcher: AbortHandle,
 }
 
-/// How far the document of the main frame has come.
+/// Load stage of the main frame's document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Stage {
-    /// It is being received, or there is none.
+    /// The document is arriving, or there is none.
     #[default]
     Loading,
-    /// `DOMContentLoaded`.
+    /// `DOMContentLoaded` has fired.
     Parsed,
-    /// `load`.
+    /// `load` has fired.
     Loaded,
 }
 
-/// What is known about the page.
+/// State of the page, updated by its events.
 pub(crate) struct View {
     frames: Mutex<Frames>,
     documents: Mutex<Documents>,
     bodies: Mutex<Bodies>,
     network: Network,
-    /// Number of the document, and how far it is.
+    /// Number and stage of the current document.
     stage: channel::Sender<(u64, Stage)>,
-    /// Why the page is no more.
+    /// Reason why the page has ended.
     end: channel::Sender<Option<CdpError>>,
-    /// Whether the main frame keeps the document that it has.
+    /// Whether navigation of the main frame is blocked.
     is_fixed: AtomicBool,
-    /// Where the windows were to go that the page has opened.
+    /// Addresses of windows that the page tried to open.
     windows: Mutex<Vec<String>>,
-    /// Whether something belongs to the page, or did, that runs elsewhere: workers, frames of other processes.
+    /// Whether the page has had workers or out-of-process frames.
     has_parts: AtomicBool,
-    /// What the document asks again and again ([`Address::folded`]).
+    /// Requests that the document repeats endlessly ([`Address::folded`]), or that got no answer ([`Address::exact`]).
     polls: Mutex<HashSet<u64>>,
-    /// Whether the text of the document never comes to rest.
+    /// Whether the text of the document never stops changing.
     is_restless: AtomicBool,
-    /// Workers that belong to the page, by the names of their sessions.
+    /// Workers of the page, by session id.
     workers: Mutex<HashMap<String, Session>>,
     children: Children,
     noise: Noise,
 }
 
-/// What becomes of what a page opens.
+/// Handling of windows, workers and frames that a page opens.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Children {
-    /// Called in each session below the page before its scripts run.
+    /// Calls made in each session below the page before its scripts run.
     pub(crate) calls: Vec<(&'static str, Value)>,
-    /// Whether windows of their own stay open; otherwise only their addresses are noted.
+    /// Whether pop-up windows stay open; otherwise only their addresses are recorded.
     pub(crate) keeps_popups: bool,
-    /// How many visits' worth of requests, addresses and headers the page may make ([`CdpError::Noisy`]); 0 is no limit.
+    /// Limit on requests, addresses and headers, in visits ([`CdpError::Noisy`]); 0 means no limit.
     pub(crate) visits: u64,
 }
 
 impl Tab {
-    /// Takes over a page target that was attached as `session`, and begins to follow it. Workers and frames of other
-    /// processes get the calls of `children` before they start.
+    /// Takes over a page target that was attached as `session`, and starts to follow its events. Workers and
+    /// out-of-process frames receive the calls of `children` before they start.
     ///
     /// # Errors
-    /// Those of the calls.
+    /// Errors of the protocol calls.
     pub(crate) async fn open(session: Session, target: String, children: Children) -> Result<Self, CdpError> {
         let view = Arc::new(View {
             frames: Mutex::default(),
@@ -128,7 +128,7 @@ impl Tab {
     async fn enable(&self) -> Result<(), CdpError> {
         let call = |method: &'static str, params| self.session.call(method, params);
         let attach = json!({"autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true});
-        // Sent together: the pipe keeps their order.
+        // Sent concurrently: the pipe keeps their order.
         let (_, _, _, _, tree) = tokio::try_join!(
             call("Page.enable", json!({})),
             call("Network.enable", watch::network()),
@@ -140,123 +140,124 @@ impl Tab {
         Ok(())
     }
 
-    /// The session of the page itself.
+    /// Returns the session of the page.
     pub(crate) fn session(&self) -> &Session {
         &self.session
     }
 
-    /// Name of the target in the protocol.
+    /// Returns the id of the target in the protocol.
     pub(crate) fn target(&self) -> &str {
         &self.target
     }
 
-    /// All frames, the main frame first.
+    /// Returns all frames, the main frame first.
     pub(crate) fn frames(&self) -> Vec<Frame> {
         self.view.frames.lock().all()
     }
 
-    /// The main frame; none once the page has closed itself.
+    /// Returns the main frame; `None` once the page has closed itself.
     pub(crate) fn main_frame(&self) -> Option<FrameId> {
         self.view.frames.lock().main()
     }
 
-    /// The document of the main frame as it is now.
+    /// Returns the current document of the main frame.
     pub(crate) fn document(&self) -> Document {
         self.view.documents.lock().now.clone()
     }
 
-    /// What the server sent for the document that is shown; none when no server sent it.
+    /// Returns the body of the current document; `None` if it came from no server.
     pub(crate) fn body(&self) -> Option<Body> {
         let loader = self.document().loader;
         self.view.bodies.lock().of(&loader)
     }
 
-    /// The last address that a document of the main frame was asked for at, also when none came.
+    /// Returns the URL of the last request for a document of the main frame, even if it failed.
     pub(crate) fn asked(&self) -> String {
         self.view.documents.lock().asked.clone()
     }
 
-    /// Whether the document that is shown has no end: its answer broke off.
+    /// Whether the current document is truncated because its answer broke off.
     pub(crate) fn is_cut_short(&self) -> bool {
         self.view.documents.lock().now.cut_short.is_some()
     }
 
-    /// Whether all of the document that is shown has been received.
+    /// Whether the current document has been received completely.
     pub(crate) fn is_received(&self) -> bool {
         let loader = self.document().loader;
         self.view.bodies.lock().has_ended(&loader)
     }
 
-    /// Whether some of the document that is shown is still to come, as far as has been told.
+    /// Whether more of the current document is known to arrive.
     pub(crate) fn is_receiving(&self) -> bool {
         let loader = self.document().loader;
         self.view.bodies.lock().is_coming(&loader)
     }
 
-    /// Lets the main frame go to another document, or not: then whatever it asks for, it stays where it is. It holds for
-    /// requests that are looked at ([`Requests`](crate::requests::Requests)).
+    /// Allows or blocks navigation of the main frame. Only intercepted requests can be blocked
+    /// ([`Requests`](crate::requests::Requests)).
     pub(crate) fn let_move(&self, may_move: bool) {
         self.view.is_fixed.store(!may_move, Ordering::Relaxed);
     }
 
-    /// Whether the main frame may go to another document.
+    /// Whether the main frame may navigate.
     pub(crate) fn may_move(&self) -> bool {
         !self.view.is_fixed.load(Ordering::Relaxed)
     }
 
-    /// The addresses of windows that the page wanted to open, each once.
+    /// Returns the addresses of windows that the page tried to open, without duplicates.
     pub(crate) fn windows(&self) -> Vec<String> {
         self.view.windows.lock().clone()
     }
 
-    /// Whether something belongs to the page, or did, that runs elsewhere: workers, frames of other processes.
+    /// Whether the page has had workers or out-of-process frames.
     pub(crate) fn has_parts(&self) -> bool {
         self.view.has_parts.load(Ordering::Relaxed)
     }
 
-    /// The sessions of the workers that belong to the page, by their names.
+    /// Returns the sessions of the page's workers, by session id.
     pub(crate) fn workers(&self) -> HashMap<String, Session> {
         self.view.workers.lock().clone()
     }
 
-    /// Waits until the page is no more, and says why.
+    /// Waits until the page ends, and returns the reason.
     pub(crate) async fn ended(&self) -> CdpError {
         let mut end = self.view.end.subscribe();
         let why = end.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
         why.unwrap_or(CdpError::Closed)
     }
 
-    /// The session that an event of this page came from.
+    /// Returns the session of an event of this page.
     pub(crate) fn session_of(&self, event: &Event) -> Session {
         event.session.clone().map_or_else(|| self.session.clone(), |id| self.session.sibling(id))
     }
 
-    /// Whether it has ended because it made too many requests, or too long addresses or headers.
+    /// Whether the page was ended for too many requests, or too long addresses or headers.
     pub(crate) fn is_noisy(&self) -> bool {
         matches!(*self.view.end.borrow(), Some(CdpError::Noisy { .. }))
     }
 
-    /// Lets it make as much as so many visits.
+    /// Sets the limit on its requests, addresses and headers, in visits.
     pub(crate) fn allow(&self, visits: u64) {
         self.view.noise.allow(visits);
     }
 
-    /// How far the document is, with its number ([`Document::number`]), as it changes.
+    /// Returns a receiver of the document's number ([`Document::number`]) and load stage.
     pub(crate) fn stage(&self) -> channel::Receiver<(u64, Stage)> {
         self.view.stage.subscribe()
     }
 
-    /// The requests of the page, its frames and its workers.
+    /// Returns the requests of the page, its frames and its workers.
     pub(crate) fn network(&self) -> &Network {
         &self.view.network
     }
 
-    /// Remembers that the document goes on asking for something for ever.
+    /// Remembers that the document repeats a request endlessly.
     pub(crate) fn note_poll(&self, address: Address) {
         self.remember_poll(address.folded);
     }
 
-    /// Remembers that a question of the document had no answer for long. Others that only look like it may have one.
+    /// Remembers a request that got no answer for long. Only exact repetitions are affected: similar ones may be
+    /// answered.
     pub(crate) fn note_unanswered(&self, address: Address) {
         self.remember_poll(address.exact);
     }
@@ -268,23 +269,23 @@ impl Tab {
         }
     }
 
-    /// Whether it is known to go on asking for something for ever.
+    /// Whether a request is known as an endless repetition or as unanswered.
     pub(crate) fn is_poll(&self, address: Address) -> bool {
         let polls = self.view.polls.lock();
         polls.contains(&address.folded) || polls.contains(&address.exact)
     }
 
-    /// Remembers that the text of the document never comes to rest.
+    /// Remembers that the text of the document never stops changing.
     pub(crate) fn note_restless(&self) {
         self.view.is_restless.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the text of the document is known never to come to rest.
+    /// Whether the text of the document is known never to stop changing.
     pub(crate) fn is_restless(&self) -> bool {
         self.view.is_restless.load(Ordering::Relaxed)
     }
 
-    /// Forgets the documents so far, once the page shows nothing: the next one is the first.
+    /// Resets the document count while the page is blank, so that the next document is the first.
     pub(crate) fn begin_anew(&self) {
         *self.view.documents.lock() = Documents::default();
         self.view.stage.send_replace((0, Stage::Loading));

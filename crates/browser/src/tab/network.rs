@@ -1,4 +1,4 @@
-//! Which requests of a page are under way: what the wait for a page looks at.
+//! Requests of a page in progress, for the wait.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use tokio::time::Instant;
 use super::Address;
 use crate::cdp::Event;
 
-/// More open requests than any honest page has; further ones are not kept.
+/// Maximum number of open requests that are tracked; real pages have fewer.
 const MAX_OPEN: usize = 5000;
 
-/// The media type of an answer that goes on for ever (HTML, "Server-sent events").
+/// Media type of an endless answer (HTML, "Server-sent events").
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
-/// What a request is for.
+/// Resource type of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResourceKind {
     /// A page or a frame.
@@ -36,7 +36,7 @@ pub(crate) enum ResourceKind {
 }
 
 impl ResourceKind {
-    /// Reads `Network.ResourceType`.
+    /// Parses `Network.ResourceType`.
     pub(crate) fn of(text: &str) -> Self {
         match text {
             "Document" => Self::Document,
@@ -53,32 +53,32 @@ impl ResourceKind {
         }
     }
 
-    /// Whether the text of a page may still depend on it.
+    /// Whether the text of a page may depend on such a request.
     pub(crate) fn counts(self) -> bool {
         matches!(self, Self::Document | Self::Script | Self::Stylesheet | Self::Xhr | Self::Fetch)
     }
 }
 
-/// Session and name of a request.
+/// Session and id of a request.
 pub(crate) type Key = (Option<Arc<str>>, String);
 
-/// A request that is under way.
+/// A request in progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenRequest {
-    /// Session and name.
+    /// Session and id.
     pub(crate) key: Key,
     pub(crate) kind: ResourceKind,
     pub(crate) url: String,
     pub(crate) address: Address,
-    /// When it began, or was last redirected.
+    /// Time of its start or last redirect.
     pub(crate) since: Instant,
-    /// When the last byte of its answer arrived; none before the head.
+    /// Time of the last byte of its answer; `None` before the headers.
     pub(crate) answered: Option<Instant>,
-    /// When its head arrived.
+    /// Time of the answer's headers.
     pub(crate) began: Option<Instant>,
-    /// Bytes of its answer so far.
+    /// Bytes of the answer so far.
     pub(crate) received: u64,
-    /// The document that it belongs to; empty for workers.
+    /// Load of the document that it belongs to; empty for workers.
     loader: String,
 }
 
@@ -97,13 +97,13 @@ impl OpenRequest {
         }
     }
 
-    /// Whether the text of the page may still depend on it.
+    /// Whether the text of the page may depend on it.
     pub(crate) fn counts(&self) -> bool {
         self.kind.counts()
     }
 }
 
-/// A live view. All of it is told by events, so it lags by what the pipe takes.
+/// Live view of the requests. Updated by events, so it lags behind by the delay of the pipe.
 pub(crate) struct Network {
     open: Mutex<HashMap<Key, OpenRequest>>,
     last_change: Mutex<Instant>,
@@ -114,17 +114,17 @@ impl Network {
         Self { open: Mutex::default(), last_change: Mutex::new(Instant::now()) }
     }
 
-    /// The requests that are under way, in no order.
+    /// Returns the requests in progress, in no particular order.
     pub(crate) fn open(&self) -> Vec<OpenRequest> {
         self.open.lock().values().cloned().collect()
     }
 
-    /// How many of them count.
+    /// Returns the number of requests that count.
     pub(crate) fn open_that_count(&self) -> usize {
         self.open.lock().values().filter(|request| request.counts()).count()
     }
 
-    /// When a request that counts last began or ended.
+    /// Returns the time when a request that counts last began or ended.
     pub(crate) fn last_change(&self) -> Instant {
         *self.last_change.lock()
     }
@@ -133,7 +133,7 @@ impl Network {
         *self.last_change.lock() = Instant::now();
     }
 
-    /// Reads one event of the domain `Network`.
+    /// Handles an event of the domain `Network`.
     pub(super) fn note(&self, event: &Event) {
         let Some(id) = event.params["requestId"].as_str() else { return };
         let key = (event.session.clone(), id.to_owned());
@@ -152,7 +152,7 @@ impl Network {
     fn begin(&self, key: Key, params: &Value) {
         let kind = ResourceKind::of(params["type"].as_str().unwrap_or_default());
         let url = params["request"]["url"].as_str().unwrap_or_default();
-        // What is in the page already is not a request.
+        // `data:` addresses cause no network request.
         if !url.starts_with("data:") {
             let loader = params["loaderId"].as_str().unwrap_or_default();
             let address = if kind.counts() { Address::of_event(kind, params) } else { Address::default() };
@@ -175,7 +175,7 @@ impl Network {
         }
     }
 
-    /// A part of the answer is there. A script may read an event stream by a fetch of its own.
+    /// Records the headers of an answer. An event stream may also be read by `fetch`.
     fn answer(&self, key: &Key, is_stream: bool) {
         if let Some(request) = self.open.lock().get_mut(key) {
             let now = Instant::now();
@@ -196,7 +196,7 @@ impl Network {
         }
     }
 
-    /// A worker runs: its script has come, whose end is told to nobody.
+    /// Removes the request for a worker's script once the worker runs: its end is never reported.
     pub(super) fn begin_worker(&self, url: &str) {
         self.open.lock().retain(|_, request| request.url != url);
     }
@@ -208,12 +208,12 @@ impl Network {
         }
     }
 
-    /// The main frame shows another document: what the old one asked for is nobody's any more.
+    /// Removes the requests of the previous document.
     pub(super) fn begin_document(&self, loader: &str) {
         self.open.lock().retain(|_, request| request.loader.is_empty() || request.loader == loader);
     }
 
-    /// A worker or a frame of another process is gone.
+    /// Removes the requests of a worker or out-of-process frame that has ended.
     pub(super) fn end_session(&self, session: &str) {
         self.open.lock().retain(|(of, _), _| of.as_deref() != Some(session));
     }

@@ -1,4 +1,4 @@
-//! How much a page makes its browser do and tell, which others pay for who share that browser.
+//! Limits on the requests, addresses and headers of a page, for the benefit of others who share its browser.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,29 +6,29 @@ use serde_json::Value;
 
 use crate::cdp::{CdpError, Event};
 
-/// Requests and sockets of one visit: five times what the busiest pages have.
+/// Maximum number of requests and sockets per visit: five times that of the busiest pages.
 const MAX_REQUESTS: u64 = 10_000;
-/// Bytes of addresses and headers of one visit.
+/// Maximum size of addresses and headers per visit, in bytes.
 const MAX_BYTES: u64 = 64 << 20;
-/// Bytes of one address. Browsers show none of more than 64 KiB, and few servers take as many.
+/// Maximum size of one address, in bytes. Browsers show at most 64 KiB, and few servers accept that much.
 const MAX_ADDRESS: u64 = 256 << 10;
 
-/// What has been told of a page so far.
+/// Counters of a page.
 #[derive(Default)]
 pub(super) struct Noise {
     requests: AtomicU64,
     bytes: AtomicU64,
-    /// How many visits' worth it may make; 0 is no limit.
+    /// Limit in visits; 0 means no limit.
     visits: AtomicU64,
 }
 
 impl Noise {
-    /// Lets a page make as much as so many visits; 0 is no limit.
+    /// Sets the limit in visits; 0 means no limit.
     pub(super) fn allow(&self, visits: u64) {
         self.visits.store(visits, Ordering::Relaxed);
     }
 
-    /// Counts an event, and says what there is too much of.
+    /// Counts an event, and returns an error if a limit is exceeded.
     pub(super) fn count(&self, event: &Event) -> Option<CdpError> {
         let visits = self.visits.load(Ordering::Relaxed);
         if visits == 0 {
@@ -47,10 +47,10 @@ impl Noise {
     }
 }
 
-/// What counts of an event.
+/// Counted parts of an event.
 struct Told {
     is_request: bool,
-    /// Whether the address is the thing itself.
+    /// Whether the address is a `data:` address, which contains the resource itself.
     is_data: bool,
     address: u64,
     headers: u64,

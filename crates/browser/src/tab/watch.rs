@@ -1,4 +1,4 @@
-//! Follows what Chromium tells about a page, and answers what would stop it.
+//! Follows the events of a page, and answers those that would block it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use super::{Stage, View, body};
 use crate::cdp::{CdpError, Event, Events, Session};
 
-/// What is followed.
+/// Domains of the followed events.
 pub(super) const DOMAINS: &[&str] = &["Page.", "Network.", "Target.", "Inspector."];
 
-/// After so many dialogs the script that makes them is stopped: it would keep the page busy for ever.
+/// Number of dialogs after which the running script is terminated: endless dialogs would block the page.
 const MAX_DIALOGS: usize = 20;
-/// Workers that are asked whether they compute.
+/// Maximum number of workers whose activity is monitored.
 const MAX_WORKERS: usize = 8;
-/// Windows whose addresses are noted.
+/// Maximum number of windows whose addresses are recorded.
 const MAX_WINDOWS: usize = 100;
-/// The longest address of those.
+/// Maximum length of such an address, in bytes.
 const MAX_ADDRESS: usize = 2048;
 
 pub(super) async fn follow(mut events: Events, page: Session, view: Arc<View>) {
@@ -25,7 +25,7 @@ pub(super) async fn follow(mut events: Events, page: Session, view: Arc<View>) {
     while let Some(event) = events.next().await {
         if let Some(too_much) = view.noise.count(&event) {
             view.end.send_if_modified(|end| end.is_none() && end.replace(too_much).is_none());
-            // Whoever has the page closes it; until then nothing more is done for it.
+            // The owner of the page closes it; its events are ignored from now on.
             return;
         }
         let from = event.session.clone().map_or_else(|| page.clone(), |id| page.sibling(id));
@@ -51,12 +51,13 @@ pub(super) async fn follow(mut events: Events, page: Session, view: Arc<View>) {
     view.end.send_if_modified(|end| end.is_none() && end.replace(CdpError::Closed).is_none());
 }
 
-/// How much of what it has received Chromium keeps: a short document is asked for when it is complete.
+/// Returns the parameters of `Network.enable`: buffers just large enough for short documents, which are read once they
+/// are complete.
 pub(super) fn network() -> Value {
     json!({"maxTotalBufferSize": 8 << 20, "maxResourceBufferSize": 4 << 20})
 }
 
-/// Says yes to a dialog: a page that asks whether to leave is left.
+/// Accepts a dialog, including the question whether to leave the page.
 async fn answer(session: &Session, count: usize) {
     if count > MAX_DIALOGS {
         session.post("Runtime.terminateExecution", json!({})).await;
@@ -64,7 +65,7 @@ async fn answer(session: &Session, count: usize) {
     session.post("Page.handleJavaScriptDialog", json!({"accept": true})).await;
 }
 
-/// A worker or a frame in another process waits for us before it starts.
+/// Sets up a worker, a frame of another process or a window, which Chromium holds until then.
 async fn begin(from: &Session, params: &Value, view: &View) {
     let Some(id) = params["sessionId"].as_str() else { return };
     let child = from.sibling(id);
@@ -105,7 +106,7 @@ fn note_page(view: &View, from: &Session, event: &Event) {
     match event.method.as_str() {
         "Page.frameAttached" => view.frames.lock().attached(from, text("frameId"), text("parentFrameId")),
         "Page.frameNavigated" => navigated(view, from, &params["frame"]),
-        // A frame that moves to another process stays the same frame.
+        // A frame that moves to another process keeps its id.
         "Page.frameDetached" if params["reason"] != "swap" => view.frames.lock().detached(text("frameId")),
         "Page.navigatedWithinDocument" => {
             let mut frames = view.frames.lock();

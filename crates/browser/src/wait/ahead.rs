@@ -1,4 +1,4 @@
-//! What a page says of itself that is about to happen.
+//! Upcoming changes that a page announces: animations, refreshes, service workers.
 
 use std::time::Duration;
 
@@ -9,36 +9,36 @@ use url::Url;
 use crate::cdp::CdpError;
 use crate::tab::{Tab, World};
 
-/// Runs in the page; returns an [`Answer`].
+/// Script that collects them; returns an [`Answer`].
 const PROBE: &str = include_str!("../js/probe.js");
-/// A page that moves on by itself later than this is meant to be read before.
+/// Delay of a refresh above which the page is meant to be read first.
 const MAX_REFRESH: Duration = Duration::from_secs(6);
-/// How long it may take to move on.
+/// Time that a refresh may take to navigate.
 const MOVE: Duration = Duration::from_millis(800);
-/// An animation that takes longer brings nothing new.
+/// Duration of an animation above which it reveals nothing new.
 const MAX_ANIMATION_MS: f64 = 3000.0;
 
-/// What the page's document knows.
+/// Result of the script.
 #[derive(Debug, Deserialize)]
 struct Answer {
-    /// Milliseconds until the last animation of a text ends.
+    /// Milliseconds until the last animation of text ends.
     animation: f64,
-    /// Whether a script is fading a text.
+    /// Whether a script is fading text.
     fading: bool,
     /// Contents of `<meta http-equiv=refresh>`.
     refresh: Vec<String>,
     /// Milliseconds since the document was parsed.
     parsed: f64,
-    /// Whether there is a service worker that does not serve this document.
+    /// Whether there is a service worker that does not control this document yet.
     worker: bool,
 }
 
-/// What is ahead.
+/// Upcoming changes.
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Ahead {
-    /// Something that is known to be under way ends then.
+    /// Time when the last change that is known to be in progress ends.
     pub(super) until: Option<Instant>,
-    /// Whether a service worker gets ready to serve the page.
+    /// Whether a service worker is about to control the page.
     pub(super) has_worker: bool,
 }
 
@@ -65,7 +65,7 @@ impl Ahead {
     }
 }
 
-/// After how long a page moves on, by the text of a refresh: `2; url=/next`. None when it stays, or comes back only to itself.
+/// Returns the delay of a refresh such as `2; url=/next`. `None` if it is too long or only reloads the same page.
 fn delay(text: &str, page: &str) -> Option<Duration> {
     let (seconds, rest) = text.split_once([';', ',']).unwrap_or((text, ""));
     let delay = Duration::try_from_secs_f64(seconds.trim().parse().ok()?).ok()?;

@@ -1,4 +1,4 @@
-//! Looking at the page again and again: its text, and whether it is about to change.
+//! Repeated inspection of a page: its text, and signs of upcoming changes.
 
 use std::time::Duration;
 
@@ -11,33 +11,34 @@ use crate::cdp::CdpError;
 use crate::dom::{self, Text};
 use crate::tab::Tab;
 
-/// Reading a page may take a fourth of the time: the next look comes after three times as long as the last took.
+/// Factor for the pause after reading the text: three times the duration of the reading, so that it takes a fourth of
+/// the time.
 const REST: u32 = 3;
-/// How long after the last change a number that counts up is taken to have arrived.
+/// Time after the last change of digits until a counter is taken to have stopped.
 const COUNTED: Duration = Duration::from_millis(300);
-/// What holds up a look for so long is the page computing.
+/// Duration of a look above which the page was blocked by its own scripts.
 const BLOCKED: Duration = Duration::from_millis(400);
-/// How long a probe may wait for the page.
+/// Time limit of the probe for upcoming changes.
 const MAX_PROBE: Duration = Duration::from_millis(400);
 
-/// How long a page that does not tell what it is about to do is taken to be busy.
+/// Time for which a page that does not answer the probe counts as busy.
 const UNKNOWN: Duration = Duration::from_millis(200);
 
-/// What was seen so far.
+/// Observations so far.
 pub(super) struct Gaze {
     text: Text,
     pulse: Pulse,
     pulse_at: Instant,
-    /// When the text may be read again.
+    /// Earliest time of the next reading of the text.
     next_read: Instant,
     is_stale: bool,
-    /// How often its letters changed, and when last.
+    /// Number of changes of the text without digits, and the time of the last.
     changes: u32,
     last_change: Instant,
-    /// The most words that it has shown, and when it was more than before.
+    /// Largest number of words so far, and the time when it grew.
     most_words: usize,
     last_growth: Instant,
-    /// Until when it is known to be busy with something.
+    /// Time until which the page is known to be busy.
     restless: Instant,
     unblocked: Instant,
     workers: Workers,
@@ -63,7 +64,7 @@ impl Gaze {
         }
     }
 
-    /// There is another document.
+    /// Starts over for another document.
     pub(super) fn begin_document(&mut self, now: Instant) {
         *self = Self { pulse: self.pulse, pulse_at: self.pulse_at, ..Self::new(now) };
     }
@@ -72,7 +73,7 @@ impl Gaze {
         self.text.clone()
     }
 
-    /// Whether it shows something else than at first.
+    /// Whether the text has changed since it was first read.
     pub(super) fn has_changed(&self) -> bool {
         self.changes > 1
     }
@@ -81,37 +82,37 @@ impl Gaze {
         self.last_change
     }
 
-    /// When it showed more words than ever before.
+    /// Returns the time when the text reached its largest number of words.
     pub(super) fn last_growth(&self) -> Instant {
         self.last_growth
     }
 
-    /// When its letters changed after they were read first; at the beginning otherwise.
+    /// Returns the time of the last change of the text after its first reading; otherwise `beginning`.
     pub(super) fn changed_after(&self, beginning: Instant) -> Instant {
         if self.has_changed() { self.last_change } else { beginning }
     }
 
-    /// Until when it is known to be busy, or not known well enough.
+    /// Returns the time until which the page is known to be busy, or its text is not up to date.
     pub(super) fn restless_until(&self) -> Instant {
         if self.is_stale { self.restless.max(self.next_read) } else { self.restless }
     }
 
-    /// When the page last gave way after it had computed for long.
+    /// Returns the time when the page last responded after having been blocked.
     pub(super) fn unblocked_at(&self) -> Instant {
         self.unblocked
     }
 
-    /// When a worker has last computed what it was asked for.
+    /// Returns the time when a worker last finished some work.
     pub(super) fn worked_until(&self) -> Option<Instant> {
         self.workers.worked_until()
     }
 
-    /// Whether a service worker gets ready to serve the page.
+    /// Whether a service worker is about to control the page.
     pub(super) fn waits_for_worker(&self) -> bool {
         self.has_worker
     }
 
-    /// Looks once. Waits while the page computes.
+    /// Inspects the page once. Waits while the page is blocked.
     pub(super) async fn look(&mut self, tab: &Tab, until: Instant) -> Result<(), CdpError> {
         let began = Instant::now();
         let pulse = Pulse::read(tab, until).await?;
@@ -127,7 +128,7 @@ impl Gaze {
                 self.has_worker = ahead.has_worker;
                 ahead.until
             }
-            // It may be between two documents.
+            // The page may be between two documents.
             Err(_) => Some(Instant::now() + UNKNOWN),
         };
         self.restless = busy_until.map_or(self.restless, |until| self.restless.max(until));

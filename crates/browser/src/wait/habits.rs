@@ -1,9 +1,9 @@
-//! What a page asks again and again: polls, which say nothing of whether its text is still to come.
+//! Detection of polling: requests that a page repeats and that do not tell whether its text is still to come.
 //!
-//! A request is judged when it begins. A place that was never asked is a question. One that is asked again while the text stays
-//! the same is doubtful, and soon a poll: at once where a timer asks for the same, the second time where only what counts or
-//! tells the time is another, later where one answer leads to the next question. Another question that follows from an answer
-//! is one like the first, for a few times.
+//! A request is classified when it begins. The first request to an endpoint ([`Address::place`]) is a question. A
+//! repetition while the text stays the same is doubtful, and soon a poll: at once if a timer repeats the identical
+//! request, the second time if only counters or timestamps differ, later if an answer causes the next request. A
+//! different request caused by an answer counts as a question a few times.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -12,51 +12,51 @@ use tokio::time::Instant;
 
 use crate::tab::Address;
 
-/// How many places are told apart.
+/// Maximum number of endpoints that are distinguished.
 const MAX_PLACES: usize = 2000;
-/// What is asked so soon after the first belongs together: a page asks for its parts at once.
+/// Time in which several requests count as one burst: pages often request their parts at once.
 const BURST: Duration = Duration::from_millis(150);
-/// What is asked so soon after an answer follows from it.
+/// Time after an answer in which a request counts as caused by it.
 const CAUSED: Duration = Duration::from_millis(100);
-/// Who asks again so soon after a failure wants the answer.
+/// Time after a failure in which a repetition counts as a retry.
 const EAGER: Duration = Duration::from_millis(800);
-/// The weight of a repetition that a timer makes.
+/// Weight of a repetition by a timer.
 const POLL: u32 = 2;
-/// The total weight from which a place is a poll, also where each question differs or follows from an answer.
+/// Total weight from which an endpoint is polled, even if the requests differ or are caused by answers.
 const MANY: u32 = 5;
 
-/// What a request is taken for.
+/// Classification of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sort {
     /// The text may depend on it.
     Question,
-    /// The text may depend on it, but that of a page that has been still for a while hardly does.
+    /// The text may depend on it, but hardly if it has been stable for a while.
     Doubtful,
-    /// It goes on for ever.
+    /// The request is repeated endlessly.
     Poll,
 }
 
-/// The places that a page has asked.
+/// Endpoints that a page has requested.
 #[derive(Default)]
 pub(super) struct Habits(HashMap<u64, Habit>);
 
-/// What is known of one place.
+/// History of one endpoint.
 struct Habit {
-    /// The last request for it, and the one before.
+    /// The last two requests.
     last: Address,
     previous: Address,
     last_asked: Instant,
-    /// When several began to be asked at once, and what the first of them was.
+    /// Start of the current burst, and the classification of its first request.
     burst: Instant,
     burst_sort: Sort,
     last_answered: Option<Instant>,
-    /// Failures in a row.
+    /// Consecutive failures.
     failures: u32,
-    /// How much of it was repetition since the text changed.
+    /// Total weight of repetitions since the text changed.
     repetition: u32,
-    /// How much of that is the last request's.
+    /// Weight of the last request.
     weight: u32,
-    /// How often it was asked and not withdrawn, and how often it was withdrawn.
+    /// Number of requests that were not cancelled, and of those that were.
     asked: u32,
     withdrawals: u32,
 }
@@ -78,11 +78,11 @@ impl Habit {
         }
     }
 
-    /// What another request for the place is, if the text changed last at `change`.
+    /// Classifies another request to the endpoint. `change` is the time of the text's last change.
     fn judge(&mut self, address: Address, change: Instant, now: Instant) -> Sort {
         self.weight = 0;
         if self.asked > 0 && now - self.burst < BURST {
-            // The clock of a page that is hurried can ring more often than that.
+            // The timers of a hurried page can fire several times within a burst.
             let is_exact = address.exact == self.last.exact;
             return self.burst_sort.min(if is_exact { Sort::Poll } else { Sort::Doubtful });
         }
@@ -91,14 +91,14 @@ impl Habit {
         self.burst_sort
     }
 
-    /// What a request for a place is that was asked before.
+    /// Classifies a request to an endpoint that was requested before.
     fn judge_repetition(&mut self, address: Address, change: Instant, now: Instant) -> Sort {
         if self.last_asked < change {
             self.repetition = 0;
             return Sort::Doubtful;
         }
         if self.failures > 0 {
-            // Pages repeat what failed; a poll may fail for ever.
+            // Pages retry failed requests; a poll may fail endlessly.
             return match self.failures {
                 1 => Sort::Question,
                 2 if now - self.last_asked < EAGER => Sort::Doubtful,
@@ -122,7 +122,7 @@ impl Habit {
 }
 
 impl Habits {
-    /// Takes note of a request, and says what it is. `change` is when the text changed last.
+    /// Records and classifies a request. `change` is the time of the text's last change.
     pub(super) fn ask(&mut self, address: Address, change: Instant, now: Instant) -> Sort {
         let Some(habit) = self.0.get_mut(&address.place) else {
             if self.0.len() >= MAX_PLACES {
@@ -138,7 +138,7 @@ impl Habits {
         sort
     }
 
-    /// Takes back a request that the page has cancelled: it counts as not asked. A page that does so again and again asks.
+    /// Withdraws a request that the page has cancelled. After too many cancellations they count as requests.
     pub(super) fn withdraw(&mut self, address: Address) {
         let Some(habit) = self.0.get_mut(&address.place).filter(|habit| habit.withdrawals < MANY) else { return };
         habit.withdrawals += 1;
@@ -150,12 +150,12 @@ impl Habits {
         }
     }
 
-    /// Whether the last request for the place failed too.
+    /// Whether the last request to the endpoint failed.
     pub(super) fn has_failed(&self, address: Address) -> bool {
         self.0.get(&address.place).is_some_and(|habit| habit.failures > 0)
     }
 
-    /// Takes note of an answer, or of its failure.
+    /// Records an answer or a failure.
     pub(super) fn answer(&mut self, address: Address, is_failure: bool, now: Instant) {
         if let Some(habit) = self.0.get_mut(&address.place) {
             habit.last_answered = Some(now);
@@ -184,12 +184,12 @@ mod tests {
             self.start + Duration::from_millis(millis)
         }
 
-        /// Asks at a time; the answer comes 20 ms later.
+        /// Sends a request at a time; the answer arrives 20 ms later.
         fn ask(&mut self, millis: u64, url: &str) -> Sort {
             self.ask_long(millis, url, 20)
         }
 
-        /// Asks at a time; the answer takes `lasts` milliseconds.
+        /// Sends a request at a time; the answer takes `lasts` milliseconds.
         fn ask_long(&mut self, millis: u64, url: &str, lasts: u64) -> Sort {
             let address = Address::of("GET", url, "");
             let sort = self.habits.ask(address, self.change, self.at(millis));

@@ -1,11 +1,12 @@
-//! The smart wait: until a page shows what it is going to show.
+//! Smart wait: waits until a page shows its final content.
 //!
-//! A page is settled when it has loaded, nothing that its text may depend on is under way, and its visible text has stayed the
-//! same for a while. How long that while is depends on what the page has let us see ([`patience`]): there is no way to
-//! know of a timer that is set, so a page that shows little and has asked for nothing yet gets more time than one that
-//! shows what it asked for. What goes on for ever (streams, polls, clocks, carousels) does not count: requests say that text
-//! may come, but a request that is repeated and brings none says nothing ([`habits`]). Most of that while need
-//! not be ours: where the page is not wanted afterwards, its own clock goes faster ([`Clock`]), and its timers ring at once.
+//! A page has settled when it has loaded, no request is in progress that its text may depend on, and its visible text
+//! has been stable for a quiet period. The length of that period depends on what is known of the page ([`patience`]):
+//! pending timers cannot be detected, so a page that shows little and has requested nothing yet gets more time than one
+//! that shows what it requested. Endless activity (streams, polls, clocks, carousels) is ignored: a request indicates
+//! that text may come, but one that is repeated without bringing any does not ([`habits`]). Most of the quiet period
+//! need not be real time: if the page is discarded afterwards, its clock is hurried ([`Clock`]), so that its timers
+//! fire at once.
 
 mod ahead;
 mod gaze;
@@ -31,75 +32,75 @@ use habits::Sort;
 use patience::Evidence;
 use traffic::{Look, Traffic};
 
-/// How often the page is looked at.
+/// Polling interval.
 const TICK: Duration = Duration::from_millis(40);
-/// How long after `DOMContentLoaded` one resource may hold up the page.
+/// Time after `DOMContentLoaded` for which a resource may delay the page.
 const MAX_LOAD: Duration = Duration::from_secs(3);
-/// How long after the load of a document the word may come that its answer is complete, or has broken off.
+/// Time after `load` in which the completion or failure of the document's answer may be reported.
 const MAX_LATE_END: Duration = Duration::from_secs(1);
-/// How long a page may go on changing without asking for anything.
+/// Time for which a page may keep changing without new requests.
 const MAX_RESTLESS: Duration = Duration::from_millis(2500);
-/// The same where there is more of it each time.
+/// Time for which a page may keep growing without new requests.
 const MAX_GROWTH: Duration = Duration::from_secs(6);
-/// The same after an action, where the page is known never to stop: so many times shorter.
+/// Divisor of these times after an action, if the page is known never to stop.
 const KNOWN: u32 = 4;
-/// A text that has not grown for so long does not grow.
+/// Time without growth after which a text no longer counts as growing.
 const GROWS: Duration = Duration::from_secs(1);
-/// How long a document may go on coming that shows something already.
+/// Time for which a document may keep arriving although it shows something already.
 const MAX_COMING: Duration = Duration::from_secs(6);
-/// A page that loads itself so many times in a row would do so for ever.
+/// Number of consecutive reloads that count as an endless loop.
 const MAX_RELOADS: u64 = 4;
-/// And one that goes from one document to the next.
+/// Number of consecutive documents that count as an endless loop.
 const MAX_DOCUMENTS: u64 = 15;
 
-/// What part of the time without a sign passes as it does for us, before a page's clock goes faster: what is under way
-/// unseen gives a sign in it.
+/// Fraction of the quiet period that passes in real time before the clock is hurried, for activity that gives no sign
+/// yet.
 const REAL_PART: u32 = 6;
-/// How much time passes for a hurried page between two frames.
+/// Amount of time by which a hurried page advances between two frames.
 const LEAP: Duration = Duration::from_millis(250);
 
-/// How the wait ended.
+/// Result of the wait.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settled {
-    /// What the caller should know.
+    /// Warning for the caller.
     pub(crate) warning: Option<&'static str>,
 }
 
-/// What is waited for.
+/// Situation in which the wait happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Patience {
     /// A page that has just been opened.
     Page,
-    /// What follows an action, or scrolling.
+    /// The effects of an action or of scrolling.
     Step,
 }
 
-/// Waits until the page has settled, at most until `until`.
+/// Waits until the page has settled, or until `until`.
 ///
 /// # Errors
-/// `Timeout` when there is nothing to show by then, `Crashed` when the page is gone.
+/// `Timeout` if there is nothing to show by then, `Crashed` if the page has ended.
 pub(crate) async fn settle(clock: &mut Clock<'_>, patience: Patience, until: Instant) -> Result<Settled, BrowserError> {
     Watch::new(clock, patience).await?.settle(until).await
 }
 
-/// What is known while waiting.
+/// State of a wait.
 struct Watch<'t, 'c> {
     tab: &'t Tab,
     clock: &'c mut Clock<'t>,
     patience: Patience,
     traffic: Traffic<'t>,
     gaze: Gaze,
-    /// Number of the first document, and of the one that is looked at.
+    /// Number of the first document, and of the current one.
     first: u64,
     number: u64,
-    /// When the wait began.
+    /// Start of the wait.
     began: Instant,
     reloads: u64,
     url: String,
     stage: Stage,
-    /// When the document came this far.
+    /// Time when the document reached this stage.
     stage_since: Instant,
-    /// Whether scripts were stopped because they would go on for ever.
+    /// Whether scripts were stopped because of an endless loop.
     is_stopped: bool,
 }
 
@@ -133,12 +134,12 @@ impl<'t, 'c> Watch<'t, 'c> {
         loop {
             self.note_document().await;
             self.traffic.drain_after(self.gaze.changed_after(self.began));
-            // After another error there is nothing to look at: it is between two documents.
+            // Any other error means that the page is between two documents.
             let look = self.gaze.look(self.tab, until);
             if let Err(error @ (CdpError::Closed | CdpError::Crashed)) = self.clock.along(look).await {
                 return Err(broken(&error));
             }
-            // Nothing more will come of it.
+            // Nothing more will arrive.
             if self.tab.is_cut_short() || self.clock.is_stuck() {
                 return Ok(self.done());
             }
@@ -159,8 +160,8 @@ impl<'t, 'c> Watch<'t, 'c> {
         }
     }
 
-    /// When nothing real is waited for any more: neither the network nor what the page shows itself to be busy with. None while
-    /// that cannot be said, or where nothing may hurry.
+    /// Returns the time from which the clock may be hurried: nothing real is awaited, neither network nor known
+    /// activity. `None` if that is unknown or the clock must not be hurried.
     fn hurries_at(&self, now: Instant) -> Option<Instant> {
         let seen = self.evidence();
         let is_real = seen.has_stream || seen.has_worker || self.is_waiting(now, &seen);
@@ -169,18 +170,18 @@ impl<'t, 'c> Watch<'t, 'c> {
         may.then(|| real.max(self.gaze.restless_until()))
     }
 
-    /// Waits for a moment, or until the document has come further.
+    /// Waits for the next poll, or until the document reaches another stage.
     async fn pause(&mut self, most: Duration) {
         let mut stage = self.tab.stage();
         let goes_by_grants = self.clock.goes_by_grants();
         tokio::select! {
             () = self.clock.pass(TICK.min(most)) => {}
-            // A grant is not broken off.
+            // A grant in progress must not be cancelled.
             _ = stage.changed(), if !goes_by_grants => {}
         }
     }
 
-    /// Lets `rest` pass for the page, unless it asks for something first.
+    /// Advances the page's clock by `rest`, unless it sends a request first.
     async fn hurry(&mut self, mut rest: Duration, until: Instant) {
         let last_sign = |traffic: &Traffic<'_>| traffic.last_of(Sort::Doubtful);
         let (sign, stage) = (last_sign(&self.traffic), *self.tab.stage().borrow());
@@ -195,7 +196,7 @@ impl<'t, 'c> Watch<'t, 'c> {
         }
     }
 
-    /// Begins anew when there is another document, and stops those that never end.
+    /// Restarts the wait for another document, and stops endless loops of documents.
     async fn note_document(&mut self) {
         let (number, stage) = *self.tab.stage().borrow();
         let now = Instant::now();
@@ -221,13 +222,13 @@ impl<'t, 'c> Watch<'t, 'c> {
         }
     }
 
-    /// Whether the document itself is there.
+    /// Whether the document itself is complete, or complete enough.
     fn is_ready(&self, now: Instant) -> bool {
         let age = now - self.stage_since;
         match self.stage {
             Stage::Loaded => !self.tab.is_receiving() || age >= MAX_LATE_END,
             Stage::Parsed => age >= MAX_LOAD || self.is_stopped,
-            // It is still coming, or was stopped: then nothing else tells.
+            // Still arriving, or stopped, in which case no further event is reported.
             Stage::Loading => {
                 let has_something = self.gaze.text().words > 0 || self.tab.is_received();
                 let is_still = now - self.last_sure_sign() >= MAX_LOAD;
@@ -236,12 +237,13 @@ impl<'t, 'c> Watch<'t, 'c> {
         }
     }
 
-    /// When text, document or questions moved last.
+    /// Returns the time of the last change of text, document or questions.
     fn last_sure_sign(&self) -> Instant {
         self.stage_since.max(self.traffic.last_sign()).max(self.gaze.last_change())
     }
 
-    /// Up to which sort requests count. What may be a poll holds up no page that was still for long, or moves for ever.
+    /// Returns the worst classification that still counts. Possible polls do not delay a page that was stable for long
+    /// or never stops changing.
     fn worst(&self, now: Instant, seen: &Evidence) -> Sort {
         if now - self.last_sure_sign() >= patience::doubt(seen) || self.restless_for(now).is_zero() {
             Sort::Question
@@ -256,12 +258,12 @@ impl<'t, 'c> Watch<'t, 'c> {
         self.last_sure_sign().max(self.traffic.last_of(self.worst(now, seen)))
     }
 
-    /// Whether something is under way that the text may depend on.
+    /// Whether a request is in progress that the text may depend on.
     fn is_waiting(&self, now: Instant, seen: &Evidence) -> bool {
         self.traffic.is_waiting(&Look { now, change: self.gaze.last_change(), worst: self.worst(now, seen) }, seen)
     }
 
-    /// How long it may go on moving. A page whose text changes again and again without a new question is taken as it is.
+    /// Returns for how long the text may keep changing. A page that changes without new requests is taken as it is.
     fn restless_for(&self, now: Instant) -> Duration {
         let unmoved = self.stage_since.max(self.traffic.last_sign()).max(self.gaze.unblocked_at());
         let grows = now - self.gaze.last_growth() < GROWS;
@@ -271,7 +273,7 @@ impl<'t, 'c> Watch<'t, 'c> {
     }
 
     fn evidence(&self) -> Evidence {
-        // What a worker was asked for is an answer like any other.
+        // A worker's result counts like an answer.
         let worked = self.gaze.worked_until();
         let last_answer = worked.into_iter().fold(self.traffic.last_answer(), Instant::max);
         Evidence {
@@ -285,28 +287,28 @@ impl<'t, 'c> Watch<'t, 'c> {
         }
     }
 
-    /// How long nothing may have happened, for the page.
+    /// Returns the length of the quiet period, in the page's time.
     fn window(&self, seen: &Evidence) -> Duration {
         if self.is_stopped { Duration::ZERO } else { patience::window(self.patience, seen) }
     }
 
-    /// How long it takes until the page has been quiet for long enough, if nothing more happens.
+    /// Returns the time until the page has been quiet for long enough, if nothing more happens.
     fn rest(&self, now: Instant) -> Duration {
         let seen = self.evidence();
         if self.is_waiting(now, &seen) {
             return TICK;
         }
         let calm = self.left(self.last_sign(now, &seen), self.window(&seen), now);
-        // What only moves, counts or computes is waited for, but not for ever.
+        // Mere movement, counting and computing is waited for, but within limits.
         calm.max(self.gaze.restless_until() - now).min(self.restless_for(now))
     }
 
-    /// What is left of `span`, which began at `moment`, in the time of the page.
+    /// Returns what is left of `span` since `moment`, in the page's time.
     fn left(&self, moment: Instant, span: Duration, now: Instant) -> Duration {
         (moment + span - now).saturating_sub(self.clock.gained_since(moment))
     }
 
-    /// What goes on for ever need not be found out after each action.
+    /// Remembers endless activity, so that it need not be detected again after each action.
     fn remember(&self, now: Instant) {
         self.traffic.give_up();
         if self.restless_for(now).is_zero() {
@@ -315,7 +317,7 @@ impl<'t, 'c> Watch<'t, 'c> {
     }
 
     fn done(&self) -> Settled {
-        let endless = "the page loads itself again and again: its scripts were stopped and it was taken as it stood";
+        let endless = "the page reloads itself again and again: its scripts were stopped and it was captured as is";
         Settled { warning: self.is_stopped.then_some(endless) }
     }
 
@@ -323,7 +325,7 @@ impl<'t, 'c> Watch<'t, 'c> {
         if self.gaze.text().words == 0 {
             return Err(BrowserError::Timeout);
         }
-        let unfinished = "the page had not settled when its time was over: it was taken as it stood";
+        let unfinished = "the page had not settled at the deadline: it was captured as is";
         Ok(Settled { warning: Some(self.done().warning.unwrap_or(unfinished)) })
     }
 }

@@ -1,47 +1,47 @@
-//! How long a page must have been quiet, by what it has let us see.
+//! Quiet periods and time limits, depending on what is known of the page.
 
 use std::time::Duration;
 
 use super::Patience;
 use crate::dom::Text;
 
-/// A page with so many words shows more than its frame.
+/// Number of words from which a page shows more than its frame.
 const MANY_WORDS: usize = 80;
 
-/// A page with fewer shows little.
+/// Number of words below which a page shows little.
 const FEW_WORDS: usize = 25;
 
-/// How long a question without an answer holds up a page that says something.
+/// Time limit for an unanswered question of a page that shows sentences or many words.
 const MAX_QUESTION: Duration = Duration::from_millis(2800);
-/// The same for a page that has only words.
+/// Time limit for an unanswered question of a page with only some words.
 const MAX_OPEN_QUESTION: Duration = Duration::from_secs(4);
-/// The same for a page that shows little, or says that more is coming.
+/// Time limit for an unanswered question of a page that shows little or is loading.
 const MAX_URGENT_QUESTION: Duration = Duration::from_secs(12);
 
-/// For how long after its last change what may be a poll holds up a page.
+/// Time after the last change for which possible polls delay a page.
 const MAX_DOUBT: Duration = Duration::from_millis(1500);
-/// The same where the page says that more is coming.
+/// Time after the last change for which possible polls delay a page that is loading.
 const MAX_LOADING_DOUBT: Duration = Duration::from_secs(5);
 
-/// What the page has let us see.
+/// Observations of the page.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Evidence {
     pub(super) text: Text,
-    /// Whether that is something else than at first.
+    /// Whether the text has changed since it was first read.
     pub(super) has_changed: bool,
-    /// How many answers its scripts have got, those of workers included.
+    /// Number of answers to its scripts, including those of workers.
     pub(super) asked: u64,
-    /// Whether its text changed after the last of them.
+    /// Whether the text changed after the last answer.
     pub(super) shows_answer: bool,
-    /// Whether the last one was an error that has changed nothing yet.
+    /// Whether the last answer was an error that has changed nothing yet.
     pub(super) has_failed: bool,
-    /// Whether something is open that may send more at any time.
+    /// Whether a stream is open.
     pub(super) has_stream: bool,
-    /// Whether a service worker gets ready to serve the page.
+    /// Whether a service worker is about to control the page.
     pub(super) has_worker: bool,
 }
 
-/// How long nothing may have happened.
+/// Returns the length of the quiet period.
 pub(super) fn window(patience: Patience, seen: &Evidence) -> Duration {
     if !seen.text.has_scripts {
         return Duration::ZERO;
@@ -52,20 +52,20 @@ pub(super) fn window(patience: Patience, seen: &Evidence) -> Duration {
     let millis = if seen.text.is_loading {
         2000
     } else if seen.has_failed || seen.has_worker {
-        // Pages repeat what failed after half a second, or one.
+        // Pages retry failed requests after half a second or a second.
         1500
     } else if seen.asked > 0 {
         if seen.shows_answer { 500 } else { 1000 }
     } else if seen.text.words >= MANY_WORDS {
         250
     } else {
-        // Little to see, and nothing asked for: it waits for a timer, a worker or a database of its own.
+        // Little text and no requests: the page waits for a timer, a worker or its own database.
         1500
     };
     Duration::from_millis(if seen.has_stream { millis.max(1000) } else { millis })
 }
 
-/// How long a question may go without an answer.
+/// Returns the time limit for an unanswered question.
 pub(super) fn longest_question(seen: &Evidence) -> Duration {
     let text = &seen.text;
     let is_bare = text.words < FEW_WORDS && !text.has_sentence && !seen.has_changed && seen.asked == 0;
@@ -78,7 +78,7 @@ pub(super) fn longest_question(seen: &Evidence) -> Duration {
     }
 }
 
-/// For how long after its last change what may be a poll holds up a page.
+/// Returns the time after the last change for which possible polls delay the page.
 pub(super) fn doubt(seen: &Evidence) -> Duration {
     if seen.text.is_loading { MAX_LOADING_DOUBT } else { MAX_DOUBT }
 }

@@ -1,4 +1,4 @@
-//! How busy a page is, by Chromium's own counters: they are read without asking the page, even while it computes.
+//! Activity counters of a page, kept by Chromium: they can be read even while the page is blocked.
 
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -6,18 +6,18 @@ use tokio::time::Instant;
 use crate::cdp::CdpError;
 use crate::tab::Tab;
 
-/// Counters of the page, as they stand.
+/// Values of the counters.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Pulse {
-    /// Layouts, documents and nodes: where none of them has changed, the text has not either.
+    /// Number of layouts and documents: the text cannot have changed if both are the same.
     layouts: f64,
     documents: f64,
-    /// Seconds that the main thread has worked, without what the protocol asked for.
+    /// Seconds that the main thread has worked, without work for the protocol.
     worked: f64,
 }
 
-/// A main thread that works for so large a part of the time is computing something. It is the time that its tasks take, so
-/// that it says the same on a machine that others use too.
+/// Fraction of the time that the main thread must work to count as busy. Measured by the time of its tasks, so that it
+/// is the same on a loaded machine.
 const BUSY: f64 = 0.6;
 
 impl Pulse {
@@ -37,7 +37,7 @@ impl Pulse {
         self.layouts != before.layouts || self.documents != before.documents
     }
 
-    /// Whether the page was computing for most of the `seconds` since.
+    /// Whether the page was busy for most of the `seconds` since.
     pub(super) fn was_busy_since(&self, before: &Self, seconds: f64) -> bool {
         (self.worked - before.worked) / seconds > BUSY
     }

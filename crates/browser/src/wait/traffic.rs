@@ -1,4 +1,4 @@
-//! What a page asks for while it is waited for, without what it would go on asking for ever.
+//! Requests of a page during the wait, without endless ones.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -11,38 +11,38 @@ use super::patience::{self, Evidence};
 use crate::cdp::{Event, Events};
 use crate::tab::{Address, EVENT_STREAM, Key, OpenRequest, ResourceKind, Tab};
 
-/// How many requests are told apart.
+/// Maximum number of requests that are tracked.
 const MAX_KNOWN: usize = 2000;
-/// How long an answer that has begun may go without a byte; after that it is a stream.
+/// Pause within an answer after which it counts as a stream.
 const MAX_PAUSE: Duration = Duration::from_millis(1500);
-/// How long an answer may go on coming.
+/// Time for which an answer may keep arriving.
 const MAX_ANSWER: Duration = Duration::from_secs(6);
-/// How long one may come in drops that change nothing.
+/// Time for which an answer may trickle in without changing the text.
 const MAX_DROPS: Duration = Duration::from_millis(1500);
-/// What comes in drops brings fewer bytes in a second.
+/// Bytes per second below which an answer trickles.
 const DROPS: f64 = 2048.0;
 
-/// The requests of a page.
+/// Requests of a page.
 pub(super) struct Traffic<'t> {
     tab: &'t Tab,
     events: Events,
     habits: Habits,
-    /// When the text changed last, as far as it was told.
+    /// Time of the text's last change, as last reported.
     change: Instant,
-    /// What was asked for and has not come yet.
+    /// Requests without a complete answer.
     open: HashMap<Key, Asked>,
     streams: HashSet<Key>,
     answers: u64,
-    /// When a question was asked or answered, and when what is doubtful was.
+    /// Times of the last request or answer that was a question or doubtful.
     last_sign: Instant,
     last_doubt: Instant,
-    /// When a poll was.
+    /// Time of the last request or answer that was a poll.
     last_poll: Instant,
     last_answer: Instant,
     last_failure: Option<Failure>,
 }
 
-/// An answer that was an error, or none.
+/// A failed request.
 struct Failure {
     place: u64,
     at: Instant,
@@ -51,14 +51,14 @@ struct Failure {
 struct Asked {
     sort: Sort,
     address: Address,
-    /// Whether a script asked, and reads the answer.
+    /// Whether a script sent it and reads the answer.
     is_question: bool,
     /// Whether the answer is an error.
     has_failed: bool,
 }
 
 impl Asked {
-    /// Whether its answer says something of the page.
+    /// Whether its answer says something about the page.
     fn counts(&self) -> bool {
         self.is_question && self.sort != Sort::Poll
     }
@@ -83,7 +83,7 @@ impl<'t> Traffic<'t> {
         }
     }
 
-    /// Another document: what was asked before is nobody's any more.
+    /// Forgets the requests of the previous document.
     pub(super) fn begin_document(&mut self) {
         self.drain();
         self.habits = Habits::default();
@@ -94,13 +94,13 @@ impl<'t> Traffic<'t> {
         self.last_sign = Instant::now();
     }
 
-    /// Reads what has happened since. The text has changed last at `change`.
+    /// Handles new events. `change` is the time of the text's last change.
     pub(super) fn drain_after(&mut self, change: Instant) {
         self.change = change;
         self.drain();
     }
 
-    /// Reads what has happened since.
+    /// Handles new events.
     pub(super) fn drain(&mut self) {
         while let Some(Some(event)) = self.events.next().now_or_never() {
             self.note(&event);
@@ -140,7 +140,7 @@ impl<'t> Traffic<'t> {
             return;
         }
         let now = Instant::now();
-        // It was led elsewhere.
+        // A redirect of a known request.
         if let Some(sort) = self.open.get(&key).map(|asked| asked.sort) {
             return self.note_sign(sort, now);
         }
@@ -162,7 +162,7 @@ impl<'t> Traffic<'t> {
         self.note_failure(address, counts);
     }
 
-    /// A failure that is repeated says nothing.
+    /// Records a failure. A repeated failure says nothing.
     fn note_failure(&mut self, address: Address, counts: bool) {
         if counts && self.habits.has_failed(address) {
             self.forget_failure(address);
@@ -188,7 +188,7 @@ impl<'t> Traffic<'t> {
         let Some(asked) = self.open.remove(key) else { return };
         let now = Instant::now();
         self.note_failure(asked.address, has_failed && asked.counts());
-        // What failed has come after all.
+        // The retry of a failed request has succeeded.
         let is_well = !has_failed && !asked.has_failed;
         if is_well && asked.counts() && self.habits.has_failed(asked.address) {
             self.forget_failure(asked.address);
@@ -203,7 +203,7 @@ impl<'t> Traffic<'t> {
         }
     }
 
-    /// The page has cancelled it: it counts as not asked.
+    /// Withdraws a request that the page has cancelled.
     fn withdraw(&mut self, key: &Key) {
         self.streams.remove(key);
         let Some(asked) = self.open.remove(key) else { return };
@@ -211,7 +211,7 @@ impl<'t> Traffic<'t> {
         self.note_sign(asked.sort, Instant::now());
     }
 
-    /// What is still under way when the page is taken goes on for ever, as far as this document is concerned.
+    /// Remembers the requests in progress as endless for this document, because the page is taken without them.
     pub(super) fn give_up(&self) {
         let open = self.tab.network().open();
         let asked = open.iter().filter(|request| matches!(request.kind, ResourceKind::Xhr | ResourceKind::Fetch));
@@ -223,7 +223,7 @@ impl<'t> Traffic<'t> {
         }
     }
 
-    /// How many questions of scripts were answered.
+    /// Returns the number of answered questions of scripts.
     pub(super) fn asked(&self) -> u64 {
         self.answers
     }
@@ -232,28 +232,28 @@ impl<'t> Traffic<'t> {
         self.last_answer
     }
 
-    /// When a question was asked or answered.
+    /// Returns the time of the last question or answer.
     pub(super) fn last_sign(&self) -> Instant {
         self.last_sign
     }
 
-    /// When something was asked or answered of the sorts up to `worst`.
+    /// Returns the time of the last request or answer with a classification up to `worst`.
     pub(super) fn last_of(&self, worst: Sort) -> Instant {
         let all = [(Sort::Question, self.last_sign), (Sort::Doubtful, self.last_doubt), (Sort::Poll, self.last_poll)];
         all.into_iter().filter(|(sort, _)| *sort <= worst).map(|(_, at)| at).fold(self.last_sign, Instant::max)
     }
 
-    /// Whether a question failed, and nothing has changed since: the text changed last at `change`.
+    /// Whether a question failed and nothing has changed since `change`, the time of the text's last change.
     pub(super) fn has_failed_after(&self, change: Instant) -> bool {
         self.last_failure.as_ref().is_some_and(|failure| failure.at >= change)
     }
 
-    /// Whether something is open that may send more at any time.
+    /// Whether a stream is open.
     pub(super) fn has_stream(&self) -> bool {
         !self.streams.is_empty()
     }
 
-    /// Whether something is under way that the text may depend on and that will come to an end.
+    /// Whether a finite request is in progress that the text may depend on.
     pub(super) fn is_waiting(&self, look: &Look, seen: &Evidence) -> bool {
         let longest = patience::longest_question(seen);
         let counts = |request: &OpenRequest| {
@@ -265,17 +265,17 @@ impl<'t> Traffic<'t> {
     }
 }
 
-/// When and after what requests are looked at.
+/// Parameters for judging requests in progress.
 pub(super) struct Look {
     pub(super) now: Instant,
-    /// When the text changed last.
+    /// Time of the text's last change.
     pub(super) change: Instant,
-    /// Up to which sort requests count.
+    /// Worst classification that still counts.
     pub(super) worst: Sort,
 }
 
 impl Look {
-    /// Whether the end of a request is to be expected.
+    /// Whether a request can be expected to end.
     fn is_hopeful(&self, request: &OpenRequest, longest: Duration) -> bool {
         let since = |moment: Instant| self.now.saturating_duration_since(moment);
         let age = since(request.since);

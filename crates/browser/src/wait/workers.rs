@@ -1,5 +1,5 @@
-//! Whether the workers of a page compute: one that does leaves a question unanswered until it is done. The page does not
-//! notice that they are asked.
+//! Activity of a page's workers: a busy worker leaves an evaluation unanswered. The page cannot notice these
+//! evaluations.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -12,12 +12,12 @@ use tokio::time::Instant;
 use crate::cdp::Session;
 use crate::tab::Tab;
 
-/// A worker that leaves a question open for so long computes.
+/// Time without an answer after which a worker counts as busy.
 const BUSY: Duration = Duration::from_millis(100);
-/// One that has done so for so long was asked for something; what is shorter is its start.
+/// Duration from which being busy counts as work; shorter ones are the worker's start.
 const WORK: Duration = Duration::from_millis(300);
 
-/// What was seen of the workers.
+/// Observations of the workers.
 #[derive(Default)]
 pub(super) struct Workers {
     questions: HashMap<String, Question>,
@@ -26,13 +26,13 @@ pub(super) struct Workers {
 
 struct Question {
     since: Instant,
-    /// When it was answered.
+    /// Time of the answer.
     answer: Arc<OnceLock<Instant>>,
     task: AbortHandle,
 }
 
 impl Workers {
-    /// Asks those that have nothing to answer. Says whether one of them computes.
+    /// Sends an evaluation to each idle worker. Returns whether any worker is busy.
     pub(super) fn look(&mut self, tab: &Tab) -> bool {
         let (now, workers) = (Instant::now(), tab.workers());
         for (_, ended) in self.questions.extract_if(|id, _| !workers.contains_key(id)) {
@@ -51,7 +51,7 @@ impl Workers {
         is_busy
     }
 
-    /// When one of them has last computed what it was asked for.
+    /// Returns the time when a worker last finished some work.
     pub(super) fn worked_until(&self) -> Option<Instant> {
         self.worked
     }
@@ -62,14 +62,14 @@ impl Question {
         let answer = Arc::new(OnceLock::new());
         let answered = Arc::clone(&answer);
         let task = tokio::spawn(async move {
-            // One that is gone is done too.
+            // An error means that the worker has ended.
             let _ = session.call("Runtime.evaluate", json!({"expression": "0"})).await;
             let _ = answered.set(Instant::now());
         });
         Self { since: Instant::now(), answer, task: task.abort_handle() }
     }
 
-    /// Until when the worker has computed, if it has for long.
+    /// Returns the end of the worker's work, if it was busy for long enough.
     fn work(&self, now: Instant) -> Option<Instant> {
         let end = self.answer.get().copied().unwrap_or(now);
         (end - self.since >= WORK).then_some(end)

@@ -1,4 +1,4 @@
-//! Advertisements and questions for consent.
+//! Tests of blocking advertisements and consent notices.
 
 use browser::{Settings, Visit};
 use testkit::{Answer, Reply};
@@ -6,7 +6,7 @@ use testkit::{Answer, Reply};
 use crate::page_world::text;
 use crate::world::{LOOPBACK, World, dom, plain};
 
-/// A page whose advertisement has a name that every list knows.
+/// A page whose advertisement is on every list.
 async fn page(world: &World, host: &str) -> String {
     world.dns.set(host, Answer::from(LOOPBACK));
     let ad = format!("http://{host}:{}", world.site.addr().port());
@@ -32,7 +32,7 @@ async fn they_are_kept_out_for_who_wants_it() {
     let without = world.browser.visit(&Visit { block_ads: true, ..plain(&url) }).await.unwrap();
     assert!(!dom(&without).contains("ADVERTISEMENT") && dom(&without).contains("article"));
     assert_eq!(world.asked()[before..].to_vec(), ["/page"]);
-    // Kept for who wants the page as it is, and marked as hidden.
+    // Kept in the raw page, marked as hidden.
     let banner = dom(&without).split("onetrust-consent-sdk").nth(1).unwrap();
     assert!(banner.split('>').next().unwrap().contains("hidden"), "{}", dom(&without));
 }
@@ -52,7 +52,7 @@ async fn lists_of_the_operator_count_too() {
     assert!(banner.split('>').next().unwrap().contains("hidden"), "{}", dom(&visited));
 }
 
-/// What lies over the page and asks for consent goes, also where no rule knows it; what else lies there is content.
+/// Consent notices are hidden even if no rule covers them; other overlays are content.
 #[tokio::test]
 async fn a_question_for_consent_goes_and_another_dialog_stays() {
     let world = World::start().await;

@@ -1,4 +1,4 @@
-//! Pages that take far more than their share, and calm ones of others beside them.
+//! Tests of noisy pages, and of ordinary pages of others beside them.
 
 use base::Owner;
 use browser::{BrowserError, Settings, Visit, Visited};
@@ -8,12 +8,12 @@ use tokio::time::{Duration, Instant};
 
 use crate::world::{World, dom, group, kill, plain, within};
 
-/// Takes memory outside of the heap of scripts, as fast as it can.
+/// Script that allocates memory outside of the heap, as fast as it can.
 const BUFFERS: &str = "<p>x<script>const all = []; for (;;) all.push(new Uint8Array(16 << 20).fill(1))</script>";
-/// Takes memory step by step, and lets go of the processor between.
+/// Script that allocates memory step by step, with pauses.
 const STEPS: &str =
     "<p>x<script>const all = []; setInterval(() => all.push(new Uint8Array(32 << 20).fill(1)), 40)</script>";
-/// Takes memory in the heap of scripts.
+/// Script that allocates memory in the heap.
 const OBJECTS: &str = "<p>x<script>const all = []; for (;;) all.push(Array.from({length: 1e5}, () => ({})))</script>";
 const SOCKETS: &str = "<p>x<script>for (let i = 0; i < 5000; i++) { try { new WebSocket('ws://' + location.host + '/hang?' + i) } catch {} }
     setInterval(() => { for (let i = 0; i < 500; i++) fetch('/hang?' + Math.random()).catch(() => {}) }, 100)</script>";
@@ -36,7 +36,7 @@ const ATTACKS: [(&str, &str); 8] = [
     ("work", WORK),
 ];
 
-/// With few bytes for one page, so that not much of the machine is taken.
+/// World with a low memory limit per page, which spares the machine.
 fn settings() -> Settings {
     Settings { max_page_memory: 300 << 20, ..Settings::default() }
 }
@@ -61,11 +61,11 @@ fn set_up(world: &World) {
 
 async fn visit(world: &World, path: &str, owner: &str, seconds: u64) -> Result<Visited, BrowserError> {
     let (url, deadline) = (world.url(path), Instant::now() + Duration::from_secs(seconds));
-    // Another team's site has another name.
+    // The other team's site has another name.
     world.browser.visit(&Visit { owner: Owner::of_team(owner), deadline, ..plain(&url) }).await
 }
 
-/// What a calm page is told while this one is under way, and what that one is told.
+/// Returns the results of an ordinary page while the noisy one is in progress, and of the noisy one.
 async fn beside(world: &World, attack: &str, seconds: u64) -> (BrowserError, Vec<Result<Visited, BrowserError>>) {
     let calm = async {
         let mut told = Vec::new();
@@ -110,7 +110,7 @@ async fn a_page_that_takes_memory_ends_alone_and_is_told_why() {
         );
         assert_calm(&told);
     }
-    // The first browser is still there, and one aside for what follows from that site.
+    // The first browser is still running, and a separate one for later visits to that site.
     assert!(world.browser.counts().launched <= 2);
 }
 
@@ -137,7 +137,7 @@ async fn noisy_sites_are_visited_in_a_browser_aside() {
     assert!(visit(&world, "/calm", "two", 20).await.is_ok());
     let aside: Vec<_> = world.browser.pids().into_iter().filter(|pid| !shared.contains(pid)).collect();
     assert_eq!(aside.len(), 1);
-    // What takes that one down leaves the others as they are.
+    // Ending the noisy page leaves the others unharmed.
     let other = world.other_url("/calm");
     let slow = Visit { wait_for: Duration::from_secs(2), ..plain(&other) };
     let (visited, ()) = join(world.browser.visit(&slow), async {
@@ -203,13 +203,13 @@ async fn pages_that_work_without_end_let_others_go_first() {
     let (_, ()) = join(working, look).await;
 }
 
-/// proc_pid_stat(5).
+/// Reads proc_pid_stat(5).
 fn nice(pid: u32) -> Option<i32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_whitespace().nth(16)?.parse().ok()
 }
 
-/// Not a test: how long a calm page takes alone, and beside each of the others.
+/// Not a test: measures an ordinary page alone and beside each of the noisy ones.
 #[tokio::test]
 #[ignore = "a measurement: run it alone, with --nocapture"]
 async fn how_calm_pages_fare() {

@@ -1,4 +1,4 @@
-//! What dies under a visit, and what has to die with us.
+//! Tests of browsers that end during a visit, and of what must end with the service.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -134,7 +134,7 @@ async fn dropping_the_last_handle_ends_everything() {
     within(3, || group(leader).is_empty()).await;
 }
 
-/// Not a test: what the next one kills.
+/// Not a test: the service that the next test kills.
 #[tokio::test]
 #[ignore = "a part of the next test"]
 async fn a_service_with_a_visit_under_way() {
@@ -167,7 +167,7 @@ async fn a_service_that_is_killed_leaves_no_browser() {
 
 #[tokio::test]
 async fn a_program_that_is_none_is_named() {
-    for (path, word) in [("/nowhere/chromium", "there is no file"), ("/bin/true", "it ended while it started")] {
+    for (path, word) in [("/nowhere/chromium", "there is no file"), ("/bin/true", "Chromium exited during its start")] {
         let world = World::with(Settings { path: Some(path.into()), ..Settings::default() }).await;
         let error = world.path("/").await.err().unwrap();
         assert!(matches!(&error, BrowserError::Unavailable { reason } if reason.contains(word)), "{error}");

@@ -1,4 +1,4 @@
-//! Nothing leaves the browser that the guard does not admit, by whatever way a page asks for it.
+//! Tests that the browser can only reach what the guard admits, whatever channel a page uses.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use testkit::{Answer, Canary, Dns, Reply, Site, Tunnel};
 
 use crate::world::{LOOPBACK, World, plain};
 
-/// Ways to ask for a URL, each with a word that marks it. `TO` is the place that is asked.
+/// Ways to request a URL, each with a marker. `TO` is replaced by the destination.
 const CHANNELS: &[(&str, &str)] = &[
     ("img", "<img src=TO/img>"),
     ("srcset", "<img srcset='TO/srcset 1x'>"),
@@ -49,7 +49,7 @@ const CHANNELS: &[(&str, &str)] = &[
     ("service", "<script>navigator.serviceWorker.register('/service.js?TO/service')</script>"),
 ];
 
-/// What reaches nobody, wherever it is sent: no listener answers it in a way that could be counted.
+/// Channels that never reach a destination, admitted or not; no listener could count them.
 const OTHERS: &str = "<script>
     window.open('TO/popup');
     Object.assign(document.createElement('a'), {href: 'TO/download', download: 'x'}).click();
@@ -83,13 +83,13 @@ fn helpers(world: &World, to: SocketAddr) {
 
 async fn visit(world: &World, html: &str) {
     world.site.html("/page", html);
-    // By its address: loopback is a secure context, so that service workers are there too.
+    // By address: loopback is a secure context, which service workers need.
     let url = world.site.url("/page");
     let visit = Visit { wait_for: Duration::from_millis(2500), ..plain(&url) };
     world.browser.visit(&visit).await.unwrap();
 }
 
-/// So that the next test cannot pass by asking for nothing.
+/// Proves that the channels work, so that the next test cannot pass trivially.
 #[tokio::test]
 async fn every_channel_reaches_what_is_admitted() {
     let world = World::start().await;
@@ -97,7 +97,7 @@ async fn every_channel_reaches_what_is_admitted() {
     helpers(&world, other);
     visit(&world, &page(other)).await;
     let asked: Vec<String> = world.other.requests().into_iter().map(|seen| seen.path).collect();
-    // A headless browser shows no icons.
+    // A headless browser requests no icons.
     let missing: Vec<_> = CHANNELS
         .iter()
         .map(|(name, _)| *name)
@@ -121,7 +121,7 @@ async fn no_channel_reaches_what_is_not() {
     assert!(world.asked().iter().any(|path| path.starts_with("/redirect?")));
 }
 
-/// A name that leads to an admitted address first and elsewhere then.
+/// DNS rebinding: the name first resolves to an admitted address, then to another.
 #[tokio::test]
 async fn a_name_that_changes_its_mind_leads_nowhere_else() {
     let site = Site::start().await;

@@ -1,4 +1,4 @@
-//! Sites that do not answer as they should, and pages that want what they do not get.
+//! Tests of faulty answers, and of pages whose requests are refused.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 use crate::world::{World, dom, plain};
 
-/// Visits the page, which has 20 s and must not need them.
+/// Visits the page with a deadline of 20 s, which it must not need.
 async fn soon(world: &World, path: &str) -> Result<Visited, BrowserError> {
     let began = Instant::now();
     let result = world.path(path).await;
@@ -32,7 +32,7 @@ async fn a_page_that_breaks_off_is_no_page() {
             "{error}"
         );
     }
-    // What a page stops by itself is there, and so is one beside whose own bytes something breaks off.
+    // Loading stopped by the page itself is no error, nor is a truncated subresource.
     world.site.html("/stops", "<p>stopped<script>window.stop()</script><p>more");
     assert!(dom(&soon(&world, "/stops").await.unwrap()).contains("stopped"));
     world.site.html("/page", "<p>whole<script src=/length></script><iframe src=/length></iframe>");
@@ -78,7 +78,7 @@ async fn who_asks_for_a_password_gets_none() {
     let visited = soon(&world, "/401").await.unwrap();
     assert_eq!(visited.status, 401);
     assert!(dom(&visited).contains("who are you"));
-    // Chromium takes the other one for a word of its proxy.
+    // Chromium takes a 407 for an answer of its proxy.
     if let Ok(visited) = soon(&world, "/407").await {
         assert_eq!(visited.status, 407);
     }
@@ -103,7 +103,7 @@ async fn where_windows_were_to_go_is_said() {
     assert_eq!(world.asked(), ["/page"]);
 }
 
-/// What is taken of a page is all of one document, also when it goes elsewhere at that moment.
+/// All captured parts belong to one document, even if the page navigates at that moment.
 #[tokio::test]
 async fn a_page_is_taken_where_it_stands() {
     let world = World::start().await;

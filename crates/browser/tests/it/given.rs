@@ -1,4 +1,4 @@
-//! What a caller gave goes where it may, and nowhere else.
+//! Tests of where the caller's headers and cookies are sent.
 
 use browser::Visit;
 use testkit::{Reply, Seen};
@@ -73,7 +73,7 @@ async fn a_visit_knows_nothing_of_the_one_before() {
     assert_eq!(world.browser.counts().launched, 1);
 }
 
-/// A host is one place for cookies, whatever the port; but the other port may be somebody else's.
+/// Cookies ignore the port of a host, but another port may belong to somebody else.
 #[tokio::test]
 async fn cookies_of_the_caller_reach_no_other_port_of_the_host() {
     let world = World::start().await;

@@ -1,4 +1,4 @@
-//! What a page and its server see of the visitor.
+//! Tests of what a page and its server see of the visitor.
 
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ async fn look(world: &World, visit: Visit<'_>) -> Value {
     serde_json::from_str(&json.replace("&amp;", "&")).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Geolocation needs a secure context, so the page comes by TLS.
+/// Geolocation needs a secure context, so the page uses TLS.
 async fn start() -> (World, Url) {
     let world = World::start().await;
     world.other.html("/page", PAGE);
@@ -45,7 +45,7 @@ async fn nothing_says_headless() {
     assert!(seen["agent"].as_str().unwrap().starts_with("Mozilla/5.0 (X11; Linux x86_64)"), "{seen}");
     assert_eq!((&seen["driven"], &seen["width"], &seen["height"]), (&false.into(), &1920.into(), &1080.into()));
     assert_eq!(seen["languages"], serde_json::json!(["en-US", "en"]));
-    // Not the time zone of this machine; and where it is, nobody is told who was not sent there.
+    // Not this machine's time zone; and no geolocation, because the visit named no country.
     assert_eq!(seen["zone"], "America/New_York");
     assert!(seen["place"].is_string(), "{seen}");
     assert!(!seen.to_string().contains("eadless"), "{seen}");
@@ -93,7 +93,7 @@ async fn workers_see_the_same() {
     assert!(worker.header("user-agent").contains("Mobile"));
 }
 
-/// What one visit may ignore, the next one may not.
+/// An exception for one visit's certificates does not apply to the next.
 #[tokio::test]
 async fn a_bad_certificate_is_taken_only_by_who_asks() {
     let (world, url) = start().await;

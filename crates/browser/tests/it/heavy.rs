@@ -1,4 +1,4 @@
-//! Messages that are large or have many values: from pages, from clients of the protocol, and beside those of others.
+//! Tests of large messages, and of messages with many values: from pages, from clients, and beside those of others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use crate::world::{World, dom, plain};
 
 const MIB: usize = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(30);
-/// One test at a time, as they look at the memory of the process.
+/// Serializes the tests, because they measure the memory of the process.
 static ALONE: Mutex<()> = Mutex::const_new(());
 
-/// Bytes of memory of this process, at their highest since [`forget_highest`].
+/// Peak memory of this process since [`forget_highest`], in bytes.
 fn highest() -> usize {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
@@ -36,7 +36,7 @@ struct Protocol {
 }
 
 impl Protocol {
-    /// Connects to a session, whose relay goes on in the background.
+    /// Connects to a session; its relay runs in the background.
     fn connect(session: &Arc<Session>) -> (Self, tokio::task::JoinHandle<RelayEnd>) {
         let ((to, their_from), (their_to, from)) = (mpsc::channel(8), mpsc::channel(8));
         let session = Arc::clone(session);
@@ -52,7 +52,7 @@ impl Protocol {
         self.last
     }
 
-    /// The answer to a call; what comes before is left out.
+    /// Waits for the answer to a call; earlier messages are discarded.
     async fn answer(&mut self, id: u64) -> Value {
         loop {
             let text = timeout(PATIENCE, self.from.recv()).await.unwrap().unwrap();
@@ -68,7 +68,7 @@ impl Protocol {
         self.answer(id).await
     }
 
-    /// The session with the page that is there.
+    /// Returns the session of the existing page.
     async fn page(&mut self) -> String {
         let targets = self.call(None, "Target.getTargets", r#"{"filter":[{"type":"page"}]}"#).await;
         let target =
@@ -77,7 +77,7 @@ impl Protocol {
         attached["result"]["sessionId"].as_str().unwrap_or_else(|| panic!("{attached}")).to_owned()
     }
 
-    /// The parameters of a call that sets the content of the page.
+    /// Returns the parameters of a call that sets the content of the page.
     async fn content(&mut self, page: &str, html: &str, rest: &str) -> String {
         let tree = self.call(Some(page), "Page.getFrameTree", "{}").await;
         let frame = &tree["result"]["frameTree"]["frame"]["id"];
@@ -94,7 +94,7 @@ fn later() -> tokio::time::Instant {
     tokio::time::Instant::now() + Duration::from_secs(60)
 }
 
-/// A session on a page that a visit has left open, in the process of all visits.
+/// A session on a page that a visit has left open, in the shared browser.
 async fn shared(world: &World) -> Arc<Session> {
     world.site.html("/held", "<title>Held</title><p>A page that is held.</p>");
     let (url, headers): (_, OwnHeaders) = (world.url("/held"), Arc::new(|_| Vec::new()));
@@ -102,7 +102,7 @@ async fn shared(world: &World) -> Arc<Session> {
     Arc::new(world.browser.resume("held", later()).unwrap())
 }
 
-/// A session with a process of its own.
+/// A session with its own browser.
 async fn alone(world: &World) -> Arc<Session> {
     let (url, headers): (_, OwnHeaders) = ("about:blank".parse().unwrap(), Arc::new(|_| Vec::new()));
     Arc::new(world.browser.session(&plain(&url), headers, later()).await.unwrap())
@@ -129,7 +129,7 @@ async fn what_a_script_returns_is_measured_first() {
         assert!(error.contains("more than 120000 values"), "{script}: {error}");
     }
     assert!(matches!(run("'x'.repeat(30e6)").await, Err(BrowserError::TooLarge { .. } | BrowserError::Action { .. })));
-    // A page that lies about the size of things is measured here again.
+    // The page fakes the size of a value, so the service has to measure it again.
     let lies = "Object.hasOwn = () => false; Array.isArray = () => false; ({ all: Array.from({ length: 1000 }, () => Array(1000).fill(0)) })";
     let error = run(lies).await.err().unwrap().to_string();
     assert!(error.contains("too large"), "{error}");
@@ -157,7 +157,7 @@ async fn a_large_message_to_a_session_of_ones_own_is_passed_as_it_is() {
     assert!(grown < 150, "{grown} MiB more");
     assert!(set["error"].is_null() || set["error"]["message"].is_string(), "{set}");
     assert_eq!(client.evaluate(&page, "1 + 1").await, 2, "the session goes on");
-    // What must be looked at may not be that much.
+    // Parameters that must be checked are limited in size.
     let many = format!(r#"{{"url":"about:blank","more":[{}0]}}"#, "0,".repeat(200_000));
     let refused = client.call(Some(&page), "Page.navigate", &many).await;
     let message = "the parameters of this call hold more than 120000 JSON values";
@@ -168,7 +168,7 @@ async fn a_large_message_to_a_session_of_ones_own_is_passed_as_it_is() {
     assert_eq!(client.evaluate(&page, "document.title.length").await, 5 * MIB);
 }
 
-/// Calls, one after the other, of a page that a client of the protocol has nothing to do with. Each has little time.
+/// Makes calls on an unrelated page, one after the other, each with a short deadline.
 async fn calm_calls(world: &World, count: usize) {
     world.site.html("/calm", "<title>Calm</title><p>Of another team.");
     let (url, headers) = (world.url("/calm"), |_: &url::Url| Vec::new());
@@ -207,7 +207,7 @@ async fn large_messages_of_one_team_do_not_delay_another() {
     let (refused, _client) = timeout(PATIENCE * 4, hostile).await.unwrap().unwrap();
     assert_eq!(refused, 84);
     assert!(!relay.is_finished());
-    // Code that works on such a page is bounded as its client is.
+    // Scripts on such a page have the same limits as its client.
     let hands = session.hands().await.unwrap();
     let failure = hands.call("set_content", &json!({ "html": "x".repeat(2 * MIB) }), later()).await.unwrap_err();
     assert!(failure.message.contains("more than 1048576 bytes"), "{failure}");
@@ -227,7 +227,7 @@ async fn large_answers_to_one_team_are_bounded() {
     let answer = client.call(Some(&page), "Runtime.evaluate", &large).await;
     assert_eq!(answer["error"]["message"], "Runtime.evaluate: the answer is larger than 16 MiB", "{answer}");
     assert_eq!(client.evaluate(&page, "1 + 1").await, 2);
-    // Many at once are not waited for.
+    // A client with too many large answers is disconnected.
     let Protocol { to, mut from, .. } = client;
     tokio::spawn(async move { while from.recv().await.is_some() {} });
     for id in 100..140 {

@@ -1,4 +1,4 @@
-//! Pages that stay open after their visits.
+//! Tests of pages that stay open after their visits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ async fn a_held_page_is_found_once_and_outlives_its_hold() {
     tokio::time::sleep(Duration::from_millis(2500)).await;
     assert_eq!(session.hands().await.unwrap().call("evaluate", &count, later()).await.unwrap(), 2);
     assert_eq!(world.asked(), ["/held"], "nothing was asked for again");
-    // What it loads now still goes through the proxy of its visit.
+    // Later requests still use the proxy of the visit.
     world.site.html("/next", "<title>Next</title>");
     let next = json!({ "url": world.url("/next").as_str() });
     hands.call("goto", &next, later()).await.unwrap();
@@ -66,7 +66,7 @@ async fn a_held_page_gives_way() {
     let visited = world.page("<p>Another page.").await.unwrap();
     assert!(visited.waited < Duration::from_secs(2), "{:?}", visited.waited);
     assert!(world.browser.resume("a", later()).is_none());
-    // One that is somebody's does not, and does not need to.
+    // A resumed page is not evicted, and holds no slot.
     keep(&world, "b").await;
     let session = world.browser.resume("b", later()).unwrap();
     world.page("<p>Another page.").await.unwrap();

@@ -1,4 +1,4 @@
-//! Visits with a real Chromium to scripted sites on loopback.
+//! Tests of visits with a real Chromium to scripted sites on loopback.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 

@@ -1,4 +1,4 @@
-//! What a captured page holds.
+//! Tests of captured pages.
 
 use crate::page_world::{answer_questions, check, expect, text};
 use crate::world::{World, dom};
@@ -100,11 +100,11 @@ async fn what_css_hides_is_marked_and_kept() {
         assert!(dom(&visited).contains(kept), "{kept} is not in {}", dom(&visited));
     }
     assert!(!dom(&visited).contains("noscript"));
-    // A page that hides itself whole is shown all the same.
+    // A page that hides itself completely is captured unmarked.
     check(&world, "<body style='visibility: hidden'><p>All of it", expect(&["All of it"], &[], 9000)).await;
 }
 
-/// What is hidden until a control opens it is content; what nothing opens is not, nor are menus and dialogs.
+/// Content that a control opens is marked as collapsed; menus, dialogs and parts without a control are hidden.
 #[tokio::test]
 async fn what_a_control_opens_is_content() {
     let world = World::start().await;
@@ -163,7 +163,7 @@ async fn what_a_control_opens_is_content() {
     assert!(dom(&visited).contains("<div role=\"tabpanel\" data-collapsed>yarn"), "{}", dom(&visited));
 }
 
-/// Sites that draw themselves by scripts often keep their text for those who have none.
+/// Sites that are rendered by scripts often keep their text in `noscript`.
 #[tokio::test]
 async fn what_is_kept_for_readers_without_scripts_stands_for_a_page_that_failed() {
     let world = World::start().await;
@@ -190,7 +190,7 @@ async fn forms_are_as_they_are() {
     assert!(form.contains("id=\"f\" checked=\"\"") && !form.contains("id=\"e\" checked"), "{form}");
 }
 
-/// What scripts can make and a parser would read in another way.
+/// Text that scripts can create and a parser would read as markup.
 #[tokio::test]
 async fn text_stays_text() {
     let world = World::start().await;

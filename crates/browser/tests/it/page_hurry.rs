@@ -1,4 +1,4 @@
-//! Pages whose clock goes faster than ours: what their timers bring is there early, and what needs real time is not missed.
+//! Tests of pages with a hurried clock: timers fire early, and work that needs real time is not missed.
 
 use std::time::Duration;
 
@@ -8,14 +8,14 @@ use tokio::time::Instant;
 use crate::page_world::{Expect, TRIES, answer_questions, check, compare, expect};
 use crate::world::{World, plain};
 
-/// What a script needs to ask, to show, and to wait.
+/// Helpers for scripts: request, show and wait.
 const TOOLS: &str = "const ask = async (query) => (await fetch('/api/x?' + query)).text(),
     show = (text) => root.textContent = text, later = (ms) => new Promise((done) => setTimeout(done, ms));";
 
 async fn world() -> World {
     let world = World::start().await;
     answer_questions(&world);
-    // The first visit starts the browser, which no page is to wait for.
+    // Starts the browser, so that no tested visit has to wait for it.
     world.page("<p>warm").await.unwrap();
     world
 }
@@ -24,14 +24,14 @@ fn page(script: &str) -> String {
     format!("<!doctype html><title>t</title><div id=root>…</div><script>{TOOLS}{script}</script>")
 }
 
-/// Asks for nothing, and shows something after 1.4 s.
+/// Script without requests that shows something after 1.4 s.
 const SLOW: &str = "later(1400).then(() => show('Total of 17 lots'))";
 
 #[tokio::test]
 async fn timers_ring_early() {
     let world = world().await;
     check(&world, &page(SLOW), expect(&["Total of 17 lots"], &[], 1350)).await;
-    // One after the other, 2.4 s in all, with an answer in between.
+    // Consecutive timers, 2.4 s in total, with an answer in between.
     let chain = "(async () => { for (let i = 0; i < 4; i++) { await later(300); show('Step ' + 'abcd'[i]) }
         await ask('d=100'); await later(400); show('Step e'); await later(400); show('Step f'); await later(400); show('The end') })()";
     check(&world, &page(chain), expect(&["The end"], &[], 2300)).await;
@@ -60,19 +60,19 @@ async fn what_needs_real_time_comes_all_the_same() {
         "new ResizeObserver(() => later(200).then(() => show('It came'))).observe(root)",
         "root.animate([{ opacity: 0.5 }, { opacity: 1 }], 700).finished.then(() => show('It came'))",
         "root.style.transition = 'opacity .4s'; root.addEventListener('transitionend', () => show('It came')); root.style.opacity = 0.5",
-        // A database.
+        // IndexedDB.
         "const open = indexedDB.open('a', 1); open.onupgradeneeded = () => open.result.createObjectStore('n');
             open.onsuccess = () => { const write = open.result.transaction('n', 'readwrite'); write.objectStore('n').put('came', 1);
             write.oncomplete = () => open.result.transaction('n').objectStore('n').get(1).onsuccess = async (e) => {
             await later(100); show('It ' + e.target.result) } }",
-        // Work that others do.
+        // Work of other threads, and other task queues.
         "await crypto.subtle?.digest('SHA-256', new Uint8Array(1e7)); show('It ' + await new Blob(['came']).text())",
         "const source = 'setTimeout(() => postMessage(\"came\"), 300)';
             new Worker(URL.createObjectURL(new Blob([source]))).onmessage = (e) => show('It ' + e.data)",
         "const c = new MessageChannel(); let n = 0; c.port1.onmessage = () => ++n < 500 ? c.port2.postMessage(0) : show('It came');
             c.port2.postMessage(0)",
         "requestIdleCallback(() => show('It came'))",
-        // An answer that is given up by a timer long before it came, if the timer is too early.
+        // A timer that would abort an answer if it fired too early.
         "const signal = AbortSignal.timeout(900); show(await (await fetch('/api/x?d=400&t=It+came', { signal })).text())",
         "const frame = document.createElement('iframe'); frame.srcdoc = `<script>setTimeout(() => parent.root.textContent = 'It came', 200)</scr` +
             'ipt>'; document.body.append(frame)",
@@ -81,8 +81,8 @@ async fn what_needs_real_time_comes_all_the_same() {
     }
 }
 
-/// The clock stands while a script runs, so this one would not end. On a busy machine the timer may ring before the page is
-/// hurried; then one visit is enough.
+/// Virtual time stands while a script runs, so this script would never end. On a loaded machine the timer may fire
+/// before the page is hurried; then one visit is enough.
 #[tokio::test]
 async fn a_script_that_waits_for_the_clock_gets_its_own_back() {
     let world = world().await;

@@ -1,4 +1,4 @@
-//! Pictures and prints of pages.
+//! Tests of screenshots and PDFs.
 
 use std::io::Cursor;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use wire::{Format, ScreenshotOptions};
 use crate::page_world::{act, actions};
 use crate::world::{World, plain};
 
-/// Red at the top, then grey, and blue for the last 100 pixels.
+/// Page that is red at the top, then grey, and blue for the last 100 pixels.
 fn striped(height: u32) -> String {
     format!(
         "<!doctype html><title>t</title><body style='margin: 0'><div style='height: 100px; background: #f00'></div>
@@ -92,7 +92,7 @@ async fn very_high_pages_are_put_together() {
         assert_near(&picture, (960, 10_000), [0x90, 0x90, 0x90]);
         assert_near(&picture, (960, 19_890), [0x99, 0x99, 0x99]);
         assert_near(&picture, (960, 19_990), [0, 0, 255]);
-        // What is fixed to the window is there once.
+        // A fixed element appears only once.
         assert_near(&picture, (1900, 20), [0, 255, 0]);
         assert_near(&picture, (1900, 8212), [0x8f, 0x8f, 0x8f]);
     }
@@ -121,7 +121,7 @@ async fn pictures_and_prints_are_actions_too() {
     }
 }
 
-/// Width and height of the first page in points.
+/// Returns width and height of the first page, in points.
 fn media_box(pdf: &[u8]) -> (u32, u32) {
     assert!(pdf.starts_with(b"%PDF-"));
     let text = String::from_utf8_lossy(pdf);
@@ -132,7 +132,7 @@ fn media_box(pdf: &[u8]) -> (u32, u32) {
     (whole(numbers[2]), whole(numbers[3]))
 }
 
-/// Pictures far down load when somebody gets there, and are decoded before the picture is taken.
+/// Lazy pictures load on scrolling, and are decoded before the screenshot.
 #[tokio::test]
 async fn lazy_pictures_are_in_the_picture() {
     let world = World::start().await;

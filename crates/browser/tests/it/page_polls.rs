@@ -1,4 +1,4 @@
-//! Pages that poll, tick or stream for ever: they are taken when their text has come to rest, whatever they ask for.
+//! Tests of pages that poll, tick or stream endlessly: they are captured as soon as their text is stable.
 
 use std::time::Duration;
 
@@ -12,13 +12,13 @@ use crate::world::{World, plain};
 
 const TOOLS: &str = "const ask = async (query) => (await fetch('/api/x?' + query)).text(),
     show = (text) => root.innerHTML = '<h1>Ready</h1><p>' + text, later = (ms) => new Promise((done) => setTimeout(done, ms));";
-/// Shown at once.
+/// Text that is shown at once.
 const READY: &str =
     "show('The list of the tools of the workshop has arrived from the store and can be read now by everybody.');";
-/// Far more time than a page needs that settles.
+/// Deadline, far longer than a page needs to settle.
 const LONG: Duration = Duration::from_secs(25);
 
-/// What goes on for ever, by its name.
+/// Endless activities by name.
 const ENDLESS: &[(&str, &str)] = &[
     ("200 ms", "setInterval(() => fetch('/api/poll?d=5'), 200)"),
     ("1 s", "setInterval(() => fetch('/api/poll?d=5'), 1000)"),
@@ -74,7 +74,7 @@ async fn world() -> World {
     world.site.respond("/events", events.header(kind.0, kind.1));
     world.site.respond("/drops", Reply { body: stream("{}\n"), ..Reply::default() });
     world.site.script("/hang", vec![Script::Hang(Duration::from_secs(60))]);
-    // The first visit starts the browser, which no page is to wait for.
+    // Starts the browser, so that no tested visit has to wait for it.
     world.page("<p>warm").await.unwrap();
     world
 }
@@ -83,8 +83,8 @@ async fn world() -> World {
 const SOME: &[&str] =
     &["200 ms", "1 s, by lot", "long polls", "a stream that is read", "a clock and polls", "a ticker by polls"];
 
-/// A visit ends because the page has settled, and not because its time is over. How soon is measured by
-/// `cargo xtask browser-pages --behaviour`.
+/// Visits must end because the page has settled, not because of the deadline. How soon is measured by `cargo xtask
+/// browser-pages --behaviour`.
 async fn all_settle(names: &[&str], wait_for: Duration, actions: &[wire::Action]) {
     let world = world().await;
     let url = world.url("/page");
@@ -120,23 +120,23 @@ async fn what_is_still_coming_is_waited_for() {
     let world = world().await;
     let poll = "setInterval(() => fetch('/api/poll?r=' + Math.random()), 200);";
     for (script, seen) in [
-        // Results that come one after the other.
+        // Results that arrive one after the other.
         (
             "let n = 0; const timer = setInterval(() => { root.insertAdjacentHTML('beforeend', `<p>Result ${'abcdefghij'[n]}`);
                 if (++n === 10) clearInterval(timer) }, 200)",
             &["Result j"],
         ),
         ("(async () => { for (const one of 'abcdefghij') root.insertAdjacentHTML('beforeend', await ask('d=200&t=Result+' + one)) })()", &["Result j"]),
-        // What takes its time.
+        // Slow answers.
         ("ask('d=1500&t=Lazy+content').then(show)", &["Lazy content"]),
         ("later(300).then(() => ask('d=1500&t=Lazy+content')).then(show)", &["Lazy content"]),
-        // Several questions to the same place, of which the last brings the text.
+        // Several requests to the same endpoint, the last of which brings the text.
         (
             "const query = (text) => fetch('/api/graph?d=700', { method: 'POST', body: JSON.stringify({ query: text }) });
                 query('{ user }').then(() => query('{ rights }')).then(() => query('{ page }')).then(() => show('Page of the user'))",
             &["Page of the user"],
         ),
-        // A state that is asked for until it says that all is done.
+        // A status that is polled until it is "done".
         (
             "show('Preparing the report…'); let n = 0; const timer = setInterval(async () => { await ask('d=10&state=1');
                 if (++n === 5) { clearInterval(timer); show('The report is done') } }, 500)",

@@ -1,4 +1,4 @@
-//! When a page is taken to be finished: one page for each way in which pages come to show what they show.
+//! Tests of when a page counts as settled: one page for each way to load content.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use tokio::time::Instant;
 use crate::page_world::{Expect, answer_questions, check, compare, expect};
 use crate::world::{World, plain};
 
-/// What a script needs to ask and to show.
+/// Helpers for scripts: request and show.
 const ASK: &str =
     "const ask = async (query) => (await fetch('/api/x?' + query)).text(), show = (text) => root.textContent = text;";
 
 async fn world() -> World {
     let world = World::start().await;
     answer_questions(&world);
-    // The first visit starts the browser, which no page is to wait for.
+    // Starts the browser, so that no tested visit has to wait for it.
     world.page("<p>warm").await.unwrap();
     world
 }
@@ -38,14 +38,14 @@ async fn what_is_asked_for_is_waited_for() {
             ask(`d=${d}&t=${t}&id=${id}`).then((text) => document.getElementById(id).textContent = text)",
     );
     check(&world, &html, expect(&["gulls", "terns", "71 seals"], &[], 2200)).await;
-    // The first answer is an error; pages try again after a second.
+    // The first answer is an error; the page retries after a second.
     let html = page(
         "Reservoir",
         "let n = 0; const go = async () => { const a = await fetch('/api/r?d=100&t=Level+63&s=' + (n++ ? 200 : 503));
             a.ok ? show(await a.text()) : setTimeout(go, 1000) }; go()",
     );
     check(&world, &html, expect(&["Level 63"], &[], 3000)).await;
-    // One that is slow holds up a page that says so.
+    // A slow answer is waited for if the page says that it is loading.
     let html = page("Please wait", "ask('d=5000&t=Came+late').then(show)");
     check(&world, &html, expect(&["Came late"], &["Please wait"], 7000)).await;
 }
@@ -76,7 +76,7 @@ async fn what_asks_for_nothing_gets_its_time() {
             write.objectStore('n').put('rope', 1); write.oncomplete = () =>
                 open.result.transaction('n').objectStore('n').get(1).onsuccess = (e) => show('Newest: ' + e.target.result) }",
     );
-    // Only a secure place has such a database everywhere.
+    // Content from IndexedDB.
     check(&world, &html, expect(&["Newest: rope"], &[], 3000)).await;
 }
 
@@ -104,7 +104,7 @@ async fn changes_that_move_end_first() {
         ),
     );
     check(&world, &html, expect(&["Autumn programme"], &["Summer"], 2500)).await;
-    // The same by a script that sets the opacity by hand.
+    // Fading by a script that sets the opacity.
     let html = page(
         old,
         &format!(
@@ -144,7 +144,7 @@ async fn what_never_ends_is_not_waited_for() {
         setInterval(() => document.title = clock.textContent = new Date().toISOString(), 1000); ask('d=50')",
     );
     check(&world, &html, expect(&["Slide 1: slipway", "Slide 5: sail loft"], &[], 4000)).await;
-    // A text that is written anew all the time.
+    // Text that changes all the time.
     let html = page("x", "setInterval(() => show(Math.random().toString(36) + ' and text'), 100)");
     check(&world, &html, expect(&["and text"], &[], 5000)).await;
     let html = "<!doctype html><title>t</title><p>Text beside a picture<img src=/hang><script>1</script>";
@@ -189,7 +189,7 @@ async fn a_page_that_loads_itself_for_ever_is_taken_with_a_warning() {
     assert!(!visited.warnings.is_empty());
 }
 
-/// A worker that takes the page over, upon which the page loads itself once more.
+/// A service worker that takes control of the page, which then reloads itself.
 #[tokio::test]
 async fn service_workers_take_over_first() {
     let world = world().await;
@@ -205,7 +205,7 @@ async fn service_workers_take_over_first() {
         else navigator.serviceWorker.oncontrollerchange = () => location.reload()",
     );
     world.site.html("/page", &html);
-    // Names are no secure place; loopback is.
+    // Loopback is a secure context; host names are not.
     let url = world.site.url("/page");
     let visited = world.browser.visit(&plain(&url)).await.unwrap();
     compare(&visited, &expect(&["Served by the worker"], &["Installing"], 0), &html);
@@ -242,7 +242,7 @@ async fn what_comes_into_view_is_loaded() {
             ask('d=200&t=Wick+9+mm').then((text) => part.textContent = text) }).observe(part)",
     );
     check(&world, &html, expect(&["Top", "Wick 9 mm"], &[], 4500)).await;
-    // A feed that appends what it gets, by the position of the page.
+    // A feed that appends items depending on the scroll position.
     let html = page(
         "<div id=list></div><div id=end>Loading more</div>",
         "let n = 0, busy = false; const add = () => { for (let i = 0; i < 10; i++) { const item = document.createElement('p');
@@ -251,7 +251,7 @@ async fn what_comes_into_view_is_loaded() {
             busy = true; await ask('d=250&p=' + n); add(); busy = false; if (n >= 40) end.textContent = 'No more items' })",
     );
     check(&world, &html, expect(&["Item 1:", "Item 36:", "No more items"], &["Loading more"], 6500)).await;
-    // Rows exist only while they are in view: at the end it is the first ones again.
+    // A virtual list: rows exist only while they are in view, so the first ones are back at the end.
     let html = page(
         "<div id=box style='height: 80000px; position: relative'></div>",
         "const draw = () => { box.textContent = ''; const first = Math.floor(scrollY / 40); for (let i = first; i < first + 28; i++) {
@@ -259,7 +259,7 @@ async fn what_comes_into_view_is_loaded() {
             box.append(row) } }; addEventListener('scroll', draw); draw()",
     );
     check(&world, &html, expect(&["Row 0:", "Row 24:"], &[], 8000)).await;
-    // A feed without end.
+    // An endless feed.
     let html = page(
         "<div id=list></div>",
         "const add = () => { for (let i = 0; i < 20; i++) list.insertAdjacentHTML('beforeend', '<p style=height:150px>Post') }; add();

@@ -1,4 +1,4 @@
-//! A site whose questions are answered as they ask, and what a visitor reads of a page.
+//! A test site with scripted answers, and the text that a visitor reads of a page.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use crate::world::{World, dom, plain};
 
-/// Answers below `/api/` by their query: `t` the text, `d` milliseconds until it comes, `s` the status.
+/// Answers requests below `/api/` by their query: `t` is the text, `d` the delay in milliseconds, `s` the status.
 pub(crate) fn answer_questions(world: &World) {
     for site in [&world.site, &world.other] {
         site.others(answer);
@@ -31,11 +31,11 @@ fn answer(seen: &Seen) -> Option<Reply> {
     })
 }
 
-/// What must come of a page.
+/// Expected result of a page.
 pub(crate) struct Expect {
     pub(crate) seen: &'static [&'static str],
     pub(crate) unseen: &'static [&'static str],
-    /// How long the visit may take on a quiet machine, from the time when the browser runs.
+    /// Time limit of the visit on a quiet machine, without the start of the browser.
     pub(crate) within: Duration,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn expect(seen: &'static [&'static str], unseen: &'static [&'static s
     Expect { seen, unseen, within: Duration::from_millis(milliseconds) }
 }
 
-/// How often a page is visited that took too long, or not the way that is tested: another program may have had the processor.
+/// Number of tries for a visit that was too slow or missed the tested situation because the machine was busy.
 pub(crate) const TRIES: usize = 5;
 
 /// Visits a page of `html` and looks at what came, every time; one visit must be as fast as expected.
@@ -80,13 +80,13 @@ pub(crate) async fn act(world: &World, html: &str, actions: &[wire::Action]) -> 
     world.browser.visit(&Visit { actions, ..plain(&url) }).await
 }
 
-/// Actions as a caller writes them.
+/// Parses actions as a caller writes them.
 pub(crate) fn actions(list: impl Into<Value>) -> Vec<wire::Action> {
     let list: Value = list.into();
     wire::decode_options(json!({ "actions": list })).unwrap().actions
 }
 
-/// The text of a captured page without what is marked as hidden, white space folded.
+/// Returns the text of a captured page without hidden parts, with white space collapsed.
 pub(crate) fn text(html: &str) -> String {
     const VOID: &[&str] = &[
         "br", "img", "input", "hr", "meta", "link", "source", "area", "base", "col", "embed", "frame", "param",

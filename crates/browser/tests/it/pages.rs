@@ -1,4 +1,4 @@
-//! What ordinary pages bring.
+//! Tests of ordinary pages.
 
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ async fn redirects_of_every_make_end_at_the_last_document() {
     assert_eq!((visited.url, visited.status), (world.url("/elsewhere#there"), 200));
 }
 
-/// In another charset, and in pieces: the bytes are the server's, or the content type says that they are not.
+/// With another charset and in chunks: the body is unchanged, or its content type declares UTF-8.
 #[tokio::test]
 async fn bytes_and_charset_belong_together() {
     let world = World::start().await;
@@ -71,7 +71,7 @@ async fn a_url_that_is_a_file_brings_its_bytes() {
     assert_eq!(visited.content_type.as_deref(), Some("application/pdf"));
     let visited = world.path("/r").await.unwrap();
     assert_eq!((visited.body.as_ref(), visited.url), (&b"a,b\n1,2\n"[..], world.url("/f.csv")));
-    // Nothing says that it is a file; Chromium finds out.
+    // Without a declared type Chromium sniffs the content.
     let zip = [b"PK\x03\x04".as_slice(), &[0_u8; 2000]].concat();
     world.site.respond("/f", Reply { body: zip.clone().into(), ..Reply::default() });
     let visited = world.path("/f").await.unwrap();

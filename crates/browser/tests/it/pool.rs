@@ -1,4 +1,4 @@
-//! How many of what there are.
+//! Tests of the numbers of browsers and visits.
 
 use std::time::Duration;
 
@@ -71,7 +71,7 @@ async fn a_visit_that_is_dropped_leaves_nothing() {
     let leader = world.browser.pids()[0];
     world.quiet().await;
     let url = world.url("/hang");
-    // Dropped at all stages: while the context is made, while it is there.
+    // Dropped at several stages: while the context is created, and later.
     for milliseconds in [0, 1, 3, 10, 30, 100, 300, 600] {
         let visit = plain(&url);
         let visits = (0..4).map(|_| world.browser.visit(&visit));
@@ -97,7 +97,7 @@ async fn browsers_are_replaced_after_so_many_pages() {
     assert!(world.browser.counts().processes <= 1);
 }
 
-/// Its memory is looked at in the first second of a browser, which would be its last.
+/// The memory is checked within a browser's first second; a limit of 0 taken literally would end it.
 #[tokio::test]
 async fn without_a_limit_of_memory_a_browser_lasts() {
     let world = World::with(Settings { max_memory: 0, ..Settings::default() }).await;

@@ -1,4 +1,4 @@
-//! What a visit gives back has one bound for all of it.
+//! Tests of the common size limit of all results of a visit.
 
 use browser::{BrowserError, Settings, Visit, Visited};
 use net::Limits;
@@ -9,9 +9,9 @@ use crate::page_world::actions;
 use crate::world::{World, plain};
 
 const MIB: usize = 1 << 20;
-/// All that a visit of these tests may give back.
+/// Size limit for the results of a visit.
 const LIMIT: usize = 4 * MIB;
-/// A page of 1 MiB of text, and a drawing that no coding makes smaller.
+/// A page with 1 MiB of text and an incompressible drawing.
 const LARGE: &str = "<!doctype html><canvas id=noise width=600 height=300></canvas><p id=text></p><script>
     text.textContent = 'word '.repeat(2 ** 20 / 5)
     const pen = noise.getContext('2d'), picture = pen.createImageData(600, 300)
@@ -32,7 +32,7 @@ async fn visit(world: &World, wanted: Value) -> Result<Visited, BrowserError> {
     world.browser.visit(&Visit { actions: &actions, deadline, ..plain(&url) }).await
 }
 
-/// Index, kind and reason of the action that did not fit.
+/// Returns index, kind and reason of the action whose result did not fit.
 async fn refused(world: &World, wanted: Value) -> (usize, &'static str) {
     match visit(world, wanted).await.err().unwrap() {
         BrowserError::Action { index, kind, reason, .. } => {
@@ -53,7 +53,7 @@ async fn many_large_results_are_refused_with_the_place_and_the_setting() {
     assert!((1..10).contains(&index) && kind == "screenshot", "{index} {kind}");
     let (index, kind) = refused(&world, json!(vec![json!({"type": "pdf"}); 40])).await;
     assert!((1..39).contains(&index) && kind == "pdf", "{index} {kind}");
-    // As text each is 200 KB, in memory 3 MB.
+    // 200 KB each as text, but 3 MB in memory.
     let numbers = json!({"type": "executeJavascript", "script": "Array(100_000).fill(1)"});
     let (index, kind) = refused(&world, json!(vec![numbers; 16])).await;
     assert!((1..3).contains(&index) && kind == "executeJavascript", "{index} {kind}");
@@ -70,7 +70,7 @@ async fn results_that_fit_are_given_and_hold_room_until_they_are_gone() {
     assert!(acted.scrapes[0].html.len() > MIB && acted.screenshots.len() == 1 && acted.pdfs.len() == 1);
     let held = format!("{:?}", visited.room);
     let kib: u64 = held.split_whitespace().find_map(|word| word.parse().ok()).unwrap();
-    // Four bytes for each of the page, its copy and the files.
+    // Four bytes for each byte of the page, its copy and the files.
     assert!(kib > 4 * 2 * 1024, "{held}");
 }
 

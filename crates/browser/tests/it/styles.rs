@@ -1,4 +1,4 @@
-//! What a look at the styles of a page brings.
+//! Tests of the sample of computed styles.
 
 use browser::Visit;
 use serde_json::{Value, json};
@@ -60,7 +60,7 @@ async fn nobody_is_looked_at_unasked() {
     assert!(world.page(PAGE).await.unwrap().styles.is_none());
 }
 
-/// Names that hide properties, prototypes that throw, shapes that use themselves, and far too much of everything.
+/// Shadowed properties, prototypes that throw, recursive shapes, and too much of everything.
 #[tokio::test]
 async fn a_page_can_neither_break_nor_swell_it() {
     let world = World::start().await;

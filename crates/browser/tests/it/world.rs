@@ -1,4 +1,4 @@
-//! A browser that may reach exactly two test origins.
+//! Test environment: a browser that may reach exactly two test origins.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
@@ -14,7 +14,7 @@ pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 const NOTHING: &HeadersFor<'static> = &|_: &Url| Vec::new();
 
-/// Two origins that may be reached, `origin.test` and `other.test`, a canary that may not, and a browser.
+/// Two reachable origins, `origin.test` and `other.test`, an unreachable canary, and a browser.
 pub(crate) struct World {
     pub(crate) site: Site,
     pub(crate) other: Site,
@@ -49,12 +49,12 @@ impl World {
         }
     }
 
-    /// A path of the first origin, by name.
+    /// Returns the URL of a path on the first origin, by name.
     pub(crate) fn url(&self, path: &str) -> Url {
         format!("http://origin.test:{}{path}", self.site.addr().port()).parse().unwrap()
     }
 
-    /// A path of the second origin, by name; it speaks plain text on the same port too.
+    /// Returns the URL of a path on the second origin, by name; it speaks plain HTTP on the same port too.
     pub(crate) fn other_url(&self, path: &str) -> Url {
         format!("http://other.test:{}{path}", self.other.addr().port()).parse().unwrap()
     }
@@ -75,13 +75,13 @@ impl World {
         within(5, || self.browser.counts().contexts == 0).await;
     }
 
-    /// Paths that were asked of the first origin so far.
+    /// Returns the paths that were requested from the first origin so far.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.site.requests().into_iter().map(|seen| seen.path).collect()
     }
 }
 
-/// A visit that asks for nothing special and has 20 s.
+/// A visit with default options and a deadline of 20 s.
 pub(crate) fn plain(url: &Url) -> Visit<'_> {
     Visit {
         url,
@@ -106,10 +106,10 @@ pub(crate) fn dom(visited: &Visited) -> &str {
     visited.dom.as_deref().unwrap()
 }
 
-/// Waits until it is so.
+/// Waits until a condition holds.
 ///
 /// # Panics
-/// When it is not so in time.
+/// If it does not hold in time.
 pub(crate) async fn within(seconds: u64, is_so: impl Fn() -> bool) {
     let until = Instant::now() + Duration::from_secs(seconds);
     while !is_so() {
@@ -118,7 +118,7 @@ pub(crate) async fn within(seconds: u64, is_so: impl Fn() -> bool) {
     }
 }
 
-/// Command lines of the living processes of a group, with their numbers.
+/// Returns the command lines of the living processes of a group, with their process ids.
 pub(crate) fn group(leader: u32) -> Vec<(u32, String)> {
     let output = Command::new("ps").args(["-eo", "pid=,pgid=,stat=,args="]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,4 +1,4 @@
-//! Programs that mean harm.
+//! Malicious programs.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,7 +9,7 @@ use fence::{Fence, Limits};
 
 use crate::{bash, command, fence, fenced, refused, text};
 
-/// A folder that everybody may write to, outside of what the fence hides. Gone when dropped.
+/// World-writable folder that the sandbox does not hide. Removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -20,7 +20,7 @@ impl Folder {
         Self(path)
     }
 
-    /// A file in it that everybody may read and write.
+    /// Creates a file in it that everybody may read and write.
     fn file(&self, name: &str, bytes: &[u8]) -> PathBuf {
         let path = self.0.join(name);
         fs::write(&path, bytes).unwrap();
@@ -153,7 +153,7 @@ fn calls_that_lead_out_do_not_exist() {
 #[test]
 fn a_terminal_is_not_typed_into() {
     let code = "import fcntl\nfor call in (0x5412, 0x541c, 0x5413):\n    try: fcntl.ioctl(0, call, b'x' * 8)\n    except OSError as error: print(error.errno)";
-    // The third asks for the size of the window: not a terminal.
+    // The third request, for the window size, is allowed but finds no terminal.
     assert_eq!(text(&python(&fence(), code)), "38\n38\n25\n");
 }
 
@@ -188,7 +188,7 @@ print(libc.prctl(1, 0, 0, 0, 0), ctypes.get_errno(), libc.syscall({}, ctypes.c_u
 
 #[test]
 fn nobody_is_signalled_in_its_name() {
-    // The kernel signals the owner of a file: another process, or its whole group.
+    // The kernel signals the owner of a file: a process or a process group.
     let code = "import fcntl, os, struct, socket
 a, b = socket.socketpair()
 ends = os.pipe()
@@ -215,7 +215,7 @@ fn programs_of_its_own_making_are_fenced_in_too() {
     assert!(!output.status.success() && !text(&output).contains("root:"), "{}", text(&output));
     let set_user = bash("cp /bin/bash bin/b; chmod u+s bin/b");
     assert!(text(&set_user).contains("not permitted"), "{}", text(&set_user));
-    // Those of the machine give no rights.
+    // Set-user-id programs of the machine give no rights.
     let su = bash("su root -c id; sudo -n id; mount -t tmpfs none /tmp");
     assert!(!su.status.success() && !text(&su).contains("uid=0"), "{}", text(&su));
 }
@@ -280,14 +280,14 @@ fn where_a_wall_is_missing_it_is_refused_with_the_reason() {
     let mut outer = fence();
     outer.reads.push(folder.0.clone());
     let order = serde_json::to_string(&fence()).unwrap();
-    // Behind a fence there are no namespaces to be had.
+    // There are no namespaces inside a sandbox.
     let output = command(&outer, &[inner.to_str().unwrap(), &order, "/bin/echo", "ran"]).output().unwrap();
     let said = text(&output);
     assert!(!output.status.success() && !said.contains("ran"), "{said}");
-    assert!(said.contains("namespaces cannot be had") || said.contains("the limit of memory"), "{said}");
+    assert!(said.contains("cannot set up namespaces") || said.contains("the resource limit for memory"), "{said}");
 }
 
-/// Our other example, which puts up what can be had and tries what it should not.
+/// Runs our other example, which sandboxes itself as far as possible and tries what must be refused.
 fn partly(command: &mut Command) -> String {
     let fence = Fence { reads: Vec::new(), files: None, limits: Limits { memory: 1 << 30, ..fence().limits } };
     text(&command.arg(serde_json::to_string(&fence).unwrap()).output().unwrap())
@@ -298,7 +298,7 @@ fn what_has_no_right_to_a_fence_gets_the_walls_that_there_are() {
     let program = fenced().with_file_name("partly");
     let expected = "missing: []\nreading: refused\nwriting: refused\nconnecting: refused\nstarting: refused\n";
     assert_eq!(partly(&mut Command::new(&program)), expected);
-    // Behind another fence, without namespaces.
+    // Inside another sandbox, without namespaces.
     let folder = Folder::new("partly");
     let inner = folder.file("partly", &fs::read(&program).unwrap());
     let mut outer = fence();
@@ -306,6 +306,6 @@ fn what_has_no_right_to_a_fence_gets_the_walls_that_there_are() {
     let said = partly(&mut command(&outer, &[inner.to_str().unwrap()]));
     let (missing, tried) = said.split_once('\n').unwrap();
     assert!(missing.contains("Spaces") && missing.contains("Files"), "{said}");
-    // The outer one lets it start what lies in `/bin`.
+    // The outer sandbox allows programs in `/bin`.
     assert_eq!(tried, "reading: refused\nwriting: refused\nconnecting: refused\nstarting: done\n");
 }

@@ -1,5 +1,5 @@
-//! What a program behind the fence cannot do. Each case is tried without the fence too, where that does no harm, so that no
-//! refusal has another cause.
+//! Tests of what a sandboxed program cannot do. Where it does no harm, each case is tried without the sandbox too, to
+//! prove that the refusal has no other cause.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
@@ -23,7 +23,7 @@ fn fence() -> Fence {
     Fence { reads: reads.map(PathBuf::from).into(), files: Some(files), limits }
 }
 
-/// Our example program, beside the tests.
+/// Path of our example program, next to the tests.
 fn fenced() -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     tests.parent().unwrap().parent().unwrap().join("examples/fenced")
@@ -46,7 +46,7 @@ fn text(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// The code fails behind the fence, with a word about permission.
+/// Checks that the code fails in the sandbox with a permission error.
 fn refused(code: &str) {
     let output = bash(code);
     let text = text(&output);
@@ -99,7 +99,7 @@ fn nothing_outside_of_its_folder_can_be_written() {
     ] {
         refused(code);
     }
-    // What it writes into its own `bin` runs there, behind the same fence.
+    // Programs that it writes into its own `bin` run in the same sandbox.
     assert!(!std::path::Path::new("/var/tmp/fence-x").exists() && !std::path::Path::new("/dev/shm/fence-x").exists());
 }
 
@@ -195,5 +195,5 @@ fn root_is_refused() {
     }
     let output =
         Command::new(fenced()).arg(serde_json::to_string(&fence()).unwrap()).arg("/bin/true").output().unwrap();
-    assert!(!output.status.success() && text(&output).contains("root cannot be fenced in"), "{}", text(&output));
+    assert!(!output.status.success() && text(&output).contains("root cannot be sandboxed"), "{}", text(&output));
 }

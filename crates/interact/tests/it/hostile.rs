@@ -425,7 +425,7 @@ async fn where_no_fence_can_be_put_up_programs_are_refused() {
         for language in [Bash, Python] {
             let refused = run(&as_root, language).await.err().unwrap().to_string();
             let expected = format!(
-                "{} cannot be run here: root cannot be fenced in; let another user run it (`browser.user`); `node` always can",
+                "{} cannot be run here: root cannot be sandboxed; run it as another user (`browser.user`); `node` always can",
                 language.name()
             );
             assert_eq!(refused, expected);

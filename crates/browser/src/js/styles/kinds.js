@@ -1,8 +1,8 @@
-// Part of `styles.js`: what an element is to a reader, and its style.
+// Part of `styles.js`: classifies elements and reads their styles.
 
-// --- one element
+// --- style of an element
 
-/** The colour of the border, of the first side that is drawn. */
+/** Returns the border colour of the first side that is drawn. */
 function borderOf(style) {
   const drawn = (side) => style[`border${side}Style`] !== 'none' && px(style[`border${side}Width`]) > 0;
   const side = ['Top', 'Left', 'Bottom'].find(drawn);
@@ -37,7 +37,7 @@ function styleOf(element, kind, box, style) {
   };
 }
 
-// --- what an element is
+// --- kind of an element
 
 const HEADINGS = /^h[1-6]$/;
 const TEXTS = new Set(['p', 'li', 'dd', 'td', 'blockquote']);
@@ -45,7 +45,7 @@ const BLOCKS = new Set(('div section article aside main header footer nav ul li 
   + ' blockquote dl').split(' '));
 const FIELDS = new Set(['text', 'email', 'search', 'password', 'url', 'tel', 'number', '']);
 const named = (element, words) => words.test(`${element.id} ${element.getAttribute('class') ?? ''}`);
-// A word at the end of a class, so that the parts of a card are no cards.
+// Matches a word at the end of a class, so that parts of a card do not count as cards.
 const BUTTON = /(^|[\s_-])(btn|button|cta)($|[\s_-])|Button/;
 const CARD = /(^|[\s_-])(card|tile|panel|feature)s?($|\s)/i;
 const NOTICE = new RegExp('(^|[\\s_-])(alert|admonition|callout|notice|toast|badge|label|tag|success|warning|danger|error'
@@ -55,7 +55,7 @@ const FOOTER = /(^|[\s_-])(footer|site-footer|colophon)($|\s)/i;
 
 const isPainted = (style) => Boolean(hex(style.backgroundColor)) || style.backgroundImage.includes('gradient(');
 
-/** Padding on all sides, and a ground or a border of its own: what makes a link a button. */
+/** Whether a link looks like a button: padding on all sides, and a background or border of its own. */
 function isPressable(style) {
   const padded = px(style.paddingLeft) >= 6 && px(style.paddingTop) >= 3 && style.display !== 'inline';
   const framed = px(style.borderTopWidth) > 0 && style.borderTopStyle !== 'none' && px(style.borderLeftWidth) > 0;

@@ -1,4 +1,4 @@
-// Part of `styles.js`: logos and icons.
+// Part of `styles.js`: finds logos and icons.
 
 const LOGO = /logo|(^|[\s_-])brand(ing)?($|[\s_-])|site-?title|wordmark/i;
 const SVG = 'http://www.w3.org/2000/svg';
@@ -10,7 +10,7 @@ const KEPT = new Set(('id d x y x1 x2 y1 y2 cx cy r rx ry fx fy width height poi
   + ' text-anchor').split(' '));
 const MAX_SHAPES = 300;
 
-/** Fill and stroke as they are seen: a colour, `none`, or a gradient of the same drawing. */
+/** Copies computed fill and stroke: a colour, `none`, or a gradient of the same drawing. */
 function paint(from, to) {
   const style = getComputedStyle(from);
   if (from.localName === 'stop') to.setAttribute('stop-color', hex(style.stopColor) ?? '#000000');
@@ -20,20 +20,20 @@ function paint(from, to) {
   }
 }
 
-/** The shape that a `<use>` shows, of the same document. */
+/** Returns the shape that a `<use>` refers to, within the same document. */
 function shownBy(use) {
   const id = /^#([\w:.-]{1,80})$/.exec(use.getAttribute('href') ?? use.getAttribute('xlink:href') ?? '')?.[1];
   return id ? use.getRootNode().getElementById(id) : null;
 }
 
-/** A drawing as a file of its own: shapes and their paint only, no script, no links. Empty for one that is too large. */
+/** Converts a drawing to a standalone file of shapes and paint, without scripts or links. Empty if it is too large. */
 function drawing(svg) {
   let left = MAX_SHAPES;
   let box = svg.getAttribute('viewBox');
   const copy = (from, depth, uses) => {
     left -= 1;
     if (left < 0 || depth > 40 || !SHAPES.has(from.localName)) return null;
-    // A shape can use itself, or one that uses it.
+    // Limited, because a shape can refer to itself, directly or indirectly.
     const source = from.localName === 'use' && uses < 4 ? shownBy(from) : null;
     if (from.localName === 'use' && !source) return null;
     if (source?.localName === 'symbol') box = box ?? source.getAttribute('viewBox');
@@ -63,7 +63,7 @@ function drawing(svg) {
 const pictureOf = (image) => /url\("?([^")]+)"?\)/.exec(image.slice(0, MAX_EMBEDDED))?.[1] ?? '';
 const whole = (url) => (url.startsWith('data:') ? url.length <= MAX_EMBEDDED : url.length <= MAX_URL) ? url : '';
 
-/** Where a link leads: `home`, `away` from this site, or elsewhere in it. */
+/** Classifies a link: `home`, `away` from this site, or elsewhere on the `site`. */
 function leads(link) {
   try {
     const to = new URL(link.href);
@@ -76,7 +76,7 @@ function leads(link) {
 
 const TOP = 'header, nav, [role=banner], [class*=header i], [class*=navbar i], [class*=topbar i]';
 
-/** What is said of a picture. */
+/** Returns the text alternatives of a picture. */
 function saidOf(element) {
   const words = [element.getAttribute('alt'), element.getAttribute('aria-label')];
   if (element.localName === 'svg') words.push(element.querySelector('title')?.textContent);

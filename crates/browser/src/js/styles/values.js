@@ -1,4 +1,4 @@
-// Part of `styles.js`: bounds, and values as the sample has them.
+// Part of `styles.js`: limits, and conversion of values.
 
 const MAX_MS = 120;
 const MAX_WALKED = 6000;
@@ -14,24 +14,24 @@ const MAX_NAME = 120;
 const MAX_URL = 2048;
 const MAX_EMBEDDED = 16384;
 const MAX_BYTES = 220000;
-// How many elements of a kind are looked at.
+// Maximum number of sampled elements per kind.
 const MOST = {
   heading: 40, paragraph: 60, link: 60, button: 50, input: 15, card: 30, surface: 60, nav: 4, header: 4, footer: 4,
   code: 12, small: 10, notice: 24, container: 20, grid: 20,
 };
 
-// A property of the document itself: `document.body` may be a form that is named so.
+// Reads a property of the document from its prototype: elements can shadow properties such as `document.body`.
 const own = (name) => Reflect.get(Document.prototype, name, document);
 const call = (name, ...values) => own(name).apply(document, values);
 const root = own('documentElement');
 const body = own('body') ?? root;
 const width = root.clientWidth || innerWidth;
 const height = innerHeight;
-// What the page itself needs to be laid out, which it was asked for just now, does not count.
+// The clock starts here, after the layout that the lines above have forced.
 const start = performance.now();
 const late = (share = 1) => performance.now() - start > MAX_MS * share;
 
-// --- values
+// --- conversion of values
 
 const canvas = call('createElement', 'canvas');
 canvas.width = canvas.height = 1;
@@ -40,7 +40,7 @@ const colors = new Map();
 const two = (number) => Math.round(number).toString(16).padStart(2, '0');
 const solid = /^rgba?\((\d+), (\d+), (\d+)(?:, ([\d.]+))?\)$/;
 
-/** A CSS colour as hex; null for one that shows nothing. */
+/** Converts a CSS colour to hex; null if it is invisible. */
 function hex(css) {
   if (!css || css === 'transparent' || css === 'none') return null;
   if (colors.has(css)) return colors.get(css);
@@ -66,7 +66,7 @@ const px = (css) => {
 const cut = (text, most) => String(text ?? '').slice(0, most);
 const sides = (style, what, end = '') => ['Top', 'Right', 'Bottom', 'Left'].map((side) => px(style[what + side + end]));
 
-/** Attributes that hint at what an element is for. */
+/** Returns attributes that hint at the purpose of an element. */
 function nameOf(element) {
   const names = ['id', 'class', 'aria-label', 'data-testid'].map((name) => element.getAttribute(name));
   return cut(names.filter(Boolean).map((name) => cut(name, MAX_NAME)).join(' ').replace(/\s+/g, ' '), MAX_NAME);
@@ -74,7 +74,7 @@ function nameOf(element) {
 
 const SILENT = new Set(['style', 'script', 'title']);
 
-/** Text of an element without that of drawings, from its first characters only. */
+/** Returns the beginning of an element's text, without that of drawings. */
 function textOf(element) {
   if (element instanceof HTMLInputElement) return cut(element.value || element.placeholder, MAX_TEXT).trim();
   const walker = call('createTreeWalker', element, NodeFilter.SHOW_TEXT);
@@ -92,7 +92,7 @@ function boxOf(element) {
   return { x, y, width: wide, height: tall };
 }
 
-/** Whether somebody sees it: neither hidden nor put aside, as skip links and closed menus are. */
+/** Whether the element is visible: neither hidden nor moved off the page, like skip links and closed menus. */
 function isSeen(element, box) {
   if (box.width < 2 || box.height < 2) return false;
   if (box.x + box.width <= 0 || box.x >= width || box.y + box.height <= 0) return false;
@@ -105,14 +105,14 @@ function above(element) {
   return top instanceof ShadowRoot ? top.host : null;
 }
 
-/** Colours of a gradient. */
+/** Returns the colours of a gradient. */
 function gradient(image) {
   if (!image.includes('gradient(')) return [];
   const found = image.slice(0, 2000).match(/(?:rgba?|hsla?|hwb|lab|lch|oklab|oklch|color)\([^()]*\)/g) ?? [];
   return [...new Set(found.slice(0, 12).map(hex).filter(Boolean))].slice(0, 4);
 }
 
-// --- the ground that a text stands on
+// --- background behind a text
 
 const dark = (() => {
   const scheme = getComputedStyle(root).colorScheme;
