@@ -1,5 +1,5 @@
-//! Writes the branding of a saved page: `page_to_branding URL PAGE.html SAMPLE.json` what was seen, by the sample of its
-//! computed styles; `page_to_branding URL PAGE.html SHEET.css…` what the page and these style sheets declare.
+//! Prints the branding of a saved page. `page_to_branding URL PAGE.html SAMPLE.json` computes it from a sample of
+//! computed styles; `page_to_branding URL PAGE.html SHEET.css…` reads it from the page and these style sheets.
 
 use std::io::{Error, Write, stdout};
 

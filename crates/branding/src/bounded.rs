@@ -1,4 +1,4 @@
-//! Values of a sample, bounded while they are read: a page can put anything into them.
+//! Values of a sample, bounded during deserialization: they are untrusted input from the page.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -10,29 +10,29 @@ use serde_json::Value;
 
 use crate::color::Color;
 
-/// Bytes of one text that are kept.
+/// Limit on one text, in bytes; the rest is cut off.
 const MAX_TEXT: usize = 20_000;
-/// The farthest that anything is from anything else, in pixels.
+/// Limit on lengths and other numbers, in either direction.
 const MAX_LENGTH: f64 = 1e6;
 
-/// A text; what is not one reads as nothing.
+/// A text; values of other types are read as empty.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text(String);
 
-/// A length in CSS pixels, or another number; what is not one reads as 0.
+/// A length in CSS pixels, or another number; values of other types are read as 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, PartialOrd)]
 pub struct Number(f64);
 
-/// A colour, where there is one.
+/// A colour, or `None` if the value is not a visible colour.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Paint(pub Option<Color>);
 
-/// The first `MAX` members of a list; those that cannot be read are left out.
+/// The first `MAX` valid members of a list; invalid ones are skipped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct List<T, const MAX: usize>(Vec<T>);
 
 impl Number {
-    /// The value, never NaN, at most a million in either direction.
+    /// Returns the value: finite, between minus and plus one million.
     pub fn get(self) -> f64 {
         self.0
     }

@@ -1,8 +1,8 @@
-//! Colours: read as CSS writes them, compared as eyes do, written as `#RRGGBB`.
+//! Colours: parsed from CSS, compared perceptually (OKLab), written as `#RRGGBB`.
 
 use cssparser::color::{parse_hash_color, parse_named_color};
 
-/// Bytes of the longest text that is read as a colour.
+/// Length limit of a text that is parsed as a colour, in bytes.
 const MAX_LENGTH: usize = 128;
 
 /// A colour in sRGB.
@@ -11,11 +11,11 @@ pub struct Color {
     red: u8,
     green: u8,
     blue: u8,
-    /// From 0, which shows nothing, to 1.
+    /// Opacity, from 0 (transparent) to 1.
     alpha: f32,
 }
 
-/// A colour as eyes see it. Source: OKLab, Björn Ottosson, <https://bottosson.github.io/posts/oklab/>.
+/// A colour in OKLab, a perceptual colour space. Source: Björn Ottosson, <https://bottosson.github.io/posts/oklab/>.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lab {
     lightness: f64,
@@ -24,7 +24,7 @@ pub(crate) struct Lab {
 }
 
 impl Lab {
-    /// See [`Color::distance`].
+    /// Returns the Euclidean distance in OKLab; [`Color::distance`] explains the scale.
     pub(crate) fn distance(self, other: Lab) -> f64 {
         let (lightness, a, b) = (self.lightness - other.lightness, self.a - other.a, self.b - other.b);
         (lightness * lightness + a * a + b * b).sqrt()
@@ -34,9 +34,9 @@ impl Lab {
 impl Color {
     pub(crate) const WHITE: Color = Color { red: 255, green: 255, blue: 255, alpha: 1.0 };
 
-    /// Reads a CSS colour: a name, `#rgb[a]`, `#rrggbb[aa]`, and the functions of CSS Color 4 besides `color()`. `None` for
-    /// everything else, words that depend on the page (`currentcolor`, `inherit`, system colours) included, and for what
-    /// shows nothing.
+    /// Parses a CSS colour: a name, `#rgb[a]`, `#rrggbb[aa]`, or a function of CSS Color 4 except `color()`. Returns
+    /// `None` for anything else, including keywords that depend on the page (`currentcolor`, `inherit`, system
+    /// colours), and for transparent colours.
     ///
     /// ```
     /// use branding::Color;
@@ -61,19 +61,20 @@ impl Color {
             let (red, green, blue) = parse_named_color(css).ok()?;
             Color { red, green, blue, alpha: 1.0 }
         };
+        // About 1/255, the smallest step of eight bits: too little to be visible.
         (color.alpha > 0.004).then_some(color)
     }
 
-    /// As `#RRGGBB`; how much shows through is not said.
+    /// Formats the colour as `#RRGGBB`, without its opacity.
     pub fn hex(self) -> String {
         format!("#{:02X}{:02X}{:02X}", self.red, self.green, self.blue)
     }
 
-    /// What is seen where this colour lies on `ground`.
+    /// Returns this colour blended over the background `ground`.
     pub fn over(self, ground: Color) -> Color {
         let mix = |above: u8, below: u8| {
             let (above, below) = (f32::from(above), f32::from(below));
-            // Between 0 and 255, as both are.
+            // The cast is safe: the blend of two bytes is between them.
             (below + (above - below) * self.alpha).round() as u8
         };
         let (red, green, blue) =
@@ -81,26 +82,28 @@ impl Color {
         Color { red, green, blue, alpha: 1.0 }
     }
 
-    /// Relative luminance, from 0 (black) to 1 (white). Source: WCAG 2.2, "relative luminance".
+    /// Returns the relative luminance, from 0 (black) to 1 (white). Source: WCAG 2.2, "relative luminance".
     pub fn luminance(self) -> f64 {
         let [red, green, blue] = self.linear();
         0.2126 * red + 0.7152 * green + 0.0722 * blue
     }
 
-    /// How well one is read on the other, from 1 to 21. Source: WCAG 2.2, "contrast ratio".
+    /// Returns the contrast ratio of two colours, from 1 to 21. Source: WCAG 2.2, "contrast ratio".
     pub fn contrast(self, other: Color) -> f64 {
         let (one, two) = (self.luminance(), other.luminance());
         (one.max(two) + 0.05) / (one.min(two) + 0.05)
     }
 
-    /// How far two colours are from each other: below 0.02 they look the same, black and white are 1 apart.
+    /// Returns the perceptual distance of two colours: below 0.02 they look the same, black and white are 1 apart.
     pub(crate) fn distance(self, other: Color) -> f64 {
         self.lab().distance(other.lab())
     }
 
-    /// Whether it is a hue rather than black, white or a grey.
+    /// Whether the colour has a visible hue: it is not black, white or a grey.
     pub(crate) fn is_chromatic(self) -> bool {
         let lab = self.lab();
+        // The chroma of 0.045 is above the bluish greys of common frameworks (`#6c757d`), and below muted brand
+        // colours. Near black and white no chroma is visible.
         lab.a.hypot(lab.b) > 0.045 && (0.18..0.97).contains(&lab.lightness)
     }
 

@@ -1,4 +1,4 @@
-//! Branding from a sample of computed styles: what somebody sees.
+//! Branding from a sample of computed styles: the look of the rendered page.
 
 mod counts;
 mod logo;
@@ -16,10 +16,10 @@ use crate::voice::{Look, Voice};
 use palette::Palette;
 use typography::Letters;
 
-/// The branding of a page from one `sample` of its computed styles; what the styles cannot say (names, icons, texts) is
-/// read from `page`, the same page after its scripts have run.
+/// Computes the branding of a page from a `sample` of its computed styles. Names, icons and texts are read from `page`,
+/// the same page after its scripts have run.
 ///
-/// What was not seen is absent; of `images`, `logo`, `favicon` and `ogImage` are null then.
+/// Members without a value are absent; in `images`, a missing `logo`, `favicon` or `ogImage` is null.
 ///
 /// ```
 /// use branding::{Sample, computed};

@@ -1,4 +1,4 @@
-//! Style sheets, read for the few declarations that say how a site looks.
+//! Style sheets, read for the few declarations that describe the look of a site.
 
 mod reader;
 mod selectors;
@@ -10,41 +10,41 @@ pub(crate) use reader::{MAX_BYTES, read};
 pub(crate) use selectors::{Part, Theme};
 pub(crate) use value::{color_in, families};
 
-/// How often a variable may refer to another one.
+/// Limit on variable references that are resolved in one value.
 const MAX_REFERENCES: usize = 16;
-/// Bytes of a value after its variables have been filled in.
+/// Limit on a value with its variables substituted, in bytes.
 const MAX_VALUE: usize = 1024;
 
 /// The text of a style sheet.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sheet {
-    /// As CSS.
+    /// CSS source.
     pub text: String,
 }
 
-/// What style sheets say of the typical parts of a page. What comes later counts.
+/// Declarations for the typical parts of a page. Later ones override earlier ones.
 #[derive(Debug, Default)]
 pub(crate) struct Styles {
-    /// Custom properties of the whole page, with their two hyphens.
+    /// Custom properties of the whole page, by name with its two hyphens.
     pub(crate) variables: HashMap<String, String>,
-    /// Families of web fonts, in their order.
+    /// Families of web fonts, in order of declaration.
     pub(crate) faces: Vec<String>,
     declarations: HashMap<(Part, String), String>,
 }
 
 impl Styles {
-    /// The value of a property with its variables filled in.
+    /// Returns the value of a property with its variables substituted.
     pub(crate) fn get(&self, part: Part, property: &str) -> Option<String> {
         self.fill(self.declarations.get(&(part, property.to_owned()))?)
     }
 
-    /// The first of several properties that is declared.
+    /// Returns the value of the first of several properties that is declared.
     pub(crate) fn first(&self, part: Part, properties: &[&str]) -> Option<String> {
         properties.iter().find_map(|property| self.get(part, property))
     }
 
-    /// A value with its variables filled in; `None` when one of them is unknown and has no other value, or when it becomes
-    /// too long, as it does when they refer to each other in a circle.
+    /// Substitutes the variables in a value. Returns `None` if one is undefined and has no fallback, or if the value
+    /// becomes too long or has too many references, as with circular definitions.
     pub(crate) fn fill(&self, value: &str) -> Option<String> {
         let mut value = value.to_owned();
         for _ in 0..MAX_REFERENCES {
@@ -71,13 +71,13 @@ impl Styles {
         }
     }
 
-    /// How much is kept.
+    /// Returns the number of stored entries.
     pub(crate) fn len(&self) -> usize {
         self.variables.len() + self.declarations.len() + self.faces.len()
     }
 }
 
-/// Where the bracket closes that was opened before `text`.
+/// Returns the position of the bracket that closes the one opened before `text`.
 fn closing(text: &str) -> Option<usize> {
     let mut open = 1_usize;
     for (at, byte) in text.bytes().enumerate() {

@@ -1,4 +1,4 @@
-//! Branding from what HTML and style sheets declare, where no browser has drawn the page.
+//! Branding from the declarations of HTML and style sheets, for pages that no browser has rendered.
 
 use std::collections::BTreeMap;
 
@@ -14,20 +14,21 @@ use crate::head::Head;
 use crate::roles::{Role, named};
 use crate::voice::{Look, Voice};
 
-/// Linked style sheets that are told of.
+/// Limit on linked style sheets.
 const MAX_LINKED: usize = 16;
 
 type Words = BTreeMap<String, String>;
 
-/// Properties of which the first one that is declared gives a ground.
+/// Properties for a background colour; the first one that is declared counts.
 const GROUND: [&str; 2] = ["background-color", "background"];
 
-/// The branding of a page from what it declares: its `<style>` elements, the `style` attributes of `<html>` and `<body>`,
-/// and `styles`, its linked style sheets as far as the caller has them, in their order. At most 1 MiB and 20 000 rules of
-/// CSS are read.
+/// Reads the branding of a page from its declarations: `<style>` elements, the `style` attributes of `<html>` and
+/// `<body>`, and `styles`, the linked style sheets that the caller has, in document order. At most 1 MiB and 20 000
+/// rules of CSS are read.
 ///
-/// A cascade is not computed: a rule counts if its selector says by itself what it is for, as `body`, `a` or
-/// `.btn-primary` do. What is not declared so is absent; of `images`, `logo`, `favicon` and `ogImage` are null then.
+/// The cascade is not computed: a rule counts if its selector alone says what it is for, as `body`, `a` or
+/// `.btn-primary` do. Members without a value are absent; in `images`, a missing `logo`, `favicon` or `ogImage` is
+/// null.
 ///
 /// ```
 /// use branding::{Sheet, declared};
@@ -68,14 +69,15 @@ pub fn declared(page: &Page, styles: &[Sheet]) -> Branding {
     }
 }
 
-/// Pictures by role; the roles of the contract are always there.
+/// Returns the pictures by role; the roles of the contract are always present.
 pub(crate) fn images(head: &Head) -> BTreeMap<String, Option<String>> {
     let always = [("logo", &head.logo), ("favicon", &head.favicon), ("ogImage", &head.og_image)];
     let touch_icon = head.touch_icon.is_some().then_some(("appleTouchIcon", &head.touch_icon));
     always.into_iter().chain(touch_icon).map(|(role, url)| (role.to_owned(), url.clone())).collect()
 }
 
-/// The style sheets that a page links to, in their order, each once and at most 16: what [`declared`] is to be given.
+/// Returns the style sheets that a page links to, in document order, without duplicates, at most 16. The caller fetches
+/// them for [`declared`].
 pub fn linked(page: &Page) -> Vec<Url> {
     let mut found: Vec<Url> = Vec::new();
     for index in page.positions().filter(|index| page.is(*index, &local_name!("link"))) {
@@ -95,7 +97,7 @@ fn is_for_screens(page: &Page, index: Index) -> bool {
     page.attr(index, "media").is_none_or(|media| !media.contains("print") && !media.contains("dark"))
 }
 
-/// Linked style sheets, then those in the page, then its attributes: the order in which most pages have them.
+/// Reads linked style sheets, then those in the page, then its `style` attributes: the order in most pages.
 fn sheets(page: &Page, linked: &[Sheet]) -> Styles {
     let of_page = |index: usize| page.is(index, &local_name!("style")) && is_for_screens(page, index);
     let mut inside = Vec::new();
@@ -158,7 +160,8 @@ fn colors(head: &Head, styles: &Styles) -> Words {
     roles.into_iter().filter_map(|(role, color)| Some((role.to_owned(), color?.over(below).hex()))).collect()
 }
 
-/// A colour in a spelling of its own: parts of `hsl()` or `rgb()` that the style sheet puts together elsewhere.
+/// Parses the colour of a variable, which may be only the arguments of `hsl()` or `rgb()`: style sheets assemble the
+/// colour where they use it.
 fn variable_color(value: &str) -> Option<Color> {
     let value = value.trim();
     let digits = value.starts_with(|c: char| c.is_ascii_digit());
@@ -184,7 +187,7 @@ fn scheme(head: &Head, styles: &Styles, ground: Option<Color>) -> Option<ColorSc
     }
 }
 
-/// Lists of families by what they are for.
+/// Font stacks by their use.
 struct Stacks {
     body: Vec<String>,
     paragraph: Vec<String>,
@@ -205,7 +208,7 @@ impl Stacks {
         }
     }
 
-    /// By role, those that are known.
+    /// Returns the font stacks by role, without empty ones.
     fn roles(&self) -> impl Iterator<Item = (&'static str, &Vec<String>)> {
         let heading = if self.heading.is_empty() { &self.body } else { &self.heading };
         let paragraph = if self.paragraph.is_empty() { &self.body } else { &self.paragraph };
@@ -220,7 +223,7 @@ impl Stacks {
     }
 }
 
-/// From `font-family`, else from what follows the size in `font`.
+/// Returns the font stack of a part: from `font-family`, else from the text after the size in `font`.
 fn stack(styles: &Styles, part: Part) -> Vec<String> {
     if let Some(list) = styles.get(part, "font-family") {
         return families(&list)

@@ -1,8 +1,8 @@
-//! Families of fonts, and which of a list is the one that a site means.
+//! Font families, and the choice of a site's own font in a stack.
 
-/// Names for the font of the system.
+/// Names of the system font.
 const SYSTEM: [&str; 3] = ["system-ui", "-apple-system", "BlinkMacSystemFont"];
-/// Serif fonts that most machines have.
+/// Names of common serif fonts.
 const SERIFS: [&str; 12] = [
     "serif",
     "ui-serif",
@@ -18,8 +18,8 @@ const SERIFS: [&str; 12] = [
     "source serif pro",
 ];
 
-/// The family that a list means: the first one that was `loaded` as a web font, else the one that it begins with. That of
-/// the system is `system-ui` under all of its names.
+/// Returns the family that a font stack means: the first one that was `loaded` as a web font, else the first real name.
+/// The system font is returned as `system-ui` for all of its names.
 pub(crate) fn chosen(families: &[String], loaded: impl Fn(&str) -> bool) -> Option<String> {
     let mut real = families.iter().filter(|family| family.chars().any(char::is_alphanumeric));
     let first = families.iter().find(|family| loaded(family)).or_else(|| real.next())?;
@@ -27,7 +27,7 @@ pub(crate) fn chosen(families: &[String], loaded: impl Fn(&str) -> bool) -> Opti
     Some(if is_system { "system-ui".to_owned() } else { first.clone() })
 }
 
-/// Whether a list is one of serif fonts.
+/// Whether a font stack is one of serif fonts.
 pub(crate) fn is_serif(families: &[String]) -> bool {
     let lower = |family: &String| family.to_ascii_lowercase();
     let ends_in_sans = families.last().is_some_and(|last| lower(last).contains("sans"));

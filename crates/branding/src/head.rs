@@ -1,4 +1,4 @@
-//! What the HTML itself says of its brand: name, colours, icons, preview picture, logo.
+//! Branding in the HTML itself: name, colours, icons, preview image, logo.
 
 use page::{Index, Page, absolute, local_name};
 use serde_json::Value;
@@ -6,18 +6,18 @@ use url::Url;
 
 use crate::color::Color;
 
-/// Bytes of JSON-LD that are read.
+/// Limit on JSON-LD, in bytes.
 const MAX_JSON: usize = 256 * 1024;
-/// Entries of JSON-LD that are looked at.
+/// Limit on the entries of JSON-LD.
 const MAX_ENTRIES: usize = 500;
-/// Characters of a name.
+/// Limit on a name, in characters.
 const MAX_NAME: usize = 80;
-/// How far above a picture a name is looked for.
+/// Number of ancestors of a picture that are searched for a name.
 const MAX_ABOVE: usize = 3;
-/// What stands between the name of a page and that of its site.
+/// Separators between the title of a page and the name of its site.
 const SEPARATORS: [&str; 9] = [" | ", " - ", " – ", " — ", " · ", " • ", " :: ", " » ", ": "];
 
-/// What the HTML says of its brand.
+/// Branding in the HTML itself.
 #[derive(Debug, Default)]
 pub(crate) struct Head {
     pub(crate) brand_name: Option<String>,
@@ -31,7 +31,7 @@ pub(crate) struct Head {
     pub(crate) logo: Option<String>,
 }
 
-/// What is gathered on the way.
+/// Candidates collected while the page is read.
 #[derive(Default)]
 struct Found {
     head: Head,
@@ -115,7 +115,7 @@ impl Found {
         self.entry(page, &data, 0);
     }
 
-    /// An entry of JSON-LD: alone, in a list, in `@graph`, or as the publisher of another one.
+    /// Reads an entry of JSON-LD: alone, in a list, in `@graph`, or as the publisher of another one.
     fn entry(&mut self, page: &Page, data: &Value, depth: usize) {
         self.entries += 1;
         if depth > 4 || self.entries > MAX_ENTRIES {
@@ -143,7 +143,7 @@ impl Found {
         }
     }
 
-    /// A picture that is called a logo; one that leads home, and then an earlier one, is the better one.
+    /// Considers a picture that is called a logo or links to the home page. The highest score wins, then the first.
     fn picture(&mut self, page: &Page, index: Index) {
         let says = |index: Index| {
             ["class", "id", "alt", "src", "itemprop"].iter().any(|n| page.attr(index, n).is_some_and(|v| is_logo(&v)))
@@ -179,7 +179,7 @@ fn is_organization(kind: &str) -> bool {
         .any(|word| kind.ends_with(word))
 }
 
-/// Whether a class, a label or an address speaks of a logo.
+/// Whether a class, a label or a URL names a logo.
 pub(crate) fn is_logo(text: &str) -> bool {
     let text = text.to_ascii_lowercase();
     text.contains("logo") && !text.contains("logos") && !text.contains("logout") && !text.contains("partner")
@@ -191,7 +191,7 @@ fn is_home(page: &Page, href: &str) -> bool {
     url.origin() == page.url().origin() && matches!(url.path(), "/" | "/index.html") && url.query().is_none()
 }
 
-/// A name fit to be shown; `None` where nothing is left of it.
+/// Cleans a name for display; `None` if nothing is left of it.
 pub(crate) fn name(text: &str) -> Option<String> {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let clean: String = words.chars().filter(|c| !c.is_control() && !is_direction(*c)).take(MAX_NAME).collect();
@@ -199,12 +199,13 @@ pub(crate) fn name(text: &str) -> Option<String> {
     (!clean.is_empty()).then(|| clean.to_owned())
 }
 
-/// Marks that turn the direction of reading.
+/// Whether a character is an invisible control of text direction or width.
 fn is_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200b}'..='\u{200f}')
 }
 
-/// The part of a title that names the site: the one that the host has in its name, else the last.
+/// Returns the part of a title that names the site: the one that appears in the host name, else the last one if it is
+/// short.
 fn name_in_title(title: &str, url: &Url) -> Option<String> {
     let parts = title_parts(title);
     let host = url.host_str().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a page looks like and how it speaks: the `branding` format, from what it declares or from a sample of computed styles.
+//! The `branding` format: the look and voice of a page, from its declarations or from a sample of computed styles.
 //!
 //! ```
 //! let url = url::Url::parse("https://acme.test/").unwrap();
@@ -13,9 +13,9 @@
 //! assert_eq!(branding.images["logo"], None);
 //! ```
 //!
-//! [`computed`] says what somebody sees and needs a browser; [`declared`] says what HTML and style sheets promise. Colours are
-//! `#RRGGBB`, lengths and times as CSS writes them, or numbers of pixels. Nothing here does I/O, reads a clock or panics, and
-//! the same page and sample give the same answer.
+//! [`computed`] describes the rendered page and needs a browser; [`declared`] reads HTML and style sheets. Colours are
+//! `#RRGGBB`; lengths and times are CSS values or numbers of pixels. This crate does no I/O, reads no clock and does
+//! not panic; the same page and sample give the same result.
 
 mod bounded;
 mod color;

@@ -1,8 +1,8 @@
-//! Which custom property names which colour: `--primary`, `--bs-link-color`, `--colorBrandBackground`.
+//! Colour roles by the names of custom properties: `--primary`, `--bs-link-color`, `--colorBrandBackground`.
 
 use crate::color::Color;
 
-/// A colour by what it is for.
+/// Role of a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
     Primary,
@@ -18,7 +18,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Words of which a name must have one.
+    /// Words that name the role; a name must have one of them.
     fn keys(self) -> &'static [&'static str] {
         match self {
             Self::Primary => &["primary", "brand"],
@@ -33,7 +33,7 @@ impl Role {
         }
     }
 
-    /// Words that may stand beside it.
+    /// Other words that a name for the role may have.
     fn others(self) -> &'static [&'static str] {
         match self {
             Self::Primary => &["fg", "main"],
@@ -47,16 +47,16 @@ impl Role {
     }
 }
 
-/// Words that change nothing.
+/// Words that do not change the meaning of a name.
 const NEUTRAL: [&str; 9] = ["color", "colour", "colors", "clr", "c", "base", "default", "theme", "main"];
 
-/// The colour of a role among `variables` (names with their two hyphens): that with the plainest name.
+/// Returns the colour of a role among `variables` (names with their two hyphens): the one with the plainest name.
 pub(crate) fn named<'v>(role: Role, variables: impl Iterator<Item = (&'v str, Color)>) -> Option<Color> {
     let ranked = variables.filter_map(|(name, color)| Some((rank(role, name)?, name.len(), color)));
     ranked.min_by_key(|&(rank, length, _)| (rank, length)).map(|(.., color)| color)
 }
 
-/// How far a name is from the plain word of a role; `None` when it names something else.
+/// Returns how far a name is from the plain word of a role (0 is best); `None` if it names something else.
 fn rank(role: Role, name: &str) -> Option<usize> {
     let words = words(name);
     let has = |word: &String, list: &[&str]| list.contains(&word.as_str());
@@ -74,7 +74,7 @@ fn rank(role: Role, name: &str) -> Option<usize> {
             () if is_own => 0,
             () if has(word, &NEUTRAL) => 1,
             () if has(word, role.others()) => 2,
-            // The middle of a scale.
+            // The middle of a scale of shades: `--brand-500`, `--brand-1`.
             () if place > 0 && matches!(word.as_str(), "1" | "500") => 6,
             // Every framework has its own prefix.
             () if place == 0 && is_prefix(word) => 3,
@@ -89,7 +89,7 @@ fn is_prefix(word: &str) -> bool {
     word.len() <= 3 && !is_part && word.chars().all(char::is_alphabetic)
 }
 
-/// The words of a name in lower case: at hyphens, underscores and capitals.
+/// Splits a name at hyphens, underscores and capitals, in lower case.
 fn words(name: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut starts = true;

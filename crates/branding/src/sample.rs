@@ -1,62 +1,63 @@
-//! What one look at a page in a browser brings: the computed styles of its typical elements.
+//! A sample of a rendered page: the computed styles of its typical elements.
 
 use serde::Deserialize;
 
 use crate::bounded::{List, Number, Paint, Text};
 use crate::color::Color;
 
-/// A sample of computed styles, as `crates/browser/src/js/styles.js` takes it. Lengths are CSS pixels, colours are sRGB.
-/// Everything is bounded while it is read, and what is missing or of another type counts as not seen.
+/// A sample of computed styles, as taken by `crates/browser/src/js/styles.js`. Lengths are CSS pixels, colours are
+/// sRGB. Samples are untrusted input: sizes are bounded during deserialization, and members of a wrong type count as
+/// missing.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Sample {
-    /// The window.
+    /// Size of the browser window.
     pub viewport: Size,
-    /// Whether the page is drawn on a dark ground where it says nothing.
+    /// Whether the default background is dark: the page is in dark mode.
     pub dark: bool,
-    /// What the page stands on.
+    /// Background of the page.
     pub ground: Paint,
-    /// `<body>` itself.
+    /// The element `<body>`.
     pub body: Element,
-    /// Custom properties whose name is that of a role and whose value is a colour.
+    /// Custom properties named after a colour role, with a colour as their value.
     pub variables: List<Variable, 150>,
-    /// Web fonts that were loaded.
+    /// Loaded web fonts.
     pub faces: List<Face, 60>,
     /// Typical elements, in document order.
     pub elements: List<Element, 500>,
-    /// What may be the logo.
+    /// Candidates for the logo.
     pub logos: List<Logo, 20>,
     /// Icons, in document order.
     pub icons: List<Icon, 40>,
-    /// Centred boxes with a greatest width.
+    /// Centred boxes with a `max-width`.
     pub containers: List<Container, 20>,
-    /// Grids of several columns.
+    /// Grids with several columns.
     pub grids: List<Grid, 20>,
-    /// What the border of a field becomes when it has the focus.
+    /// Border colour of a form field with the focus.
     pub focus_color: Paint,
 }
 
-/// How large something is.
+/// Size of a box.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default)]
 pub struct Size {
-    /// From left to right.
+    /// Width.
     pub width: Number,
-    /// From top to bottom.
+    /// Height.
     pub height: Number,
 }
 
-/// Where something stands on the page.
+/// Position and size of a box on the page.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default)]
 pub struct Place {
-    /// From the left edge.
+    /// Distance from the left edge of the page.
     pub x: Number,
-    /// From the top edge.
+    /// Distance from the top edge of the page.
     pub y: Number,
-    /// From left to right.
+    /// Width.
     pub width: Number,
-    /// From top to bottom.
+    /// Height.
     pub height: Number,
 }
 
@@ -66,7 +67,7 @@ impl Place {
     }
 }
 
-/// What an element is to a reader.
+/// Visual kind of an element.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -74,29 +75,29 @@ pub enum Kind {
     Body,
     /// `<h1>` to `<h6>`.
     Heading,
-    /// A paragraph, an item of a list, a cell.
+    /// A paragraph, list item or table cell.
     Paragraph,
-    /// A link within text or a menu.
+    /// A link in text or a menu.
     Link,
-    /// What looks like something to press.
+    /// An element that looks like a button.
     Button,
-    /// A field of a form.
+    /// A form field.
     Input,
     /// A framed box.
     Card,
-    /// A large area with a ground of its own.
+    /// A large area with its own background.
     Surface,
     /// A menu.
     Nav,
-    /// The head of the page.
+    /// The page header.
     Header,
-    /// The foot of the page.
+    /// The page footer.
     Footer,
     /// Code.
     Code,
     /// Small print.
     Small,
-    /// A warning, a badge and the like.
+    /// A warning, badge or similar notice.
     Notice,
     /// Anything else.
     #[default]
@@ -104,30 +105,30 @@ pub enum Kind {
     Other,
 }
 
-/// One element and its computed style.
+/// An element and its computed style.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Element {
-    /// What it is to a reader.
+    /// Visual kind.
     pub kind: Kind,
-    /// Its tag.
+    /// Tag name.
     pub tag: Text,
-    /// Its id, classes and label.
+    /// Id, classes and label.
     pub name: Text,
-    /// The beginning of its text.
+    /// Beginning of the text.
     pub text: Text,
-    /// Where it stands.
+    /// Position and size.
     #[serde(rename = "box")]
     pub place: Place,
     /// `color`.
     pub color: Paint,
     /// `background-color`.
     pub background: Paint,
-    /// Colours of the gradient behind it.
+    /// Colours of the background gradient.
     pub gradient: List<Paint, 4>,
-    /// What is seen behind its text.
+    /// Visible background behind the text.
     pub ground: Paint,
-    /// The colour of its border, if it is drawn.
+    /// Colour of the border, if it is visible.
     pub border_color: Paint,
     /// `border-top-left-radius`.
     pub radius: Text,
@@ -137,11 +138,11 @@ pub struct Element {
     pub size: Number,
     /// `font-weight`.
     pub weight: Number,
-    /// `line-height` by `font-size`; 0 for `normal`.
+    /// `line-height` divided by `font-size`; 0 for `normal`.
     pub line_height: Number,
-    /// Top, right, bottom, left.
+    /// Padding: top, right, bottom, left.
     pub padding: List<Number, 4>,
-    /// Top, right, bottom, left.
+    /// Margin: top, right, bottom, left.
     pub margin: List<Number, 4>,
     /// `column-gap`.
     pub gap: Number,
@@ -149,19 +150,19 @@ pub struct Element {
     pub duration: Text,
     /// The first `transition-timing-function`.
     pub easing: Text,
-    /// Whether its text is underlined.
+    /// Whether the text is underlined.
     pub underlined: bool,
-    /// Whether it stands in the frame of the page: its head, foot, menus.
+    /// Whether the element is in the page header, footer or a menu.
     pub framed: bool,
 }
 
 impl Element {
-    /// The colour of its own ground: that of a gradient where there is one.
+    /// Returns the element's own background colour: the first of its gradient, if it has one.
     pub(crate) fn own_ground(&self) -> Option<Color> {
         self.gradient.first().and_then(|paint| paint.0).or(self.background.0)
     }
 
-    /// The colour of its text as it is seen.
+    /// Returns the visible colour of the text, blended over its background.
     pub(crate) fn ink(&self) -> Option<Color> {
         Some(self.color.0?.over(self.ground.0.unwrap_or(Color::WHITE)))
     }
@@ -171,9 +172,9 @@ impl Element {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Variable {
-    /// With its two hyphens.
+    /// Name, with its two hyphens.
     pub name: Text,
-    /// Its value.
+    /// Value.
     pub color: Paint,
 }
 
@@ -181,30 +182,30 @@ pub struct Variable {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Face {
-    /// Its family.
+    /// Font family.
     pub family: Text,
 }
 
-/// A picture that may be the logo.
+/// A candidate for the logo.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Logo {
-    /// `img`, `svg`, or the element whose background it is.
+    /// Tag name: `img`, `svg`, or that of the element whose background it is.
     pub tag: Text,
-    /// Its address; may be a `data:` URL.
+    /// URL of the picture, possibly a `data:` URL.
     pub url: Text,
-    /// A drawing that stands in the page itself, as a file.
+    /// Inline SVG, serialised as a file.
     pub svg: Text,
-    /// What is said of it.
+    /// Alternative text, ARIA label and SVG title of the picture.
     pub text: Text,
-    /// Where it stands.
+    /// Position and size.
     #[serde(rename = "box")]
     pub place: Place,
-    /// Whether it stands in the head of the page.
+    /// Whether the picture is in the page header.
     pub top: bool,
-    /// Whether a name near it says that it is a logo.
+    /// Whether a name on or near the picture calls it a logo.
     pub hint: bool,
-    /// Where a press leads: `home`, `site`, `away`, or nowhere.
+    /// Target of a link around the picture: `home`, `site`, `away`, or empty without a link.
     pub leads: Text,
 }
 
@@ -212,9 +213,9 @@ pub struct Logo {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Icon {
-    /// `outline`, `filled` or `font`.
+    /// Style: `outline`, `filled` or `font`.
     pub style: Text,
-    /// Its colour.
+    /// Colour.
     pub color: Paint,
 }
 
@@ -224,9 +225,9 @@ pub struct Icon {
 pub struct Container {
     /// `max-width`.
     pub max_width: Number,
-    /// How wide it is.
+    /// Width.
     pub width: Number,
-    /// How tall it is.
+    /// Height.
     pub height: Number,
 }
 
@@ -234,10 +235,10 @@ pub struct Container {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct Grid {
-    /// Its columns.
+    /// Number of columns.
     pub columns: Number,
-    /// Between columns.
+    /// Gap between columns.
     pub gap: Number,
-    /// How wide it is.
+    /// Width.
     pub width: Number,
 }

@@ -1,15 +1,15 @@
-//! How the texts of a page speak: plain rules over its words, which say nothing where they cannot know.
+//! The voice of a page: plain word-counting rules over its text, which stay silent if there is too little evidence.
 
 use page::{Page, local_name};
 use serde_json::{Map, Value};
 
-/// Bytes of text that are read.
+/// Limit on the text that is read, in bytes.
 const MAX_TEXT: usize = 20_000;
-/// Fewer words than this say nothing.
+/// Least number of words for a judgement.
 const MIN_WORDS: usize = 30;
-/// The part of all words that are small English words in an English text.
+/// Least share of common English words in an English text.
 const MIN_ENGLISH: f64 = 0.1;
-/// How often a word of an audience must be met.
+/// Least number of words that point to an audience.
 const MIN_MET: usize = 4;
 
 const ENGLISH: [&str; 14] =
@@ -34,7 +34,7 @@ const CASUAL: [&str; 14] = [
     "awesome", "hey", "hi", "cool", "love", "fun", "yeah", "super", "stuff", "grab", "amazing", "happy", "enjoy", "wow",
 ];
 
-/// Who is spoken to, by the words that are used.
+/// Target audiences with the words that point to them.
 const AUDIENCES: [(&str, &[&str]); 6] = [
     (
         "developers",
@@ -122,7 +122,7 @@ const AUDIENCES: [(&str, &[&str]); 6] = [
     ("patients", &["health", "patients", "doctor", "doctors", "clinic", "treatment", "symptoms", "medical", "care"]),
 ];
 
-/// What is counted in a text.
+/// Counts of words and marks in a text.
 #[derive(Debug, Default)]
 struct Counts {
     words: usize,
@@ -136,17 +136,17 @@ struct Counts {
     audiences: [usize; AUDIENCES.len()],
 }
 
-/// How a page speaks.
+/// The voice of a page.
 pub(crate) struct Voice {
     counts: Counts,
 }
 
-/// How a page looks, as far as it colours how it speaks.
+/// Visual traits that influence the tone.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Look {
     /// Whether its texts are set in a serif font.
     pub(crate) serif: bool,
-    /// How many hues it uses.
+    /// Number of distinct hues.
     pub(crate) hues: usize,
     /// Whether its headings are large and heavy.
     pub(crate) heavy: bool,
@@ -157,7 +157,7 @@ impl Voice {
         Voice { counts: count(&text(page)) }
     }
 
-    /// `voice` and `emojiUsage`.
+    /// Returns the members `voice` and `emojiUsage`.
     pub(crate) fn tone(&self) -> Map<String, Value> {
         let mut tone = Map::new();
         if let Some(voice) = self.voice() {
@@ -174,7 +174,7 @@ impl Voice {
         tone
     }
 
-    /// `tone`, `energy` and `targetAudience`.
+    /// Returns the members `tone`, `energy` and `targetAudience`.
     pub(crate) fn personality(&self, look: Look) -> Map<String, Value> {
         if self.counts.words < MIN_WORDS {
             return Map::new();
@@ -193,12 +193,13 @@ impl Voice {
         members.into_iter().map(|(name, word)| (name.to_owned(), word.into())).collect()
     }
 
-    /// How formal it is; `None` where the text is too short, or not English.
+    /// Returns how formal the text is; `None` if it is too short or not English.
     fn voice(&self) -> Option<&'static str> {
         let Counts { words, english, formal, casual, contractions, .. } = self.counts;
         if words < MIN_WORDS || (english as f64) < words as f64 * MIN_ENGLISH {
             return None;
         }
+        // Per thousand words; a casual word counts as much as two contractions.
         let loose = (casual * 2 + contractions) * 1_000 / words;
         let strict = formal * 1_000 / words;
         Some(match (loose, strict) {
@@ -211,6 +212,7 @@ impl Voice {
 
     fn energy(&self) -> &'static str {
         let Counts { sentences, exclamations, emoji, words, .. } = self.counts;
+        // Exclamation marks and emoji per 100 sentences. Texts without full stops count a sentence per 20 words.
         match (exclamations + emoji) * 100 / sentences.max(words / 20).max(1) {
             0..4 => "low",
             4..15 => "medium",
@@ -221,6 +223,7 @@ impl Voice {
     fn audience(&self) -> &'static str {
         let most =
             self.counts.audiences.iter().enumerate().max_by_key(|&(place, met)| (*met, std::cmp::Reverse(place)));
+        // At least one word in 150 must point to the audience.
         let named = most.filter(|(_, met)| **met >= MIN_MET && **met * 150 >= self.counts.words);
         named.map_or("general public", |(place, _)| AUDIENCES[place].0)
     }
@@ -260,7 +263,7 @@ fn is_emoji(c: char) -> bool {
     matches!(c, '\u{1f300}'..='\u{1faff}' | '\u{2728}' | '\u{2764}' | '\u{2b50}' | '\u{26a1}' | '\u{2705}')
 }
 
-/// The text that somebody reads, without code.
+/// Returns the visible text, without code.
 fn text(page: &Page) -> String {
     let mut text = String::new();
     let mut hidden_end = 0;
@@ -310,7 +313,7 @@ mod tests {
     }
 
     fn check(text: &str, tone: &Value, personality: &Value) {
-        // Five times over, so that there is enough of it.
+        // Repeated five times, so that there are enough words.
         let found = voice(&format!("<p>{}", text.repeat(5)));
         assert_eq!(&Value::Object(found.tone()), tone, "{text}");
         assert_eq!(&Value::Object(found.personality(Look { hues: 1, ..Look::default() })), personality, "{text}");

@@ -1,7 +1,7 @@
-//! Speed of HTML to markdown on one thread, ours beside others: `cargo xtask bench markdown`.
+//! Benchmark of HTML to markdown on one thread, compared with other engines: `cargo xtask bench markdown`.
 //!
-//! Pages are decoded before. Every engine converts every page in every round, one engine after the other; a page counts
-//! with its best round, in CPU time of the thread.
+//! Pages are decoded beforehand. Every engine converts every page in every round, one engine after the other; the best
+//! round of each page counts, in CPU time of the thread.
 
 mod engines;
 
@@ -53,7 +53,7 @@ fn main() -> Result<(), Error> {
     Ok(())
 }
 
-/// Seconds of each phase of ours for one page.
+/// Measures the phases of our conversion of one page, in seconds.
 fn in_phases(source: &Source) -> [f64; PHASES.len()] {
     let (page, parse) = timed(|| Page::parse(black_box(&source.html), &source.url));
     let (main, choose) = timed(|| content(&page, &ContentOptions::default()));

@@ -1,5 +1,5 @@
-//! Memory of HTML to markdown, ours beside others: `cargo xtask bench markdown`. Apart from the speeds, because counting
-//! allocations makes them slower.
+//! Memory use of HTML to markdown, compared with other engines: `cargo xtask bench markdown`. A separate benchmark,
+//! because counting allocations slows them down.
 
 mod engines;
 
@@ -25,7 +25,7 @@ fn main() -> Result<(), Error> {
 fn report(out: &mut impl Write, name: &str, sources: &[Source], work: impl Fn(&Source)) -> Result<(), Error> {
     let (mut sum, mut most, mut bytes) = (0, 0, 0);
     for source in sources {
-        // What is made once and kept does not belong to the page.
+        // A first run, so that one-time allocations are not counted for the page.
         work(source);
         let before = HEAP.current_usage();
         HEAP.reset_peak_usage();

@@ -1,13 +1,12 @@
-//! Turns saved HTML pages into markdown.
+//! Converts saved HTML pages to markdown.
 //!
 //! One page: `page_to_markdown [--url URL] [--whole-page] FILE` writes its markdown to standard output.
 //!
-//! Many pages: `page_to_markdown [--whole-page] --batch` reads lines `{"id", "url", "enc", "path"}` from standard input and
-//! writes lines `{"id", "out", "us"}`; `enc` is the page's charset, `us` the microseconds from decoded text to markdown.
-//! A page that cannot be read is written with an `error` and no text, and the next one is read.
+//! Many pages: `page_to_markdown [--whole-page] --batch` reads lines `{"id", "url", "enc", "path"}` from standard input
+//! and writes lines `{"id", "out", "us"}`; `enc` is the page's charset, `us` the microseconds from decoded text to
+//! markdown. A page that cannot be read gives a line with an `error` and no text; the batch continues.
 //!
-//! Links are written as the page wrote them, as a saved page is often read beside the pages and pictures that were
-//! saved with it.
+//! Links are written as in the page, because saved pages often refer to pages and images saved with them.
 
 use std::io::{BufRead, Error, Write, stdin, stdout};
 use std::time::Instant;
@@ -19,7 +18,7 @@ use url::Url;
 
 const USAGE: &str =
     "usage: page_to_markdown [--url URL] [--whole-page] FILE, or page_to_markdown [--whole-page] --batch";
-/// Stands for the address of a page whose own is not known.
+/// URL of a page whose own is not known.
 const SOMEWHERE: &str = "http://localhost/";
 
 fn main() -> Result<(), Error> {
@@ -63,14 +62,14 @@ fn convert_lines(options: &ContentOptions) -> Result<(), Error> {
     out.flush()
 }
 
-/// Escapes the characters that JSON allows in a line but that some readers take for its end.
+/// Escapes the characters that JSON allows in strings but that some readers treat as line breaks.
 fn on_one_line(json: &str) -> String {
     json.replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }
 
-/// The markdown of a page, and the microseconds that it took.
+/// Returns the markdown of a page, and the microseconds that the conversion took.
 fn convert(bytes: &[u8], charset: &'static Encoding, url: &str, options: &ContentOptions) -> (String, u64) {
-    // Addresses in lists of saved pages are often wrong, and without one only `<base>` can be resolved.
+    // URLs in lists of saved pages are often invalid. The fallback lets the page be converted nevertheless.
     let url = Url::parse(url).or_else(|_| Url::parse(SOMEWHERE));
     let html = charset.decode(bytes).0;
     let started = Instant::now();

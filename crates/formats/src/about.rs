@@ -1,4 +1,4 @@
-//! What a page says of itself where it shows nothing.
+//! Fallback text for pages without visible content: their title and description.
 
 use page::Page;
 use serde_json::Value;
@@ -7,8 +7,8 @@ use crate::content::{ContentOptions, content};
 use crate::markdown::{MarkdownOptions, markdown};
 use crate::metadata::metadata;
 
-/// The title of a page as a heading, and its description, as markdown: for a page that shows nothing until its scripts
-/// have run. Empty when the page has neither.
+/// Returns the title of a page as a heading, and its description, as markdown: for a page that is blank until its
+/// scripts have run. Empty if the page has neither.
 ///
 /// ```
 /// let url = url::Url::parse("https://example.com/").unwrap();

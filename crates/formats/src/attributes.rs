@@ -2,8 +2,9 @@
 
 use page::Page;
 
-/// Values of `attribute` on every element that matches the CSS `selector`, as written, in document order, repeats
-/// included. A selector that [`page::check_selector`] refuses matches nothing. See [`Page::is_out_of_steps`].
+/// Returns the values of `attribute` on every element that matches the CSS `selector`, as written, in document order,
+/// with duplicates. A selector that [`page::check_selector`] refuses matches nothing. If [`Page::is_out_of_steps`] is
+/// true afterwards, the result is wrong.
 pub fn attributes(page: &Page, selector: &str, attribute: &str) -> Vec<String> {
     let name = attribute.trim().to_ascii_lowercase();
     page.select(&[selector.to_owned()])

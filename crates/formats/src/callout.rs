@@ -1,15 +1,16 @@
-//! Callouts: notes, tips and warnings that a page sets apart from its text, by the marks of the programs that write them.
+//! Callouts: notes, tips and warnings set apart from the text, recognised by the markup of the programs that write
+//! them.
 
 use page::{Element, Index, Page, local_name};
 
-/// Most nodes of a callout: a larger element is a part of the page with such a class.
+/// Limit on the nodes of a callout: a larger element is a section of the page that happens to have such a class.
 const MAX_NODES: usize = 2_000;
-/// Elements and texts before an `<aside>` among which a paragraph is looked for.
+/// Number of siblings before an `<aside>` that are searched for a paragraph.
 const NEAR: usize = 64;
-/// Bytes of text in a class that are looked at.
+/// Limit on a class attribute, in bytes; the rest is ignored.
 const MAX_CLASS: usize = 300;
 
-/// What a callout is called, and the words by which pages name it. The first of a line is how it is written.
+/// Kinds of callouts: the label that is written, then the other words by which pages name it.
 const KINDS: [&[&str]; 17] = [
     &["Note", "notes", "notice", "default", "primary", "secondary"],
     &["Info", "information", "informational"],
@@ -29,7 +30,7 @@ const KINDS: [&[&str]; 17] = [
     &["Deprecated", "deprecation"],
     &["Experimental", "beta", "preview"],
 ];
-/// Kinds whose name alone, as the class of a block, makes it a callout.
+/// Words that make a block a callout if they are a class of their own.
 const ALONE: [&str; 10] =
     ["note", "tip", "warning", "caution", "danger", "important", "attention", "seealso", "notice", "hint"];
 /// Words in classes of callouts on pages of documentation.
@@ -52,10 +53,10 @@ pub(crate) const WORDS: [&str; 16] = [
     "warn",
 ];
 
-/// Those that mean nothing else on pages of the press and of shops.
+/// The words that mean callouts on news and shop pages as well.
 pub(crate) const CERTAIN_WORDS: [&str; 8] =
     ["admonition", "admonitionblock", "attention", "caution", "danger", "note", "seealso", "warning"];
-/// Classes of callouts; the kind is in another class or after a dash.
+/// Classes of the outer element of a callout; the kind is in another class or after a dash.
 const FRAMES: [&str; 17] = [
     "admonition",
     "admonitionblock",
@@ -75,7 +76,7 @@ const FRAMES: [&str; 17] = [
     "theme-admonition",
     "awsdocs-note",
 ];
-/// What may stand in front of a kind in a class.
+/// Prefixes of a kind in a class.
 const PREFIXES: [&str; 22] = [
     "theme-admonition-",
     "admonition-",
@@ -100,20 +101,20 @@ const PREFIXES: [&str; 22] = [
     "panel-",
     "icon-",
 ];
-/// Attributes that name the kind.
+/// Attributes with the kind of a callout.
 const ATTRIBUTES: [&str; 4] = ["data-callout", "data-callout-type", "data-panel-type", "data-admonition-type"];
-/// Words of classes of the line that names a callout.
+/// Words in the classes of a callout's title line.
 const TITLES: [&str; 6] = ["title", "heading", "header", "caption", "label", "title-inner"];
 
-/// A callout, with its kind as it is written, where the page names one.
+/// A callout, with the label of its kind if the page names one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Callout {
     pub(crate) kind: Option<&'static str>,
 }
 
-/// Whether the element at `index` is a callout: of Docusaurus, Starlight, VitePress, MkDocs Material, GitHub, GitLab,
-/// Sphinx, Asciidoctor, Bootstrap, Confluence, MDN, Obsidian, Quarto and those like them, a block whose class is a word for
-/// one, `role=note`, or a short `<aside>` within the text.
+/// Returns the callout at `index`, if the element is one: by the markup of Docusaurus, Starlight, VitePress, MkDocs
+/// Material, GitHub, GitLab, Sphinx, Asciidoctor, Bootstrap, Confluence, MDN, Obsidian, Quarto and similar programs, by
+/// a class that names one, by `role=note`, or as a short `<aside>` within the text.
 pub(crate) fn callout(page: &Page, index: Index) -> Option<Callout> {
     let element = page.element(index).filter(|element| may_be(element))?;
     let name = &element.name.local;
@@ -123,7 +124,7 @@ pub(crate) fn callout(page: &Page, index: Index) -> Option<Callout> {
     found.filter(|_| is_of_one_piece(page, index))
 }
 
-/// Looked at for every element, so it asks for the name only.
+/// Whether an element can be a callout by its tag. Runs for every element, so it checks nothing else.
 fn may_be(element: &Element) -> bool {
     matches!(
         element.name.local,
@@ -151,7 +152,7 @@ fn declared(element: &Element) -> Option<Callout> {
     let class = &class[..class.floor_char_boundary(MAX_CLASS)];
     let names = || class.split_ascii_whitespace();
     let named = || by_attribute.flatten().or_else(|| names().find_map(kind_in));
-    // Docusaurus gives the colours of a callout to everything that unfolds.
+    // Docusaurus styles every collapsible element with the colours of a callout.
     let is_coloured =
         element.name.local == local_name!("details") && class.contains("alert--") && !class.contains("admonition");
     if by_attribute.is_some() || names().any(|name| may_mean_callout(name) && is_frame(name)) && !is_coloured {
@@ -164,7 +165,7 @@ fn declared(element: &Element) -> Option<Callout> {
     matches!(role, "note" | "doc-tip" | "doc-notice").then(|| Callout { kind: named() })
 }
 
-/// A quick look at how a class begins, for the many that mean something else.
+/// Fast filter by the first letters of a class: nearly all classes mean something else.
 fn may_mean_callout(name: &str) -> bool {
     let begins = |start: &str| name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
     match name.as_bytes()[0].to_ascii_lowercase() {
@@ -184,17 +185,17 @@ fn may_mean_callout(name: &str) -> bool {
     }
 }
 
-/// Whether a class says that its element is a callout, and not a part of one.
+/// Whether a class marks the outer element of a callout, rather than a part of it.
 fn is_frame(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     FRAMES.contains(&&*lower)
-        // The program may add a number of its own: `admonition_xJq3`.
+        // CSS modules add a hash: `admonition_xJq3`.
         || lower.strip_prefix("admonition_").is_some_and(|rest| !rest.contains(['_', '-']))
         || lower.starts_with("callout_") && kind_in(&lower).is_some()
         || ["admonition-", "callout-", "starlight-aside--", "admonish-", "hint-"].iter().any(|start| lower.starts_with(start)) && kind_in(&lower).is_some()
 }
 
-/// The kind of callout that a class names, with or without one of [`PREFIXES`].
+/// Returns the kind of callout that a class names, with or without one of [`PREFIXES`].
 fn kind_in(name: &str) -> Option<&'static str> {
     let rest = PREFIXES.iter().find_map(|prefix| {
         name.get(..prefix.len()).filter(|start| start.eq_ignore_ascii_case(prefix)).map(|start| &name[start.len()..])
@@ -202,14 +203,14 @@ fn kind_in(name: &str) -> Option<&'static str> {
     rest.and_then(kind).or_else(|| kind(name))
 }
 
-/// The kind of callout that a word means.
+/// Returns the kind of callout that a word means.
 pub(crate) fn kind(word: &str) -> Option<&'static str> {
     let word = word.trim().trim_end_matches([':', '!', '.']);
     let is_it = |kind: &&&[&'static str]| kind.iter().any(|known| known.eq_ignore_ascii_case(word));
     KINDS.iter().find(is_it).map(|kind| kind[0])
 }
 
-/// Whether an element inside a callout is the line that names it.
+/// Whether an element inside a callout is its title line.
 pub(crate) fn is_title(element: &Element) -> bool {
     element.attr("class").is_some_and(|class| {
         class.split_ascii_whitespace().any(|name| {
@@ -223,7 +224,7 @@ pub(crate) fn is_title(element: &Element) -> bool {
     })
 }
 
-/// Whether an element is small enough for a callout, and holds no part that only a page has.
+/// Whether an element is small enough for a callout and contains no page-level elements.
 fn is_of_one_piece(page: &Page, index: Index) -> bool {
     let is_page = |name: &page::LocalName| {
         matches!(
@@ -234,7 +235,7 @@ fn is_of_one_piece(page: &Page, index: Index) -> bool {
     page.end(index) - index <= MAX_NODES && !page.subtree(index).any(|at| page.name(at).is_some_and(is_page))
 }
 
-/// Whether an `<aside>` is one among paragraphs rather than a column of the page.
+/// Whether an `<aside>` stands among paragraphs of the content, rather than being a side column of the page.
 fn is_within_text(page: &Page, index: Index) -> bool {
     let Some(parent) = page.parent(index) else { return false };
     let in_content = || {

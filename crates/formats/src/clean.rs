@@ -1,4 +1,4 @@
-//! The `html` format: the content as HTML without machinery, with absolute URLs.
+//! The `html` format: the content as cleaned HTML with absolute URLs.
 
 use std::borrow::Cow;
 
@@ -9,14 +9,14 @@ use crate::content::{Content, Visitor};
 use crate::images::{LAZY_SETS, LAZY_SOURCES};
 use crate::markdown::media::source;
 
-/// Bytes of one document, roughly; a long base URL multiplies with every relative link.
+/// Approximate limit on the output, in bytes: every relative link is expanded by the base URL, which may be long.
 const MAX_BYTES: usize = 48 << 20;
 
-/// The content as HTML that can be shown. A whole page is wrapped in `<html><body>`.
+/// Writes the content as HTML that is safe to display. A whole page is wrapped in `<html><body>`.
 ///
-/// Scripts, styles, `<noscript>` (its content stays where it is all that there is), `<meta>` and `<head>` are removed, and
-/// so is every attribute that runs code. URLs are absolute. A responsive image has one source, the largest; pictures
-/// that are embedded as data stay.
+/// Scripts, styles, `<noscript>` (except its content, if that is the richer text), `<meta>` and `<head>` are removed,
+/// and so is every attribute that runs code. URLs are absolute. A responsive image has one source, the largest; images
+/// embedded as data are kept.
 pub fn html(content: &Content) -> String {
     let mut writer = Writer { page: content.page(), out: String::new() };
     content.walk(&mut writer);
@@ -36,7 +36,7 @@ impl Visitor for Writer<'_> {
         let Some(element) = self.page.element(index) else {
             return false;
         };
-        // The element is left out whole, so every tag that was written is closed.
+        // Whole elements are left out past the limit, so that every written tag is closed.
         if self.out.len() > MAX_BYTES {
             return false;
         }
@@ -51,7 +51,7 @@ impl Visitor for Writer<'_> {
             self.end_tag(name);
             return false;
         }
-        // A parser drops the first line end in these elements, so one more keeps the text as it is.
+        // Parsers drop the first line break in these elements; an additional one preserves the text.
         if drops_line_end(name) && self.starts_with_line_end(index) {
             self.out.push('\n');
         }
@@ -98,7 +98,8 @@ impl Writer<'_> {
         for attribute in &element.attrs {
             let name = &*attribute.name.local;
             let value = &*attribute.value;
-            // `xlink:href` and `xml:lang` of drawings and formulas; their names without prefix may be there as well.
+            // `xlink:href` and `xml:lang` of SVG and MathML keep their prefix: the same name without it may exist as
+            // well.
             let shown = attribute.name.prefix.as_ref().filter(|prefix| !prefix.is_empty());
             let shown = shown.map_or(Cow::Borrowed(name), |prefix| format!("{prefix}:{name}").into());
             match name {
@@ -128,10 +129,10 @@ impl Writer<'_> {
     }
 }
 
-/// The URL of an attribute made absolute; what cannot be a URL stays as it is, what runs code goes.
+/// Resolves the URL of an attribute. Text that is not a URL is kept as written; a URL that runs code is dropped.
 fn resolved(base: &Url, element: &Element, name: &str, value: &str) -> Option<String> {
     let is_link = matches!(element.name.local, local_name!("a") | local_name!("area"));
-    // The parts of a drawing refer to each other.
+    // Parts of an SVG refer to each other by fragment.
     if !is_link && value.starts_with('#') {
         return Some(value.to_owned());
     }
@@ -143,7 +144,7 @@ fn resolved(base: &Url, element: &Element, name: &str, value: &str) -> Option<St
     (embedded || not_a_url).then(|| value.to_owned())
 }
 
-/// Data that can only be shown or heard. Other kinds may hold a page with scripts.
+/// Whether a `data:` URL is an image, audio or video. Other types may contain a page with scripts.
 fn is_picture(url: &str) -> bool {
     let kind = url.trim_start().get(5..).filter(|_| is_embedded(url)).unwrap_or_default().trim_start();
     ["image/", "audio/", "video/"]
@@ -151,7 +152,7 @@ fn is_picture(url: &str) -> bool {
         .any(|start| kind.get(..start.len()).is_some_and(|kind| kind.eq_ignore_ascii_case(start)))
 }
 
-/// Whether the URL is loaded as a picture or sound, and not as a page.
+/// Whether the attribute loads its URL as image, audio or video, never as a page.
 fn shows_picture(element: &LocalName, attribute: &str) -> bool {
     match attribute {
         "poster" | "background" => true,
@@ -164,8 +165,8 @@ fn shows_picture(element: &LocalName, attribute: &str) -> bool {
     }
 }
 
-/// Handlers, pages inside an attribute, animations that can turn one attribute into another, and what asks a server or
-/// loads a program without being a link or a picture.
+/// Whether an attribute can run code or load hidden resources: event handlers, `srcdoc`, SVG animations of attributes,
+/// pings, and sources of plug-ins.
 fn runs_code(name: &str) -> bool {
     let starts_with_on = name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("on"));
     starts_with_on
@@ -174,12 +175,12 @@ fn runs_code(name: &str) -> bool {
             .any(|other| name.eq_ignore_ascii_case(other))
 }
 
-/// Whether a name can be written as an attribute that reads back as the same one.
+/// Whether a name, written as an attribute, is parsed back as the same name.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| c.is_whitespace() || c.is_control() || "\"'<>/=`".contains(c))
 }
 
-/// Elements whose text is not parsed as markup are written as one whose text is.
+/// Returns the tag to write. Elements with unparsed text become `<pre>`, since the output escapes their text.
 fn shown_name(name: &LocalName) -> &str {
     match *name {
         local_name!("xmp") | local_name!("plaintext") | local_name!("listing") => "pre",
@@ -187,7 +188,7 @@ fn shown_name(name: &LocalName) -> &str {
     }
 }
 
-/// A parser drops a line end at the start of these.
+/// Whether parsers drop a line break at the start of the element.
 fn drops_line_end(name: &LocalName) -> bool {
     shown_name(name) == "pre" || *name == local_name!("textarea")
 }
@@ -213,12 +214,14 @@ fn is_void(name: &LocalName) -> bool {
     )
 }
 
-/// Elements whose content browsers do not show; it would be read as text by some parsers and as markup by others.
+/// Whether an element's content is fallback that browsers do not show. Some parsers read it as text, others as markup,
+/// so it is removed.
 fn is_opaque(name: &LocalName) -> bool {
     matches!(*name, local_name!("iframe") | local_name!("noembed") | local_name!("noframes"))
 }
 
-/// `<` and `>` are escaped in attributes too: a browser may come to read the page in another way than it was written.
+/// Appends `text`, escaped. `<` and `>` are escaped in attributes too, against mutation XSS: a browser may parse the
+/// output differently from the source.
 pub(crate) fn push_escaped(out: &mut String, text: &str, attribute: bool) {
     let mut plain = 0;
     for (i, byte) in text.bytes().enumerate() {

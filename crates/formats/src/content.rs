@@ -1,21 +1,21 @@
-//! Which part of a page is wanted: the caller's selectors, the main content, and what is never content.
+//! Selection of the content of a page: by the caller's selectors and the main content, without invisible machinery.
 
 use page::{Element, Index, LocalName, Page, local_name};
 
 use crate::{furniture, main_content};
 
-/// Value of the attribute `hidden` on what a browser has not shown. Another one says nothing: a page that scripts were not
-/// run on may hide what they would show.
+/// Value of the attribute `hidden` on elements that the browser found invisible; the crate `browser` writes it. Other
+/// values of `hidden` do not count: on a page whose scripts have not run, they may hide what the scripts would show.
 const UNSEEN: &str = "unseen";
 
-/// What the caller wants of a page.
+/// Selection of content by the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ContentOptions {
-    /// Leave out navigation, headers, footers, side bars, banners and the like.
+    /// Whether to leave out navigation, headers, footers, side bars, banners and similar parts.
     pub only_main_content: bool,
-    /// CSS selectors; when there are any, only what matches is content.
+    /// CSS selectors of the content; if empty, the whole page is content.
     pub include_tags: Vec<String>,
-    /// CSS selectors of what is not content.
+    /// CSS selectors of elements to leave out.
     pub exclude_tags: Vec<String>,
 }
 
@@ -25,30 +25,30 @@ impl Default for ContentOptions {
     }
 }
 
-/// The chosen part of a page. The page itself is not changed.
+/// The selected part of a page. The page itself is not changed.
 pub struct Content<'p> {
     page: &'p Page,
-    /// In document order, none inside another.
+    /// Selected elements in document order, none inside another.
     roots: Vec<Index>,
     removed: Vec<bool>,
-    /// What the caller left out, in document order.
+    /// Elements that the caller excluded, in document order.
     excluded: Vec<Index>,
 }
 
-/// Receives the nodes of a content in document order.
+/// Visitor of the nodes of a [`Content`] in document order.
 pub(crate) trait Visitor {
-    /// An element begins. False leaves out all below it; then there is no [`Visitor::leave`] either.
+    /// Called at the start of an element. False skips its descendants and the call of [`Visitor::leave`].
     fn enter(&mut self, index: Index, name: &LocalName) -> bool;
-    /// A node that is not an element.
+    /// Called for a node that is not an element.
     fn text(&mut self, index: Index);
-    /// An element ends.
+    /// Called at the end of an element.
     fn leave(&mut self, index: Index);
 }
 
-/// Chooses the content of `page`.
+/// Selects the content of `page`.
 ///
-/// Never empty where the page has text, unless the selectors say so: when the main content cannot be told, the whole
-/// body is taken; when that has no text, `<noscript>` counts.
+/// If the page has text, the result is empty only if the selectors exclude everything: without a recognisable main
+/// content the whole body is taken, and `<noscript>` counts if it has more text than the rest.
 pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
     let excluded = page.select(&options.exclude_tags);
     let mut content = Content { page, roots: roots(page, options), removed: vec![false; page.node_count()], excluded };
@@ -65,7 +65,7 @@ pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
 }
 
 impl<'p> Content<'p> {
-    /// Whether there is no text in it.
+    /// Whether the content has no text.
     pub fn is_empty(&self) -> bool {
         !self.has_text()
     }
@@ -78,12 +78,12 @@ impl<'p> Content<'p> {
         self.roots = roots;
     }
 
-    /// Whether the node was removed itself; nodes below a removed one do not say so.
+    /// Whether the node itself was removed; descendants of a removed node are not marked.
     pub(crate) fn is_removed(&self, index: Index) -> bool {
         self.removed[index]
     }
 
-    /// Whether the caller left out the node, or one around it.
+    /// Whether the caller excluded the node or one of its ancestors.
     pub(crate) fn is_excluded(&self, index: Index) -> bool {
         let is_named = |at: Index| self.excluded.binary_search(&at).is_ok();
         !self.excluded.is_empty() && std::iter::once(index).chain(self.page.ancestors(index)).any(is_named)
@@ -93,13 +93,13 @@ impl<'p> Content<'p> {
         self.removed[index] = removed;
     }
 
-    /// Walks over what is left, without recursion.
+    /// Visits the remaining nodes, without recursion.
     pub(crate) fn walk(&self, visitor: &mut impl Visitor) {
         let mut open: Vec<Index> = Vec::new();
         for &root in &self.roots {
             let mut at = root;
             while at < self.page.end(root) && !self.page.stop().is_set() {
-                // Nodes are in document order, and each knows where its subtree ends: a stack of the open ones is all it takes.
+                // Nodes are in document order and know the end of their subtree, so a stack of the open ones suffices.
                 while open.last().is_some_and(|&above| self.page.end(above) <= at) {
                     open.pop().into_iter().for_each(|above| visitor.leave(above));
                 }
@@ -139,7 +139,7 @@ impl<'p> Content<'p> {
         search.1
     }
 
-    /// Scripts, styles and what belongs to the head; and what a browser that has shown the page says cannot be seen.
+    /// Removes scripts, styles, the parts of `<head>`, and elements that a browser found invisible.
     fn remove_machinery(&mut self) {
         for index in 0..self.page.node_count() {
             let element = self.page.element(index);
@@ -148,7 +148,7 @@ impl<'p> Content<'p> {
         }
     }
 
-    /// Pages that are drawn by scripts often keep their text for readers without scripts.
+    /// Restores `<noscript>` if it has more text than the rest: pages rendered by scripts often keep their text there.
     fn use_noscript_if_richer(&mut self) {
         let page = self.page;
         let may_stay = |index: &Index| self.excluded.binary_search(index).is_err();
@@ -176,7 +176,7 @@ impl<'p> Content<'p> {
     }
 }
 
-/// Looked at on every element of every page, so nothing is copied.
+/// Whether a browser marked the element as invisible. Runs for every element, so it copies nothing.
 fn is_unseen(element: &Element) -> bool {
     element.attrs.iter().any(|attribute| attribute.name.local == local_name!("hidden") && &*attribute.value == UNSEEN)
 }
@@ -195,14 +195,14 @@ fn is_machinery(name: &LocalName) -> bool {
     )
 }
 
-/// The outermost elements that the caller asks for, or the whole page.
+/// Returns the outermost elements that the caller selects, or the whole page.
 fn roots(page: &Page, options: &ContentOptions) -> Vec<Index> {
     if options.include_tags.is_empty() {
         return vec![0];
     }
     let mut roots: Vec<Index> = Vec::new();
     for index in page.select(&options.include_tags) {
-        // `select` returns document order, so what begins before the end of the last root stands inside it.
+        // `select` returns document order: an element that begins before the end of the last root is inside it.
         if roots.last().is_none_or(|&last| index >= page.end(last)) {
             roots.push(index);
         }
@@ -210,7 +210,7 @@ fn roots(page: &Page, options: &ContentOptions) -> Vec<Index> {
     roots
 }
 
-/// Letters of all text nodes in `range`.
+/// Counts the letters of all text nodes in `range`, without white space.
 fn letters_of(page: &Page, range: std::ops::Range<Index>) -> usize {
     range.filter_map(|index| page.text(index)).map(|text| text.chars().filter(|c| !c.is_whitespace()).count()).sum()
 }

@@ -1,17 +1,18 @@
-//! Elements by what browsers make of them.
+//! Classes of elements by their role on the page.
 
 use page::{Element, Index, LocalName, Page, local_name};
 
-/// Attribute of what a rendered page hides until a control of it is used; the crate `browser` writes it.
+/// Attribute of elements that a rendered page hides until the reader uses a control; the crate `browser` writes it.
 pub(crate) const COLLAPSED: &str = "data-collapsed";
 
-/// Boxes around the body of `<details>`, and parts of each, that are looked at.
+/// Limit on the boxes around the body of `<details>`.
 const BOXES: usize = 3;
+/// Limit on the children of each such box that are checked.
 const PARTS: usize = 8;
-/// Bytes of the longest text that is trimmed to see whether it is blank, or how long it is: it may be asked for many times.
+/// Length limit of a text that is trimmed for a check, in bytes: the check may run many times on one text.
 const SPACES: usize = 500;
 
-/// Elements that begin a new line in a browser and are nothing but a box there: no heading, list, table row or control.
+/// Whether an element is a plain block box in a browser: no heading, list, table row or control.
 pub(crate) fn is_box(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -47,7 +48,7 @@ pub(crate) fn is_box(name: &LocalName) -> bool {
     )
 }
 
-/// Headings, `h1` to `h6`.
+/// Whether an element is a heading, `h1` to `h6`.
 pub(crate) fn is_heading(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -60,7 +61,7 @@ pub(crate) fn is_heading(name: &LocalName) -> bool {
     )
 }
 
-/// Elements that name what is below or beside them: headings, terms, heads of tables, captions, summaries.
+/// Whether an element labels others: headings, terms, table headers, captions, summaries.
 pub(crate) fn is_label(name: &LocalName) -> bool {
     is_heading(name)
         || matches!(
@@ -73,7 +74,8 @@ pub(crate) fn is_label(name: &LocalName) -> bool {
         )
 }
 
-/// Whether an element says that it is a footnote, or holds them: those of Sphinx stand in `<aside>`, others in `<footer>`.
+/// Whether an element is marked as a footnote or a list of footnotes. Sphinx uses `<aside>` for them, others
+/// `<footer>`.
 pub(crate) fn holds_footnotes(element: &Element) -> bool {
     element.attrs.iter().any(|attribute| match &*attribute.name.local {
         "role" => matches!(attribute.value.trim(), "doc-footnote" | "doc-endnote" | "doc-endnotes"),
@@ -83,21 +85,21 @@ pub(crate) fn holds_footnotes(element: &Element) -> bool {
     })
 }
 
-/// Whether a class attribute tells of footnotes.
+/// Whether a class attribute names footnotes.
 pub(crate) fn names_footnote(class: &str) -> bool {
     let class = class.to_ascii_lowercase();
     class.contains("footnote") || class.contains("endnote")
 }
 
-/// Whether an element can be a label by its size: no more than `nodes`, and no more than `bytes` of text in them.
+/// Whether an element is small enough for a label: at most `nodes` nodes with at most `bytes` of text.
 pub(crate) fn is_short(page: &Page, index: Index, nodes: usize, bytes: usize) -> bool {
     let length = |text: &str| if text.len() > SPACES { text.len() } else { text.trim().len() };
     page.end(index) - index <= nodes
         && page.subtree(index).filter_map(|at| page.text(at)).map(length).sum::<usize>() <= bytes
 }
 
-/// Whether the element at `index` is all that `<details>` holds below its summary, also within boxes. A script that opens it
-/// shows that too, however it is hidden.
+/// Whether the element at `index` is the whole body of a `<details>` below its summary, possibly inside boxes. Opening
+/// the `<details>` shows such an element, however the page hides it.
 pub(crate) fn is_body_of_details(page: &Page, index: Index) -> bool {
     let (mut at, mut boxes) = (index, 0);
     while let Some(parent) = page.parent(at).filter(|_| boxes < BOXES && !page.is(at, &local_name!("summary"))) {

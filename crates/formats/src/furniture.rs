@@ -1,4 +1,4 @@
-//! Removes furniture inside of the main content: buttons, edit links, skip links.
+//! Removal of page furniture inside the main content: buttons, edit links, skip links.
 
 use page::{Element, Index, LocalName, Page, local_name};
 
@@ -6,11 +6,11 @@ use crate::content::{Content, Visitor};
 use crate::elements::is_label;
 use crate::marks::{holds_any, is_copy_control};
 
-/// Words of a button that may be a part of the text.
+/// Limit on the words of a button; a longer one is part of the text.
 const MAX_WORDS: usize = 6;
-/// Elements and texts around a link that are looked at; among more it is kept.
+/// Limit on the siblings of a link that are checked; a link among more is kept.
 const BESIDE: usize = 200;
-/// Classes of links and boxes that lead to the source of a page.
+/// Classes of edit links, which lead to the source of a page.
 const EDIT: [&str; 12] = [
     "mw-editsection",
     "theme-edit-this-page",
@@ -25,7 +25,7 @@ const EDIT: [&str; 12] = [
     "page-edit-link",
     "md-content__button",
 ];
-/// Classes of links over parts of the page.
+/// Classes of skip links, which jump over parts of the page.
 const SKIP: [&str; 8] = [
     "skip-link",
     "skiplink",
@@ -50,7 +50,7 @@ const EDIT_WORDS: [&str; 10] = [
 ];
 const SKIP_WORDS: [&str; 5] = ["skip to content", "skip to main", "skip to the", "jump to content", "skip navigation"];
 
-/// Removes it from what is left of `content`.
+/// Removes page furniture from what is left of `content`.
 pub(crate) fn remove(content: &mut Content) {
     let mut search = Search { page: content.page(), found: Vec::new() };
     content.walk(&mut search);
@@ -87,7 +87,7 @@ fn is_furniture(page: &Page, index: Index, element: &Element) -> bool {
         local_name!("button") => is_control(page, index, element),
         local_name!("a") => is_way_out(page, index, element),
         _ => element.attrs.iter().any(|attribute| match &*attribute.name.local {
-            // Most classes do not hold the word.
+            // A fast check first: most classes do not contain the word.
             "class" => attribute.value.contains("edit") && holds_any(element, &EDIT),
             "role" => is_button(element) && is_control(page, index, element),
             _ => false,
@@ -99,7 +99,7 @@ fn is_button(element: &Element) -> bool {
     element.attr("role").is_some_and(|role| role.eq_ignore_ascii_case("button"))
 }
 
-/// A button does something; one that opens or names a part of the text belongs to it.
+/// Whether a button is only a control. Buttons that open or label a part of the text belong to the text.
 fn is_control(page: &Page, index: Index, element: &Element) -> bool {
     if is_copy_control(element) {
         return true;
@@ -116,7 +116,7 @@ fn is_control(page: &Page, index: Index, element: &Element) -> bool {
     words <= MAX_WORDS
 }
 
-/// Whether a heading, a term or a caption is written as a button.
+/// Whether a button is, or is inside, a heading, term, caption, paragraph or table cell.
 fn names_a_part(page: &Page, index: Index) -> bool {
     let is_name = |at: Index| {
         page.name(at).is_some_and(|name| is_label(name) || matches!(*name, local_name!("p") | local_name!("td")))
@@ -124,7 +124,7 @@ fn names_a_part(page: &Page, index: Index) -> bool {
     page.ancestors(index).take(4).any(is_name) || page.subtree(index).skip(1).any(is_name)
 }
 
-/// A link that leads to the source of the page, or over a part of it.
+/// Whether a link is an edit link or a skip link.
 fn is_way_out(page: &Page, index: Index, element: &Element) -> bool {
     let Some(href) = element.attr("href") else { return false };
     if holds_any(element, &EDIT) {
@@ -147,7 +147,7 @@ fn is_way_out(page: &Page, index: Index, element: &Element) -> bool {
     is_inside && begins(&SKIP_WORDS) || begins(&EDIT_WORDS) && !is_inside && is_alone(page, index)
 }
 
-/// Whether a link is no part of a sentence.
+/// Whether a link stands alone, rather than in a sentence.
 fn is_alone(page: &Page, index: Index) -> bool {
     page.parent(index).is_some_and(|parent| {
         let mut beside = page.children(parent);

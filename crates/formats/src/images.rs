@@ -1,17 +1,17 @@
-//! The `images` format: every picture a page shows or names.
+//! The `images` format: every image that a page shows or names.
 
 use page::{Element, Page, candidates, is_embedded, local_name};
 
 use crate::links::UniqueUrls;
 
-/// Attributes in which pages keep the picture that a script will load.
+/// Attributes for lazy loading: URLs of images that a script will load.
 pub(crate) const LAZY_SOURCES: [&str; 4] = ["data-src", "data-lazy-src", "data-original", "data-url"];
-/// The same for sets of pictures.
+/// Attributes for lazy loading with a `srcset`.
 pub(crate) const LAZY_SETS: [&str; 2] = ["data-srcset", "data-lazy-srcset"];
 
-/// Absolute URLs of all pictures, unique, in document order: `<img>` with lazy-loading attributes and all sizes,
-/// `<picture>`, `<video poster>`, image buttons, SVG images, icons, preview pictures in `<meta>`, and inline
-/// backgrounds. Pictures embedded in the page (`data:`) have no URL and are left out.
+/// Returns the absolute URLs of all images, unique, in document order: `<img>` with lazy-loading attributes and all
+/// sizes, `<picture>`, `<video poster>`, image buttons, SVG images, icons, preview images in `<meta>`, and inline
+/// backgrounds. Embedded images (`data:`) are left out.
 pub fn images(page: &Page) -> Vec<String> {
     let mut found = UniqueUrls::new(page.base());
     for index in page.positions() {
@@ -86,7 +86,7 @@ fn background_urls(style: &str, add: &mut impl FnMut(&str)) {
             Some(quote @ ('"' | '\'')) => (&rest[1..], quote),
             _ => (rest, ')'),
         };
-        // A text that is never closed is not a URL, and neither is anything after it.
+        // An unclosed `url(` is not a URL, and neither is anything after it.
         let Some((url, behind)) = url.split_once(end) else {
             return;
         };

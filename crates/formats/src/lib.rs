@@ -1,4 +1,4 @@
-//! One HTML page in, any deterministic format out: clean HTML, markdown, links, images, attributes, metadata.
+//! Conversion of an HTML page to deterministic formats: clean HTML, markdown, links, images, attributes, metadata.
 //!
 //! ```
 //! use formats::{ContentOptions, MarkdownOptions, Page, content, html, links, markdown, metadata};
@@ -18,8 +18,8 @@
 //! assert_eq!(metadata(&page)["title"], "News");
 //! ```
 //!
-//! A [`Page`] (of the crate [`page`]) is parsed once and read by every format. Nothing here does I/O, reads a clock or panics, and no page can
-//! make it use more than a bounded amount of memory.
+//! A [`Page`] (of the crate [`page`]) is parsed once and read by every format. This crate does no I/O, reads no clock
+//! and does not panic. Pages are untrusted input: memory is bounded for all of them.
 
 mod about;
 mod attributes;

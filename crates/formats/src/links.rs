@@ -1,4 +1,4 @@
-//! The `links` format: where a page, or a text without markup, points to.
+//! The `links` format: link targets of a page, or of a markdown or plain text.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,17 @@ use indexmap::IndexSet;
 use page::{Page, absolute, local_name};
 use url::Url;
 
-/// Bytes of all links together; a long base URL multiplies with every relative link.
+/// Limit on all links together, in bytes: every relative link is expanded by the base URL, which may be long.
 const MAX_BYTES: usize = 32 << 20;
-/// Bytes that are searched before the end of the work is asked for again.
+/// Bytes that are searched between checks of the stop signal.
 const PIECE: usize = 64 << 10;
-/// Characters that are searched for the end of a link …
+/// Characters that are searched for the end of a link.
 const LOOK_AHEAD: usize = 8192;
-/// … and for those of all links in one text that turn out to have none near.
+/// Budget for failed searches of [`LOOK_AHEAD`] in one text, in bytes: without it, many open links cost quadratic time.
 const MAX_LOOKED_AT: usize = 64 << 20;
 
-/// Absolute targets of all `<a href>` and `<area href>`, unique, in document order. `mailto:` and `tel:` are kept; links
-/// that only name a place on the same page (`#…`) and links that run code are not; routes (`#/…`, `#!…`) are.
+/// Returns the absolute targets of all `<a href>` and `<area href>`, unique, in document order. Includes `mailto:`,
+/// `tel:` and client-side routes (`#/…`, `#!…`); excludes other links within the page (`#…`) and links that run code.
 pub fn links(page: &Page) -> Vec<String> {
     let mut found = UniqueUrls::new(page.base());
     for index in page.positions() {
@@ -30,8 +30,8 @@ pub fn links(page: &Page) -> Vec<String> {
     found.into_vec()
 }
 
-/// Absolute targets in a markdown or plain-text body: inline links, reference definitions, `<https://…>` and bare URLs,
-/// unique, in order. Code is not searched. When `stop` is set the rest is left out.
+/// Returns the absolute targets in a markdown or plain-text body: inline links, reference definitions, `<https://…>`
+/// and bare URLs, unique, in order. Code is skipped. Once `stop` is set, the rest is left out.
 pub fn text_links(text: &str, base: &Url, stop: &Stop) -> Vec<String> {
     let mut found = UniqueUrls::new(base);
     let mut left = MAX_LOOKED_AT;
@@ -49,7 +49,7 @@ pub fn text_links(text: &str, base: &Url, stop: &Stop) -> Vec<String> {
     found.into_vec()
 }
 
-/// Absolute URLs, each once, in the order they were found.
+/// Set of absolute URLs in the order they were found.
 pub(crate) struct UniqueUrls<'b> {
     base: &'b Url,
     urls: IndexSet<String>,
@@ -93,7 +93,7 @@ fn line_links(line: &str, found: &mut UniqueUrls, left: &mut usize, stop: &Stop)
             b'`' => (code_span(rest, &backticks), None),
             b'<' => autolink(rest),
             b']' => inline_target(rest, left),
-            // In the middle of a word `http` begins no address.
+            // `http` inside a word does not begin a URL.
             _ if line[..at + next].ends_with(|c: char| c.is_alphanumeric()) => (1, None),
             _ => bare_url(rest),
         };
@@ -104,7 +104,7 @@ fn line_links(line: &str, found: &mut UniqueUrls, left: &mut usize, stop: &Stop)
     }
 }
 
-/// Where a link or code may begin. None also when the work is to end.
+/// Returns the position where a link or code may begin. `None` also if the stop signal is set.
 fn next_mark(line: &[u8], stop: &Stop) -> Option<usize> {
     let is_mark = |byte: &u8| matches!(byte, b'`' | b'<' | b']' | b'h' | b'H');
     let pieces = line.chunks(PIECE).enumerate().take_while(|_| !stop.is_set());
@@ -112,7 +112,7 @@ fn next_mark(line: &[u8], stop: &Stop) -> Option<usize> {
     places.next()
 }
 
-/// `[name]: target`
+/// Returns the target of a reference definition, `[name]: target`.
 fn definition(line: &str) -> Option<&str> {
     let (name, rest) = line.trim_start().strip_prefix('[')?.split_once("]:")?;
     if name.is_empty() || name.starts_with('^') || name.contains(']') {
@@ -122,8 +122,9 @@ fn definition(line: &str) -> Option<&str> {
     Some(target.trim_start_matches('<').trim_end_matches('>'))
 }
 
-/// Length of the code span that starts with the backticks of `rest`, or of the backticks where none closes. `last` has the
-/// last place of every length of backticks in the line, counted from its end.
+/// Returns the length of the code span that `rest` starts with, or of its backticks if the span is unclosed. `last` has
+/// the last position of every length of backtick runs in the line, counted from its end: it rules out a search that
+/// would fail, which keeps many unclosed spans from costing quadratic time.
 fn code_span(rest: &str, last: &HashMap<usize, usize>) -> usize {
     let run_at = |at: usize| rest.as_bytes()[at..].iter().take_while(|b| **b == b'`').count();
     let ticks = run_at(0);
@@ -160,7 +161,7 @@ fn autolink(rest: &str) -> (usize, Option<&str>) {
     }
 }
 
-/// `](target "title")` or `](<target>)`; parentheses inside the target are balanced.
+/// Reads `](target "title")` or `](<target>)`; parentheses inside the target are balanced.
 fn inline_target<'r>(rest: &'r str, left: &mut usize) -> (usize, Option<&'r str>) {
     let Some(target) = rest.strip_prefix("](") else {
         return (1, None);
@@ -173,7 +174,7 @@ fn inline_target<'r>(rest: &'r str, left: &mut usize) -> (usize, Option<&'r str>
     let mut depth = 0_usize;
     for (i, c) in target.char_indices().take(LOOK_AHEAD).skip_while(|(i, _)| *i < blanks) {
         match c {
-            // Markdown readers give up at 32 levels.
+            // Markdown parsers give up at 32 levels.
             '(' if depth == 32 => break,
             '(' => depth += 1,
             ')' if depth == 0 => return (i + 2, Some(&target[..i])),
@@ -192,7 +193,7 @@ fn bare_url(rest: &str) -> (usize, Option<&str>) {
     }
     let end = rest.find(|c: char| c.is_whitespace() || c.is_control() || "<>\"`|\\".contains(c)).unwrap_or(rest.len());
     let mut url = &rest[..end];
-    // A closing parenthesis belongs to the sentence unless the URL opened it.
+    // A closing parenthesis belongs to the sentence unless the URL has the opening one.
     let mut surplus = url.matches(')').count().saturating_sub(url.matches('(').count());
     while let Some(last) = url.chars().next_back() {
         match last {

@@ -1,10 +1,10 @@
-//! Signs for the eye that carry no text: icons written as words, permalinks, buttons that copy.
+//! Recognition of elements without text content: icons written as words, permalinks, copy buttons.
 
 use page::{Element, Index, Page, local_name};
 
 use crate::elements::is_label;
 
-/// Classes whose elements show an icon, of which the text is only the name.
+/// Classes of icon fonts: the text of the element is the name of the icon.
 const ICONS: [&str; 12] = [
     "material-icons",
     "material-icons-outlined",
@@ -19,7 +19,7 @@ const ICONS: [&str; 12] = [
     "mat-icon",
     "mdc-icon-button__icon",
 ];
-/// Classes of links to the place where they stand.
+/// Classes of permalinks: links to their own position.
 const PERMALINKS: [&str; 20] = [
     "anchor",
     "anchor-link",
@@ -42,7 +42,7 @@ const PERMALINKS: [&str; 20] = [
     "sl-anchor-link",
     "subheading-anchor",
 ];
-/// What such links say to those who cannot see them, and nothing else.
+/// Complete texts of permalinks, for screen readers.
 const SAYS: [&str; 9] = [
     "permalink",
     "permanent link",
@@ -54,7 +54,7 @@ const SAYS: [&str; 9] = [
     "heading link",
     "copied",
 ];
-/// How what they say begins where it names the place.
+/// Beginnings of texts of permalinks that continue with the name of the heading.
 const BEGINS: [&str; 14] = [
     "permalink to ",
     "permalink for ",
@@ -71,7 +71,7 @@ const BEGINS: [&str; 14] = [
     "link to section",
     "section titled",
 ];
-/// Signs that stand for a link.
+/// Signs used as the text of permalinks.
 const SIGNS: [&str; 10] = ["#", "##", "¶", "§", "🔗", "∞", "⚓", "⚓︎", "🔗︎", "link"];
 /// Classes of copy buttons.
 const COPY: [&str; 14] = [
@@ -91,16 +91,16 @@ const COPY: [&str; 14] = [
     "clip-button",
 ];
 
-/// Nodes of the largest link that is a sign.
+/// Limit on the nodes of a permalink.
 const MAX_NODES: usize = 40;
-/// Bytes of the longest words of one.
+/// Limit on the text of a permalink, in bytes.
 const MAX_TEXT: usize = 200;
-/// Elements around a link among which the name of a place is looked for.
+/// Number of ancestors of a link that are searched for a heading or another label.
 const MAX_AROUND: usize = 8;
-/// Nodes of that name that are looked at.
+/// Number of nodes of that label that are searched for other text.
 const MAX_BESIDE: usize = 200;
 
-/// Whether the class of an element holds one of `names`, in small or capital letters.
+/// Whether an element has one of the classes `names`, case-insensitively.
 pub(crate) fn holds_any(element: &Element, names: &[&str]) -> bool {
     element.attr("class").is_some_and(|class| names_any(&class, names))
 }
@@ -109,12 +109,12 @@ fn names_any(class: &str, names: &[&str]) -> bool {
     class.split_ascii_whitespace().any(|name| names.iter().any(|known| name.eq_ignore_ascii_case(known)))
 }
 
-/// Whether an element shows an icon whose name is its text: `expand_more`. `class` is its class.
+/// Whether an element shows an icon whose name is its text, such as `expand_more`. `class` is its class attribute.
 pub(crate) fn is_icon(page: &Page, index: Index, class: &str) -> bool {
     let is_name = |text: &str| {
         text.len() <= 40 && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
     };
-    // A word that all of them have, so that most classes are gone through once.
+    // A fast check first: every class in the list contains one of these.
     let may_be = class.contains("mat") || class.contains("symbols") || class.contains("icon");
     may_be && names_any(class, &ICONS) && page.end(index) - index <= 3 && is_name(page.text_of(index).trim())
 }
@@ -126,7 +126,7 @@ pub(crate) fn is_copy_control(element: &Element) -> bool {
         value == "copy" || value.ends_with("to clipboard")
     };
     element.attrs.iter().any(|attribute| match &*attribute.name.local {
-        // Most classes hold neither word.
+        // A fast check first: most classes contain neither word.
         "class" => {
             (attribute.value.contains("copy") || attribute.value.contains("clip")) && names_any(&attribute.value, &COPY)
         }
@@ -136,8 +136,8 @@ pub(crate) fn is_copy_control(element: &Element) -> bool {
     })
 }
 
-/// Whether an element inside a code block is such a button. There a title may be about the code, and so may the bare words
-/// `copy` and `clipboard`.
+/// Whether an element inside a code block is a copy button. There, titles and the bare classes `copy` and `clipboard`
+/// may be about the code itself, so they count only on buttons.
 pub(crate) fn is_copy_control_in_code(element: &Element) -> bool {
     let is_control = matches!(&*element.name.local, "button" | "clipboard-copy")
         || element.attr("role").is_some_and(|role| role.trim().eq_ignore_ascii_case("button"))
@@ -151,8 +151,8 @@ pub(crate) fn is_copy_control_in_code(element: &Element) -> bool {
     })
 }
 
-/// Whether the link at `index` only leads to the place where it stands. `named` tells whether it stands in what names a
-/// place: a heading, a term, a caption.
+/// Whether the link at `index` is a permalink to its own position. `named` says whether it is inside a label: a
+/// heading, a term, a caption.
 pub(crate) fn is_permalink(page: &Page, index: Index, named: impl Fn() -> bool) -> bool {
     let Some(element) = page.element(index) else { return false };
     let Some(href) = element.attr("href") else { return false };
@@ -174,8 +174,8 @@ pub(crate) fn is_permalink(page: &Page, index: Index, named: impl Fn() -> bool) 
     is_sign && (named() || marked()) && stands_beside_text(page, index)
 }
 
-/// Whether the heading or the term around a link shows something else too; a link that is all of it is its text. Other
-/// links stand beside what they lead to.
+/// Whether the label around a link shows anything other than the link. If it does not, the link is the text of the
+/// label. True for links outside labels.
 fn stands_beside_text(page: &Page, index: Index) -> bool {
     let Some(around) = page.ancestors(index).take(MAX_AROUND).find(|&above| names_a_place(page, above)) else {
         return true;
@@ -196,7 +196,7 @@ fn stands_beside_text(page: &Page, index: Index) -> bool {
         }
         at += 1;
     }
-    // Of a long one not all was looked at.
+    // A label longer than the searched part has other text.
     end < page.end(around)
 }
 
@@ -204,7 +204,7 @@ fn names_a_place(page: &Page, index: Index) -> bool {
     page.name(index).is_some_and(|name| is_label(name) || *name == local_name!("legend"))
 }
 
-/// The text of an element without icons and what cannot be seen.
+/// Returns the text of an element without icons and invisible characters.
 pub(crate) fn shown_text(page: &Page, index: Index) -> String {
     let (mut text, mut at) = (String::new(), index + 1);
     while at < page.end(index) {
@@ -222,12 +222,12 @@ pub(crate) fn shown_text(page: &Page, index: Index) -> String {
     text.chars().filter(|c| !is_invisible(*c)).collect::<String>().trim().to_owned()
 }
 
-/// Characters that take no room; those of icon fonts stand in the private area.
+/// Whether a character has no width, or is in the Private Use Area, which icon fonts use.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}' | '\u{e000}'..='\u{f8ff}')
 }
 
-/// A picture is what the link shows, unless it is the sign of one in a heading.
+/// Whether a link shows an image other than the icon of a permalink.
 fn shows_picture(page: &Page, index: Index, named: impl Fn() -> bool) -> bool {
     let alt = |at: Index| page.attr(at, "alt").unwrap_or_default().trim().to_lowercase();
     let is_sign = |at: Index| {

@@ -1,22 +1,22 @@
 //! Metadata of a page: title, language, icon, Open Graph, Dublin Core, article dates, and every raw `<meta>` key.
 //!
-//! Source of the keys: docs/CONTRACT.md. `url`, `sourceURL`, `statusCode` and the rest of what only the
-//! service knows is added by it.
+//! The keys are defined in docs/CONTRACT.md. The service adds the members that only it knows, such as `url`,
+//! `sourceURL` and `statusCode`.
 
 use std::collections::{BTreeSet, HashMap};
 
 use page::{Element, Page, absolute, local_name};
 use serde_json::{Map, Value};
 
-/// Different keys that are kept.
+/// Limit on distinct keys.
 const MAX_KEYS: usize = 500;
-/// Values of one key that are kept.
+/// Limit on the values of one key.
 const MAX_VALUES: usize = 50;
-/// Characters of one value that are kept.
+/// Limit on one value, in characters; the rest is cut off.
 const MAX_CHARS: usize = 10_000;
 
-/// `<meta>` key in lower case, and the name its value has on the wire. Earlier lines win. `:` after `dc` or `dcterms` is
-/// read as `.`.
+/// Pairs of a `<meta>` key in lower case and the name of its value on the wire. Earlier lines win. In keys of `dc` and
+/// `dcterms`, `:` is read as `.`.
 const WIRE_NAMES: [(&str, &str); 30] = [
     ("description", "description"),
     ("og:description", "description"),
@@ -50,8 +50,8 @@ const WIRE_NAMES: [(&str, &str); 30] = [
     ("content-language", "language"),
 ];
 
-/// Names with one value on the wire even where the page has several: clients join arrays with commas, which would break a
-/// URL or a date.
+/// Names with a single value on the wire, even if the page has several: clients join arrays with commas, which would
+/// break a URL or a date.
 const SINGLE: [&str; 12] = [
     "ogTitle",
     "ogDescription",
@@ -67,11 +67,11 @@ const SINGLE: [&str; 12] = [
     "language",
 ];
 
-/// Metadata keys as they appear on the wire.
+/// Returns the metadata of a page, with keys as they appear on the wire.
 ///
-/// A raw key that occurs several times has an array of its values; descriptions are joined instead, `ogLocaleAlternate` is
-/// always an array. Not in the contract but there where the page has them: `canonical` and `charset`. Control characters
-/// and marks that turn the reading direction are removed from every value, line ends become spaces.
+/// A raw key that occurs several times has an array of its values; descriptions are joined instead; `ogLocaleAlternate`
+/// is always an array. `canonical` and `charset` are not in the contract; they are present if the page has them.
+/// Control characters and bidirectional controls are removed from every value; line breaks become spaces.
 pub fn metadata(page: &Page) -> Map<String, Value> {
     let head = Head::read(page);
     let mut found = Map::new();
@@ -99,22 +99,22 @@ pub fn metadata(page: &Page) -> Map<String, Value> {
     found
 }
 
-/// What is read in one pass over the page.
+/// Metadata collected in one pass over the page.
 #[derive(Default)]
 struct Head {
     title: Option<String>,
     language: Option<String>,
     charset: Option<String>,
     canonical: Option<String>,
-    /// Of `rel=icon`.
+    /// URL of `rel=icon`.
     icon: Option<String>,
-    /// Made for home screens and the like.
+    /// URL of another kind of icon, such as one for home screens.
     other_icon: Option<String>,
     /// Every `name`, `property`, `itemprop` and `http-equiv` language key with its values, in document order.
     keys: Vec<(String, Vec<String>)>,
-    /// Where a key stands in `keys`.
+    /// Positions in `keys` by key.
     places: HashMap<String, usize>,
-    /// The same by key in lower case.
+    /// Positions in `keys` by key in lower case.
     lower: HashMap<String, usize>,
 }
 
@@ -127,7 +127,7 @@ impl Head {
                 Some(&local_name!("svg")) => drawing_end = drawing_end.max(page.end(index)),
                 Some(&local_name!("meta")) => page.element(index).iter().for_each(|meta| head.meta(meta)),
                 Some(&local_name!("link")) => page.element(index).iter().for_each(|link| head.link(page, link)),
-                // A drawing has a title of its own.
+                // An SVG has a title of its own.
                 Some(&local_name!("title")) if head.title.is_none() && index >= drawing_end => {
                     head.title = value(&page.text_of(index));
                 }
@@ -151,7 +151,7 @@ impl Head {
         for key in meta_keys(element) {
             if let Some(&place) = self.places.get(&key) {
                 let values = &mut self.keys[place].1;
-                // A page can repeat one key a million times.
+                // Untrusted input: a page may repeat a key a million times.
                 if values.len() < MAX_VALUES {
                     values.push(content.clone());
                 }
@@ -218,7 +218,7 @@ fn one_or_many(values: &[String]) -> Value {
     }
 }
 
-/// Text fit for a header, a log line or a terminal; None when nothing is left.
+/// Cleans a text so that it is safe in a header, a log line or a terminal; `None` if nothing is left.
 fn value(text: &str) -> Option<String> {
     let mut clean = String::new();
     for c in text.chars().take(MAX_CHARS) {
@@ -234,7 +234,7 @@ fn value(text: &str) -> Option<String> {
     (!clean.is_empty()).then_some(clean)
 }
 
-/// Bidirectional overrides, embeddings and isolates: they can make a text read as another one.
+/// Whether a character is a bidirectional override, embedding or isolate, which can disguise a text.
 fn turns_direction(c: char) -> bool {
     matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }

@@ -1,4 +1,4 @@
-//! XML as a page: XHTML that was served as such by its own rules, and any other document as the texts of its elements.
+//! Conversion of XML to an HTML page: XHTML by its own parsing rules, any other document as the texts of its elements.
 
 use base::Stop;
 use quick_xml::events::{BytesStart, Event};
@@ -7,20 +7,21 @@ use quick_xml::reader::NsReader;
 
 use crate::clean::push_escaped;
 
-/// Most bytes of the page; what is over it is left out.
+/// Limit on the page, in bytes; the rest is left out.
 const MAX_BYTES: usize = 48 << 20;
-/// Elements inside each other that are written; of deeper ones only the text is.
+/// Nesting depth of elements that are written; of deeper ones only the text is kept.
 const MAX_DEPTH: usize = 512;
-/// Namespaces whose elements mean in HTML what they mean here.
+/// Namespaces whose elements have the same meaning in HTML.
 const KNOWN: [&[u8]; 3] =
     [b"http://www.w3.org/1999/xhtml", b"http://www.w3.org/2000/svg", b"http://www.w3.org/1998/Math/MathML"];
-/// Elements of HTML that hold nothing and have no end tag.
+/// Void elements of HTML: no content and no end tag.
 const VOID: [&str; 14] =
     ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"];
 
-/// An XML document as an HTML page. Elements of XHTML, SVG and MathML stay what they are, so that `<script/>`, `<a id="x"/>`
-/// and `CDATA` mean what they do in XML. Of other elements the text is kept, apart from that of others: an element with text of
-/// its own becomes a paragraph, others become boxes. `None` when it is no XML, or XHTML that is not well-formed.
+/// Converts an XML document to an HTML page. Elements of XHTML, SVG and MathML are kept, with `<script/>`, `<a
+/// id="x"/>` and `CDATA` read by the rules of XML. Of other elements only the text is kept: an element with text of its
+/// own becomes a paragraph, others become boxes. Returns `None` if the text is not XML, or is XHTML that is not
+/// well-formed.
 ///
 /// ```
 /// let page = formats::xml_page("<stock><wood>Oak</wood><cm>120</cm></stock>", &base::Stop::new()).unwrap();
@@ -54,14 +55,14 @@ pub fn xml_page(xml: &str, stop: &Stop) -> Option<String> {
     Some(writer.out)
 }
 
-/// What an element holds.
+/// Kinds of content of an element.
 #[derive(Debug, Clone, Copy, Default)]
 struct Shape {
     has_text: bool,
     has_elements: bool,
 }
 
-/// The shapes of all elements in the order in which they begin.
+/// The shapes of all elements in document order.
 struct Shapes {
     of: Vec<Shape>,
     is_html: bool,
@@ -74,12 +75,13 @@ fn reader(xml: &str) -> NsReader<&[u8]> {
     reader
 }
 
-/// Reads a document for the first time. None when there is no element in it, and for a broken one that is XHTML.
+/// Reads the document in a first pass, to learn the shape of each element before it is written. `None` if it has no
+/// element, or is XHTML that is not well-formed.
 fn shapes(xml: &str, stop: &Stop) -> Option<Shapes> {
     let mut reader = reader(xml);
     let mut shapes = Shapes { of: Vec::new(), is_html: false };
     let mut open: Vec<usize> = Vec::new();
-    // Elements that are open below the deepest of them.
+    // Number of open elements beyond the nesting limit.
     let mut deep = 0_usize;
     let whole = loop {
         if stop.is_set() {
@@ -118,7 +120,7 @@ fn shapes(xml: &str, stop: &Stop) -> Option<Shapes> {
     (!shapes.of.is_empty() && (whole || !shapes.is_html)).then_some(shapes)
 }
 
-/// Whether an element is one of HTML. XHTML without its namespace is meant as such.
+/// Whether an element is kept as HTML. XHTML without a namespace declaration counts as well.
 fn is_known(namespace: &ResolveResult<'_>, start: &BytesStart<'_>, in_html: bool) -> bool {
     match namespace {
         ResolveResult::Bound(namespace) => KNOWN.contains(&namespace.as_ref()),
@@ -127,19 +129,22 @@ fn is_known(namespace: &ResolveResult<'_>, start: &BytesStart<'_>, in_html: bool
     }
 }
 
-/// The page while it is written.
+/// Writer of the HTML page.
 struct Writer {
     out: String,
-    /// The tags that end the open elements, and whether they hold text between elements.
+    /// The open elements.
     open: Vec<Open>,
-    /// Elements that are open below the deepest of them.
+    /// Number of open elements beyond the nesting limit.
     deep: usize,
-    /// The text that comes is that of a script or a style.
+    /// Whether the next text is that of a script or a style.
     in_raw: bool,
 }
 
+/// An open element.
 struct Open {
+    /// The end tag.
     end: String,
+    /// Whether the element mixes text and elements, so that elements in it are written inline.
     is_mixed: bool,
 }
 
@@ -196,14 +201,15 @@ impl Writer {
         self.in_raw = false;
     }
 
-    /// Text as it is written in XML, which HTML reads in the same way.
+    /// Writes escaped text as it is: HTML decodes it like XML.
     fn text(&mut self, text: &str) {
         if !self.open.is_empty() {
             self.out.push_str(text);
         }
     }
 
-    /// Text in which no character means anything.
+    /// Writes the literal text of a CDATA section, escaped. In a script or style, `</` is broken up so that it cannot
+    /// end the element.
     fn plain(&mut self, text: &str) {
         if self.open.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! The parsed HTML page: its tree, the walk over it, selectors and absolute URLs.
+//! The parsed HTML page: tree, traversal, selectors and absolute URLs.
 //!
 //! ```
 //! use page::{Page, local_name};
@@ -16,11 +16,11 @@
 //! assert_eq!(target.unwrap().as_str(), "https://example.com/blog/one");
 //! ```
 //!
-//! Source is read by our own tokenizer, [`html5ever`] builds the tree, and a [`Page`] keeps its nodes in one list,
-//! in document order: a node is its [`Index`], and all below it are the ones up to [`Page::end`].
+//! Our own tokenizer reads the source, [`html5ever`] builds the tree, and a [`Page`] keeps its nodes in one list in
+//! document order: a node is an [`Index`], and its descendants are the nodes after it, up to [`Page::end`].
 //!
-//! Nothing here does I/O, reads a clock or panics, and no page or selector can make it use more than a bounded amount of
-//! memory and time.
+//! This crate does no I/O, reads no clock and does not panic. Pages and selectors are untrusted input: memory and time
+//! are bounded for all of them.
 
 mod page;
 mod parse;

@@ -14,7 +14,7 @@ use crate::parse::parse;
 use crate::selector::{self, Steps};
 use crate::tree::{Data, Node};
 
-/// A parsed page. It is made once and read by every format.
+/// A parsed page: made once, read by every format.
 ///
 /// The size of the tree is bounded: nesting past 512 elements is flattened, attributes past 256 of one tag are left
 /// out, and parsing stops after 600 000 nodes or 64 MiB. [`Page::truncated`] says whether that happened.
@@ -37,8 +37,8 @@ impl Page {
         Page::parse_until(html, url, &Stop::new())
     }
 
-    /// As [`Page::parse`], for work that may have to end early. Once `stop` is set, everything that is made of the page
-    /// ends within a moment, and what it returns is worth nothing.
+    /// Parses `html` like [`Page::parse`], for work that can be cancelled. Once `stop` is set, parsing and everything
+    /// that reads the page end early; their results are incomplete and must be discarded.
     pub fn parse_until(html: &str, url: &Url, stop: &Stop) -> Page {
         let (nodes, truncated) = parse(html, stop);
         let (document, steps) = (OnceCell::new(), Steps::default());
@@ -50,42 +50,42 @@ impl Page {
         page
     }
 
-    /// Whether a part of the page was left out because it was too large or too deeply nested.
+    /// Whether parts of the page were left out because of the limits on size and nesting.
     pub fn truncated(&self) -> bool {
         self.truncated
     }
 
-    /// What relative links refer to: `<base href>` where it is present and usable, else the page's URL.
+    /// Base URL of relative links: `<base href>` where it is present and usable, else the page's URL.
     pub fn base(&self) -> &Url {
         &self.base
     }
 
-    /// Where the page was read from.
+    /// URL that the page was read from.
     pub fn url(&self) -> &Url {
         &self.url
     }
 
-    /// The page as a tree of dom_query without its comments, made when it is first asked for. It is for tests; the nodes
-    /// of the page itself are many times faster to walk.
+    /// The page as a dom_query tree without comments, built on first use. Meant for tests: the nodes of the page itself
+    /// are many times faster to walk.
     pub fn document(&self) -> &Document {
         self.document.get_or_init(|| document(&self.nodes))
     }
 
-    /// Elements that match any of `selectors`, in document order. Selectors that [`crate::check_selector`] refuses match
-    /// nothing. When the page's budget for selectors is spent, elements are missing or too many, and
-    /// [`Page::is_out_of_steps`] says so.
+    /// Returns the elements that match any of `selectors`, in document order. Selectors that [`crate::check_selector`]
+    /// refuses match nothing. Once the page's budget for selectors is spent, the result is wrong (elements may be
+    /// missing or surplus), and [`Page::is_out_of_steps`] is true.
     pub fn select(&self, selectors: &[String]) -> Vec<Index> {
         selector::matches(self, selectors)
     }
 
-    /// Whether a value of `length` bytes may be put into a result. It is paid from the budget for selectors, because many
-    /// selectors could ask for the same value.
+    /// Whether the budget for selectors allows a value of `length` bytes in a result. The value is charged to that
+    /// budget because many selectors could ask for the same value.
     pub fn may_return(&self, length: usize) -> bool {
         self.steps.may_return(length, &self.stop)
     }
 
-    /// Whether the selectors used on this page cost more than is allowed together (about half a second). Then what
-    /// [`Page::select`] returned is not what was asked for.
+    /// Whether the selectors used on this page exceeded their common budget (about half a second of work). If so, the
+    /// results of [`Page::select`] are wrong and must be discarded.
     pub fn is_out_of_steps(&self) -> bool {
         self.steps.is_spent()
     }
@@ -98,39 +98,39 @@ impl Page {
     }
 }
 
-/// Walking over the nodes.
+/// Access to the nodes.
 impl Page {
-    /// How many nodes there are, the document itself among them.
+    /// Number of nodes, including the document itself.
     #[inline]
     pub fn node_count(&self) -> usize {
         self.nodes.len()
     }
 
-    /// All nodes in document order; cut short when the work is to end.
+    /// All nodes in document order; ends early once the stop signal is set.
     #[inline]
     pub fn positions(&self) -> impl Iterator<Item = Index> + '_ {
         (0..self.node_count()).take_while(|_| !self.stop.is_set())
     }
 
-    /// The position after the last node below `index`.
+    /// The position after the last descendant of `index`.
     #[inline]
     pub fn end(&self, index: Index) -> Index {
         self.nodes[index].end as Index
     }
 
-    /// The node itself and all below it.
+    /// The positions of the node and its descendants.
     #[inline]
     pub fn subtree(&self, index: Index) -> Range<Index> {
         index..self.end(index)
     }
 
-    /// The node in which another one stands; the document stands in none.
+    /// The parent of a node; `None` for the document.
     #[inline]
     pub fn parent(&self, index: Index) -> Option<Index> {
         (index > 0).then(|| self.nodes[index].parent as Index)
     }
 
-    /// The nodes directly below one.
+    /// The children of a node.
     #[inline]
     pub fn children(&self, index: Index) -> impl Iterator<Item = Index> + '_ {
         let end = self.end(index);
@@ -144,7 +144,7 @@ impl Page {
         std::iter::successors(self.parent(index), |&i| self.parent(i))
     }
 
-    /// The tag of an element, in lower case for HTML; text has none.
+    /// The tag name of an element, in lower case for HTML; `None` for text.
     #[inline]
     pub fn name(&self, index: Index) -> Option<&LocalName> {
         self.element(index).map(|element| &element.name.local)
@@ -161,7 +161,7 @@ impl Page {
         (0..self.node_count()).find(|&i| self.is(i, name))
     }
 
-    /// An element with all of its attributes.
+    /// The element at `index` with its attributes; `None` for text.
     #[inline]
     pub fn element(&self, index: Index) -> Option<&Element> {
         match &self.nodes[index].data {
@@ -185,18 +185,18 @@ impl Page {
         }
     }
 
-    /// All text below a node, as written.
+    /// The text of a node and its descendants, as written.
     pub fn text_of(&self, index: Index) -> String {
         self.subtree(index).filter_map(|i| self.text(i)).collect()
     }
 
-    /// Set when nobody waits for the result any more.
+    /// The stop signal: set once the caller has gone away.
     #[inline]
     pub fn stop(&self) -> &Stop {
         &self.stop
     }
 
-    /// What selectors may still cost.
+    /// The remaining budget for selectors.
     pub(crate) fn steps(&self) -> &Steps {
         &self.steps
     }
@@ -267,12 +267,12 @@ mod tests {
         check(&format!("<div>{root}</div>"), "body(div(style('p{}') h2(slot('Untitled')) slot '!'))");
         check("<ul><template shadowrootmode=open><b>x</b></template><li>y</ul>", "body(ul(template li('y')))");
         check("<x-y><template><b>x</b></template>y</x-y>", "body(x-y(template 'y'))");
-        // A slot may be put into the slot of a root inside.
+        // A slot may be assigned to a slot of an inner root.
         check(
             "<x-o><template shadowrootmode=open><x-i><template shadowrootmode=closed>[<slot></slot>]</template><slot></slot></x-i></template>z</x-o>",
             "body(x-o(x-i('[' slot(slot('z')) ']')))",
         );
-        // Each moves the next one deeper.
+        // Each root moves the next one deeper.
         let deep = "<x-o><template shadowrootmode=open><i><slot></slot></i></template>".repeat(500) + "end";
         let page = page(&deep);
         assert!(page.text_of(0).ends_with("end") && (0..page.node_count()).all(|i| page.ancestors(i).count() < 4200));

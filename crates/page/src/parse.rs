@@ -1,7 +1,7 @@
-//! HTML source to a tree of bounded size: the tree builder of the HTML standard with a budget before and after it.
+//! HTML source to a tree of bounded size: the tree builder of the HTML standard, with limits on its input and output.
 //!
-//! After it comes [`BoundedTree`], which counts what it builds. Before it comes [`Filter`], which drops tags that would
-//! nest deeper than [`MAX_DEPTH`] (their text stays) and everything once the budget is spent.
+//! On its input, [`Filter`] drops tags that would nest deeper than [`MAX_DEPTH`] (their text stays), and everything
+//! once the budget is spent. On its output, [`BoundedTree`] counts the nodes and bytes that it stores.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -16,23 +16,23 @@ use html5ever::{LocalName, local_name};
 use crate::tokens::{Follows, Sink, read};
 use crate::tree::{BoundedTree, Growing, Node};
 
-/// Elements inside each other; deeper tags are dropped, their text stays.
+/// Nesting depth of elements; deeper tags are dropped, their text stays.
 const MAX_DEPTH: u32 = 512;
-/// Bytes of source.
+/// Limit on the source, in bytes.
 const MAX_SOURCE: usize = 1 << 30;
-/// Bytes of text that is not script or style.
+/// Limit on text other than raw text such as scripts and styles, in bytes.
 const MAX_TEXT: usize = 24 << 20;
-/// Tags and pieces of text read.
+/// Limit on tokens: tags and pieces of text.
 const MAX_TOKENS: usize = 4_000_000;
 
-/// Parses `html` to its nodes in document order; the first is the document. The flag says whether something had to be
-/// left out, as is the rest of the page when `stop` is set.
+/// Parses `html` to its nodes in document order; the first is the document. The flag is true when parts were left out:
+/// for the limits, or because `stop` was set.
 pub(crate) fn parse(html: &str, stop: &Stop) -> (Vec<Node>, bool) {
     let (tree, cut) = build(html, 0, stop);
     (tree.finish(), cut)
 }
 
-/// The nodes of a page that stands inside another one, at this depth of pages.
+/// Parses a page nested inside another one, `level` pages deep; the nodes can still be moved.
 pub(crate) fn parse_inner(html: &str, level: usize, stop: &Stop) -> Vec<Growing> {
     build(html, level, stop).0.into_growing()
 }
@@ -57,7 +57,7 @@ fn build(html: &str, level: usize, stop: &Stop) -> (BoundedTree, bool) {
     (tree, cut)
 }
 
-/// Every line end as `\n`.
+/// Normalises line ends to `\n`.
 fn line_ends(source: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\r', source.as_bytes()).is_none() {
         return Cow::Borrowed(source);
@@ -72,11 +72,12 @@ fn line_ends(source: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
+/// Token sink that enforces the limits before the tree builder sees a token.
 struct Filter<'s> {
     builder: TreeBuilder<u32, BoundedTree>,
-    /// The text that comes is not markup.
+    /// Whether the next text is raw text (script, style, title), which [`MAX_TEXT`] does not count.
     raw_text: bool,
-    /// Start tags dropped for their depth, so that their end tags are dropped too.
+    /// Number of start tags dropped for their depth, by name, so that their end tags are dropped too.
     dropped: HashMap<LocalName, usize>,
     cut: bool,
     tokens: usize,
@@ -99,7 +100,7 @@ impl Filter<'_> {
                 *count -= 1;
                 true
             }
-            // The next element that is appended tells the true depth.
+            // An estimate only: the tree sets the true depth when the next node is inserted.
             _ => {
                 depth.set(depth.get().saturating_sub(1));
                 false
@@ -108,7 +109,7 @@ impl Filter<'_> {
     }
 }
 
-/// Without these tags in the tree the tokenizer would read their raw text as markup.
+/// Whether a start tag switches the tokenizer's state. Dropping it would turn its raw text into markup.
 fn turns_tokenizer(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -154,7 +155,8 @@ impl Sink for Filter<'_> {
     }
 
     fn full(&self) -> bool {
-        // A tag that closes badly nested formatting can deepen the tree past the limit, but not for ever.
+        // Misnested formatting elements are copied by the tree builder (the "adoption agency algorithm" of the HTML
+        // standard), which can deepen the tree past MAX_DEPTH; four times that depth ends the parse.
         let tree = &self.builder.sink;
         let is_spent =
             self.tokens > MAX_TOKENS || self.text > MAX_TEXT || tree.depth.get() > 4 * MAX_DEPTH || tree.full();
@@ -200,7 +202,7 @@ mod tests {
         element.attrs.iter().fold(name, |line, a| format!("{line} {:?}={:?}", a.name, &*a.value))
     }
 
-    /// The same of dom_query's own parse, without comments.
+    /// The outline of dom_query's own parse, without comments.
     fn expected(html: &str) -> Vec<String> {
         let document = Document::from(html);
         let mut lines = Vec::new();

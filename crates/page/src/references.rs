@@ -3,12 +3,12 @@
 use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
 use memchr::memchr;
 
-/// Bytes of the longest name.
+/// Length of the longest name, in bytes.
 const MAX_NAME: usize = 32;
-/// Bytes of the longest name that needs no semicolon.
+/// Length of the longest legacy name (one that needs no semicolon), in bytes.
 const MAX_OLD_NAME: usize = 6;
 
-/// Appends `text` with its references decoded. In attributes `&copy=` and `&copyx` stay as they are, for URLs.
+/// Appends `text` with its references decoded. In attributes `&copy=` and `&copyx` stay undecoded: URLs contain them.
 pub(crate) fn push_decoded(out: &mut String, text: &str, in_attribute: bool) {
     let mut rest = text;
     while let Some(at) = memchr(b'&', rest.as_bytes()) {
@@ -27,7 +27,7 @@ pub(crate) fn push_decoded(out: &mut String, text: &str, in_attribute: bool) {
     out.push_str(rest);
 }
 
-/// Decodes what stands after `&#`; returns how many bytes that was.
+/// Decodes the number after `&#`; returns the number of bytes consumed.
 fn push_numeric(out: &mut String, text: &str) -> Option<usize> {
     let (radix, prefix) = if text.starts_with(['x', 'X']) { (16, 1) } else { (10, 0) };
     let digits = text[prefix..].bytes().take_while(|&b| char::from(b).is_digit(radix)).count();
@@ -35,7 +35,7 @@ fn push_numeric(out: &mut String, text: &str) -> Option<usize> {
         return None;
     }
     let end = prefix + digits;
-    // A number too large for the type is not a character either.
+    // Numbers that overflow are not characters either: they become U+FFFD below.
     let number = u32::from_str_radix(&text[prefix..end], radix).unwrap_or(u32::MAX);
     let replaced = number.checked_sub(0x80).and_then(|place| *C1_REPLACEMENTS.get(place as usize)?);
     let character = replaced.or(char::from_u32(number)).filter(|&c| c != '\0');
@@ -43,11 +43,12 @@ fn push_numeric(out: &mut String, text: &str) -> Option<usize> {
     Some(end + usize::from(text[end..].starts_with(';')))
 }
 
-/// Decodes the longest name at the start of `text`; returns how many bytes that was.
+/// Decodes the longest name at the start of `text`; returns the number of bytes consumed.
 fn push_named(out: &mut String, text: &str, in_attribute: bool) -> Option<usize> {
     let bytes = text.as_bytes();
     let letters = bytes.iter().take(MAX_NAME).take_while(|b| b.is_ascii_alphanumeric()).count();
     let known = |length: usize| NAMED_ENTITIES.get(&text[..length]).copied().filter(|&(first, _)| first != 0);
+    // A name with its semicolon wins; else the longest legacy prefix counts: `&notit;` is `&not` and `it;`.
     let whole = if bytes.get(letters) == Some(&b';') { known(letters + 1).map(|c| (letters + 1, c)) } else { None };
     let old = || (2..=letters.min(MAX_OLD_NAME)).rev().find_map(|length| Some((length, known(length)?)));
     let (length, (first, second)) = whole.or_else(old)?;

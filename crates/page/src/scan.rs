@@ -1,26 +1,26 @@
-//! Where comments, scripts and other raw text of HTML source end, told the way the tokenizer of the HTML standard tells it.
+//! Ends of comments, scripts and other raw text in HTML source, by the rules of the HTML standard's tokenizer.
 
 use memchr::{memchr, memchr_iter, memchr2};
 
-/// The position after the comment whose text starts at `start`, just after `<!--`.
+/// Returns the position after the comment whose text starts at `start`, just after `<!--`.
 pub(crate) fn comment_end(html: &str, start: usize) -> usize {
     let bytes = html.as_bytes();
     memchr_iter(b'>', &bytes[start..])
         .map(|found| start + found)
         .find(|&at| {
-            // The dashes of `<!-->` and `<!--->` serve as both, those of `<!--!>` do not.
+            // The dashes of `<!-->` and `<!--->` both open and close the comment; those of `<!--!>` do not close it.
             let before = &bytes[start - 2..at];
             before.ends_with(b"--") || at >= start + 3 && before.ends_with(b"--!")
         })
         .map_or(bytes.len(), |at| at + 1)
 }
 
-/// The position after the next `>`.
+/// Returns the position after the next `>`.
 pub(crate) fn bracket_end(html: &str, start: usize) -> usize {
     memchr(b'>', &html.as_bytes()[start..]).map_or(html.len(), |found| start + found + 1)
 }
 
-/// The next end tag of `name` (in lower case), where the tokenizer reads nothing else as markup.
+/// Returns the position of the next end tag of `name` (in lower case), for raw text, where only that tag is markup.
 pub(crate) fn raw_end(html: &str, start: usize, name: &str) -> usize {
     let bytes = html.as_bytes();
     memchr_iter(b'<', &bytes[start..])
@@ -29,7 +29,8 @@ pub(crate) fn raw_end(html: &str, start: usize, name: &str) -> usize {
         .unwrap_or(bytes.len())
 }
 
-/// The end tag of the script that starts at `start`. In a comment, a script inside the script hides its own end tag.
+/// Returns the position of the end tag of the script whose text starts at `start`. After `<!--` in a script, a nested
+/// `<script>` consumes the next end tag (the "script data double escaped state" of the HTML standard).
 pub(crate) fn script_end(html: &str, start: usize) -> usize {
     let first = raw_end(html, start, "script");
     if !html[start..first].contains("<!--") {
@@ -47,7 +48,7 @@ pub(crate) fn script_end(html: &str, start: usize) -> usize {
         }
         if !in_comment && rest.starts_with(b"<!--") {
             in_comment = true;
-            // The dashes may close the comment too.
+            // Only past `<!`: the same dashes may close the comment, as in `<!-->`.
             at += 2;
         } else if in_comment && rest.starts_with(b"-->") {
             (in_comment, inside) = (false, false);
@@ -60,7 +61,7 @@ pub(crate) fn script_end(html: &str, start: usize) -> usize {
     bytes.len()
 }
 
-/// Whether the text starts with `name` and what ends the name of a tag.
+/// Whether the text starts with `name`, followed by a byte that ends a tag name.
 fn is_tag(text: &[u8], name: &str) -> bool {
     text.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name.as_bytes()))
         && text.get(name.len()).is_some_and(|&b| ends_name(b))

@@ -1,4 +1,4 @@
-//! CSS selectors that come from a caller: checked before use, never a panic.
+//! CSS selectors from callers: untrusted input, checked before use; matching never panics.
 
 mod dialect;
 mod element;
@@ -14,40 +14,40 @@ use element::{Element, Tree};
 
 pub(crate) use element::Steps;
 
-/// Longest selector that is accepted, in bytes.
+/// Length limit of a selector, in bytes.
 const MAX_LENGTH: usize = 2000;
-/// Deepest nesting of parentheses that is accepted: the selector parser calls itself for each.
+/// Nesting limit of brackets: the selector parser recurses into each.
 const MAX_NESTING: usize = 16;
-/// Bytes of a selector that count as one part at least.
+/// Bytes of a selector that count as at least one part.
 const PART_BYTES: usize = 16;
 
-/// Most parts that the selectors of one request should have together; see [`selector_parts`].
+/// Recommended limit on the parts of all selectors of one request, as counted by [`selector_parts`].
 pub const MAX_SELECTOR_PARTS: usize = 5000;
 
-/// Why a selector cannot be used.
+/// Reason for refusing a selector.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SelectorError {
-    /// Nothing but white space.
+    /// The selector is blank.
     #[error("the selector is empty")]
     Empty,
-    /// More than 2000 bytes, or more than 16 parentheses inside each other.
-    #[error("the selector is too long or too deeply nested")]
+    /// The selector has more than 2000 bytes, or more than 16 levels of nested brackets.
+    #[error("the selector is longer than 2000 bytes or nests brackets more than 16 levels deep")]
     TooLarge,
-    /// Not CSS, or CSS that cannot be matched against a page at rest.
-    #[error("`{0}` is not a CSS selector that can be used here")]
+    /// The selector is not valid CSS, or cannot be matched against a static page.
+    #[error("`{0}` is not a supported CSS selector")]
     Invalid(String),
 }
 
-/// Whether `selector` can be used in `includeTags`, `excludeTags` or `attributes`.
+/// Checks that `selector` can be used in `includeTags`, `excludeTags` or `attributes`.
 ///
 /// # Errors
-/// The reason why not, for the caller to read.
+/// The reason for refusing it, worded for the caller.
 pub fn check_selector(selector: &str) -> Result<(), SelectorError> {
     compile(selector).map(drop)
 }
 
-/// About how many names, attributes, pseudo-classes and combinators a selector is made of, for a limit that is looked at
-/// before anything is read: `div.a > p` has 4. Long names count more than once.
+/// Estimates the number of names, attributes, pseudo-classes and combinators in a selector, for a limit that is checked
+/// before parsing: `div.a > p` has 4. Long names count more than once.
 ///
 /// ```
 /// assert_eq!(page::selector_parts("div.a > p"), 4);
@@ -77,8 +77,8 @@ fn compile(selector: &str) -> Result<SelectorList, SelectorError> {
     dialect::parse(selector).ok_or_else(|| SelectorError::Invalid(selector.to_owned()))
 }
 
-/// Elements that match any of `selectors`, in document order. Selectors that cannot be used match nothing. When the
-/// page's budget for selectors is spent, elements are missing or too many, and the page says so.
+/// Returns the elements that match any of `selectors`, in document order. Unusable selectors match nothing. Once the
+/// page's budget for selectors is spent, the result is wrong, and [`Page::is_out_of_steps`] is true.
 pub(crate) fn matches(page: &Page, selectors: &[String]) -> Vec<Index> {
     if selectors.is_empty() {
         return Vec::new();
@@ -89,7 +89,7 @@ pub(crate) fn matches(page: &Page, selectors: &[String]) -> Vec<Index> {
         if tree.is_over() {
             return Vec::new();
         }
-        // What the matcher remembers, it knows by the address of the selector.
+        // The matcher's caches are keyed by the selector's address, so they must not outlive one list.
         let mut caches = SelectorCaches::default();
         left.retain(|&index| {
             let is_match = tree.element(index).is_some_and(|element| is_match(&list, &element, &mut caches));

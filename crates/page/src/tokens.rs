@@ -1,7 +1,7 @@
-//! HTML source to the tokens of the HTML standard, without copying text.
+//! A tokenizer for HTML source that follows the HTML standard and does not copy text.
 //!
-//! The tokenizer of html5ever reads character by character and copies what it reads. Here, text, scripts and attribute
-//! values are slices of one shared buffer that are found by searching for their ends. html5ever builds the tree.
+//! html5ever's tokenizer reads character by character and copies. Here, text, scripts and attribute values are slices
+//! of one shared buffer, found by searching for their ends. html5ever builds the tree.
 
 use std::cell::RefCell;
 
@@ -14,38 +14,38 @@ use memchr::{memchr, memchr2, memchr3, memmem};
 use crate::references::push_decoded;
 use crate::scan::{bracket_end, comment_end, ends_name, raw_end, script_end};
 
-/// Attributes of one tag that are kept; every one is compared with all before it.
+/// Limit on the attributes of one tag: each is compared with all before it.
 pub(crate) const MAX_ATTRIBUTES: usize = 256;
-/// Text handed on at once; budgets are looked at in between.
+/// Bytes of text per token; budgets are checked between tokens.
 const CHUNK: usize = 64 << 10;
-/// Names of tags and attributes that are remembered.
+/// Slots in the cache of tag and attribute names.
 const NAMES: usize = 256;
 
-/// How the text after a start tag is read.
+/// How the tokenizer reads the text after a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Follows {
     Markup,
-    /// Up to the end tag, with references: `<title>`.
+    /// Raw text up to the end tag, with character references: `<title>`.
     Decoded,
-    /// Up to the end tag: `<style>`.
+    /// Raw text up to the end tag: `<style>`.
     Raw,
     Script,
-    /// Up to the end of the page.
+    /// Raw text up to the end of the page: `<plaintext>`.
     Rest,
 }
 
 /// Receives tokens.
 pub(crate) trait Sink {
-    /// Takes a token and says how to go on.
+    /// Takes a token and returns how to read the text after it.
     fn take(&mut self, token: Token) -> Follows;
-    /// No more tokens are wanted.
+    /// Whether the sink accepts no more tokens.
     fn full(&self) -> bool;
-    /// Whether `<![CDATA[` may stand here.
+    /// Whether `<![CDATA[` is allowed here: inside SVG and MathML.
     fn in_drawing(&self) -> bool;
 }
 
-/// Reads `source` to its end, or until the sink is full. Line ends must be `\n`. Comments are empty. The flag says
-/// whether attributes had to be left out.
+/// Tokenizes `source` to its end, or until the sink is full. Line ends must be `\n`. Comment tokens are empty. Returns
+/// whether attributes were left out.
 pub(crate) fn read(source: &str, sink: &mut impl Sink) -> bool {
     let names = vec![LocalName::default(); NAMES];
     let mut reader = Reader {
@@ -64,7 +64,7 @@ pub(crate) fn read(source: &str, sink: &mut impl Sink) -> bool {
 
 struct Reader<'h, S> {
     html: &'h str,
-    /// The same text, in a buffer that slices keep alive.
+    /// A copy of `html` in a reference-counted buffer, which the slices keep alive.
     shared: StrTendril,
     at: usize,
     sink: &'h mut S,
@@ -91,7 +91,8 @@ impl<S: Sink> Reader<'_, S> {
         self.sink.take(Token::EOFToken);
     }
 
-    /// The next `<` that is not text, and whether the text before it stands for itself.
+    /// Returns the position of the next `<` that begins markup, and whether the text before it is plain: no references,
+    /// no NUL, no `<`.
     fn markup_start(&self) -> (usize, bool) {
         let bytes = self.html.as_bytes();
         let first = memchr3(b'<', b'&', 0, &bytes[self.at..]).map_or(bytes.len(), |found| self.at + found);
@@ -150,7 +151,7 @@ impl<S: Sink> Reader<'_, S> {
         self.sink.take(Token::CommentToken(StrTendril::new()));
     }
 
-    /// Hands on the text up to `end`.
+    /// Emits the text up to `end`.
     fn text(&mut self, end: usize, with_references: bool) {
         while self.at < end && !self.sink.full() {
             let rest = &self.html.as_bytes()[self.at..end];
@@ -169,7 +170,7 @@ impl<S: Sink> Reader<'_, S> {
         self.at = end;
     }
 
-    /// Hands on the text up to `end`, which stands for itself.
+    /// Emits the text up to `end`, which needs no decoding.
     fn plain_text(&mut self, end: usize) {
         while self.at < end && !self.sink.full() {
             let stop = self.boundary(end);
@@ -180,13 +181,14 @@ impl<S: Sink> Reader<'_, S> {
         self.at = end;
     }
 
-    /// Hands on text up to `end` or the next NUL, decoded.
+    /// Emits the text up to `end` or the next NUL, decoded.
     fn text_with_references(&mut self, end: usize) {
         let rest = &self.html.as_bytes()[self.at..end];
         let end = self.at + memchr(0, rest).unwrap_or(rest.len());
         let mut stop = self.boundary(end);
         if stop < end {
-            // References are not split: a chunk ends before one that could reach past it.
+            // A chunk must not split a reference: it ends before an `&` in its last 40 bytes, which is longer than any
+            // named reference.
             let tail = stop - 40;
             stop = memchr(b'&', &self.html.as_bytes()[tail..stop]).map_or(stop, |found| tail + found);
         }
@@ -196,7 +198,7 @@ impl<S: Sink> Reader<'_, S> {
         self.sink.take(Token::CharacterTokens(StrTendril::from_slice(&self.decoded)));
     }
 
-    /// `end`, or the end of a chunk before it.
+    /// Returns `end`, or the end of the current chunk if that comes first.
     fn boundary(&self, end: usize) -> usize {
         if end - self.at <= CHUNK { end } else { self.html.floor_char_boundary(self.at + CHUNK) }
     }
@@ -205,7 +207,7 @@ impl<S: Sink> Reader<'_, S> {
         self.shared.subtendril(start as u32, (end - start) as u32)
     }
 
-    /// Hands on the text after a start tag of `name`.
+    /// Emits the raw text after a start tag of `name`.
     fn raw_text(&mut self, (name, follows): (LocalName, Follows)) {
         let end = match follows {
             Follows::Markup => return,
@@ -229,7 +231,7 @@ impl<S: Sink> Reader<'_, S> {
         self.sink.take(Token::CharacterTokens(StrTendril::from_slice(&self.decoded)));
     }
 
-    /// Reads a tag from its name on. None for a tag that the page ends in.
+    /// Reads a tag from its name on. Returns `None` if the page ends inside the tag, which discards it.
     fn tag(&mut self, name: usize, kind: TagKind) -> Option<(LocalName, Follows)> {
         let bytes = self.html.as_bytes();
         let mut at = skip(bytes, name, |b| !ends_name(b));
@@ -257,7 +259,7 @@ impl<S: Sink> Reader<'_, S> {
         Some((name, self.sink.take(Token::TagToken(tag))))
     }
 
-    /// Reads one attribute; returns where it ends.
+    /// Reads one attribute; returns the position after it.
     fn attribute(&mut self, start: usize, keep: bool) -> usize {
         let bytes = self.html.as_bytes();
         // The first byte belongs to the name even when it is `=`.
@@ -302,8 +304,8 @@ impl<S: Sink> Reader<'_, S> {
         StrTendril::from_slice(&self.decoded)
     }
 
-    /// The name of a tag or attribute, in lower case. Looking at the last one of the same hash is faster than asking the
-    /// table of all names.
+    /// Returns the name of a tag or attribute, in lower case. A direct-mapped cache by a cheap hash (length, first,
+    /// middle and last byte) is faster than the global table of interned names.
     fn name(&mut self, start: usize, end: usize) -> LocalName {
         let name = &self.html[start..end];
         let byte = |at: usize| usize::from(name.as_bytes().get(at).copied().unwrap_or_default());
@@ -319,7 +321,7 @@ impl<S: Sink> Reader<'_, S> {
     }
 }
 
-/// html5ever reads the rarest and most intricate token.
+/// Parses a doctype with html5ever's own tokenizer: a rare token with intricate rules.
 fn doctype(source: &str) -> Vec<Token> {
     #[derive(Default)]
     struct Collected(RefCell<Vec<Token>>);

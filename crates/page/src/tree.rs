@@ -1,5 +1,5 @@
-//! The tree of a page while it is built: an arena that html5ever writes to, of bounded size, and the list of its nodes in
-//! document order that it becomes.
+//! The tree of a page while it is built: an arena of bounded size that html5ever writes to, and its conversion to a
+//! list of nodes in document order.
 
 mod shown;
 
@@ -15,13 +15,13 @@ use crate::tokens::MAX_ATTRIBUTES;
 
 use shown::Signs;
 
-/// What a node is.
+/// Content of a node.
 #[derive(Default)]
 pub(crate) enum Data {
-    /// Boxed, so that the many nodes of text need no room for one.
+    /// Boxed, so that text nodes, which are many, stay small.
     Element(Box<Element>),
     Text(StrTendril),
-    /// The document.
+    /// The document, or the contents of a `<template>`.
     #[default]
     Other,
 }
@@ -33,20 +33,21 @@ pub(crate) struct Node {
     pub(crate) end: u32,
 }
 
-/// Nodes of one tree: about 25 MB of ordinary HTML.
+/// Limit on the nodes of one tree: about 25 MB of ordinary HTML.
 const MAX_NODES: usize = 600_000;
-/// Bytes of text, scripts and attributes together.
+/// Limit on text, scripts and attributes together, in bytes.
 const MAX_BYTES: usize = 64 << 20;
+/// Bytes counted per attribute, in addition to its value.
 const ATTRIBUTE_BYTES: usize = 48;
-/// Elements inside each other that are kept. The source of a page cannot nest as deeply, but roots in the slots of others can.
+/// Nesting depth that is kept. Parsing does not nest as deeply, but shadow roots in the slots of others can.
 const MAX_DEPTH: usize = 4096;
 
-/// No node.
+/// Marker for "no node".
 const NONE: u32 = u32::MAX;
-/// Stands for every comment; none of them becomes a node.
+/// Handle of every comment; comments do not become nodes.
 const COMMENT: u32 = u32::MAX - 1;
 
-/// A node while the tree is built, linked to those around it.
+/// A node while the tree is built, linked to its relatives.
 pub(crate) struct Growing {
     data: Data,
     parent: u32,
@@ -54,18 +55,18 @@ pub(crate) struct Growing {
     next: u32,
     first: u32,
     last: u32,
-    /// Elements above it.
+    /// Number of ancestors.
     depth: u32,
 }
 
-/// Counts what it builds, and knows how deep it is.
+/// A tree sink that counts nodes and bytes and tracks the current depth.
 pub(crate) struct BoundedTree {
     nodes: RefCell<Vec<Growing>>,
-    /// Depth at which the next element would probably stand.
+    /// Probable depth of the next element.
     pub(crate) depth: Cell<u32>,
     bytes: Cell<usize>,
     signs: Cell<Signs>,
-    /// The attribute that holds an obfuscated mail address.
+    /// Name of the attribute with an obfuscated mail address.
     mail: LocalName,
 }
 
@@ -87,7 +88,7 @@ impl BoundedTree {
         self.bytes.get() > MAX_BYTES || self.nodes.borrow().len() > MAX_NODES
     }
 
-    /// The nodes while they can still be moved.
+    /// Returns the nodes in their arena form, in which they can still be moved.
     pub(crate) fn into_growing(self) -> Vec<Growing> {
         self.nodes.into_inner()
     }
@@ -102,7 +103,7 @@ impl BoundedTree {
         nodes.len() as u32 - 1
     }
 
-    /// Puts a node or text below `parent`, before its child `next` or after all.
+    /// Inserts a node or text below `parent`, before its child `next`, or last if that is [`NONE`].
     fn insert(&self, parent: u32, next: u32, child: NodeOrText<u32>) {
         let nodes = &mut *self.nodes.borrow_mut();
         let depth = nodes[parent as usize].depth;
@@ -137,7 +138,7 @@ impl Growing {
     }
 }
 
-/// Makes two children of `parent` neighbours; NONE is its edge.
+/// Links two children of `parent` as neighbours; [`NONE`] means the first or last position.
 fn join(nodes: &mut [Growing], parent: u32, before: u32, after: u32) {
     if before == NONE {
         nodes[parent as usize].first = after;
@@ -160,7 +161,7 @@ fn unlink(nodes: &mut [Growing], id: u32) {
     }
 }
 
-/// Moves the nodes out of the arena; what hangs on nothing and the contents of templates stay behind.
+/// Moves the nodes out of the arena, in document order. Detached nodes and the contents of templates are discarded.
 fn in_document_order(mut growing: Vec<Growing>) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::with_capacity(growing.len());
     let (mut id, mut parent, mut depth) = (0, 0, 0);
@@ -226,6 +227,7 @@ impl TreeSink for BoundedTree {
         self.spend(bytes);
         let element = Element::new(name, attrs, None, flags.mathml_annotation_xml_integration_point);
         let id = self.add(Data::Element(Box::new(element)));
+        // The contents of a template hang on the node right after it: get_template_contents relies on that.
         if flags.template {
             self.add(Data::Other);
         }
@@ -282,7 +284,7 @@ impl TreeSink for BoundedTree {
     fn add_attrs_if_missing(&self, target: &u32, attrs: Vec<Attribute>) {
         let mut nodes = self.nodes.borrow_mut();
         let Data::Element(element) = &mut nodes[*target as usize].data else { return };
-        // Repeated <body> tags add up; each addition compares with all that are there.
+        // Charged because repeated <body> tags add up: each compares its attributes with all that exist.
         self.spend(ATTRIBUTE_BYTES * (1 + element.attrs.len()));
         if element.attrs.len() < MAX_ATTRIBUTES {
             for attribute in attrs {

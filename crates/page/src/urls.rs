@@ -1,11 +1,11 @@
-//! URLs in attributes: made absolute, checked, and the largest candidate of a `srcset` chosen.
+//! URLs in attributes: resolution against the base, checks, and the choice among the candidates of a `srcset`.
 
 use url::Url;
 
-/// Candidates of one `srcset` that are looked at.
+/// Limit on the candidates of one `srcset`.
 const MAX_CANDIDATES: usize = 64;
 
-/// `link` made absolute, or None where it is empty, cannot be a URL, or would run code.
+/// Resolves `link` against `base`. `None` if it is empty, is not a URL, or has a scheme that runs code or carries data.
 pub fn absolute(base: &Url, link: &str) -> Option<Url> {
     let link = link.trim_matches(|c: char| c.is_ascii_whitespace() || c.is_control());
     if link.is_empty() {
@@ -15,7 +15,7 @@ pub fn absolute(base: &Url, link: &str) -> Option<Url> {
     (!matches!(url.scheme(), "javascript" | "vbscript" | "data" | "blob" | "about")).then_some(url)
 }
 
-/// The candidates of a `srcset` with their size; a width or density that is missing counts as 1.
+/// Returns the candidates of a `srcset` with their size; a missing width or density counts as 1.
 ///
 /// Source: HTML standard, "parsing a srcset attribute".
 pub fn candidates(srcset: &str) -> impl Iterator<Item = (&str, f64)> {
@@ -34,7 +34,7 @@ pub fn candidates(srcset: &str) -> impl Iterator<Item = (&str, f64)> {
     std::iter::from_fn(next).take(MAX_CANDIDATES)
 }
 
-/// The largest candidate that is not embedded data; the first of equals.
+/// Returns the largest candidate that is not embedded data; the first among equals.
 pub fn largest(srcset: &str) -> Option<&str> {
     let mut best: Option<(&str, f64)> = None;
     for (url, size) in candidates(srcset).filter(|(url, _)| !is_embedded(url)) {
@@ -45,7 +45,7 @@ pub fn largest(srcset: &str) -> Option<&str> {
     best.map(|(url, _)| url)
 }
 
-/// Whether the URL carries its content (`data:`).
+/// Whether the URL carries its own content (`data:`).
 #[inline]
 pub fn is_embedded(url: &str) -> bool {
     url.trim_start().get(..5).is_some_and(|scheme| scheme.eq_ignore_ascii_case("data:"))

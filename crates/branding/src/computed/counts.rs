@@ -1,6 +1,6 @@
-//! What is met most.
+//! The most frequent of several values.
 
-/// Values with how often they were met, in the order of the first time.
+/// Values with their total weight, in the order of first appearance.
 pub(crate) struct Counts<T>(Vec<(T, f64)>);
 
 impl<T> Default for Counts<T> {
@@ -17,7 +17,7 @@ impl<T: PartialEq> Counts<T> {
         }
     }
 
-    /// The one that was met most; the first of equals.
+    /// Returns the value with the largest weight; the first among equals.
     pub(crate) fn most(self) -> Option<T> {
         let mut best: Option<(T, f64)> = None;
         for (value, weight) in self.0 {
@@ -29,14 +29,14 @@ impl<T: PartialEq> Counts<T> {
     }
 }
 
-/// What is met most among `values`.
+/// Returns the most frequent of `values`; the first among equals.
 pub(crate) fn most<T: PartialEq>(values: impl Iterator<Item = T>) -> Option<T> {
     let mut counts = Counts::default();
     values.for_each(|value| counts.add(value, 1.0));
     counts.most()
 }
 
-/// A length in pixels as CSS.
+/// Formats a length in pixels as CSS, with at most two decimals.
 pub(crate) fn css_px(length: f64) -> String {
     format!("{}px", (length * 100.0).round() / 100.0)
 }

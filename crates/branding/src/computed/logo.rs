@@ -1,4 +1,4 @@
-//! Which picture is the logo.
+//! The choice of the logo among the pictures of a sample.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,13 +6,13 @@ use url::Url;
 
 use crate::sample::{Logo, Sample};
 
-/// Bytes of an address, or of a drawing that is given back as one.
+/// Limit on a URL, or on an inline SVG that is returned as a `data:` URL, in bytes.
 const MAX_ADDRESS: usize = 16 * 1024;
-/// What a picture must come to.
+/// Least score of a logo.
 const MIN_SCORE: f64 = 4.0;
 
-/// The address of the picture that is most probably the logo: `http`, `https`, or a `data:` URL of a drawing that stands
-/// in the page itself.
+/// Returns the URL of the picture that is most probably the logo: `http`, `https`, or a `data:` URL. The first of
+/// several with the highest score wins.
 pub(crate) fn logo(sample: &Sample, brand_name: Option<&str>) -> Option<String> {
     let mut best: Option<(f64, String)> = None;
     for candidate in sample.logos.iter() {
@@ -27,6 +27,8 @@ pub(crate) fn logo(sample: &Sample, brand_name: Option<&str>) -> Option<String> 
     best.map(|(_, address)| address)
 }
 
+/// Scores a candidate by heuristics: a name, the page header, a link to the home page and the top left corner speak for
+/// a logo. A named picture (4) passes [`MIN_SCORE`] alone; a link to another site cancels that.
 fn score(logo: &Logo, brand_name: Option<&str>) -> f64 {
     let (width, height) = (logo.place.width.get(), logo.place.height.get());
     if width < 10.0 || height < 8.0 || logo.place.y.get() > 4_000.0 {
@@ -41,7 +43,7 @@ fn score(logo: &Logo, brand_name: Option<&str>) -> f64 {
         _ => 0.0,
     };
     score += if logo.place.y.get() < 150.0 && logo.place.x.get() < 500.0 { 1.5 } else { 0.0 };
-    // A logo is neither a photograph nor the icon of a menu.
+    // Larger pictures are photographs; narrower ones are icons of a menu.
     score += if height <= 160.0 && width <= 500.0 { 1.0 } else { -2.0 };
     score -= if width < 18.0 { 2.0 } else { 0.0 };
     let text = logo.text.to_lowercase();

@@ -1,4 +1,4 @@
-//! Colours by role: what is used most where it counts most.
+//! Colours by role, chosen by weighted use in the sample.
 
 use std::collections::BTreeMap;
 
@@ -7,13 +7,13 @@ use crate::head::Head;
 use crate::roles::{Role, named};
 use crate::sample::{Element, Kind, Sample};
 
-/// Colours nearer to each other than this are one.
+/// Distance below which two colours count as the same.
 const SAME: f64 = 0.03;
-/// Colours nearer than this are shades of each other.
+/// Distance below which two colours count as shades of one hue.
 const SHADE: f64 = 0.12;
-/// The least contrast at which a text can be meant to be read.
+/// Contrast below which a text is not meant to be read.
 const MIN_CONTRAST: f64 = 1.8;
-/// What a page stands on where nothing says anything.
+/// Background of a page in dark mode that declares none.
 const DARK: &str = "#121212";
 
 /// The colours of a page.
@@ -21,11 +21,11 @@ pub(crate) struct Palette {
     pub(crate) by_role: BTreeMap<String, String>,
     pub(crate) ground: Color,
     pub(crate) primary: Option<Color>,
-    /// How many hues are used.
+    /// Number of distinct hues.
     pub(crate) hues: usize,
 }
 
-/// Colours with how much they count.
+/// Colours with their weights.
 #[derive(Default, Clone)]
 struct Pool(Vec<Entry>);
 
@@ -45,12 +45,13 @@ impl Pool {
         }
     }
 
-    /// What a colour weighs with those that look the same.
+    /// Returns the weight of a colour together with those that look the same.
     fn weight(&self, of: &Entry) -> f64 {
         self.0.iter().filter(|entry| entry.lab.distance(of.lab) < SAME).map(|entry| entry.weight).sum()
     }
 
-    /// The heaviest of those that `fits`, with those that look the same; of these the one that is met most.
+    /// Returns the colour that `fits` with the largest weight, counting colours that look the same as one; of these the
+    /// one with the largest weight of its own.
     fn best(&self, fits: impl Fn(Color) -> bool) -> Option<Color> {
         let mut best: Option<(f64, &Entry)> = None;
         for entry in self.0.iter().filter(|entry| fits(entry.color)) {
@@ -63,12 +64,12 @@ impl Pool {
         best.map(|(_, entry)| entry.color)
     }
 
-    /// Whether a colour is among them.
+    /// Whether the pool contains a colour, or one that looks the same.
     fn holds(&self, color: Color) -> bool {
         self.0.iter().any(|entry| entry.weight > 0.0 && entry.color.distance(color) < SAME)
     }
 
-    /// How many hues count.
+    /// Counts the distinct hues that are used more than incidentally.
     fn hues(&self) -> usize {
         let mut hues: Vec<Lab> = Vec::new();
         for entry in self.0.iter().filter(|entry| entry.color.is_chromatic() && self.weight(entry) > 5.0) {
@@ -111,8 +112,8 @@ impl Palette {
     }
 }
 
-/// Primary, secondary and accent. A custom property names one only where its colour is seen: frameworks bring many that
-/// are not.
+/// Returns the primary, secondary and accent colour. A custom property counts only if its colour is seen on the page:
+/// frameworks define many that are unused.
 fn brand(sample: &Sample, painted: &Pool, ground: Color, link: Option<Color>) -> [Option<Color>; 3] {
     let used = used(sample, ground);
     let seen = |role: Role| variable(sample, role).filter(|color| used.holds(*color) || painted.holds(*color));
@@ -150,7 +151,7 @@ fn of_kind(sample: &Sample, kind: Kind) -> impl Iterator<Item = &Element> {
     sample.elements.iter().filter(move |element| element.kind == kind)
 }
 
-/// What a brand is seen by: its buttons and bars, then large areas, headings and logos.
+/// Collects the painted colours of the brand: buttons and bars weigh most, then large areas, headings and logos.
 fn painted(sample: &Sample, head: &Head, ground: Color) -> Pool {
     let mut pool = Pool::default();
     let own = |element: &Element| element.own_ground().map(|color| color.over(element.ground.0.unwrap_or(ground)));
@@ -174,23 +175,24 @@ fn painted(sample: &Sample, head: &Head, ground: Color) -> Pool {
     pool
 }
 
-/// 0 for a small area, 20 for a whole screen.
+/// Returns the weight of an area: 0 if small, about 20 for a whole screen, at most 25. It grows with the logarithm, so
+/// that one large background does not outweigh all buttons.
 fn area_weight(element: &Element) -> f64 {
     ((element.place.area() / 5_000.0).max(1.0).ln() * 4.0).min(25.0)
 }
 
-/// A button that somebody can read, not an icon.
+/// Whether a button has a readable label, rather than only an icon.
 pub(crate) fn is_labelled(button: &Element) -> bool {
     button.text.chars().filter(|c| c.is_alphanumeric()).count() >= 2 && button.place.width.get() >= 40.0
 }
 
-/// Colours in the source of a drawing.
+/// Returns the hexadecimal colours in the source of an SVG.
 fn paints(svg: &str) -> impl Iterator<Item = Color> {
     let parts = svg.split(['"', '\'']).filter(|part| part.starts_with('#') && part.len() <= 9);
     parts.filter_map(Color::parse).take(20)
 }
 
-/// The ground of the buttons, also where it is black.
+/// Returns the background of the buttons, which may be black or grey.
 fn pressed(sample: &Sample, ground: Color) -> Option<Color> {
     let mut pool = Pool::default();
     for button in of_kind(sample, Kind::Button).filter(|button| is_labelled(button)) {
@@ -199,7 +201,7 @@ fn pressed(sample: &Sample, ground: Color) -> Option<Color> {
     pool.best(|color| color.contrast(ground) >= 3.0)
 }
 
-/// Every colour that is seen at all.
+/// Collects every colour that is seen on the page.
 fn used(sample: &Sample, ground: Color) -> Pool {
     let mut pool = Pool::default();
     for element in sample.elements.iter() {
@@ -210,12 +212,12 @@ fn used(sample: &Sample, ground: Color) -> Pool {
     pool
 }
 
-/// Whether it stands on what the page stands on, rather than on a ground of its own.
+/// Whether an element is seen on the background of the page, rather than on one of its own.
 fn is_on(element: &Element, ground: Color) -> bool {
     element.ground.0.is_none_or(|own| own.distance(ground) < SHADE)
 }
 
-/// Colours of running text, by how much there is of it.
+/// Collects the colours of running text, weighted by its length.
 fn texts(sample: &Sample, ground: Color) -> Pool {
     let mut pool = Pool::default();
     for element in sample.elements.iter().filter(|element| is_on(element, ground)) {
@@ -233,7 +235,7 @@ fn texts(sample: &Sample, ground: Color) -> Pool {
     pool
 }
 
-/// Colours of links in the text; those of menus count only where there are no others.
+/// Collects the colours of links in the text; those in menus decide only if there are no others.
 fn links(sample: &Sample, ground: Color) -> Pool {
     let mut pool = Pool::default();
     for link in of_kind(sample, Kind::Link).filter(|link| is_on(link, ground)) {
@@ -244,7 +246,8 @@ fn links(sample: &Sample, ground: Color) -> Pool {
     pool
 }
 
-/// The colour of what is named so: its border, its ground or its text, whichever is a hue.
+/// Returns the colour of the first element whose name has one of `words`: the first of its border, background and text
+/// that has a hue.
 fn notice(sample: &Sample, words: &[&str]) -> Option<Color> {
     let named = |element: &&Element| {
         let name = element.name.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Distances, corners, buttons and fields, movement, and how the page is laid out.
+//! Spacing, corners, buttons and fields, animations, and the layout of the page.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,22 @@ use super::palette::{Palette, is_labelled};
 use crate::color::Color;
 use crate::sample::{Element, Kind, Sample};
 
-/// Units that designs count in, largest first.
+/// Common base units of spacing in pixels, largest first.
 const UNITS: [u32; 5] = [12, 10, 8, 6, 4];
-/// The part of all distances that must be multiples of the unit.
+/// Share of all distances that must be multiples of the unit.
 const MIN_FIT: f64 = 0.6;
-/// A distance is a multiple when it is no farther off than this.
+/// Tolerance for a multiple, in pixels.
 const TOLERANCE: f64 = 0.5;
-/// Larger distances come from the window, not from the design.
+/// Limit on a distance in pixels: larger ones come from the window, not from the design.
 const MAX_DISTANCE: f64 = 128.0;
-/// Fewer distances than this say nothing.
+/// Least number of distances for a base unit.
 const MIN_DISTANCES: usize = 8;
-/// A radius from which on everything is a pill.
+/// Limit on a radius in pixels: anything larger is a pill as well.
 const PILL: f64 = 999.0;
 
 type Words = BTreeMap<String, String>;
 
-/// Elements of a kind; of buttons those that are more than an icon.
+/// Returns the elements of a kind; of buttons only those with a readable label.
 fn of_kind(sample: &Sample, kind: Kind) -> impl Iterator<Item = &Element> {
     sample.elements.iter().filter(move |e| e.kind == kind && (kind != Kind::Button || is_labelled(e)))
 }
@@ -64,7 +64,7 @@ fn lengths(members: &[(&str, Option<f64>)]) -> Map<String, Value> {
     members.iter().filter_map(|(name, length)| Some(((*name).to_owned(), Value::from((*length)?)))).collect()
 }
 
-/// Every distance that somebody has chosen.
+/// Returns every padding, margin and gap that a designer may have chosen.
 fn distances(sample: &Sample) -> Vec<f64> {
     let all = sample.elements.iter().filter(|element| element.kind != Kind::Code).flat_map(|element| {
         element.padding.iter().chain(element.margin.iter()).map(|side| side.get()).chain([element.gap.get()])
@@ -72,7 +72,7 @@ fn distances(sample: &Sample) -> Vec<f64> {
     all.filter(|distance| *distance >= 2.0 && *distance <= MAX_DISTANCE).collect()
 }
 
-/// The largest unit of which most distances are multiples.
+/// Returns the largest unit of which most distances are multiples.
 fn unit(distances: &[f64]) -> Option<u32> {
     if distances.len() < MIN_DISTANCES {
         return None;
@@ -85,7 +85,7 @@ fn unit(distances: &[f64]) -> Option<u32> {
     UNITS.into_iter().find(|unit| fits(*unit))
 }
 
-/// The radius in the middle of those that buttons, fields and cards have.
+/// Returns the median radius of visible buttons, fields and cards.
 fn radius(sample: &Sample) -> Option<String> {
     let shaped = sample.elements.iter().filter(|element| {
         matches!(element.kind, Kind::Button | Kind::Input | Kind::Card)
@@ -96,13 +96,13 @@ fn radius(sample: &Sample) -> Option<String> {
     radii.get(radii.len().saturating_sub(1) / 2).map(|radius| css_px(*radius))
 }
 
-/// A length such as `4px`; of `4px 2px` the first.
+/// Parses a length such as `4px`; of `4px 2px` the first.
 fn pixels(length: &str) -> Option<f64> {
     let number = length.split_ascii_whitespace().next()?.strip_suffix("px")?.parse::<f64>().ok()?;
     number.is_finite().then(|| number.clamp(0.0, PILL))
 }
 
-/// Buttons and fields.
+/// Returns the looks of the primary and secondary button and of the input field.
 pub(crate) fn components(sample: &Sample, palette: &Palette) -> BTreeMap<String, Words> {
     let mut buttons: Vec<(&Element, f64)> = of_kind(sample, Kind::Button).map(|b| (b, rank(b, palette))).collect();
     buttons.sort_by(|(_, one), (_, two)| two.total_cmp(one));
@@ -125,7 +125,8 @@ pub(crate) fn components(sample: &Sample, palette: &Palette) -> BTreeMap<String,
     found
 }
 
-/// How much a button wants to be pressed.
+/// Scores how prominent a button is: contrast with the page, size, position in the text rather than in a menu, hue, and
+/// use of the primary colour. A button without a background scores 0.
 fn rank(button: &Element, palette: &Palette) -> f64 {
     let Some(own) = button.own_ground().map(|color| color.over(palette.ground)) else { return 0.0 };
     let is_primary = palette.primary.is_some_and(|primary| primary.distance(own) < 0.03);
@@ -147,7 +148,7 @@ fn look(element: &Element, palette: &Palette) -> Words {
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// How icons are drawn, and in which colour.
+/// Returns the most frequent style and colour of icons.
 pub(crate) fn icons(sample: &Sample, palette: &Palette) -> Words {
     let style = most(sample.icons.iter().filter_map(|icon| word(&icon.style)));
     let color = most(sample.icons.iter().filter_map(|icon| Some(icon.color.0?.over(palette.ground).hex())));
@@ -155,13 +156,13 @@ pub(crate) fn icons(sample: &Sample, palette: &Palette) -> Words {
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// A word of CSS such as `0.2s` or `cubic-bezier(0, 0, 1, 1)`.
+/// Returns a CSS value such as `0.2s` or `cubic-bezier(0, 0, 1, 1)` if it is short and harmless.
 fn word(text: &str) -> Option<String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-.,() ".contains(c);
     (!text.is_empty() && text.len() <= 60 && text.chars().all(fits)).then(|| text.to_owned())
 }
 
-/// How long what moves takes, and how it moves.
+/// Returns the most frequent duration and easing of transitions.
 pub(crate) fn animations(sample: &Sample) -> Words {
     let moves = || {
         let moving = |e: &&Element| {
@@ -175,7 +176,7 @@ pub(crate) fn animations(sample: &Sample) -> Words {
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// The grid, the width of the content, the heights of head and foot.
+/// Returns the grid, the width of the content, and the heights of page header and footer.
 pub(crate) fn layout(sample: &Sample) -> Map<String, Value> {
     let columns = sample.grids.iter().max_by(|a, b| a.width.get().total_cmp(&b.width.get()));
     let area = |container: &&crate::sample::Container| container.width.get() * container.height.get();
@@ -201,7 +202,7 @@ pub(crate) fn layout(sample: &Sample) -> Map<String, Value> {
     layout
 }
 
-/// A menu across the top of the page.
+/// Whether a menu is a bar across the top of the page.
 fn is_bar(nav: &Element, sample: &Sample) -> bool {
     let place = nav.place;
     place.y.get() < 100.0 && place.height.get() < 200.0 && place.width.get() > sample.viewport.width.get() * 0.6

@@ -1,4 +1,4 @@
-//! Fonts, sizes, heights and weights of letters.
+//! Typography: fonts, sizes, line heights and weights.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::css::families;
 use crate::fonts::{chosen, is_serif};
 use crate::sample::{Element, Kind, Sample};
 
-/// Letters smaller than this are not meant to be read.
+/// Font size in pixels below which text is not meant to be read.
 const MIN_SIZE: f64 = 8.0;
 
-/// The letters of a page.
+/// The typography of a page.
 pub(crate) struct Letters {
     pub(crate) fonts: Vec<Font>,
     pub(crate) typography: Typography,
@@ -23,7 +23,7 @@ pub(crate) struct Letters {
     pub(crate) heavy: bool,
 }
 
-/// The lists of families by what they are used for.
+/// Font stacks by their use.
 struct Stacks {
     body: Vec<String>,
     paragraph: Vec<String>,
@@ -91,7 +91,7 @@ fn named<T>(members: impl Iterator<Item = (&'static str, T)>) -> BTreeMap<String
     members.map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// Each family once, with what it is used for first and whether it came with the page.
+/// Lists each family once, with its first role and whether it is a web font.
 fn list_fonts(roles: &[(&'static str, &Vec<String>)], loaded: impl Fn(&str) -> bool) -> Vec<Font> {
     let mut fonts: Vec<Font> = Vec::new();
     for (role, stack) in roles {
@@ -110,12 +110,12 @@ fn of_tag<'s>(sample: &'s Sample, tag: &'s str) -> impl Iterator<Item = &'s Elem
     sample.elements.iter().filter(move |element| &*element.tag == tag)
 }
 
-/// Running text, where there is any.
+/// Returns the paragraphs outside header, footer and menus.
 fn running(sample: &Sample) -> impl Iterator<Item = &Element> {
     sample.elements.iter().filter(|element| element.kind == Kind::Paragraph && !element.framed)
 }
 
-/// The size that most of the text has.
+/// Returns the font size of most of the text.
 fn main_size<'e>(elements: impl Iterator<Item = &'e Element>) -> Option<f64> {
     let mut sizes = Counts::default();
     for element in elements.filter(|element| element.size.get() >= MIN_SIZE) {
@@ -140,12 +140,12 @@ fn line_heights(sample: &Sample) -> BTreeMap<String, f64> {
     named([("heading", heading), ("body", body)].into_iter().filter_map(|(role, height)| Some((role, height?))))
 }
 
-/// The weight that is used most of each kind.
+/// Returns the most frequent weight in each range.
 fn weights(sample: &Sample) -> BTreeMap<String, u32> {
     let kinds = [("light", 100.0..350.0), ("regular", 350.0..450.0), ("medium", 450.0..650.0), ("bold", 650.0..1001.0)];
     let used = |range: std::ops::Range<f64>| {
         let all = sample.elements.iter().chain([&sample.body]).map(|element| element.weight.get());
-        // A whole number between 100 and 1000.
+        // The cast is safe: the ranges lie between 100 and 1001.
         most(all.filter(|weight| range.contains(weight)).map(|weight| weight.round() as u32))
     };
     named(kinds.into_iter().filter_map(|(name, range)| Some((name, used(range)?))))

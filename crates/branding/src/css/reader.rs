@@ -1,4 +1,4 @@
-//! From the text of style sheets to what they say of the typical parts of a page.
+//! Parser from the text of style sheets to the declarations for the typical parts of a page.
 
 use cssparser::{
     AtRuleParser, CowRcStr, DeclarationParser, ParseError, Parser, ParserState, QualifiedRuleParser,
@@ -8,24 +8,24 @@ use cssparser::{
 use super::selectors::{Part, Theme, parts};
 use super::{Styles, families};
 
-/// Bytes of all style sheets that are read.
+/// Limit on all style sheets together, in bytes.
 pub(crate) const MAX_BYTES: usize = 1 << 20;
-/// Rules that are read.
+/// Limit on rules.
 const MAX_RULES: usize = 20_000;
-/// Properties, variables and fonts that are kept.
+/// Limit on stored properties, variables and fonts.
 const MAX_KEPT: usize = 4_000;
-/// Rules such as `@media` inside each other.
+/// Limit on nested rules such as `@media`.
 const MAX_DEPTH: usize = 4;
-/// Bytes of one value that are kept.
+/// Length limit of a value, in bytes; longer declarations are ignored.
 const MAX_VALUE: usize = 512;
-/// Web fonts that are kept.
+/// Limit on stored web fonts.
 const MAX_FACES: usize = 60;
-/// Bytes of the name of a property.
+/// Length limit of a property name, in bytes.
 const MAX_NAME: usize = 100;
-/// Bytes of one list of selectors that is understood.
+/// Length limit of a list of selectors, in bytes.
 const MAX_SELECTORS: usize = 2_000;
 
-/// The properties that say how a page looks.
+/// The properties that are stored.
 const PROPERTIES: [&str; 21] = [
     "background",
     "background-color",
@@ -50,8 +50,8 @@ const PROPERTIES: [&str; 21] = [
     "transition-timing-function",
 ];
 
-/// Reads style sheets, in the order in which they count, as far as the budget goes; behind them the values of `style`
-/// attributes, each with the part that it belongs to.
+/// Reads style sheets in cascade order, as far as the budget goes, and then the values of `style` attributes, each with
+/// its part of the page.
 pub(crate) fn read<'a>(sheets: impl Iterator<Item = &'a str>, attributes: &[(Part, String)], theme: &Theme) -> Styles {
     let mut rules = Rules { styles: Styles::default(), left: MAX_RULES, depth: 0, theme };
     let mut bytes = MAX_BYTES;
@@ -70,7 +70,7 @@ pub(crate) fn read<'a>(sheets: impl Iterator<Item = &'a str>, attributes: &[(Par
     rules.styles
 }
 
-/// What rules add up to.
+/// The rules read so far, and the remaining budget.
 struct Rules<'t> {
     styles: Styles,
     left: usize,
@@ -78,7 +78,7 @@ struct Rules<'t> {
     theme: &'t Theme,
 }
 
-/// A rule that holds others, or a font.
+/// An at-rule that is read: a group of rules, or a font.
 enum At {
     Group,
     Font,
@@ -151,14 +151,14 @@ impl Rules<'_> {
     }
 }
 
-/// Whether a screen of usual width that asks for no scheme shows it.
+/// Whether a media query may match a desktop screen in light mode: a heuristic by the words of the query.
 fn is_for_a_desktop(condition: &str) -> bool {
     !["print", "dark", "max-width", "reduce", "forced", "speech", "not ", "<"]
         .iter()
         .any(|word| condition.contains(word))
 }
 
-/// Consumes what is left, and returns it.
+/// Consumes and returns the remaining input.
 fn rest<'i>(input: &mut Parser<'i>) -> &'i str {
     let start = input.position();
     while input.next().is_ok() {}
@@ -170,7 +170,7 @@ fn read_declarations(input: &mut Parser<'_>, parts: &[Part], styles: &mut Styles
     for _ in RuleBodyParser::new(input, &mut kept) {}
 }
 
-/// The inside of a rule.
+/// Reader for the declarations of one rule.
 struct Declarations<'s> {
     parts: &'s [Part],
     styles: &'s mut Styles,

@@ -1,4 +1,4 @@
-//! Which part of a page a selector means, where that can be told from its words alone.
+//! Mapping from selectors to parts of a page, as far as their words alone allow.
 
 /// A typical part of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -9,41 +9,41 @@ pub(crate) enum Part {
     Body,
     /// Paragraphs.
     Paragraph,
-    /// All headings, or those of one level.
+    /// Headings of one level; 0 for all levels.
     Heading(u8),
     /// Links.
     Link,
     /// Any button.
     Button,
-    /// The button that matters most.
+    /// The primary button.
     ButtonPrimary,
-    /// The button beside it.
+    /// The secondary button.
     ButtonSecondary,
-    /// A field of a form.
+    /// A form field.
     Input,
-    /// The same when it has the focus.
+    /// A form field that has the focus.
     InputFocus,
     /// Code.
     Code,
     /// Small print.
     Small,
-    /// The head of the page.
+    /// The page header.
     Header,
 }
 
-/// Classes and attributes that are kept.
+/// Limit on stored classes and attributes.
 const MAX_MARKS: usize = 100;
-/// Bytes of one attribute.
+/// Length limit of one attribute, in bytes.
 const MAX_MARK: usize = 1_000;
-/// Words of classes and attributes that mean a look which is not the first one.
+/// Words in selectors that mean a state or theme other than the default.
 const OTHER_LOOKS: [&str; 6] = ["dark", "hover", "active", "disabled", "print", "visited"];
 
-/// Classes and attributes of `<html>` and `<body>`, as selectors in lower case: themes are chosen by them.
+/// Classes and attributes of `<html>` and `<body>`, as selectors in lower case. They select the theme.
 #[derive(Debug, Default)]
 pub(crate) struct Theme(Vec<String>);
 
 impl Theme {
-    /// Adds an attribute.
+    /// Adds an attribute of `<html>` or `<body>`.
     pub(crate) fn add(&mut self, name: &str, value: &str) {
         if self.0.len() >= MAX_MARKS || value.len() > MAX_MARK {
             return;
@@ -56,7 +56,7 @@ impl Theme {
         }
     }
 
-    /// Whether a selector such as `html.light` or `:root[data-theme="light"]` means the page.
+    /// Whether a selector such as `html.light` or `:root[data-theme="light"]` matches the page.
     fn is_meant(&self, compound: &str) -> bool {
         let bare = [":root", "html", "body"].iter().find_map(|base| compound.strip_prefix(base)).unwrap_or(compound);
         let plain: String = bare.chars().filter(|c| !matches!(c, '"' | '\'')).collect();
@@ -64,7 +64,7 @@ impl Theme {
     }
 }
 
-/// A selector before each of its classes, ids and attributes.
+/// Splits a compound selector before each of its classes, ids, attributes and pseudo-classes.
 fn marks(compound: &str) -> impl Iterator<Item = &str> {
     let mut rest = compound;
     std::iter::from_fn(move || {
@@ -82,8 +82,8 @@ fn marks(compound: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The parts that a list of selectors means. A selector that depends on where an element stands means none, apart from
-/// `html`, `body` and `:root` before it.
+/// Returns the parts that a list of selectors means. A selector with combinators means none, except for descendants of
+/// `html`, `body` and `:root`.
 pub(crate) fn parts(selectors: &str, theme: &Theme) -> Vec<Part> {
     let mut found: Vec<Part> = pieces(selectors).filter_map(|selector| part(selector, theme)).collect();
     found.sort_unstable();
@@ -91,7 +91,7 @@ pub(crate) fn parts(selectors: &str, theme: &Theme) -> Vec<Part> {
     found
 }
 
-/// A list of selectors at its commas, those in brackets apart.
+/// Splits a list of selectors at its commas, except for those in brackets.
 fn pieces(selectors: &str) -> impl Iterator<Item = &str> {
     let mut open = 0_i32;
     selectors.split(move |c: char| {
@@ -149,7 +149,7 @@ fn of_field(compound: &str) -> Part {
     if ["submit", "button", "reset"].iter().any(|kind| compound.contains(kind)) { Part::Button } else { Part::Input }
 }
 
-/// A class such as `btn-primary`, `button--primary` or `primary-button`.
+/// Returns the button that a class such as `btn-primary`, `button--primary` or `primary-button` means.
 fn of_button(compound: &str) -> Option<Part> {
     let class = compound.rsplit_once('.')?.1;
     let mut words = class.split(['-', '_']).filter(|word| !word.is_empty());

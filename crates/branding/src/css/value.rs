@@ -1,15 +1,16 @@
-//! Values of CSS properties.
+//! Parsing of CSS values: colours and font families.
 
 use cssparser::{Parser, Token};
 
 use crate::color::Color;
 
-/// Families of one list that are kept.
+/// Limit on the families of one list.
 const MAX_FAMILIES: usize = 16;
-/// Bytes of the name of a family.
+/// Length limit of a family name, in bytes.
 const MAX_FAMILY: usize = 80;
 
-/// The first colour in a value such as `1px solid #ccc` or `url(a.png) no-repeat rgb(1 2 3)`; the first one of a gradient.
+/// Returns the first colour in a value such as `1px solid #ccc` or `url(a.png) no-repeat rgb(1 2 3)`, or the first one
+/// of a gradient.
 pub(crate) fn color_in(value: &str) -> Option<Color> {
     let mut parser = Parser::new(value);
     first_color(&mut parser, 0)
@@ -38,7 +39,7 @@ fn first_color(parser: &mut Parser<'_>, depth: usize) -> Option<Color> {
             }),
             _ => continue,
         };
-        // The function itself, as `rgb(…)`; or what stands in it, as in a gradient.
+        // The function is a colour itself, such as `rgb(…)`, or has one among its arguments, such as a gradient.
         let whole = Color::parse(parser.slice_from(start));
         if let Some(color) = whole.or(inner.ok().flatten()) {
             return Some(color);
@@ -46,7 +47,7 @@ fn first_color(parser: &mut Parser<'_>, depth: usize) -> Option<Color> {
     }
 }
 
-/// The names in a value of `font-family`, without quotes.
+/// Returns the names in a value of `font-family`, without quotes.
 pub(crate) fn families(value: &str) -> Vec<String> {
     let mut parser = Parser::new(value);
     let mut found = Vec::new();

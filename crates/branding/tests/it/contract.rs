@@ -1,9 +1,9 @@
-//! What typed clients demand of `branding` (docs/CONTRACT.md, "Document"), whatever it was made of.
+//! Requirements of typed clients on `branding` (docs/CONTRACT.md, "Document").
 
 use serde_json::Value;
 use wire::Branding;
 
-/// Fails where an official client would.
+/// Asserts what an official client requires.
 pub(crate) fn holds(branding: &Branding) {
     let json = serde_json::to_value(branding).unwrap();
     for map in ["colors", "icons", "animations"] {

@@ -1,4 +1,4 @@
-//! Whole pages and samples in, branding out.
+//! Tests of the branding of whole pages and samples.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod contract;

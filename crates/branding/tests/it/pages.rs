@@ -1,4 +1,4 @@
-//! Pages and samples as they are met.
+//! Realistic pages and samples.
 
 use branding::{Sample, Sheet, computed, declared};
 use page::Page;
@@ -121,7 +121,7 @@ fn colors_by_their_use() {
             ("background", Some("#FFFFFF")),
         ],
     );
-    // A variable counts where it is used, and not where it only comes with a framework.
+    // A variable counts only if its colour is used; frameworks define many that are not.
     check(
         json!([button("Start now", "#e11d48", false)]),
         json!([{ "name": "--bs-primary", "color": "#0d6efd" }]),
@@ -132,13 +132,13 @@ fn colors_by_their_use() {
         json!([{ "name": "--bs-primary", "color": "#0d6efd" }, { "name": "--success", "color": "#198754" }]),
         &[("primary", Some("#0D6EFD")), ("secondary", Some("#E11D48")), ("success", Some("#198754"))],
     );
-    // A page without hues has the colour of its buttons.
+    // On a page without hues the colour of the buttons is the primary one.
     check(
         json!([button("Start now", "#111111", false), running()]),
         json!([]),
         &[("primary", Some("#111111")), ("accent", None)],
     );
-    // An icon is no button.
+    // An icon is not a button.
     check(
         json!([button("", "#e11d48", false), text("link", "#2563eb", "more")]),
         json!([]),

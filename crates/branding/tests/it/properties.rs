@@ -1,4 +1,4 @@
-//! Nothing that a page or its sample says breaks anything. `PROPTEST_CASES=20000` looks further than every run does.
+//! Properties: untrusted pages and samples never break the contract. `PROPTEST_CASES=20000` searches further.
 
 use branding::{Color, Sample, Sheet, computed, declared};
 use page::Page;
@@ -12,7 +12,7 @@ fn page(html: &str) -> Page {
     Page::parse(html, &Url::parse("https://a.test/x/y").unwrap())
 }
 
-/// Anything that JSON can say, often with words that a sample has.
+/// Any JSON value, often with words that occur in samples.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -102,7 +102,7 @@ fn member() -> impl Strategy<Value = String> {
     .prop_map(str::to_owned)
 }
 
-/// An element with members of any kind.
+/// An element with members of any type.
 fn element() -> impl Strategy<Value = Value> {
     let kinds =
         vec!["button", "heading", "link", "paragraph", "input", "card", "notice", "header", "nav", "footer", "code"];

@@ -1,13 +1,13 @@
-//! Made-up pages of several kinds, alike on every machine.
+//! Synthetic pages of several kinds, identical on every machine.
 
 use url::Url;
 
 use super::Source;
 
-/// Pieces of a page that make it about as large as pages are.
+/// Pieces of a page of average size.
 const PIECES: usize = 300;
 
-/// Twenty pages: five kinds, four sizes each.
+/// Returns twenty pages: five kinds, four sizes each.
 pub(crate) fn sources() -> Vec<Source> {
     let kinds: [fn(usize) -> String; 5] = [prose, nested, listing, table, code];
     let mut sources = Vec::new();
@@ -22,7 +22,7 @@ pub(crate) fn sources() -> Vec<Source> {
     sources
 }
 
-/// The frame of a page as sites have it: half of it is not content.
+/// Wraps content in a typical page, of which half is not content.
 fn page(title: &str, body: &str) -> String {
     let script: String = (0..body.len() / 160)
         .map(|i| format!("  window.queue.push({{ id: {i}, 'path': '/a/{i}?b=<c>', run: x => x < {i} && x > 1 }});\n"))

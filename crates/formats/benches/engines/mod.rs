@@ -1,4 +1,4 @@
-//! What is compared, and the pages that it is compared on.
+//! The compared engines, and the pages for the comparison.
 
 mod made;
 
@@ -14,21 +14,21 @@ use url::Url;
 
 /// A decoded page.
 pub(crate) struct Source {
-    /// Where it was read from.
+    /// URL that the page was read from.
     pub(crate) url: Url,
-    /// Its text.
+    /// Decoded source.
     pub(crate) html: String,
 }
 
-/// A way from HTML to markdown or text.
+/// A converter from HTML to markdown or text.
 pub(crate) struct Engine {
-    /// As printed.
+    /// Name in the output.
     pub(crate) name: &'static str,
-    /// Converts one page; nothing where the engine gives up.
+    /// Converts one page; empty if the engine fails.
     pub(crate) convert: fn(&Source) -> String,
 }
 
-/// Ours first, what it is compared with second.
+/// The engines: ours first, the reference for ratios second.
 pub(crate) const ENGINES: [Engine; 5] = [
     Engine { name: "formats", convert: ours },
     Engine { name: "dom_smoothie + htmd", convert: article },
@@ -43,7 +43,8 @@ pub(crate) const ENGINES: [Engine; 5] = [
     },
 ];
 
-/// The pages of the folder behind `--data` (`aeb/cases.jsonl` and `aeb/html/ID.html.gz` in it), or made-up ones.
+/// Reads the pages from the folder given by `--data` (`aeb/cases.jsonl` and `aeb/html/ID.html.gz` in it); without it,
+/// returns synthetic ones.
 pub(crate) fn sources() -> Result<Vec<Source>, Error> {
     let mut arguments = std::env::args().skip_while(|argument| argument != "--data").skip(1);
     match arguments.next() {

@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line of the trainer.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,23 +9,23 @@ const USAGE: &str = "usage: train_main_content --data FOLDER [--out FILE] [--fol
     [--made-weight R] [--per-page FILE] [--wrong FILE] [--trees N] [--leaves N] [--depth N] [--rate R] [--ridge R] \
     [--least R] [--columns R] [--pages R] [--bias R] [--seed N]";
 
-/// What is asked for.
+/// Parsed command line.
 pub(crate) struct Arguments {
-    /// Holds wcxb, aeb and traf.
+    /// Folder with the data sets wcxb, aeb and traf.
     pub(crate) data: PathBuf,
-    /// Where the model goes.
+    /// File for the model.
     pub(crate) out: Option<PathBuf>,
-    /// Parts for cross-validation.
+    /// Folds of the cross-validation.
     pub(crate) folds: usize,
-    /// How often that is done, each time with other folds; 0 leaves it out.
+    /// Number of cross-validations, each with different folds; 0 for none.
     pub(crate) repeats: u64,
-    /// Pages that are put together for every article.
+    /// Composed pages per article.
     pub(crate) made: usize,
-    /// What such a page counts, where others count 1.
+    /// Weight of a composed page; other pages have 1.
     pub(crate) made_weight: f32,
-    /// Where the figures of every page go.
+    /// File for the figures of every page.
     pub(crate) per_page: Option<PathBuf>,
-    /// Where the blocks that are chosen wrongly go.
+    /// File for the misclassified blocks.
     pub(crate) wrong: Option<PathBuf>,
     /// Added to the log-odds before blocks are chosen.
     pub(crate) bias: f32,
@@ -50,7 +50,7 @@ impl Default for Arguments {
 }
 
 impl Arguments {
-    /// Reads what follows the program's name. The error is for the user.
+    /// Parses the arguments after the program's name. The error is a message for the user.
     pub(crate) fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
         let mut arguments = Arguments::default();
         let options = &mut arguments.options;

@@ -1,49 +1,49 @@
-//! Gradient-boosted trees that give a probability: logistic loss, histograms of binned columns, the best leaf first.
+//! Gradient-boosted decision trees for a probability: logistic loss, histograms of binned columns, leaf-wise growth.
 
 use crate::random::Random;
 use crate::table::{BINS, Table};
 
-/// How to train.
+/// Training parameters.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
     pub(crate) trees: usize,
-    /// Leaves of one tree at most.
+    /// Limit on the leaves of one tree.
     pub(crate) leaves: usize,
-    /// Splits from the root to a leaf at most.
+    /// Limit on the splits from the root to a leaf.
     pub(crate) depth: usize,
-    /// The part of a tree's answer that is taken.
+    /// Learning rate: the share of a tree's output that is used.
     pub(crate) rate: f64,
-    /// Added to the curvature of every leaf, against rash answers.
+    /// L2 regularisation: added to the curvature of every leaf.
     pub(crate) ridge: f64,
-    /// Curvature that a leaf must have; the mean weight of a row is 1, so a row has 0.25 at most.
+    /// Least curvature of a leaf. The mean weight of a row is 1, so a row has about 0.25 at most.
     pub(crate) least: f64,
-    /// The part of the columns that each tree sees.
+    /// Share of the columns that each tree sees.
     pub(crate) columns: f64,
-    /// The part of the pages that each tree sees.
+    /// Share of the pages that each tree sees.
     pub(crate) pages: f64,
     pub(crate) seed: u64,
 }
 
-/// What to learn from.
+/// Training data.
 #[derive(Clone, Copy)]
 pub(crate) struct Examples<'a> {
     pub(crate) table: &'a Table,
-    /// Probability to be learnt, for each row.
+    /// Target probability of each row.
     pub(crate) labels: &'a [f32],
-    /// Rows with a weight of zero are not learnt from.
+    /// Weight of each row; rows with zero are excluded from training.
     pub(crate) weights: &'a [f32],
     /// The page of each row.
     pub(crate) pages: &'a [u32],
 }
 
-/// Trees whose answers are added up.
+/// Trees whose outputs are summed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ensemble {
     pub(crate) base: f32,
     pub(crate) trees: Vec<Tree>,
 }
 
-/// The first node is the root.
+/// A tree; the first node is the root.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Tree {
     pub(crate) nodes: Vec<Node>,
@@ -52,7 +52,7 @@ pub(crate) struct Tree {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Node {
     Leaf(f32),
-    /// Rows up to and with `bin` go left. `gain` is what the split was good for.
+    /// Rows with bins up to and including `bin` go left. `gain` is the reduction of the loss.
     Split {
         column: usize,
         bin: u8,
@@ -62,7 +62,7 @@ pub(crate) enum Node {
     },
 }
 
-/// Slope and curvature of the loss, of one row or of many.
+/// Sums of the first and second derivative of the loss.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     slope: f64,
@@ -75,7 +75,7 @@ struct Open {
     depth: usize,
     rows: Vec<u32>,
     sum: Sum,
-    /// `BINS` sums for each column that the tree sees.
+    /// [`BINS`] sums for each column that the tree sees.
     histogram: Vec<Sum>,
     best: Option<Split>,
 }
@@ -89,7 +89,7 @@ struct Split {
     left: Sum,
 }
 
-/// Trains, and gives the log-odds of all rows, those that were not learnt from too.
+/// Trains an ensemble, and returns it with the log-odds of all rows, including those excluded from training.
 pub(crate) fn train(examples: Examples, options: &Options) -> (Ensemble, Vec<f32>) {
     let base = base(examples);
     let mut scores = vec![base; examples.labels.len()];
@@ -109,7 +109,7 @@ pub(crate) fn train(examples: Examples, options: &Options) -> (Ensemble, Vec<f32
     (Ensemble { base, trees }, scores)
 }
 
-/// Log-odds of the mean label.
+/// Returns the log-odds of the mean label.
 fn base(examples: Examples) -> f32 {
     let (mut sum, mut total) = (0.0, 0.0);
     for (&label, &weight) in examples.labels.iter().zip(examples.weights).filter(|(_, weight)| **weight > 0.0) {
@@ -129,7 +129,7 @@ fn slopes(examples: Examples, scores: &[f32]) -> Vec<[f32; 2]> {
     .collect()
 }
 
-/// Adds a tree's answers, on two threads.
+/// Adds a tree's outputs to the scores, on two threads.
 fn add(tree: &Tree, table: &Table, scores: &mut [f32]) {
     let half = scores.len().div_ceil(2).max(1);
     std::thread::scope(|scope| {
@@ -186,7 +186,7 @@ impl Grower<'_> {
         Tree { nodes }
     }
 
-    /// Finds the best split of a leaf that may be split.
+    /// Finds the best split of a leaf, unless it is at the depth limit.
     fn judged(&self, mut leaf: Open) -> Open {
         if leaf.depth < self.options.depth {
             leaf.best = self.best(leaf.sum, &leaf.histogram);
@@ -194,10 +194,11 @@ impl Grower<'_> {
         leaf
     }
 
-    /// The two leaves that a leaf becomes: `node` and the one behind it.
+    /// Splits a leaf into two: `node` and the next number.
     fn split(&self, leaf: Open, split: Split, node: usize) -> [Open; 2] {
         let column = self.table.column(self.columns[split.at]);
         let (left, right): (Vec<u32>, Vec<u32>) = leaf.rows.iter().partition(|&&row| column[row as usize] <= split.bin);
+        // Only the histogram of the smaller half is computed; that of the larger one is the difference.
         let small = self.histogram(if left.len() < right.len() { &left } else { &right });
         let mut large = leaf.histogram;
         large.iter_mut().zip(&small).for_each(|(large, small)| *large = large.minus(*small));
@@ -210,7 +211,7 @@ impl Grower<'_> {
         .map(|leaf| self.judged(leaf))
     }
 
-    /// Sums by bin of every column that the tree sees, on two threads where that pays.
+    /// Computes the sums by bin of every column that the tree sees; on two threads for many rows.
     fn histogram(&self, rows: &[u32]) -> Vec<Sum> {
         let slopes: Vec<[f32; 2]> = rows.iter().map(|&row| self.slopes[row as usize]).collect();
         let mut histogram = vec![Sum::default(); self.columns.len() * BINS];
@@ -279,7 +280,7 @@ impl Sum {
     }
 }
 
-/// With the four decimals that are written to the file.
+/// Rounds to the four decimals that are written to the file.
 fn rounded(value: f64) -> f32 {
     ((value * 1e4).round() / 1e4) as f32
 }
@@ -300,7 +301,7 @@ mod tests {
         seed: 1,
     };
 
-    /// Learns `label` of two numbers and noise, and gives the share of rows on the right side.
+    /// Learns `label` of two numbers and noise, and returns the share of held-out rows that are classified correctly.
     fn check(label: impl Fn(f32, f32) -> f32, options: &Options) -> f64 {
         let mut random = Random::new(7);
         let rows: Vec<[f32; 3]> = (0..4000).map(|_| [(); 3].map(|()| random.unit() as f32)).collect();

@@ -1,7 +1,7 @@
-//! Pages put together from known parts: an article in the frame of its own page, followed by what pages put behind an
-//! article. What is content is known, as only the first article is.
+//! Pages composed from known parts: an article in the frame of its own page, followed by typical parts after an
+//! article. Only the first article is content, so the labels are known.
 //!
-//! The parts of a page come from sites of one fold, so that nothing of a test was learnt from.
+//! All parts of a page come from sites of one fold, so that no test data is in the training data.
 
 use std::collections::HashMap;
 
@@ -11,22 +11,22 @@ use crate::random::Random;
 use crate::splice::{Changes, MARK, escaped, html};
 use crate::threads::Style;
 
-/// What stands behind the article.
+/// The kinds of parts after an article.
 const KINDS: [Kind; 6] = [Kind::Comments, Kind::MadeComments, Kind::Thread, Kind::Alike, Kind::Foreign, Kind::Teasers];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// Comments of another page, with their markup.
+    /// Comments of another page, with their original markup.
     Comments,
-    /// Comments in markup that was made up.
+    /// Comments in synthetic markup.
     MadeComments,
     /// Posts of a forum.
     Thread,
-    /// More articles with the markup of the first, as endless pages have them.
+    /// More articles in the markup of the first, as on pages with infinite scrolling.
     Alike,
-    /// More articles with the markup that they have on their own pages.
+    /// More articles in the markup of their own pages.
     Foreign,
-    /// Titles and beginnings of more articles.
+    /// Teasers: titles and beginnings of more articles.
     Teasers,
 }
 
@@ -43,18 +43,18 @@ impl Kind {
     }
 }
 
-/// Letters of a part that is worth putting in, or of an article that something is put behind.
+/// Least letters of a part, or of an article that is used as a frame.
 const MIN_LETTERS: usize = 500;
-/// Bytes of a part at most: the pages that are made shall not be larger than real ones.
+/// Limit on a part, in bytes, so that composed pages are not larger than real ones.
 const MAX_PART: usize = 150_000;
 
-/// What a page can lend.
+/// Reusable parts of a page.
 struct Parts<'p> {
     page: &'p Page,
     parsed: formats::Page,
     fold: usize,
     labels: Vec<f32>,
-    /// The smallest element that holds nearly all content.
+    /// The smallest element that contains nearly all content.
     container: usize,
     is_frame: bool,
     title: String,
@@ -62,7 +62,8 @@ struct Parts<'p> {
     comments: Vec<String>,
 }
 
-/// Pages made of `pages`, `per_frame` for every article that can be a frame, with the folds of their frames.
+/// Composes pages from `pages`: `per_frame` for every article that can be a frame. Returns them with the folds of their
+/// frames.
 pub(crate) fn compose(pages: &[Page], fold_of: &[usize], per_frame: usize, seed: u64) -> (Vec<Page>, Vec<usize>) {
     let folds = fold_of.iter().max().map_or(1, |last| last + 1);
     let parts: Vec<Parts> = pages.iter().zip(fold_of).map(|(page, &fold)| Parts::of(page, fold)).collect();
@@ -126,7 +127,7 @@ impl<'p> Parts<'p> {
             && !matches!(name(&self.parsed, self.container).as_str(), "body" | "html")
     }
 
-    /// The HTML of its content.
+    /// Returns the HTML of the content.
     fn whole(&self, nameless: bool) -> String {
         html(&self.parsed, self.container, &Changes { nameless, put_in: true, ..Changes::default() })
     }
@@ -151,14 +152,14 @@ fn container(parsed: &formats::Page, page: &Page, content: &[usize]) -> usize {
     while let Some(child) = below(at).filter(|&child| parsed.name(child).is_some()) {
         at = child;
     }
-    // A paragraph or a table cannot be followed by an article.
+    // An article cannot follow inside a paragraph or a table.
     while at > 0 && !matches!(name(parsed, at).as_str(), "div" | "section" | "article" | "main" | "body") {
         at = parsed.parent(at).unwrap_or(0);
     }
     at
 }
 
-/// The HTML of runs of blocks that the page calls comments and nobody called content.
+/// Returns the HTML of runs of blocks that the markup calls comments and that are not annotated as content.
 fn comments(parsed: &formats::Page, page: &Page, labels: &[f32]) -> Vec<String> {
     let mut found = Vec::new();
     let is_comment = |at: usize| page.samples[at].comment && labels[at] < 0.3;
@@ -186,7 +187,7 @@ fn comments(parsed: &formats::Page, page: &Page, labels: &[f32]) -> Vec<String> 
     found
 }
 
-/// HTML of that kind from other pages.
+/// Returns HTML of the given kind from other pages.
 fn piece(kind: Kind, frame: &Parts, others: &[&Parts], folds: usize, random: &mut Random) -> Option<String> {
     let articles: Vec<&&Parts> = others.iter().filter(|other| other.paragraphs.len() >= 3).collect();
     if articles.is_empty() {
@@ -224,7 +225,7 @@ fn piece(kind: Kind, frame: &Parts, others: &[&Parts], folds: usize, random: &mu
     (piece.len() < MAX_PART).then_some(piece)
 }
 
-/// Articles with the markup that they have on their own pages, each below a linked heading.
+/// Returns articles in the markup of their own pages, each below a linked heading.
 fn foreign(articles: &[&&Parts], nameless: bool, random: &mut Random) -> Option<String> {
     let full: Vec<&&&Parts> = articles.iter().filter(|parts| parts.is_frame).collect();
     let mut piece = String::new();
@@ -238,7 +239,7 @@ fn foreign(articles: &[&&Parts], nameless: bool, random: &mut Random) -> Option<
     Some(piece)
 }
 
-/// The article of `frame`, with the words of another.
+/// Returns the article of `frame` with the words of another one.
 fn alike(frame: &Parts, other: &Parts, random: &mut Random) -> String {
     let mut changes = Changes { put_in: true, ..Changes::default() };
     let range = frame.parsed.subtree(frame.container);
@@ -268,13 +269,13 @@ fn alike(frame: &Parts, other: &Parts, random: &mut Random) -> String {
     html(&frame.parsed, frame.container, &changes)
 }
 
-/// The last child element, or the one that holds `node`.
+/// Returns the last child element, or the one that contains `node`.
 fn last_child(parsed: &formats::Page, above: usize, node: Option<usize>) -> Option<usize> {
     let elements = parsed.children(above).filter(|&child| parsed.name(child).is_some());
     elements.filter(|&child| node.is_none_or(|node| parsed.subtree(child).contains(&node))).last()
 }
 
-/// The page with the piece behind its article.
+/// Returns the page with the piece after its article.
 fn put_in(frame: &Parts, piece: String, random: &mut Random) -> String {
     let parsed = &frame.parsed;
     let of_container = |at: &usize| frame.labels[*at] > 0.5;

@@ -1,4 +1,4 @@
-//! The annotated pages of the public sets.
+//! Annotated pages of the public data sets.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Error, Read};
@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::splice::MARK;
 
-/// Where a page comes from.
+/// Data set of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Set {
     /// WCXB: pages of seven kinds, with the text of their content.
@@ -22,18 +22,18 @@ pub(crate) enum Set {
     Aeb,
     /// trafilatura: pages with some segments that are content and some that are not.
     Traf,
-    /// Put together by the trainer: articles with something behind them.
+    /// Pages composed by the trainer: articles followed by other parts.
     Made,
 }
 
-/// What people have said about a page.
+/// Annotation of a page.
 #[derive(Debug, Clone)]
 pub(crate) enum Truth {
     Text(String),
     Segments { with: Vec<String>, without: Vec<String> },
 }
 
-/// What is known of a page without reading it.
+/// An annotated page before it is parsed.
 pub(crate) struct Case {
     pub(crate) set: Set,
     pub(crate) id: String,
@@ -47,14 +47,14 @@ pub(crate) struct Page {
     pub(crate) set: Set,
     pub(crate) id: String,
     pub(crate) kind: String,
-    /// Without `www.`: pages of one site never stand on both sides of a test.
+    /// Host without `www.`: all pages of one site are in one fold.
     pub(crate) host: String,
     pub(crate) url: Url,
     pub(crate) html: String,
     pub(crate) truth: Truth,
     pub(crate) texts: Vec<String>,
     pub(crate) samples: Vec<Sample>,
-    /// Whether each block stands in something that was put into the page.
+    /// Whether each block is in a part that was added to the page.
     pub(crate) put_in: Vec<bool>,
     /// Features of all blocks, one block after the other.
     pub(crate) features: Vec<f32>,
@@ -62,7 +62,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// None for a page without text.
+    /// Parses a page. Returns `None` if it has no text.
     pub(crate) fn of(case: Case, html: String) -> Option<Page> {
         let parsed = formats::Page::parse(&html, &case.url);
         let whole = content(&parsed, &ContentOptions { only_main_content: false, ..ContentOptions::default() });
@@ -107,12 +107,12 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<Page>, Error> {
     std::thread::scope(|scope| {
         let second = scope.spawn(|| read(second));
         let mut pages = read(first)?;
-        pages.extend(second.join().map_err(|_| Error::other("a page made the reader panic"))??);
+        pages.extend(second.join().map_err(|_| Error::other("the reader panicked on a page"))??);
         Ok(pages)
     })
 }
 
-/// None for a page without a usable truth or text.
+/// Reads a page. Returns `None` if it has no usable annotation or no text.
 fn page(set: Set, folder: &Path, case: &Value) -> Result<Option<Page>, Error> {
     let text = |key: &str| case[key].as_str().unwrap_or_default();
     let list = |key: &str| {

@@ -1,4 +1,4 @@
-//! Choosing blocks by their log-odds, and how good the choice is.
+//! Evaluation of the choice of blocks by their log-odds.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -15,26 +15,27 @@ pub(crate) struct Figures {
     pub(crate) recall: f64,
 }
 
-/// How good the choice is on all pages.
+/// Quality of the choice on all pages.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
-    /// Of words, by page: mean over the pages.
+    /// By words: mean over the pages.
     pub(crate) wcxb: Figures,
     pub(crate) by_kind: BTreeMap<String, f64>,
-    /// Of runs of four words: from the means of precision and recall.
+    /// By runs of four words: F1 of mean precision and mean recall.
     pub(crate) aeb: Figures,
-    /// Of segments.
+    /// By segments.
     pub(crate) traf: Figures,
-    /// Of runs of four words in pages that were put together, in all and by what stands behind the article.
+    /// By runs of four words on composed pages.
     pub(crate) made: Figures,
+    /// Likewise, by the kind of the part after the article.
     pub(crate) made_by_kind: BTreeMap<String, Figures>,
-    /// Mean F1 of the tenth of the pages that are worst: wcxb, aeb, traf and made.
+    /// Mean F1 of the worst tenth of the pages: wcxb, aeb, traf and made.
     pub(crate) worst: [f64; 4],
-    /// Of every page, in their order.
+    /// Figures of every page, in order.
     pub(crate) pages: Vec<Figures>,
 }
 
-/// `scores` are the log-odds of all blocks of all pages.
+/// Evaluates the choice by `scores`, the log-odds of all blocks of all pages.
 pub(crate) fn evaluate(pages: &[Page], scores: &[f32], bias: f32) -> Report {
     let mut pages_figures = Vec::with_capacity(pages.len());
     let mut rest = scores;
@@ -79,7 +80,7 @@ fn report(pages: &[Page], figures: Vec<Figures>, [right, wrong, missed]: [usize;
     }
 }
 
-/// Mean F1 of the worst tenth.
+/// Returns the mean F1 of the worst tenth.
 fn worst(figures: &[Figures]) -> f64 {
     let mut f1s: Vec<f64> = figures.iter().map(|own| own.f1).collect();
     f1s.sort_by(f64::total_cmp);
@@ -87,13 +88,13 @@ fn worst(figures: &[Figures]) -> f64 {
     f1s.iter().sum::<f64>() / f1s.len().max(1) as f64
 }
 
-/// Words in lower case, in any order.
+/// Compares the words in lower case, in any order.
 fn bags(text: &str, truth: &str) -> Figures {
     let (text, truth) = (plain(text), plain(truth));
     overlap(words(&text), words(&truth))
 }
 
-/// Runs of four words.
+/// Compares the runs of four words.
 fn runs(text: &str, truth: &str) -> Figures {
     let (text, truth): (Vec<&str>, Vec<&str>) = (words(text).collect(), words(truth).collect());
     overlap(windows(&text), windows(&truth))
@@ -120,7 +121,7 @@ fn overlap<T: Hash + Eq>(found: impl Iterator<Item = T>, wanted: impl Iterator<I
     Figures::of(right, all_found, all_wanted)
 }
 
-/// Segments that are rightly there, wrongly there, and wrongly not there.
+/// Counts the segments that are rightly present, wrongly present, and wrongly missing.
 fn held(text: &str, with: &[String], without: &[String]) -> [usize; 3] {
     let count = |segments: &[String]| segments.iter().filter(|segment| text.contains(&plain(segment))).count();
     let right = count(with);
@@ -139,7 +140,7 @@ impl Figures {
         Figures { f1: mean(|own| own.f1), precision: mean(|own| own.precision), recall: mean(|own| own.recall) }
     }
 
-    /// With the F1 of this precision and this recall.
+    /// Recomputes F1 from the precision and recall.
     fn balanced(self) -> Figures {
         let f1 = 2.0 * self.precision * self.recall / (self.precision + self.recall).max(f64::MIN_POSITIVE);
         Figures { f1, ..self }
@@ -158,7 +159,7 @@ impl fmt::Display for Report {
         let [wcxb, aeb, traf, made] = self.worst;
         writeln!(f, "worst tenth: wcxb {wcxb:.3} aeb {aeb:.3} traf {traf:.3} made {made:.3}")?;
         self.by_kind.iter().try_for_each(|(kind, f1)| write!(f, "  {kind} {f1:.3}"))?;
-        self.made_by_kind.iter().try_for_each(|(kind, own)| write!(f, "\n  behind the article, {kind}: {own}"))
+        self.made_by_kind.iter().try_for_each(|(kind, own)| write!(f, "\n  after the article, {kind}: {own}"))
     }
 }
 

@@ -1,23 +1,23 @@
-//! Which blocks of a page are content, told from the text that people have marked, and how much each block counts.
+//! Labels of blocks from annotated text, and weights of blocks for training.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::data::{Page, Set, Truth};
 
-/// The label of a block of which nothing is known.
+/// Label of a block without annotation.
 pub(crate) const UNKNOWN: f32 = -1.0;
 
-/// Runs of letters, digits and underscores.
+/// Returns the words of a text: runs of letters, digits and underscores.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// Words in lower case, with single spaces.
+/// Returns the words of a text in lower case, separated by single spaces.
 pub(crate) fn plain(text: &str) -> String {
     words(&text.to_lowercase()).collect::<Vec<_>>().join(" ")
 }
 
-/// For each block, the part of it that is content, or [`UNKNOWN`].
+/// Returns for each block the share that is content, or [`UNKNOWN`].
 pub(crate) fn labels(page: &Page) -> Vec<f32> {
     let blocks: Vec<String> = page.texts.iter().map(|text| plain(text)).collect();
     match &page.truth {
@@ -58,8 +58,8 @@ fn of_text(blocks: &[String], truth: &str) -> Vec<f32> {
     labels
 }
 
-/// For each block, the part of its words that stands in triples which the truth has too. Triples reach over the ends of
-/// blocks: the cells of a table and the items of a list are known by their neighbours.
+/// Returns for each block the share of its words in triples that the annotated text has too. Triples cross the ends of
+/// blocks: cells of a table and items of a list are recognised by their neighbours.
 fn coverage(blocks: &[Vec<&str>], triples: &HashSet<&[&str]>) -> Vec<f32> {
     let stream: Vec<&str> = blocks.iter().flatten().copied().collect();
     let mut covered = vec![false; stream.len()];
@@ -77,7 +77,8 @@ fn coverage(blocks: &[Vec<&str>], triples: &HashSet<&[&str]>) -> Vec<f32> {
     blocks.iter().map(part).collect()
 }
 
-/// Short texts, such as `Share` or a date, are in most truths by chance: they count only in their order or among content.
+/// Corrects the labels of short texts such as `Share` or a date, which most annotated texts contain by chance: they
+/// count only in their order or among content.
 fn doubt_short(labels: &mut [f32], in_order: &[f32], blocks: &[Vec<&str>], truth: &str) {
     let mut lines: HashMap<String, usize> = HashMap::new();
     truth.lines().for_each(|line| *lines.entry(plain(line)).or_default() += 1);
@@ -103,7 +104,7 @@ fn doubt_short(labels: &mut [f32], in_order: &[f32], blocks: &[Vec<&str>], truth
     }
 }
 
-/// How much each block of a page counts: one in sum, mostly by its words, no block too much.
+/// Returns the weights of the blocks of a page: mostly by words, with a limit for each block, and 1 in sum.
 pub(crate) fn weights(page: &Page, labels: &[f32]) -> Vec<f32> {
     if page.set == Set::Traf {
         return labels.iter().map(|&label| if label == UNKNOWN { 0.0 } else { 0.12 }).collect();

@@ -1,6 +1,6 @@
-//! Trains the model that tells main content from the rest, and says how good it is on sites that it has not seen.
+//! Trains the main-content model, and evaluates it on held-out sites by cross-validation.
 //!
-//! Start it with `cargo xtask train`; docs/ADDING.md says more.
+//! Run it with `cargo xtask train`; docs/ADDING.md has the details.
 
 mod arguments;
 mod boost;
@@ -26,7 +26,7 @@ use self::data::{Page, Set};
 use self::random::Random;
 use self::table::Table;
 
-/// Prints a line at once.
+/// Prints a line immediately.
 macro_rules! say {
     ($($arg:tt)*) => {
         writeln!(stdout().lock(), $($arg)*)?
@@ -46,7 +46,7 @@ fn main() -> Result<(), Error> {
         pages.extend(made);
         fold_of.extend(made_folds);
         let samples = Samples::of(&pages, arguments.made_weight);
-        say!("{:4.0} s: {} pages put together, {} blocks", seconds(started), pages.len() - real, samples.labels.len());
+        say!("{:4.0} s: {} composed pages, {} blocks", seconds(started), pages.len() - real, samples.labels.len());
         let scores = cross_validate(&samples, &fold_of, &arguments, started)?;
         report(&pages, &samples, &scores, &arguments)?;
     }
@@ -63,9 +63,9 @@ fn seconds(since: Instant) -> f64 {
     since.elapsed().as_secs_f64()
 }
 
-/// How good the scores are of models that have not seen the sites.
+/// Reports the quality of scores from cross-validation.
 fn report(pages: &[Page], samples: &Samples, scores: &[f32], arguments: &Arguments) -> Result<(), Error> {
-    say!("on sites that were not learnt from:\n{}", evaluate::evaluate(pages, scores, arguments.bias));
+    say!("on held-out sites:\n{}", evaluate::evaluate(pages, scores, arguments.bias));
     for bias in [-0.6, -0.4, -0.2, 0.0, 0.2] {
         let report = evaluate::evaluate(pages, scores, bias);
         let (wcxb, aeb, traf, made) = (report.wcxb.f1, report.aeb.f1, report.traf.f1, report.made.f1);
@@ -80,18 +80,18 @@ fn report(pages: &[Page], samples: &Samples, scores: &[f32], arguments: &Argumen
     Ok(())
 }
 
-/// Trains on everything.
+/// Trains on all pages and writes the model.
 fn write_model(pages: &[Page], file: &Path, arguments: &Arguments, started: Instant) -> Result<(), Error> {
     let names = formats::training::feature_names();
     let samples = Samples::of(pages, arguments.made_weight);
     let (ensemble, scores) = boost::train(samples.examples(&samples.weights), &arguments.options);
-    say!("{:4.0} s: trained on everything", seconds(started));
-    say!("on what was learnt from:\n{}", evaluate::evaluate(pages, &scores, arguments.bias));
+    say!("{:4.0} s: trained on all pages", seconds(started));
+    say!("on the training pages:\n{}", evaluate::evaluate(pages, &scores, arguments.bias));
     say!("{}", write::usefulness(&ensemble, &names));
     std::fs::write(file, write::text(&ensemble, &names, &samples.table))
 }
 
-/// All blocks of all pages.
+/// Training data of all blocks of all pages.
 struct Samples {
     table: Table,
     labels: Vec<f32>,
@@ -123,7 +123,7 @@ impl Samples {
     }
 }
 
-/// The log-odds of every block from a model that has not seen its site.
+/// Returns the log-odds of every block from a model that was trained without its site.
 fn cross_validate(
     samples: &Samples,
     fold_of: &[usize],
@@ -142,7 +142,7 @@ fn cross_validate(
     Ok(scores)
 }
 
-/// The fold of every page, always the same for a seed; pages of one site are in one fold.
+/// Returns the fold of every page, deterministic for a seed; all pages of a site are in one fold.
 fn folds(pages: &[Page], count: usize, seed: u64) -> Vec<usize> {
     let hosts: BTreeSet<&str> = pages.iter().map(|page| page.host.as_str()).collect();
     let mut hosts: Vec<&str> = hosts.into_iter().collect();
@@ -151,7 +151,7 @@ fn folds(pages: &[Page], count: usize, seed: u64) -> Vec<usize> {
     pages.iter().map(|page| fold_of[page.host.as_str()]).collect()
 }
 
-/// Lines of id, F1, precision and recall.
+/// Returns lines of id, F1, precision and recall.
 fn per_page(pages: &[Page], scores: &[f32], bias: f32) -> String {
     let report = evaluate::evaluate(pages, scores, bias);
     let lines = pages
@@ -161,7 +161,7 @@ fn per_page(pages: &[Page], scores: &[f32], bias: f32) -> String {
     lines.collect()
 }
 
-/// For every page, the blocks on the wrong side: number, label, log-odds, letters of text, and how the text begins.
+/// Returns for every page the misclassified blocks: number, label, log-odds, bytes of text, and the start of the text.
 fn wrong(pages: &[Page], labels: &[f32], scores: &[f32], bias: f32) -> String {
     let mut out = String::new();
     let mut first = 0;

@@ -1,6 +1,6 @@
-//! A small generator of numbers that look random and are the same everywhere.
+//! A small deterministic pseudo-random number generator.
 
-/// SplitMix64.
+/// The generator SplitMix64.
 pub(crate) struct Random(u64);
 
 impl Random {
@@ -15,12 +15,12 @@ impl Random {
         mixed ^ mixed >> 31
     }
 
-    /// From 0 to below 1.
+    /// Returns a number from 0 to below 1.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// From 0 to below `count`, which is not 0.
+    /// Returns a number from 0 to below `count`, which must not be 0.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         (self.next() % count as u64) as usize
     }
@@ -31,7 +31,7 @@ impl Random {
         }
     }
 
-    /// A part of the numbers below `count`, at least one, in order.
+    /// Returns a random share of the numbers below `count`, at least one, in order.
     pub(crate) fn some_of(&mut self, count: usize, part: f64) -> Vec<usize> {
         let mut all: Vec<usize> = (0..count).collect();
         self.shuffle(&mut all);

@@ -1,27 +1,27 @@
-//! Writing a parsed page, or a part of it, as HTML again, with texts changed and pieces put in.
+//! Serialisation of a parsed page, or a part of it, as HTML, with changed texts and inserted pieces.
 
 use std::collections::HashMap;
 use std::fmt::Write;
 
 use formats::Page;
 
-/// Put on every element that was put into a page: the text below it is no content there.
+/// Attribute of every element that was inserted into a page: its text is not content there.
 pub(crate) const MARK: &str = "data-put-in";
 
-/// What changes while a page is written, by the number of the node.
+/// Changes to a page while it is written, by node.
 #[derive(Default)]
 pub(crate) struct Changes {
-    /// Texts that take the place of text nodes.
+    /// Replacements for text nodes.
     pub(crate) texts: HashMap<usize, String>,
-    /// HTML that is put behind an element.
+    /// HTML to insert after an element.
     pub(crate) behind: HashMap<usize, String>,
-    /// Whether names of classes and ids are made meaningless.
+    /// Whether class names and ids are replaced by hashes.
     pub(crate) nameless: bool,
-    /// Whether the outermost element is marked as put in, and loses its scripts.
+    /// Whether the outermost element is marked as inserted, and raw text elements such as scripts are left out.
     pub(crate) put_in: bool,
 }
 
-/// The HTML of the subtree of `root`.
+/// Writes the subtree of `root` as HTML.
 pub(crate) fn html(page: &Page, root: usize, changes: &Changes) -> String {
     let mut out = String::new();
     let mut open: Vec<(usize, String)> = Vec::new();
@@ -61,7 +61,7 @@ pub(crate) fn html(page: &Page, root: usize, changes: &Changes) -> String {
     out
 }
 
-/// Writes the start tag of an element. `outermost` says that it is the root of what is written.
+/// Writes the start tag of an element. `outermost` says whether it is the root of the output.
 fn start(page: &Page, at: usize, changes: &Changes, outermost: bool, out: &mut String) {
     let _ = write!(out, "<{}", page.name(at).map_or("", |name| &**name));
     let attributes = page.element(at).map_or(&[][..], |element| &element.attrs);
@@ -80,13 +80,13 @@ fn start(page: &Page, at: usize, changes: &Changes, outermost: bool, out: &mut S
     out.push('>');
 }
 
-/// Equal names stay equal.
+/// Returns a hash in place of a name; equal names stay equal.
 fn meaningless(name: &str) -> String {
     let sum = name.bytes().fold(7_u32, |sum, byte| sum.wrapping_mul(31).wrapping_add(u32::from(byte)));
     format!("x{sum:08x}")
 }
 
-/// Text as HTML writes it.
+/// Escapes text for HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -1,21 +1,21 @@
-//! Features as a table of bins, column by column.
+//! Table of binned features, column by column.
 
-/// Bins of a column at most.
+/// Limit on the bins of a column.
 pub(crate) const BINS: usize = 64;
 
-/// Every value as the number of its bin.
+/// Features, each as the number of its bin.
 pub(crate) struct Table {
     columns: Vec<Column>,
 }
 
 struct Column {
     bins: Vec<u8>,
-    /// Values up to and with a cut are in the bin of its number or before.
+    /// Upper bounds of the bins, inclusive; the last bin has none.
     cuts: Vec<f32>,
 }
 
 impl Table {
-    /// Reads rows of `width` values that stand one after the other.
+    /// Builds a table from consecutive rows of `width` values.
     pub(crate) fn of(values: &[f32], width: usize) -> Table {
         let numbers: Vec<usize> = (0..width).collect();
         let read = |numbers: &[usize]| numbers.iter().map(|&column| Column::of(values, width, column)).collect();
@@ -51,7 +51,7 @@ impl Column {
     }
 }
 
-/// Cuts that put about as many values into every bin; equal values stay together.
+/// Returns cuts that put about the same number of values into every bin; equal values stay together.
 fn cuts(sorted: &[f32]) -> Vec<f32> {
     let groups: Vec<&[f32]> = sorted.chunk_by(|a, b| a == b).collect();
     let mut cuts = Vec::new();
@@ -62,7 +62,7 @@ fn cuts(sorted: &[f32]) -> Vec<f32> {
             break;
         }
         filled += pair[0].len();
-        // Where there are bins for all values, every value has its own.
+        // With enough bins, every distinct value has its own.
         if groups.len() <= BINS || filled * bins >= left {
             cuts.push(between(pair[0][0], pair[1][0]));
             left -= filled;
@@ -72,7 +72,7 @@ fn cuts(sorted: &[f32]) -> Vec<f32> {
     cuts
 }
 
-/// The shortest number from `low` to below `high`, for short and steady files.
+/// Returns the shortest number from `low` to below `high`, so that model files are short and stable.
 fn between(low: f32, high: f32) -> f32 {
     let middle = low + (high - low) / 2.0;
     let short = |digits: usize| format!("{middle:.digits$e}").parse().unwrap_or(low);

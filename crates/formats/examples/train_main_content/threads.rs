@@ -1,7 +1,7 @@
-//! Comments and lists of more articles, made up: for pages that are put together from known parts.
+//! Synthetic comments and lists of articles, for composed pages.
 //!
-//! Markup, names of classes and wording are drawn at random. A style belongs to one fold, so that no structure of a test
-//! was learnt from.
+//! Markup, class names and wording are drawn at random. A style belongs to one fold, so that no structure in the test
+//! data is in the training data.
 
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ const SHAPES: [[&str; 3]; 10] = [
     ["div", "div", "div"],
     ["div", "div", "blockquote"],
 ];
-/// Names for the list, an item, the author, the date, the text and the buttons.
+/// Classes of the list, an item, the author, the date, the text and the buttons.
 const NAMES: [[&str; 6]; 10] = [
     ["comments", "comment", "comment-author vcard", "comment-meta", "comment-content", "reply"],
     ["", "", "", "", "", ""],
@@ -101,7 +101,7 @@ const TEASERS: [[&str; 3]; 10] = [
     ["blocco", "notizia", "titolo"],
 ];
 
-/// Which of the lists above a page takes.
+/// Random choices for a page from the lists above.
 pub(crate) struct Style<'r> {
     random: &'r mut Random,
     fold: usize,
@@ -109,12 +109,12 @@ pub(crate) struct Style<'r> {
 }
 
 impl Style<'_> {
-    /// For pages of `fold`.
+    /// Creates a style for pages of `fold`.
     pub(crate) fn new(random: &mut Random, fold: usize, folds: usize) -> Style<'_> {
         Style { random, fold, folds: folds.max(1) }
     }
 
-    /// An entry of a list: fold 1 of 5 has entries 1 and 6.
+    /// Returns a random entry of a list among those of the fold: fold 1 of 5 has entries 1 and 6.
     fn of<T: Copy>(&mut self, list: &[T]) -> T {
         let own: Vec<T> = list.iter().copied().skip(self.fold % self.folds).step_by(self.folds).collect();
         let from = if own.is_empty() { list } else { &own };
@@ -134,7 +134,7 @@ impl Style<'_> {
         }
     }
 
-    /// A thread of comments, made of `sentences`.
+    /// Returns a thread of comments made of `sentences`.
     pub(crate) fn comments(&mut self, sentences: &[String]) -> String {
         let [list, item, body] = self.of(&SHAPES);
         let names = self.of(&NAMES).map(attribute);
@@ -178,7 +178,7 @@ impl Style<'_> {
         out
     }
 
-    /// Links to more articles, with the beginning of each: `(title, beginning)`.
+    /// Returns links to more articles with the beginning of each, from pairs `(title, beginning)`.
     pub(crate) fn teasers(&mut self, articles: &[(String, String)]) -> String {
         let names = self.of(&TEASERS).map(attribute);
         let [list, item, _] = self.of(&SHAPES);

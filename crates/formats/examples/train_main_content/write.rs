@@ -1,4 +1,4 @@
-//! The file of a model, as crates/formats/src/main_content/model.rs reads it.
+//! The model file, in the format of crates/formats/src/main_content/model.rs.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ const NOTE: &str = "\
 # and the evaluation data of trafilatura by Adrien Barbaresi (Apache-2.0). No text of theirs is in here.
 ";
 
-/// The whole file.
+/// Returns the contents of the model file.
 pub(crate) fn text(ensemble: &Ensemble, names: &[&str], table: &Table) -> String {
     let mut text = format!("{NOTE}features {}\nbase {}\n", names.join(", "), ensemble.base);
     for tree in &ensemble.trees {
@@ -20,7 +20,7 @@ pub(crate) fn text(ensemble: &Ensemble, names: &[&str], table: &Table) -> String
     text
 }
 
-/// A node, then all below it where the condition holds, then all below it where not.
+/// Writes a tree in prefix notation: a node, then its left subtree, then its right one.
 fn write_tree(tree: &Tree, table: &Table, text: &mut String) {
     let mut open = vec![0];
     while let Some(at) = open.pop() {
@@ -35,7 +35,7 @@ fn write_tree(tree: &Tree, table: &Table, text: &mut String) {
     }
 }
 
-/// What every feature was good for, in parts of a thousand, best first, and those that nothing asks for.
+/// Returns the gain of every feature, in thousandths, largest first, and the unused features.
 pub(crate) fn usefulness(ensemble: &Ensemble, names: &[&str]) -> String {
     let mut gains = vec![0.0; names.len()];
     for node in ensemble.trees.iter().flat_map(|tree| &tree.nodes) {

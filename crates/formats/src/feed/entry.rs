@@ -1,4 +1,4 @@
-//! One entry of a feed, or the feed itself: what is known of it, and how it is written.
+//! An entry of a feed, or the feed itself: reading its elements and writing it as HTML.
 
 use base::Stop;
 use page::{Page, absolute};
@@ -9,15 +9,15 @@ use super::source::{Inner, Source, attribute};
 use crate::clean::{html, push_escaped};
 use crate::content::{ContentOptions, content};
 
-/// How a kind of feed names things.
+/// Element names and conventions of a kind of feed.
 pub(super) struct Dialect {
-    /// The element of an entry.
+    /// Name of the element of an entry.
     pub(super) entry: &'static [u8],
-    /// Elements around others, at whose end everything in them ends.
+    /// Names of container elements; their end also closes every unclosed element in them.
     pub(super) around: &'static [&'static [u8]],
-    /// Whether its texts are markup where they do not say so.
+    /// Whether texts without a `type` are HTML.
     has_markup: bool,
-    /// Whether its entries are nothing but addresses.
+    /// Whether entries are only URLs: a sitemap.
     pub(super) is_list: bool,
 }
 
@@ -29,7 +29,7 @@ const SITEMAPS: Dialect =
     Dialect { entry: b"sitemap", around: &[b"sitemap", b"sitemapindex"], has_markup: false, is_list: true };
 
 impl Dialect {
-    /// By the outermost element.
+    /// Returns the dialect for the name of the root element.
     pub(super) fn of(root: &[u8]) -> Option<&'static Self> {
         Some(match root {
             b"rss" | b"RDF" | b"channel" => &RSS,
@@ -41,33 +41,33 @@ impl Dialect {
     }
 }
 
-/// Vocabularies whose names mean the same as those of the feeds: Dublin Core, RSS content, Atom, RSS 1.0.
+/// Namespace prefixes whose names mean the same as those of the feeds: Dublin Core, RSS content, Atom, RSS 1.0.
 const OWN_PREFIXES: [&[u8]; 4] = [b"dc", b"content", b"atom", b"rss"];
-/// Elements that describe something else than the entry.
+/// Elements that describe something other than the entry.
 const FOREIGN: [&[u8]; 4] = [b"image", b"textInput", b"textinput", b"source"];
 
-/// What is known. Texts are as they stand in the feed.
+/// The known members of an entry. Texts are as written in the feed.
 #[derive(Default)]
 pub(super) struct Entry {
     title: Option<String>,
     link: Option<String>,
     date: Option<String>,
     author: Option<String>,
-    /// Markup.
+    /// HTML.
     summary: Option<String>,
-    /// Markup.
+    /// HTML.
     text: Option<String>,
     files: Vec<String>,
 }
 
 impl Entry {
-    /// Reads the element that began last, if it says something of this entry.
+    /// Reads the element that was started last, if it describes this entry.
     pub(super) fn read(&mut self, start: &BytesStart<'_>, dialect: &Dialect, source: &mut Source<'_>) {
         let name = start.local_name();
         let prefix = start.name().prefix().map(|prefix| prefix.as_ref().to_vec());
         let is_own = prefix.is_none_or(|prefix| OWN_PREFIXES.contains(&prefix.as_slice()));
         let mut inner = || source.inner(start, dialect.around);
-        // Other vocabularies say the same in fewer words.
+        // Elements of other vocabularies (such as `media:title`) never replace a known value.
         let set = |slot: &mut Option<String>, value: String| {
             if !value.trim().is_empty() && (is_own || slot.is_none()) {
                 *slot = Some(value);
@@ -98,7 +98,7 @@ impl Entry {
         }
     }
 
-    /// Atom has addresses in attributes, RSS as text.
+    /// Reads a link: Atom has the URL in an attribute, RSS in the text.
     fn read_link(&mut self, start: &BytesStart<'_>, text: &str) {
         let relation = attribute(start, "rel");
         let target = attribute(start, "href").unwrap_or_else(|| text.to_owned());
@@ -120,7 +120,7 @@ impl Entry {
         }
     }
 
-    /// Title and description, as a page says them of itself.
+    /// Writes the title and description for the `<head>` of the page.
     pub(super) fn write_head(&self, out: &mut String, url: &Url) {
         if let Some(title) = &self.title {
             out.push_str("<title>");
@@ -134,7 +134,7 @@ impl Entry {
         }
     }
 
-    /// What stands above all entries.
+    /// Writes the heading and description above all entries.
     pub(super) fn write_heading(&self, out: &mut String, url: &Url, stop: &Stop) {
         self.write_title(out, "h1", url);
         if let Some(summary) = &self.summary {
@@ -167,7 +167,7 @@ impl Entry {
         out.push_str("</article>");
     }
 
-    /// An entry of a list of addresses.
+    /// Writes an entry of a sitemap as an item of a list.
     pub(super) fn write_line(&self, out: &mut String, url: &Url) {
         let Some(link) = &self.link else { return };
         out.push_str("<li>");
@@ -200,7 +200,7 @@ fn write_link(out: &mut String, target: &str, text: &str) {
     out.push_str("</a>");
 }
 
-/// What an element says, as HTML: by its `type`, else by what is usual in the kind of feed.
+/// Returns the content of an element as HTML: by its `type`, else by the convention of the dialect.
 fn markup(start: &BytesStart<'_>, inner: Inner<'_>, dialect: &Dialect) -> String {
     let kind = attribute(start, "type");
     match kind.as_deref() {
@@ -219,14 +219,14 @@ fn raw(inner: Inner<'_>) -> String {
     inner.markup.map_or(inner.text, str::to_owned)
 }
 
-/// A name: Atom has it in an element of its own, with addresses beside it.
+/// Returns the name of a person: Atom has it in an element of its own, beside URLs.
 fn person(inner: Inner<'_>) -> String {
     let Some(markup) = inner.markup else { return inner.text };
     let name = markup.split_once("<name>").and_then(|(_, rest)| rest.split_once("</name>"));
     name.map_or(inner.text, |(name, _)| name.to_owned())
 }
 
-/// The text of a piece of HTML on one line.
+/// Returns the text of a piece of HTML on one line.
 fn plain(markup: &str, url: &Url) -> String {
     let text = if markup.contains(['<', '&']) {
         let page = Page::parse(markup, url);
@@ -237,7 +237,7 @@ fn plain(markup: &str, url: &Url) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A piece of HTML with every tag closed that it opens, so that it ends where its entry does.
+/// Returns a piece of HTML with all its tags closed, so that it cannot swallow the next entry.
 fn fragment(markup: &str, url: &Url, stop: &Stop) -> String {
     let page = Page::parse_until(markup, url, stop);
     let body =

@@ -1,6 +1,6 @@
-//! Feeds and sitemaps as pages: what their elements mean, said in HTML, so that every format can read it.
+//! Conversion of feeds and sitemaps to HTML pages, which every format can read.
 //!
-//! Read as HTML they would lose most of it: `<title>` is not shown there, and `<link>` has no content.
+//! Parsed directly as HTML they would lose most of their content: `<title>` is not shown there, and `<link>` is empty.
 
 mod entry;
 mod source;
@@ -12,13 +12,14 @@ use crate::clean::push_escaped;
 use entry::{Dialect, Entry};
 use source::{Source, Tag, attribute};
 
-/// Most entries of one feed that are read; a sitemap may not have more (sitemaps.org protocol).
+/// Limit on the entries of one feed; the sitemaps.org protocol allows no more in a sitemap.
 const MAX_ENTRIES: usize = 50_000;
-/// Most bytes of the page; what is over it is left out.
+/// Limit on the entries as HTML, in bytes; further ones are left out.
 const MAX_BYTES: usize = 48 << 20;
 
-/// A feed as an HTML page: a heading with its title, then an article with title, link, date, author, text and files of each
-/// entry. RSS (0.9 to 2.0, RDF too), Atom (RFC 4287), and sitemaps, which become a list of links. None for other XML.
+/// Converts a feed to an HTML page: a heading with its title, then an article with title, link, date, author, text and
+/// files of each entry. Supports RSS (0.9 to 2.0, including RDF), Atom (RFC 4287), and sitemaps, which become a list of
+/// links. Returns `None` for other XML.
 ///
 /// ```
 /// let url = url::Url::parse("https://a.test/feed").unwrap();
@@ -36,7 +37,7 @@ pub fn feed_page(xml: &str, url: &Url, stop: &Stop) -> Option<String> {
     while let Some(tag) = source.next().filter(|_| !stop.is_set() && entries.has_room()) {
         match tag {
             Tag::Start(start) if start.local_name().as_ref() == dialect.entry => {
-                // One that was never closed ends where the next begins.
+                // An unclosed entry ends where the next one begins.
                 entries.add(entry.replace(Entry::default()), dialect, url, stop);
             }
             Tag::Start(start) if entry.is_none() && start.local_name().as_ref() == b"language" => {
@@ -53,7 +54,7 @@ pub fn feed_page(xml: &str, url: &Url, stop: &Stop) -> Option<String> {
     Some(page(&about, language.as_deref().map(str::trim), &entries, (url, stop)))
 }
 
-/// The entries that were read.
+/// The entries read so far, as HTML.
 #[derive(Default)]
 struct Entries {
     html: String,
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn careless_feeds_keep_what_they_can() {
-        // An ampersand alone, an entry and a title that are not closed, a text that is cut off inside of a tag.
+        // A bare ampersand, an unclosed entry and title, a text that is cut off inside a tag.
         check(
             "<rss><channel><title>A & B</title><item><title>Salt & pepper</title><description>&lt;p&gt;cut &lt;a href='/x</description></item>
             <item><title>Two<item><title>Three</title></item></channel>",

@@ -1,28 +1,28 @@
-//! The elements of an XML document one after another, however carelessly it is written.
+//! A lenient reader for the elements of an XML document.
 
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 
-/// An element begins, or ends.
+/// Start or end of an element.
 pub(super) enum Tag<'x> {
     Start(BytesStart<'x>),
-    /// With its name, without prefix.
+    /// End tag, by its name without prefix.
     End(Vec<u8>),
 }
 
-/// What stands inside an element.
+/// Content of an element.
 pub(super) struct Inner<'x> {
-    /// Its own text, with what XML escapes decoded.
+    /// Text with XML escapes decoded, that of nested elements included.
     pub(super) text: String,
-    /// Its source, where elements stand in it.
+    /// Source, if it contains elements.
     pub(super) markup: Option<&'x str>,
 }
 
-/// Reads a document. Errors end it: what came before stands.
+/// Reader for a document. A syntax error ends it; everything read before is kept.
 pub(super) struct Source<'x> {
     xml: &'x str,
     reader: Reader<&'x [u8]>,
-    /// The end of an element around one that was never closed.
+    /// End tag of a container, found while an unclosed element in it was read.
     pending: Option<Vec<u8>>,
 }
 
@@ -35,7 +35,7 @@ impl<'x> Source<'x> {
         Self { xml, reader, pending: None }
     }
 
-    /// The next tag.
+    /// Returns the next tag.
     pub(super) fn next(&mut self) -> Option<Tag<'x>> {
         if let Some(name) = self.pending.take() {
             return Some(Tag::End(name));
@@ -50,7 +50,8 @@ impl<'x> Source<'x> {
         }
     }
 
-    /// Reads the element that began last to its end, or to that of an element called one of `around`.
+    /// Reads the element that was started last up to its end tag, or to that of a container in `around` if it is
+    /// unclosed.
     pub(super) fn inner(&mut self, start: &BytesStart<'_>, around: &[&[u8]]) -> Inner<'x> {
         let begin = self.position();
         let (mut text, mut open, mut has_elements) = (String::new(), 0_usize, false);
@@ -86,7 +87,7 @@ impl<'x> Source<'x> {
     }
 }
 
-/// The value of an attribute by its name without prefix.
+/// Returns the value of an attribute by its name without prefix.
 pub(super) fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
     let mut attributes = start.attributes();
     let found = attributes
@@ -94,11 +95,11 @@ pub(super) fn attribute(start: &BytesStart<'_>, name: &str) -> Option<String> {
         .flatten()
         .find(|attribute| attribute.key.local_name().as_ref() == name.as_bytes())?;
     let value = found.decoded_and_normalized_value(XmlVersion::Implicit1_0, start.decoder());
-    // Where an ampersand stands for itself, all do.
+    // A value with a bare ampersand cannot be decoded; it is used as written.
     Some(value.map_or_else(|_| String::from_utf8_lossy(&found.value).into_owned(), std::borrow::Cow::into_owned))
 }
 
-/// Adds the character that a reference stands for. Those of HTML, which XML does not know, stay as they are.
+/// Appends the character of a reference. HTML references unknown to XML are kept as written.
 fn push_reference(text: &mut String, reference: &BytesRef<'_>) {
     if let Ok(Some(c)) = reference.resolve_char_ref() {
         text.push(c);

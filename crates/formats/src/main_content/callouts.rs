@@ -1,16 +1,16 @@
-//! Keeps callouts (notes, warnings) between kept blocks of a page that is no documentation.
+//! Retention of callouts (notes, warnings) between kept blocks, on pages other than documentation.
 
 use page::{Element, Index, Page, local_name};
 
 use super::outline::{Group, Outline};
 use crate::callout::CERTAIN_WORDS;
 
-/// Words of a note; what is longer is judged for itself.
+/// Limit on the words of a callout; a longer one is left to the model.
 const LONG: u32 = 250;
-/// Blocks of a note.
+/// Limit on the blocks of a callout.
 const MANY: usize = 40;
 
-/// Keeps every note that stands between blocks that are kept.
+/// Keeps every callout that stands between kept blocks.
 pub(crate) fn keep_callouts(page: &Page, outline: &Outline, chosen: &mut [bool]) {
     for group in outline.groups.iter().skip(1) {
         let part = group.first..group.end;
@@ -32,7 +32,7 @@ pub(crate) fn keep_callouts(page: &Page, outline: &Outline, chosen: &mut [bool])
     }
 }
 
-/// Whether the elements of a group say that it is a note.
+/// Whether an element of the group is marked as a callout.
 fn is_note(page: &Page, group: &Group) -> bool {
     let chain = std::iter::successors(Some(group.innermost), |&at| page.parent(at).filter(|_| at != group.element));
     chain.filter_map(|at: Index| page.element(at)).any(says_note)
@@ -57,7 +57,7 @@ fn says_note(element: &Element) -> bool {
         })
 }
 
-/// Classes that mean nothing else on the pages of the press and of shops, where `info`, `tip` and `callout` are promotion.
+/// Whether a class certainly means a callout. On news and shop pages `info`, `tip` and `callout` are promotion.
 fn is_callout(class: &str) -> bool {
     let mut words = class.split(|c: char| !c.is_ascii_alphanumeric());
     class.starts_with("alert-")
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
     use crate::content::{ContentOptions, content};
 
-    /// Blocks are kept whose text begins with `+`.
+    /// Blocks whose text begins with `+` are kept beforehand.
     fn check(html: &str, expect: &[bool]) {
         let page = Page::parse(html, &url::Url::parse("https://a.test/").unwrap());
         let options = ContentOptions { only_main_content: false, ..ContentOptions::default() };

@@ -1,26 +1,28 @@
-//! From how sure we are of each block to which blocks are kept: the cut that promises the best F1.
+//! The threshold on log-odds above which blocks are kept: the one with the largest expected F1.
 //!
-//! With probabilities `p` and words `w`, keeping the blocks above a cut finds `Σ p·w` wanted words among `Σ w` kept ones,
-//! of `Σ p·w` over all blocks. The cut with the largest expected F1 is near ½ where the page is clear and lower where it
-//! is not, so that uncertain pages lose little. (Nan Ye et al., Optimizing F-measure: a tale of two approaches, ICML 2012.)
+//! With probabilities `p` and words `w`, keeping the blocks above a threshold finds `Σ p·w` wanted words among `Σ w`
+//! kept ones, of `Σ p·w` over all blocks. The threshold with the largest expected F1 is near ½ on clear pages and lower
+//! on uncertain ones, which therefore lose little. (Nan Ye et al., Optimizing F-measure: a tale of two approaches, ICML
+//! 2012.)
 //!
-//! Blocks of one page are not wrong each by itself: a model that misjudges a page is too sure or too doubtful of all of
-//! it. So the expected F1 is the mean over [`SHIFTS`] of all log-odds of the page.
+//! Errors of the blocks of one page are correlated: a model that misjudges a page is too sure or too doubtful of all of
+//! it. Therefore the expected F1 is the mean over [`SHIFTS`] of all log-odds of the page.
 
-/// One block: the log-odds that it is content, and its words.
+/// The log-odds that a block is content, and its number of words.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Odds {
     pub(crate) odds: f32,
     pub(crate) words: u32,
 }
 
-/// What the model may be off by on a page as a whole, in log-odds, and how likely that is: three points with the mean and
-/// the spread of a normal distribution of deviation 1.6, the best by folds.
+/// Error of the model on a whole page, in log-odds, with its probability: three-point Gauss–Hermite quadrature (0 and
+/// ±√3·σ) of a normal distribution with σ = 1.6, which was the best value in cross-validation.
 const SHIFTS: [(f32, f32); 3] = [(-2.77, 1.0 / 6.0), (0.0, 2.0 / 3.0), (2.77, 1.0 / 6.0)];
 
-/// The smallest log-odds that is worth keeping. Below every block only when there is none.
+/// Returns the smallest log-odds that is worth keeping; −∞ if there are no blocks.
 pub(crate) fn cut(blocks: &[Odds]) -> f32 {
     let of = |block: &Odds| {
+        // A little more than zero, so that blocks without words do not make the F1 0 / 0.
         let words = block.words as f32 + 0.01;
         (block.odds, words, SHIFTS.map(|(shift, _)| words * probability(block.odds + shift)))
     };
@@ -61,11 +63,11 @@ mod tests {
         };
         check(&[], f32::NEG_INFINITY);
         check(&[(-3.0, 5)], -3.0);
-        // Clear: what is a little unlikely goes.
+        // A clear page: a slightly unlikely block goes.
         check(&[(4.0, 100), (3.0, 100), (-0.5, 20), (-4.0, 100)], 3.0);
-        // Unclear: the same block stays.
+        // An unclear page: the same block stays.
         check(&[(0.0, 10), (-0.5, 20), (-3.0, 10)], -0.5);
-        // Half of a page that may be content throughout is a worse guess than all of it.
+        // If the whole page may be content, half of it is a worse guess than all of it.
         check(&[(0.5, 100), (-1.0, 100)], -1.0);
     }
 }

@@ -1,9 +1,10 @@
-//! Pages with little prose: nothing to measure, so only what the markup itself calls navigation and the like is left out.
+//! Selection on pages with little prose: there is nothing to measure, so only blocks that the markup itself calls
+//! navigation and similar furniture are left out.
 
 use super::hints::{Hint, Hints};
 use super::outline::{Block, Outline};
 
-/// Marks that part a block from the content, wherever they stand above it.
+/// Hints of furniture; they count on every element above a block.
 const OUTSIDE: [Hint; 12] = [
     Hint::Nav,
     Hint::Navigation,
@@ -18,15 +19,15 @@ const OUTSIDE: [Hint; 12] = [
     Hint::SignUp,
     Hint::Hidden,
 ];
-/// A mark of furniture that covers more than this part of the letters outside of links is ignored.
+/// Share of the letters outside links above which a hint of furniture is ignored: it covers the content itself.
 const TOO_MUCH: f32 = 0.5;
-/// The box that the page calls its main part is believed from this part of those letters on.
+/// Share of those letters from which on the declared main part is trusted.
 const ENOUGH: f32 = 0.3;
 
-/// Which blocks the markup does not call noise; all of them when that would be none.
+/// Returns which blocks the markup does not call furniture; all of them if none would remain.
 pub(crate) fn chosen(outline: &Outline) -> Vec<bool> {
     let marks = marks(outline);
-    // Thirty links beside two sentences are no more than that.
+    // Letters of links do not count: thirty links weigh no more than the two sentences beside them.
     let letters = |part: &dyn Fn(Hints) -> bool| -> f32 {
         let those = outline.blocks.iter().zip(&marks).filter(|(_, marks)| part(**marks));
         those.map(|(block, _)| block.text.letters.saturating_sub(block.linked) as f32).sum()
@@ -50,12 +51,12 @@ pub(crate) fn chosen(outline: &Outline) -> Vec<bool> {
     if chosen.contains(&true) { chosen } else { vec![true; outline.blocks.len()] }
 }
 
-/// The header of an article holds its title and author, that of the page the way around the site.
+/// Whether a block is in the header of the site (navigation), not in that of an article (title and author).
 fn is_in_site_header(marks: Hints) -> bool {
     marks.has(Hint::Header) && ![Hint::Main, Hint::ArticleTag, Hint::Section].into_iter().any(|part| marks.has(part))
 }
 
-/// The marks of every block and of all above it.
+/// Returns the hints of every block, including those of all groups above it.
 fn marks(outline: &Outline) -> Vec<Hints> {
     let mut above: Vec<Hints> = Vec::with_capacity(outline.groups.len());
     for (at, group) in outline.groups.iter().enumerate() {

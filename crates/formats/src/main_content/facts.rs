@@ -1,9 +1,9 @@
-//! What a page says about itself, and what it is made of: hints to the kind of page that it is.
+//! Page-level features: metadata, URL and counts of elements, which indicate the kind of page.
 
 use page::{Index, Page, local_name};
 use url::Url;
 
-/// Facts of one page.
+/// Page-level features of one page.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) title: String,
@@ -22,13 +22,13 @@ pub(crate) struct Facts {
     images: f32,
     fields: f32,
     times: f32,
-    /// How often the page's data for machines speaks of each of [`TYPES`].
+    /// Number of mentions of each of [`TYPES`] in the page's JSON-LD.
     types: [f32; TYPES.len()],
     /// Position of its `og:type` in [`OPEN_GRAPH`], from 1.
     open_graph: f32,
 }
 
-/// Types of schema.org, in groups.
+/// Groups of schema.org types, with the name of their feature.
 const TYPES: [(&str, &[&str]); 6] = [
     (
         "type_article",
@@ -41,8 +41,9 @@ const TYPES: [(&str, &[&str]); 6] = [
     ("type_service", &["Organization", "Service", "LocalBusiness", "SoftwareApplication", "WebSite"]),
 ];
 const OPEN_GRAPH: [&str; 3] = ["website", "article", "product"];
-/// Bytes of a script that are looked at, and types in it.
+/// Limit on a JSON-LD script, in bytes.
 const MAX_SCRIPT: usize = 1 << 16;
+/// Limit on the types in one script.
 const MAX_TYPES: usize = 100;
 
 impl Facts {
@@ -75,7 +76,7 @@ impl Facts {
         facts
     }
 
-    /// Hands `out` the features of the page.
+    /// Passes the features of the page to `out`.
     pub(crate) fn write(&self, out: &mut impl FnMut(&'static str, f32)) {
         out("url_segments", self.segments);
         out("url_longest", self.longest_segment);
@@ -103,7 +104,7 @@ impl Facts {
         self.digits = url.path().bytes().filter(u8::is_ascii_digit).count() as f32;
     }
 
-    /// Reads the types only, and not the JSON around them: much of it is broken.
+    /// Counts the types by text search, without parsing the JSON: much of it is invalid.
     fn linked_data(&mut self, script: &str) {
         let mut end = script.len().min(MAX_SCRIPT);
         while !script.is_char_boundary(end) {
@@ -134,5 +135,5 @@ impl Facts {
     }
 }
 
-/// Bytes of a description; longer ones are not descriptions.
+/// Length limit of a description, in bytes; longer texts are not descriptions.
 const MAX_DESCRIPTION: usize = 4096;

@@ -1,4 +1,4 @@
-//! What is known of a block before it is judged: its text, its place, its neighbours, the groups around it, the page.
+//! The features of a block: its text, position, neighbours, surrounding groups, hints, and the page as a whole.
 
 use std::collections::HashMap;
 
@@ -9,39 +9,42 @@ use super::lexicon::Wording;
 use super::outline::{Block, Group, Outline};
 use super::passed::{Passed, border, passed};
 
-/// Distance to a hint that nothing around a block has.
+/// Distance to a hint that no surrounding group has; also the largest distance.
 const NOWHERE: u8 = 20;
-/// Groups above a block whose sums are features.
+/// Levels of groups above a block whose sums are features: dense near the block, where they differ most, sparse further
+/// up.
 const LEVELS: [usize; 5] = [0, 1, 2, 4, 7];
-/// Blocks before and after that are looked at together.
+/// Number of blocks before, and after, whose sums are features.
 const WINDOW: usize = 5;
 
-/// Sums that all features are read from.
+/// Precomputed sums from which all features are read.
 pub(crate) struct Features<'o> {
     outline: &'o Outline,
     facts: &'o Facts,
-    /// Sums over the blocks before each block, and over all.
+    /// Prefix sums: over the blocks before each block, and last over all.
     sums: Vec<Sum>,
-    /// Groups from a hint to each group, for every hint.
+    /// For each group, the number of levels up to the nearest group with each hint.
     distances: Vec<[u8; HINTS]>,
     repeated: Vec<Repeated>,
-    /// Prose directly in each group or its children.
+    /// Letters of prose in each group; [`mass()`] explains the weights.
     mass: Vec<f32>,
+    /// The group with the most mass.
     best: usize,
     wordings: &'o [Wording],
-    /// The last heading before each block, and what it is about.
+    /// The last heading before each block.
     headings: Vec<Option<usize>>,
+    /// The first `<h1>`; the number of blocks if there is none.
     first_title: usize,
-    /// The heading that is most like the page's title.
+    /// The heading most similar to the page's title; the number of blocks if there is none.
     named_title: usize,
     paths: HashMap<u64, Path>,
-    /// The first prose from the title on.
+    /// The first prose from the title on: the probable start of the content.
     start: usize,
     passed: Vec<Passed>,
     kin: Vec<Kin>,
 }
 
-/// Sums over all blocks in the same kind of place.
+/// Sums over all blocks with the same path.
 #[derive(Debug, Clone, Copy, Default)]
 struct Path {
     count: f32,
@@ -61,13 +64,13 @@ struct Sum {
     headings: f32,
 }
 
-/// Siblings that look the same.
+/// Sums over sibling groups with the same signature.
 #[derive(Debug, Clone, Copy, Default)]
 struct Repeated {
     count: f32,
     letters: f32,
     linked: f32,
-    /// The part of the parent that they fill.
+    /// Their share of the parent's letters.
     part: f32,
 }
 
@@ -103,9 +106,10 @@ impl<'o> Features<'o> {
         features
     }
 
-    /// The heading that is the title of the page: the one that is like its `<title>`, else the only `<h1>`.
+    /// Returns the heading that is the title of the page: the one similar to its `<title>`, else the only `<h1>`.
     pub(crate) fn title(&self) -> Option<usize> {
         let blocks = &self.outline.blocks;
+        // Without any <h1> this yields the number of blocks, which the filter at the end removes.
         let only =
             || blocks.iter().skip(self.first_title + 1).all(|block| block.heading != 1).then_some(self.first_title);
         (self.named_title < blocks.len())
@@ -114,12 +118,13 @@ impl<'o> Features<'o> {
             .filter(|&title| title < blocks.len())
     }
 
-    /// Whether the same sentences stood in a block before.
+    /// Whether an earlier block has the same sentences.
     pub(crate) fn is_copy(&self, at: usize) -> bool {
         self.wordings[at].is_copy
     }
 
-    /// Hands `out` the name and value of every feature of a block, always in the same order.
+    /// Passes the name and value of every feature of a block to `out`, always in the same order: the model knows
+    /// features by their position, so any change here requires training it again.
     pub(crate) fn write(&self, at: usize, mut out: impl FnMut(&'static str, f32)) {
         self.own(at, &mut out);
         self.place(at, &mut out);
@@ -203,7 +208,7 @@ impl<'o> Features<'o> {
         out("steps_to_best", self.steps_to_best(at));
     }
 
-    /// Groups from the group with the most prose up to one that holds the block.
+    /// Number of levels from the group with the most mass up to one that contains the block.
     fn steps_to_best(&self, at: usize) -> f32 {
         let groups = &self.outline.groups;
         let (mut group, mut steps) = (self.best, 0.0);
@@ -214,7 +219,7 @@ impl<'o> Features<'o> {
         steps
     }
 
-    /// Whether a heading stands in the group of the block or in the one above.
+    /// Whether a heading is in the group of the block or in the one above.
     fn same_part(&self, at: usize, heading: usize) -> bool {
         let groups = &self.outline.groups;
         let own = self.outline.blocks[at].group;
@@ -241,6 +246,7 @@ impl<'o> Features<'o> {
         let groups = &self.outline.groups;
         let total = self.sums[self.outline.blocks.len()];
         let mut group = self.outline.blocks[at].group;
+        // The root is its own parent: levels past it repeat its values, so that every block has all features.
         let mut most = Repeated::default();
         let mut most_at = 0.0;
         for level in 0..=LEVELS[LEVELS.len() - 1] {
@@ -257,7 +263,8 @@ impl<'o> Features<'o> {
                 out("around_mass", self.mass[group] / self.mass[self.best].max(1.0));
                 out("around_headings", sum.headings);
             }
-            // Comments and teasers repeat at some level above the block, which differs from site to site.
+            // Comments and teasers repeat at some level above the block, which differs from site to site: take the
+            // level with the most repetitions.
             if self.repeated[group].count > most.count && self.repeated[group].count >= 3.0 {
                 most = self.repeated[group];
                 most_at = level as f32;
@@ -274,7 +281,7 @@ impl<'o> Features<'o> {
         out("last_in_group", f32::from(u8::from(groups[own].end == at + 1)));
     }
 
-    /// How near every hint is.
+    /// The distance to every hint.
     fn marks(&self, at: usize, out: &mut impl FnMut(&'static str, f32)) {
         let block = &self.outline.blocks[at];
         let distances = &self.distances[block.group];
@@ -284,7 +291,7 @@ impl<'o> Features<'o> {
         }
     }
 
-    /// How the block lies to where the content seems to begin.
+    /// Features relative to the probable start of the content.
     fn behind_start(&self, at: usize, out: &mut impl FnMut(&'static str, f32)) {
         out("topic", f32::from(self.wordings[at].topic as u8));
         out("from_start", (at as f32 - self.start as f32).clamp(-200.0, 200.0));
@@ -319,6 +326,7 @@ impl<'o> Features<'o> {
         self.facts.write(out);
     }
 
+    /// Returns the sums over a range of blocks.
     fn between(&self, first: usize, end: usize) -> Sum {
         let (a, b) = (self.sums[first], self.sums[end]);
         Sum {
@@ -333,7 +341,7 @@ impl<'o> Features<'o> {
 }
 
 fn sums(blocks: &[Block]) -> Vec<Sum> {
-    // Running sums, so that any range of blocks costs two look-ups.
+    // Prefix sums: any range of blocks costs two look-ups.
     let mut sums = Vec::with_capacity(blocks.len() + 1);
     let mut sum = Sum::default();
     sums.push(sum);
@@ -357,7 +365,8 @@ fn linked(block: &Block) -> f32 {
 }
 
 fn named_title(blocks: &[Block], wordings: &[Wording]) -> usize {
-    // A long heading like the title says more than a single word of it. From the end, so that of equals the first wins.
+    // A long heading that resembles the title is better evidence than a single word of it, hence the weight by words.
+    // max_by returns the last maximum; in reverse order that is the first heading.
     let likeness = |at: usize| wordings[at].like_title * (blocks[at].text.words.min(12) as f32).sqrt();
     let headings = (0..blocks.len()).filter(|&at| blocks[at].heading > 0 && wordings[at].like_title > 0.3);
     headings.rev().max_by(|&a, &b| likeness(a).total_cmp(&likeness(b))).unwrap_or(blocks.len())
@@ -381,7 +390,7 @@ fn paths(blocks: &[Block]) -> HashMap<u64, Path> {
 fn distances(groups: &[Group]) -> Vec<[u8; HINTS]> {
     let mut found: Vec<[u8; HINTS]> = Vec::with_capacity(groups.len());
     for (at, group) in groups.iter().enumerate() {
-        // Parents come before their children, so the distances above are known.
+        // Parents come before their children, so the parent's distances are known.
         let mut own = if at == 0 { [NOWHERE; HINTS] } else { found[group.parent] };
         for (hint, distance) in own.iter_mut().enumerate() {
             *distance = if group.hints.bit(hint) { 0 } else { (*distance + 1).min(NOWHERE) };
@@ -401,6 +410,7 @@ fn repeated(groups: &[Group], sums: &[Sum]) -> Vec<Repeated> {
     }
     let of = |at: usize, group: &Group| {
         let (count, letters, linked) = kinds.get(&(group.parent, group.signature)).copied().unwrap_or_default();
+        // The share of the parent's letters that all groups with this signature have together.
         let parent = &groups[group.parent];
         let whole = sums[parent.end].letters - sums[parent.first].letters;
         let part = letters / whole.max(1.0);
@@ -412,14 +422,14 @@ fn repeated(groups: &[Group], sums: &[Sum]) -> Vec<Repeated> {
     groups.iter().enumerate().map(|(at, group)| of(at, group)).collect()
 }
 
-/// Prose counts for the group that holds it and, by half, for the one above.
+/// Returns the mass of each group: the letters of prose directly in it, plus half of those in its children.
 fn mass(outline: &Outline) -> Vec<f32> {
     let groups = &outline.groups;
     let mut mass = vec![0.0; groups.len().max(1)];
     for (at, block) in outline.blocks.iter().enumerate().filter(|(_, block)| block.is_prose()) {
         let letters = block.text.letters as f32;
         let own = &groups[block.group];
-        // A paragraph alone in its box says nothing about the box, so it counts for the one around it.
+        // A box with a single paragraph is only a wrapper, so the paragraph counts for the group around it.
         let alone = own.first == at && own.end == at + 1;
         let near = if alone { own.parent } else { block.group };
         mass[near] += letters;

@@ -1,10 +1,10 @@
-//! What the author of a page says about an element: its tag, its role, and the words in its class and id.
+//! Hints in the markup of an element: its tag, role, microdata, and the words in its class and id.
 
 use page::{Element, local_name};
 
 use crate::elements::{COLLAPSED, holds_footnotes};
 
-/// One thing that markup can say about an element and all below it.
+/// Hint of the markup about an element and its descendants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(crate) enum Hint {
@@ -52,15 +52,15 @@ pub(crate) enum Hint {
     Time,
 }
 
-/// How many kinds of hints there are.
+/// Number of hints.
 pub(crate) const HINTS: usize = Hint::Time as usize + 1;
 
-/// A set of hints.
+/// A set of hints, one bit each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Hints(u64);
 
 impl Hints {
-    /// The hints by number, for features.
+    /// Names of the hints in their order, for features.
     #[rustfmt::skip]
     pub(crate) const NAMES: [&str; HINTS] = [
         "navigation", "top", "bottom", "side", "share", "related", "comment", "advert", "popup", "sign up", "byline", "hidden", "article",
@@ -90,13 +90,13 @@ impl Hints {
     }
 }
 
-/// Bytes of class and id that are looked at.
+/// Limit on a class or id attribute, in bytes; the rest is ignored.
 const MAX_NAMES: usize = 200;
 
-/// Everything that `element` says about itself.
+/// Returns the hints in the markup of `element`.
 pub(crate) fn hints(element: &Element) -> Hints {
     let mut found = Hints::default();
-    // One that is open stands on the page like any other box.
+    // An open dialog is part of the page like any other box.
     let is_open_dialog = element.name.local == local_name!("dialog") && element.attr("open").is_some();
     if !is_open_dialog {
         by_tag(element, &mut found);
@@ -119,7 +119,7 @@ pub(crate) fn hints(element: &Element) -> Hints {
             _ => {}
         }
     }
-    // Hidden text that a control of a rendered page opens.
+    // Collapsed text: the reader opens it with a control.
     if found.has(Hint::Hidden) && element.attr(COLLAPSED).is_some() {
         found.remove(Hint::Hidden);
     }
@@ -178,7 +178,7 @@ fn by_property(property: &str, found: &mut Hints) {
     }
 }
 
-/// The last part of a schema.org address.
+/// Adds the hint for the last segment of a schema.org URL.
 fn by_type(kind: &str, found: &mut Hints) {
     let hint = match kind.rsplit('/').next().unwrap_or_default() {
         "Comment" | "UserComments" => Hint::Comment,
@@ -194,7 +194,7 @@ fn by_type(kind: &str, found: &mut Hints) {
     found.add(hint);
 }
 
-/// Whether the declarations of an element say that it is not shown.
+/// Whether a `style` attribute hides the element.
 pub(super) fn hides(style: &str) -> bool {
     style.split(';').filter_map(|declaration| declaration.split_once(':')).any(|(name, value)| {
         let (name, value) = (name.trim(), value.trim());
@@ -218,7 +218,8 @@ fn by_names(names: &str, is_open_dialog: bool, found: &mut Hints) {
     }
 }
 
-/// `site-mainNav__item` → site, main, Nav, item. Utility classes (`md:hidden`) do not count.
+/// Splits class names into words: `site-mainNav__item` → site, main, Nav, item. Utility classes (`md:hidden`) are
+/// skipped.
 fn words(names: &str) -> impl Iterator<Item = &str> {
     names
         .split_ascii_whitespace()
@@ -236,6 +237,7 @@ fn words(names: &str) -> impl Iterator<Item = &str> {
         })
 }
 
+/// Length limit of a word in bytes: the longest in [`WORDS`] fits, so lower-casing needs no allocation.
 const MAX_WORD: usize = 16;
 
 fn of_word(word: &str) -> Option<Hint> {
@@ -247,7 +249,7 @@ fn of_word(word: &str) -> Option<Hint> {
     WORDS.binary_search_by(|(known, _)| known.as_bytes().cmp(lower)).ok().map(|at| WORDS[at].1)
 }
 
-/// Words that authors use, sorted.
+/// Words in class names and ids with their hints, sorted for binary search.
 #[rustfmt::skip]
 const WORDS: [(&str, Hint); 361] = [
     ("accordion", Hint::Fold), ("action", Hint::Control), ("actions", Hint::Control), ("ad", Hint::Advert),

@@ -1,14 +1,14 @@
-//! What the chosen blocks mean for the tree: which elements, texts and images leave the content.
+//! Removal of elements, texts and images from the content by the chosen blocks.
 
 use page::{Index, LocalName, Page, local_name};
 
 use super::outline::Outline;
 use crate::content::Content;
 
-/// An image stays where at least this part of the text around it stays.
+/// Share of the surrounding text that must be kept for an image to be kept.
 const COMPANY: f32 = 0.5;
 
-/// Removes everything that is not in `chosen` (one flag for each block).
+/// Removes everything that is not in `chosen`, which has a flag for each block.
 pub(crate) fn keep(content: &mut Content, outline: &Outline, chosen: &[bool]) {
     let kept = kept_letters(outline, chosen);
     let part = |group: usize| {
@@ -29,7 +29,7 @@ pub(crate) fn keep(content: &mut Content, outline: &Outline, chosen: &[bool]) {
     remove_lonely_images(content, outline, part);
 }
 
-/// Letters kept and all letters before each block, and of all.
+/// Returns prefix sums of the kept letters and of all letters.
 fn kept_letters(outline: &Outline, chosen: &[bool]) -> Vec<(u32, u32)> {
     let mut sums = Vec::with_capacity(outline.blocks.len() + 1);
     let (mut kept, mut all) = (0, 0);
@@ -43,7 +43,7 @@ fn kept_letters(outline: &Outline, chosen: &[bool]) -> Vec<(u32, u32)> {
     sums
 }
 
-/// Images, players and rules have no text of their own; they stay where most of what is around them stays.
+/// Removes images, players, rules and similar elements without text, unless most of the text around them is kept.
 fn remove_lonely_images(content: &mut Content, outline: &Outline, part: impl Fn(usize) -> f32) {
     let page = content.page();
     let mut open: Vec<usize> = Vec::new();
@@ -77,7 +77,7 @@ fn is_wordless(name: &LocalName) -> bool {
     )
 }
 
-/// The smallest element that can stand alone and holds all chosen blocks.
+/// Returns the smallest element that can stand alone and contains all chosen blocks.
 pub(crate) fn root(page: &Page, outline: &Outline, chosen: &[bool]) -> Index {
     let first = chosen.iter().position(|&chosen| chosen).unwrap_or(0);
     let last = chosen.iter().rposition(|&chosen| chosen).unwrap_or(0);
@@ -87,7 +87,7 @@ pub(crate) fn root(page: &Page, outline: &Outline, chosen: &[bool]) -> Index {
     std::iter::once(innermost).chain(page.ancestors(innermost)).find(|&index| may_stand_alone(page, index)).unwrap_or(0)
 }
 
-/// Lists, tables and text-level elements lose their meaning without what is around them.
+/// Whether an element keeps its meaning without its ancestors; parts of lists and tables and inline elements do not.
 fn may_stand_alone(page: &Page, index: Index) -> bool {
     matches!(
         page.name(index),

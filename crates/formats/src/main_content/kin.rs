@@ -1,28 +1,28 @@
-//! Groups that look the same and stand side by side: posts, comments, cards, articles of an endless page.
+//! Sibling groups with the same signature ("kin"): posts, comments, cards, articles of an endless page.
 
 use std::collections::HashMap;
 
 use super::outline::Outline;
 
-/// The place of a group among its kin.
+/// Features of a group among its kin.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Kin {
-    /// How many there are, with the group itself.
+    /// Number of kin, including the group itself.
     count: f32,
-    /// How many stand before it.
+    /// Number of kin before it.
     before: f32,
-    /// Prose of the first, of all before, of the group itself and of all.
+    /// Letters of prose: of the first, of all before the group, of the group itself, and of all.
     first: f32,
     earlier: f32,
     own: f32,
     all: f32,
-    /// Whether the group holds the start of the content, and whether one of its kin does.
+    /// Whether the group contains the start of the content, and whether any of its kin does.
     holds_start: bool,
     start_among: bool,
 }
 
 impl Kin {
-    /// Hands `out` the features.
+    /// Passes the features to `out`.
     pub(crate) fn write(&self, out: &mut impl FnMut(&'static str, f32)) {
         out("kin", self.count);
         out("kin_before", self.before);
@@ -34,8 +34,8 @@ impl Kin {
     }
 }
 
-/// For every group, the kin with the most prose that it or a group around it has. `prose` counts the letters of prose
-/// between two blocks.
+/// Returns for every group the kin with the most prose, of the group itself or of one around it. `prose` counts the
+/// letters of prose between two blocks.
 pub(crate) fn kin(outline: &Outline, start: usize, prose: impl Fn(usize, usize) -> f32) -> Vec<Kin> {
     let mut kinds: HashMap<(usize, u64), Kin> = HashMap::new();
     let mut found: Vec<Kin> = Vec::with_capacity(outline.groups.len());
@@ -63,7 +63,7 @@ pub(crate) fn kin(outline: &Outline, start: usize, prose: impl Fn(usize, usize) 
         let kind = kinds.get(&(group.parent, group.signature)).copied().unwrap_or_default();
         let own = Kin { count: kind.count, all: kind.all, start_among: kind.start_among, ..found[at] };
         let around = found[group.parent];
-        // The groups above are done: parents stand before their children.
+        // Parents come before their children, so `found` is final for the group above.
         found[at] = if own.count > 1.0 && own.all > around.all { own } else { around };
     }
     found

@@ -1,4 +1,4 @@
-//! What the words of a block say: stock phrases of the web, the page's own title and description, repetitions.
+//! Lexical features of a block: stock phrases of the web, similarity to the page's title and description, repetitions.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, Hasher};
@@ -10,23 +10,23 @@ use page::Page;
 use super::facts::Facts;
 use super::outline::Outline;
 
-/// What is known of a block's words. Parts are of its first words, 0 to 1.
+/// Lexical features of a block. Shares are of its first words, from 0 to 1.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Wording {
-    /// Part that is stock: share, subscribe, cookies, related, sign in …
+    /// Share of stock words: share, subscribe, cookies, related, sign in …
     pub(crate) stock: f32,
-    /// Part that stands in the page's title too.
+    /// Share of words that are also in the page's title.
     pub(crate) like_title: f32,
-    /// Part that stands in the page's description too.
+    /// Share of words that are also in the page's description.
     pub(crate) like_description: f32,
-    /// How often the same words stood before.
+    /// Number of earlier blocks with the same words.
     pub(crate) repeats: u8,
-    /// Whether it is a sentence or more, and the same stood before.
+    /// Whether the block is at least a sentence, and an earlier block has the same text.
     pub(crate) is_copy: bool,
     pub(crate) topic: Topic,
 }
 
-/// What a few words by themselves announce.
+/// Topic that a few words announce.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Topic {
     #[default]
@@ -39,16 +39,16 @@ pub(crate) enum Topic {
     Reply,
 }
 
-/// Words of a block that are looked at.
+/// Number of words of a block that are read.
 const COMPARED: usize = 14;
-/// Words of a block that can announce something.
+/// Limit on the words of a block that can announce a topic.
 const FEW: u32 = 7;
-/// Words of a block that is not the same as another by chance.
+/// Least words of a block that equals another one not by chance.
 const SENTENCE: u32 = 6;
-/// Blocks with more words are not compared with stock phrases, the title and each other.
+/// Limit on the words of a block that is compared with stock phrases, the title and other blocks.
 const SHORT: u32 = 30;
 
-/// Reads the words of all blocks.
+/// Returns the lexical features of all blocks.
 pub(crate) fn wordings(page: &Page, outline: &Outline, facts: &Facts) -> Vec<Wording> {
     let (title, description) = (hashes(&facts.title), hashes(&facts.description));
     let mut seen: HashMap<u64, u8> = HashMap::new();
@@ -76,7 +76,7 @@ pub(crate) fn wordings(page: &Page, outline: &Outline, facts: &Facts) -> Vec<Wor
     found
 }
 
-/// Reads the first words of a block without allocating for each.
+/// Reader for the first words of a block; its buffers are reused for all blocks.
 #[derive(Default)]
 struct Reader {
     text: String,
@@ -112,15 +112,16 @@ impl Reader {
                 self.topic = mark.topic.unwrap_or(self.topic);
             }
             self.words.push(hash);
+            // The rotation makes the hash depend on the order of the words.
             self.hash = self.hash.rotate_left(7) ^ hash;
         }
     }
 }
 
-/// Bytes that surely hold [`COMPARED`] words.
+/// Bytes of text that practically always contain [`COMPARED`] words.
 const ENOUGH: usize = 400;
 
-/// Sorted.
+/// Returns the hashes of all words, sorted for binary search.
 fn hashes(text: &str) -> Vec<u64> {
     let mut hashes: Vec<u64> = split(text).map(|word| hash(&word.to_lowercase())).collect();
     hashes.sort_unstable();
@@ -135,14 +136,15 @@ fn split(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// What a word by itself says.
+/// Meaning of a single word.
 #[derive(Default)]
 struct Mark {
     is_stock: bool,
     topic: Option<Topic>,
 }
 
-/// Takes keys that are hashes for what they are. Only for a table that no page adds to.
+/// A hasher for keys that are hashes already. Not safe against collisions by untrusted input, so only for a table with
+/// constant keys.
 #[derive(Default)]
 struct AsIs(u64);
 
@@ -162,7 +164,7 @@ impl Hasher for AsIs {
 
 type Marks = HashMap<u64, Mark, BuildHasherDefault<AsIs>>;
 
-/// [`STOCK`] and [`TOPICS`] by the hash of the word, which is there anyway.
+/// [`STOCK`] and [`TOPICS`] by the hash of the word, which the reader computes anyway.
 static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     let mut marks = Marks::default();
     for word in STOCK {
@@ -174,7 +176,7 @@ static MARKS: LazyLock<Marks> = LazyLock::new(|| {
     marks
 });
 
-/// Words of phrases that pages of all kinds share, in the languages that the web is mostly in; sorted.
+/// Words of phrases common to all kinds of pages, in the most frequent languages of the web; sorted.
 #[rustfmt::skip]
 const STOCK: [&str; 297] = [
     "abo", "abonner", "abonnieren", "about", "account", "accueil", "acheter", "ad", "add", "ads", "advertisement",
@@ -207,7 +209,7 @@ const STOCK: [&str; 297] = [
     "weitere", "weiterlesen", "werbung", "whatsapp", "wishlist", "written", "youtube", "zeigen", "zurück", "ähnliche",
 ];
 
-/// Words that announce comments, other pages, or an answer to a comment; sorted.
+/// Words that announce comments, related pages, or a reply to a comment; sorted.
 #[rustfmt::skip]
 const TOPICS: [(&str, Topic); 101] = [
     ("also", Topic::Related), ("antworten", Topic::Reply), ("articles", Topic::Related), ("articoli", Topic::Related),

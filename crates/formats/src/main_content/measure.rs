@@ -1,4 +1,4 @@
-//! What can be counted in a piece of text.
+//! Counts of letters, words and punctuation in text.
 
 /// Counts of one block of text.
 #[derive(Debug, Clone, Default)]
@@ -6,7 +6,7 @@ pub(crate) struct Text {
     /// Characters that are not white space.
     pub(crate) letters: u32,
     pub(crate) words: u32,
-    /// Commas and the like.
+    /// Commas and semicolons.
     pub(crate) commas: u32,
     /// Ends of sentences.
     pub(crate) stops: u32,
@@ -18,18 +18,18 @@ pub(crate) struct Text {
     in_word: bool,
 }
 
-/// ASCII characters that are counted in one sum, so that none of its fields overflows.
+/// Limit on the ASCII characters that are counted in one sum, so that none of its fields overflows.
 const MAX_RUN: usize = (1 << FIELD) - 1;
-/// Bits of a field of that sum.
+/// Width of a field of the sum, in bits: five fields of 12 bits fit into 64.
 const FIELD: u32 = 12;
-/// The fields, from the lowest bits on.
+/// Offsets of the fields, in bits.
 const LETTERS: u32 = 0;
 const UPPER: u32 = FIELD;
 const DIGITS: u32 = FIELD * 2;
 const COMMAS: u32 = FIELD * 3;
 const STOPS: u32 = FIELD * 4;
 
-/// What each ASCII character adds to the sum.
+/// The summand of each ASCII character: 1 in each field that counts it.
 const KINDS: [u64; 128] = {
     let mut kinds = [0; 128];
     let mut byte = 0;
@@ -48,7 +48,7 @@ const KINDS: [u64; 128] = {
 };
 
 impl Text {
-    /// Adds text that follows directly.
+    /// Adds text that follows directly: a word may continue from the previous text.
     pub(crate) fn add(&mut self, text: &str) {
         let mut rest = text;
         while !rest.is_empty() {
@@ -61,12 +61,14 @@ impl Text {
         }
     }
 
-    /// Most text by far, so all of it is counted without a branch.
+    /// Adds ASCII text. Most text is ASCII, so it is counted without branches, all counts in one sum.
     fn add_ascii(&mut self, text: &str) {
         let (mut sum, mut words, mut in_word) = (0, 0, u64::from(self.in_word));
         for byte in text.bytes() {
+            // The mask makes the index provably valid, which removes the bounds check.
             let kind = KINDS[usize::from(byte & 0x7f)];
             sum += kind;
+            // Bit 0 is set for all but white space: a word begins where it is set and was not before.
             words += kind & !in_word & 1;
             in_word = kind & 1;
         }
@@ -94,7 +96,7 @@ impl Text {
             self.first = c;
         }
         self.letters += 1;
-        // Scripts without spaces: a character is about half a word.
+        // Scripts without spaces (CJK): a character counts as about half a word.
         let wide = c >= '\u{2e80}';
         self.words += u32::from(!self.in_word || wide && self.letters.is_multiple_of(2));
         self.in_word = true;
@@ -106,7 +108,7 @@ impl Text {
         }
     }
 
-    /// Whether it reads like a sentence.
+    /// Whether the text reads like a sentence.
     pub(crate) fn is_prose(&self) -> bool {
         self.words >= 8 && (self.stops > 0 || self.commas > 0)
     }

@@ -1,10 +1,10 @@
-//! Main content: every block of text is scored by a small trained model, and the best cut is kept.
+//! Main content: a small trained model scores every block of text, and blocks above a threshold are kept.
 //!
-//! [`outline`] reads the page as blocks and groups, [`features`] says what is known of each block (with [`hints`] from
-//! the markup, [`lexicon`] from the words, [`facts`] from what the page declares, [`kin`] from what looks alike, [`passed`]
-//! from what stands before), [`model`] turns that into odds, [`cut`]
-//! decides how sure is sure enough, [`keep`] applies it to the tree. Small pages are left to [`declared`], and pages of
-//! documentation to [`manual`], where the page's own marks say more than the model.
+//! [`outline`] reads the page as blocks and groups; [`features`] describes each block (with [`hints`] from the markup,
+//! [`lexicon`] from the words, [`facts`] from the page, [`kin`] from similar siblings, [`passed`] from the blocks
+//! before); [`model`] turns the features into log-odds; [`cut`] chooses the threshold; [`keep`] applies the choice to
+//! the tree. Small pages are left to [`declared`], and documentation to [`manual`]: there the markup is better evidence
+//! than the model.
 
 mod callouts;
 mod cut;
@@ -34,26 +34,30 @@ use self::hints::Hint;
 use self::outline::{Block, Kind, Outline};
 use crate::content::Content;
 
-/// Letters of prose below which a page is too poor to be measured …
+/// Letters of prose below which a page is too small for the model.
 const SPARSE: u32 = 140;
-/// … and those of a page with fewer blocks than [`FEW`], on which navigation cannot hide.
+/// Letters of prose below which a page with fewer blocks than [`FEW`] is too small: its navigation is easy to
+/// recognise.
 const SHORT: u32 = 1500;
+/// Number of blocks below which [`SHORT`] applies.
 const FEW: usize = 40;
-/// Added to the odds before the cut: a reader is hurt more by a page of menus than by a missing aside.
+/// Added to the log-odds before the threshold is chosen: menus in the result hurt more than a missing aside. The value
+/// is measured (docs/QUALITY.md).
 const CAUTION: f32 = -0.6;
-/// Odds below which a block is noise even in a part that the caller chose.
+/// Log-odds below which a block is removed even from a part that the caller selected.
 const CERTAIN_NOISE: f32 = -2.9;
-/// Blocks that are scored together. Neighbours have much in common, which is looked at once.
+/// Number of blocks that are scored together. Features of neighbours are similar, so the model is reduced once for all.
 const TOGETHER: usize = 128;
-/// The part of the way from the odds of a block to those of its kind of place that is gone.
+/// Share by which the log-odds of a block move towards the mean of the blocks with its path; measured
+/// (docs/QUALITY.md).
 const TOGETHERNESS: f32 = 0.25;
-/// Taken off the odds of sentences that the page has said before.
+/// Subtracted from the log-odds of sentences that repeat an earlier block; measured (docs/QUALITY.md).
 const SAID_BEFORE: f32 = 2.5;
-/// A table is judged as one, unless it holds more than this part of the page, as tables for layout do.
+/// Share of the page's words above which a table is for layout and is not judged as a whole.
 const LAYOUT: f32 = 0.6;
 
-/// Reduces `content` to its main part. `free` says that the part may be chosen; otherwise the caller chose it, and only
-/// certain noise is removed from it.
+/// Reduces `content` to its main part. If `free` is false, the caller selected the part, and only certain noise is
+/// removed from it.
 pub(crate) fn keep_main(content: &mut Content, free: bool) {
     let page = content.page();
     if is_fragment(page) {
@@ -81,13 +85,13 @@ pub(crate) fn keep_main(content: &mut Content, free: bool) {
     }
 }
 
-/// A document without a head and without navigation is a part of a page that somebody cut out: nothing to choose from.
+/// Whether the document is a fragment, without a head and without navigation: all of it is content.
 fn is_fragment(page: &Page) -> bool {
     page.first(&local_name!("head")).is_none_or(|head| page.children(head).all(|child| page.name(child).is_none()))
         && page.first(&local_name!("nav")).or_else(|| page.first(&local_name!("footer"))).is_none()
 }
 
-/// Too little to measure: the model has learnt from pages that are worth reading.
+/// Whether the page has too little prose for the model, which was trained on larger pages.
 fn is_small(outline: &Outline) -> bool {
     let prose: u32 = outline.blocks.iter().filter(|block| block.text.is_prose()).map(|block| block.text.letters).sum();
     prose < SPARSE || prose < SHORT && outline.blocks.len() < FEW
@@ -101,13 +105,13 @@ fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
     let mut rows = Vec::new();
     for (at, blocks) in outline.blocks.chunks(TOGETHER).enumerate() {
         if page.stop().is_set() {
-            // Nobody waits for the result any more, so any will do.
+            // The caller has gone away: the result is discarded.
             return vec![true; outline.blocks.len()];
         }
         rows.clear();
         for block in 0..blocks.len() {
             features.write(at * TOGETHER + block, |_, value| rows.push(value));
-            // All rows are as wide as the first.
+            // All rows have the width of the first, which is known only after writing it.
             rows.reserve(rows.len() / (block + 1) * (blocks.len() - block - 1));
         }
         scores.extend(model::scores(&rows, rows.len() / blocks.len()));
@@ -115,7 +119,7 @@ fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
     choose(outline, &features, &scores, CAUTION, free)
 }
 
-/// The blocks that are kept, from the log-odds that the model gives each, plus `caution`.
+/// Returns which blocks are kept, by the log-odds of the model plus `caution`.
 fn choose(outline: &Outline, features: &Features, scores: &[f32], caution: f32, free: bool) -> Vec<bool> {
     let of = |(block, score): (&Block, &f32)| Odds { odds: score + caution, words: block.text.words };
     let mut odds: Vec<Odds> = outline.blocks.iter().zip(scores).map(of).collect();
@@ -132,7 +136,8 @@ fn choose(outline: &Outline, features: &Features, scores: &[f32], caution: f32, 
     chosen
 }
 
-/// Blocks in the same kind of place are mostly all content or all not: each is moved towards the mean of its kind.
+/// Moves the log-odds of each block towards the mean of all blocks with its path: mostly all of them are content or
+/// none.
 fn draw_together(outline: &Outline, odds: &mut [Odds]) {
     let weight = |block: &Odds| block.words as f32 + 0.5;
     let mut sums: HashMap<u64, (f32, f32)> = HashMap::new();
@@ -147,7 +152,8 @@ fn draw_together(outline: &Outline, odds: &mut [Odds]) {
     }
 }
 
-/// What a page says again is mostly help, terms or the same card for other screens. Cells and lines of code may be equal.
+/// Lowers the log-odds of repeated sentences: mostly help texts, terms, or the same card for other screen sizes. Table
+/// cells and code may repeat.
 fn doubt_copies(outline: &Outline, features: &Features, odds: &mut [Odds]) {
     for (at, (block, own)) in outline.blocks.iter().zip(odds).enumerate() {
         if features.is_copy(at) && !matches!(block.kind, Kind::Cell | Kind::Code) {
@@ -156,7 +162,7 @@ fn doubt_copies(outline: &Outline, features: &Features, odds: &mut [Odds]) {
     }
 }
 
-/// Half a table is useless: its blocks are all given their mean odds.
+/// Gives all blocks of a table their mean log-odds: half a table is useless.
 fn judge_tables_whole(outline: &Outline, odds: &mut [Odds]) {
     let words = |odds: &[Odds]| odds.iter().map(|block| block.words as f32 + 0.5).sum::<f32>();
     let all = words(odds);
@@ -164,6 +170,7 @@ fn judge_tables_whole(outline: &Outline, odds: &mut [Odds]) {
     for group in outline.groups.iter().filter(|group| group.hints.has(Hint::Table)) {
         let part = group.first..group.end;
         let here = words(&odds[part.clone()]);
+        // Tables inside a table that was judged are part of it.
         if group.first < behind || here > LAYOUT * all {
             continue;
         }
@@ -173,7 +180,8 @@ fn judge_tables_whole(outline: &Outline, odds: &mut [Odds]) {
     }
 }
 
-/// The title of the page: of two that stand outside of its main part and over the text of it, the one inside.
+/// Returns the title of the page. If `title` is before the main part, and that has a single `<h1>` of its own before
+/// its text, that one is the title.
 fn own_title(outline: &Outline, title: Option<usize>) -> Option<usize> {
     let main = outline.groups.iter().find(|group| group.hints.has(Hint::Main));
     let outside = main.filter(|main| title.is_none_or(|title| title < main.first));
@@ -184,21 +192,21 @@ fn own_title(outline: &Outline, title: Option<usize>) -> Option<usize> {
     own.or(title)
 }
 
-/// A reader expects the title of the page, and a heading over what stands below it.
+/// Keeps the title of the page, and every heading directly above kept blocks.
 fn add_titles(outline: &Outline, title: Option<usize>, chosen: &mut [bool]) {
     let last = chosen.iter().rposition(|&chosen| chosen).unwrap_or(0);
     if let Some(title) = title.filter(|&title| title <= last) {
         chosen[title] = true;
     }
     let is_heading = |block: &Block| block.heading > 1;
-    // From the end, so that headings above a heading that is kept are kept as well.
+    // Backwards, so that headings above a kept heading are kept as well.
     for at in (1..chosen.len()).rev() {
         let group = &outline.groups[outline.groups[outline.blocks[at - 1].group].parent];
         chosen[at - 1] |= chosen[at] && is_heading(&outline.blocks[at - 1]) && group.holds(at);
     }
 }
 
-/// The names of the features, in the order in which [`Features::write`](features::Features::write) tells them. Names may repeat.
+/// Returns the names of the features, in the order of [`Features::write`](features::Features::write). Names may repeat.
 #[cfg(any(test, feature = "training"))]
 fn names() -> Vec<&'static str> {
     let Ok(url) = url::Url::parse("http://localhost/") else { return Vec::new() };
@@ -242,7 +250,7 @@ mod tests {
         };
         check(&format!("<h1>Saw</h1><p>{prose}"), 1);
         check(&format!("<p>Tools</p><div><h1>Saw</h1><p>{prose}</div><h2>Blade</h2>"), 2);
-        // Chapters of one page, what is quoted, and a page that has no title in its main part.
+        // Several chapters on one page, a quoted title, and a main part without a title.
         check(&format!("<h1>Saw</h1><p>{prose}<h1>Plane</h1><p>{prose}"), 0);
         check(&format!("<p>{prose}<blockquote><h1>Saw</h1></blockquote>"), 0);
         check(&format!("<h2>Saw</h2><p>{prose}"), 0);

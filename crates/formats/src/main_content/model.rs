@@ -1,24 +1,25 @@
-//! The model that tells content from the rest: decision trees whose answers are added up.
+//! The model that separates content from the rest: gradient-boosted decision trees, whose leaves are summed.
 //!
-//! model.txt is written by `cargo xtask train`. After comments, it has a line of the names of the features in the order
-//! in which they are given, a line of the base, and a line for each tree: `feature<threshold` for a node, then what is
-//! below it where that holds, then what is below it where not; a number alone is a leaf. It holds for equal values too.
+//! model.txt is written by `cargo xtask train`. After comments, it has a line with the names of the features in their
+//! order, a line with the base score, and a line for each tree in prefix notation: `feature<threshold` is a node,
+//! followed by its subtree for values up to and including the threshold, then by the one for larger values; a bare
+//! number is a leaf.
 
 use std::sync::LazyLock;
 
-/// How much speaks for each block being content: log-odds. A row of `width` features for each, as
-/// [`Features::write`](super::features::Features::write) tells them, in that order.
+/// Returns the log-odds that each block is content. `rows` has `width` features for each block, in the order of
+/// [`Features::write`](super::features::Features::write).
 pub(crate) fn scores(rows: &[f32], width: usize) -> Vec<f32> {
     let model = MODEL.within(&ranges(rows, width));
     rows.chunks_exact(width).map(|row| model.score(row)).collect()
 }
 
-/// The least and the greatest value of each feature.
+/// Returns the least and the greatest value of each feature.
 fn ranges(rows: &[f32], width: usize) -> Vec<(f32, f32)> {
     let mut ranges = vec![(f32::INFINITY, f32::NEG_INFINITY); width];
     for row in rows.chunks_exact(width) {
         for ((least, most), &value) in ranges.iter_mut().zip(row) {
-            // NaN passes no threshold.
+            // NaN exceeds no threshold, like the smallest value.
             *least = least.min(if value.is_nan() { f32::NEG_INFINITY } else { value });
             *most = most.max(value);
         }
@@ -28,7 +29,7 @@ fn ranges(rows: &[f32], width: usize) -> Vec<(f32, f32)> {
 
 const TEXT: &str = include_str!("model.txt");
 
-/// The tests see to it that the file can be read.
+/// The parsed model; tests assert that the file is valid.
 static MODEL: LazyLock<Model> = LazyLock::new(|| Model::read(TEXT).unwrap_or_default());
 
 /// Names of the features that the file was made for.
@@ -37,19 +38,20 @@ fn names() -> impl Iterator<Item = &'static str> {
     TEXT.lines().find_map(|line| line.strip_prefix("features ")).unwrap_or_default().split(", ")
 }
 
-/// Trees that are walked together: while one waits for memory, the others go on.
+/// Number of trees that are walked together: while one waits for memory, the others proceed.
 const ABREAST: usize = 8;
 
 #[derive(Debug, Default)]
 struct Model {
     base: f32,
     nodes: Vec<Node>,
-    /// What a leaf answers, by the number of its node.
+    /// Values of the leaves, by the position of their node.
     values: Vec<f32>,
     groups: Vec<Group>,
 }
 
-/// Both children of a node stand side by side. A leaf is its own child and never passes on.
+/// A node of a tree. Its children are adjacent: `child` for values up to the threshold, `child + 1` for larger ones. A
+/// leaf is its own child and has an infinite threshold, so that a walk stays there.
 #[derive(Debug, Clone, Copy)]
 struct Node {
     threshold: f32,
@@ -57,10 +59,11 @@ struct Node {
     child: u16,
 }
 
+/// Trees that are walked together.
 #[derive(Debug)]
 struct Group {
     roots: [u16; ABREAST],
-    /// Steps after which every walk has come to a leaf.
+    /// Number of steps after which every walk has reached a leaf.
     depth: usize,
 }
 
@@ -68,6 +71,7 @@ impl Model {
     fn score(&self, features: &[f32]) -> f32 {
         let mut sum = self.base;
         for group in &self.groups {
+            // Every walk takes `depth` steps, those that have reached a leaf too: no branch depends on the data.
             let mut walks = group.roots;
             for _ in 0..group.depth {
                 for at in &mut walks {
@@ -95,7 +99,7 @@ impl Model {
         Some(model)
     }
 
-    /// Trees of about the same depth go together. A leaf of nothing fills the last group.
+    /// Groups trees of similar depth. A leaf with value 0 fills the last group.
     fn group(&mut self, mut trees: Vec<(u16, usize)>) -> Option<()> {
         trees.sort_by_key(|&(_, depth)| depth);
         let nothing = self.add_leaf(0.0)?;
@@ -107,10 +111,12 @@ impl Model {
         Some(())
     }
 
-    /// The same for rows whose features lie in these ranges: what is the same for all of them is decided once.
+    /// Returns a smaller model that gives the same scores for rows whose features lie in these ranges: nodes with the
+    /// same outcome for all rows are resolved once.
     fn within(&self, ranges: &[(f32, f32)]) -> Model {
         let mut less = Model { base: self.base, ..Model::default() };
-        // Most pages need fewer. Growing a list step by step costs as much as filling it.
+        // Half of the nodes suffice for most pages. Without the reservation, growing the lists costs as much as filling
+        // them.
         less.nodes.reserve(self.nodes.len() / 2);
         less.values.reserve(self.values.len() / 2);
         let mut trees = Vec::new();
@@ -122,11 +128,11 @@ impl Model {
                 trees.extend(less.add_leaf(0.0).map(|place| (place, self.copy(at, ranges, &mut less, place))));
             }
         }
-        // It has no more nodes than this one, so they can be numbered too.
+        // The smaller model has no more nodes than this one, so their numbers fit too.
         less.group(trees).map_or_else(Model::default, |()| less)
     }
 
-    /// The first node from `at` on where rows in these ranges may part.
+    /// Returns the first node from `at` on where rows in these ranges may take different branches.
     fn decided(&self, mut at: u16, ranges: &[(f32, f32)]) -> u16 {
         while !self.is_leaf(at) {
             let node = self.nodes[usize::from(at)];
@@ -139,7 +145,7 @@ impl Model {
         at
     }
 
-    /// Copies what is below `at` to `place` of the other model, and returns its depth.
+    /// Copies the subtree at `at` to `place` of the other model, and returns its depth.
     fn copy(&self, at: u16, ranges: &[(f32, f32)], into: &mut Model, place: u16) -> usize {
         let node = self.nodes[usize::from(at)];
         into.values[usize::from(place)] = self.values[usize::from(at)];
@@ -156,11 +162,11 @@ impl Model {
         self.nodes[usize::from(at)].child == at
     }
 
-    /// Root and depth of the tree that a line describes.
+    /// Parses the tree in a line; returns its root and depth.
     fn read_tree(&mut self, line: &str) -> Option<(u16, usize)> {
         let root = self.add_leaf(0.0)?;
         let mut deepest = 0;
-        // Places that are to be read, the next one last.
+        // Nodes still to be read, the next one last.
         let mut open = vec![(root, 0)];
         for word in line.split(' ') {
             let (at, depth) = open.pop()?;

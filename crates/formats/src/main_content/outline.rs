@@ -1,4 +1,4 @@
-//! A page as a reader sees it: blocks of text in reading order, and the groups of blocks that its elements make.
+//! Outline of a page: blocks of text in reading order, and the groups of blocks that its elements form.
 
 use std::ops::Range;
 
@@ -10,29 +10,29 @@ use super::measure::Text;
 use crate::content::{Content, Visitor};
 use crate::elements::{is_body_of_details, is_box, is_heading};
 
-/// A run of text that nothing block-like interrupts: a paragraph, a heading, a menu entry.
+/// A run of text without block-level interruptions: a paragraph, a heading, a menu entry.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Block {
-    /// Its text nodes, as a range of [`Outline::texts`].
+    /// Text nodes, as a range of [`Outline::texts`].
     pub(crate) texts: Range<usize>,
     pub(crate) group: usize,
     pub(crate) text: Text,
-    /// Letters that stand in links, buttons and labels.
+    /// Letters in links, buttons and other controls.
     pub(crate) linked: u32,
     pub(crate) links: u16,
-    /// Level of the heading that it is; 0 when it is none.
+    /// Level of a heading; 0 if the block is not a heading.
     pub(crate) heading: u8,
     pub(crate) kind: Kind,
-    /// Elements in which it stands.
+    /// Nesting depth, in elements.
     pub(crate) depth: u16,
     pub(crate) hints: Hints,
-    /// Equal for blocks whose three innermost elements are alike.
+    /// Hash of the signatures of the three innermost elements; equal for blocks in similar positions.
     pub(crate) path: u64,
-    /// Images between the block before and its end.
+    /// Images between the end of the previous block and the end of this one.
     pub(crate) images: u16,
 }
 
-/// What the innermost block-like element is.
+/// Kind of the innermost block-level element of a block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     #[default]
@@ -47,7 +47,7 @@ pub(crate) enum Kind {
     Control,
 }
 
-/// Elements that hold the same blocks, as one.
+/// One or several nested elements that contain the same blocks.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
     /// The outermost of the elements.
@@ -62,14 +62,14 @@ pub(crate) struct Group {
     pub(crate) signature: u64,
 }
 
-/// All of it. The first group is the whole content.
+/// The outline of a page. The first group is the whole content.
 #[derive(Debug, Default)]
 pub(crate) struct Outline {
     /// The text nodes of all blocks, in document order.
     pub(crate) texts: Vec<Index>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) groups: Vec<Group>,
-    /// The block behind each field that readers can write into.
+    /// The block after each text field for readers.
     pub(crate) fields: Vec<usize>,
 }
 
@@ -92,7 +92,7 @@ impl Outline {
     }
 }
 
-/// An element and the blocks below it.
+/// A block-level element with its range of blocks.
 struct Span {
     element: Index,
     first: usize,
@@ -161,7 +161,7 @@ impl Visitor for Builder<'_> {
         }
         if before == 0 {
             self.current.texts.start = self.texts.len();
-            // Each of the three is turned to a place of its own in the hash, so that their order counts.
+            // The rotation makes the hash depend on the order of the three signatures.
             let path = self.open.iter().rev().take(3).fold(0_u64, |path, open| path.rotate_left(21) ^ open.signature);
             self.current.path = path;
         }
@@ -190,10 +190,10 @@ impl Visitor for Builder<'_> {
 }
 
 impl Builder<'_> {
-    /// Ends the block that is being read.
+    /// Ends the current block.
     fn flush(&mut self) {
         if self.current.text.letters == 0 {
-            // Pictures before the text of a block are counted with it.
+            // Images before the text of a block count for it.
             let images = self.current.images;
             self.current = Block { images, ..Block::default() };
             return;
@@ -206,7 +206,7 @@ impl Builder<'_> {
                 break;
             }
             if open.span.is_some() {
-                // The kind is that of the nearest element that has one; boxes that only arrange are looked through.
+                // The kind is that of the nearest element that has one; `div` and `section` have none and are skipped.
                 if block.kind == Kind::Other {
                     block.kind = kind(&open.name);
                 }
@@ -219,7 +219,7 @@ impl Builder<'_> {
         self.blocks.push(block);
     }
 
-    /// Puts elements with the same blocks together.
+    /// Merges nested elements with the same blocks into groups.
     fn finish(mut self) -> Outline {
         self.spans[0].end = self.blocks.len();
         let mut groups: Vec<Group> = Vec::new();
@@ -237,7 +237,7 @@ impl Builder<'_> {
                 group_of[at] = parent;
                 continue;
             }
-            // Boxes inside boxes with the same blocks are there for looks only: together they are one group.
+            // Nested boxes with the same blocks are wrappers for styling: they form one group.
             if let Some(above) =
                 groups.get_mut(parent).filter(|above| (above.first, above.end) == (span.first, span.end))
             {
@@ -267,7 +267,7 @@ impl Builder<'_> {
     }
 }
 
-/// Equal for elements of the same tag and the same first class, which may be numbered.
+/// Returns a hash that is equal for elements with the same tag and the same first class, apart from digits.
 fn signature(element: &page::Element) -> u64 {
     let class = element.attrs.iter().find(|attribute| attribute.name.local == local_name!("class"));
     let class = class.and_then(|class| class.value.split_ascii_whitespace().next()).unwrap_or_default();
@@ -305,7 +305,7 @@ fn is_control(name: &LocalName) -> bool {
     matches!(*name, local_name!("button") | local_name!("option") | local_name!("select"))
 }
 
-/// Elements that begin a new line in a browser, and controls, which stand for themselves. The model has learnt from these.
+/// Whether an element begins a block: block-level elements and controls. The model was trained on this division.
 fn is_block(name: &LocalName) -> bool {
     is_box(name)
         || is_heading(name)
@@ -327,7 +327,7 @@ fn is_block(name: &LocalName) -> bool {
 }
 
 impl Block {
-    /// Whether it is sentences, and not a list of links.
+    /// Whether the block consists of sentences, rather than links.
     pub(crate) fn is_prose(&self) -> bool {
         self.text.is_prose() && (self.linked as f32) < 0.35 * self.text.letters as f32
     }

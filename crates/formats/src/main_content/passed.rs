@@ -1,38 +1,38 @@
-//! What a reader has passed on the way from the title to a block: signs that the article is over.
+//! Features of the way from the title to a block: evidence that the article has ended before it.
 
 use super::hints::Hint;
 use super::lexicon::{Topic, Wording};
 use super::outline::{Block, Outline};
 
-/// Counts from the title, or from the first prose, to a block. All are 0 before.
+/// Counts from the start of the content to a block. All are 0 up to the start.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Passed {
-    /// Headings that stand in the same kind of place as the title.
+    /// Headings with the same path as the title.
     alike: f32,
-    /// Headings of the title's level or above.
+    /// Headings of the title's level or higher.
     titles: f32,
     /// Headings that are links.
     linked: f32,
-    /// Authors and dates.
+    /// Lines with authors, and lines with dates.
     bylines: f32,
     dates: f32,
-    /// Words that open comments, and the blocks since the first.
+    /// Lines that announce comments, and the blocks since the first.
     comments: f32,
     since_comments: f32,
-    /// Words that open lists of other pages, and the blocks since the last.
+    /// Lines that announce related pages, and the blocks since the last.
     related: f32,
     since_related: f32,
-    /// Buttons of comments.
+    /// Reply buttons of comments.
     replies: f32,
-    /// Fields to write in.
+    /// Text fields.
     fields: f32,
-    /// Prose, and prose since the last heading that could be a title.
+    /// Letters of prose, and of prose since the last heading that could be a title.
     prose: f32,
     since_title: f32,
 }
 
 impl Passed {
-    /// Hands `out` the features.
+    /// Passes the features to `out`.
     pub(crate) fn write(&self, out: &mut impl FnMut(&'static str, f32)) {
         out("passed_alike", self.alike);
         out("passed_titles", self.titles);
@@ -50,7 +50,8 @@ impl Passed {
     }
 }
 
-/// Of every block. `title` is the heading that is the page's title, `start` the block that is counted from.
+/// Returns the counts of every block. `title` is the heading with the page's title, `start` the first block of the
+/// content.
 pub(crate) fn passed(outline: &Outline, wordings: &[Wording], title: Option<usize>, start: usize) -> Vec<Passed> {
     let mut all = Vec::with_capacity(outline.blocks.len());
     let mut now = Passed::default();
@@ -69,6 +70,7 @@ pub(crate) fn passed(outline: &Outline, wordings: &[Wording], title: Option<usiz
         if block.heading > 0 {
             now.heading(block, title);
         }
+        // Headings count for themselves, everything else only for the blocks after it.
         all.push(now);
         now.pass(block, *wording);
     }
@@ -76,7 +78,7 @@ pub(crate) fn passed(outline: &Outline, wordings: &[Wording], title: Option<usiz
 }
 
 impl Passed {
-    /// A heading counts for itself too.
+    /// Counts a heading.
     fn heading(&mut self, block: &Block, title: Option<&Block>) {
         let level = title.map_or(1, |title| title.heading.max(1));
         let alike = title.is_some_and(|title| title.path == block.path);
@@ -111,23 +113,23 @@ impl Passed {
     }
 }
 
-/// Words of a block that can be a date or an author.
+/// Limit on the words of a block that can be a date or an author.
 const SHORT: u32 = 9;
 
-/// The border between the block to count from and another.
+/// Position of a block relative to the start of the content, in the tree of groups.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Border {
-    /// Groups from the start up to the one that holds both.
+    /// Number of groups from the start up to the one that contains both.
     pub(crate) steps: f32,
-    /// Groups from the block up to the one that holds both.
+    /// Number of groups from the block up to the one that contains both.
     pub(crate) below: f32,
-    /// Blocks of the largest group around the start that does not hold the block: the first, and the one behind the last.
+    /// Range of blocks of the largest group around the start that does not contain the block.
     pub(crate) inner: (usize, usize),
-    /// Blocks of the largest group around the block that does not hold the start.
+    /// Range of blocks of the largest group around the block that does not contain the start.
     pub(crate) outer: (usize, usize),
 }
 
-/// The border between `start` and the block `at`.
+/// Returns the position of the block `at` relative to `start`.
 pub(crate) fn border(outline: &Outline, start: usize, at: usize) -> Border {
     let groups = &outline.groups;
     let of = |from: usize, other: usize| {

@@ -1,4 +1,4 @@
-//! What the trainer of the main-content model sees of a page: examples/train_main_content.
+//! Interface for the trainer of the main-content model, `examples/train_main_content`.
 
 use page::Index;
 
@@ -13,29 +13,29 @@ use crate::content::Content;
 /// A block of text as the model sees it.
 #[derive(Debug, Clone)]
 pub struct Sample {
-    /// Its text, as written in the page.
+    /// Text, as written in the page.
     pub text: String,
-    /// The text nodes that it is made of.
+    /// Text nodes of the block.
     pub nodes: Vec<Index>,
-    /// Whether it is a heading.
+    /// Whether the block is a heading.
     pub heading: bool,
-    /// Whether the page calls it or something around it comments.
+    /// Whether the markup calls the block, or an element around it, a comment.
     pub comment: bool,
-    /// Its features, in the order of [`feature_names`].
+    /// Features, in the order of [`feature_names`].
     pub features: Vec<f32>,
 }
 
-/// A page whose blocks can be chosen by log-odds that the caller brings.
+/// A page whose blocks can be chosen by log-odds from the caller.
 #[derive(Debug)]
 pub struct Blocks {
     outline: Outline,
     facts: Facts,
     wordings: Vec<Wording>,
-    /// What is kept of a page of documentation, which the model is not asked about.
+    /// Kept blocks of a documentation page, for which the model is not used.
     manual: Option<Vec<bool>>,
 }
 
-/// All blocks of text in `content`, in reading order.
+/// Returns all blocks of text in `content`, in reading order.
 pub fn blocks(content: &Content) -> (Blocks, Vec<Sample>) {
     let page = content.page();
     let outline = Outline::of(content);
@@ -60,7 +60,7 @@ pub fn blocks(content: &Content) -> (Blocks, Vec<Sample>) {
 }
 
 impl Blocks {
-    /// Which blocks would be kept if the model gave each the log-odds in `scores`, plus `caution`.
+    /// Returns which blocks are kept if the model gives each the log-odds in `scores`, plus `caution`.
     pub fn chosen(&self, scores: &[f32], caution: f32) -> Vec<bool> {
         if let Some(chosen) = &self.manual {
             return chosen.clone();
@@ -76,7 +76,7 @@ impl Blocks {
     }
 }
 
-/// The names of the features, in the order of [`Sample::features`]. Names may repeat.
+/// Returns the names of the features, in the order of [`Sample::features`]. Names may repeat.
 pub fn feature_names() -> Vec<&'static str> {
     super::names()
 }

@@ -1,4 +1,4 @@
-//! Separates text that a style lays side by side, and raised and lowered letters, from the text before it.
+//! Separation of inline parts: text that CSS lays out side by side, and superscripts and subscripts.
 
 use page::{Index, LocalName, local_name};
 
@@ -6,20 +6,20 @@ use super::code::sign_of_shift;
 use super::event::Mark;
 use super::{Open, Writer};
 
-/// How the children of an element stand, by a class of it.
+/// Layout that a class implies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Beside or below each other.
+    /// The children are laid out side by side or one below the other.
     LaidOut,
-    /// The element itself stands apart wherever it is.
+    /// The element itself is separate from its neighbours.
     Cell,
     Unknown,
 }
 
-/// Bytes of a picture made of several characters.
+/// Length limit of a text of emoji, in bytes.
 const MAX_PICTURE: usize = 32;
 
-/// Whether a text is nothing but one picture, or a few.
+/// Whether a text consists of one emoji, or a few.
 fn is_picture(text: &str) -> bool {
     let is_part = |c: char| {
         matches!(c, '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{fe0f}' | '\u{200d}')
@@ -40,7 +40,7 @@ fn place(class: &str) -> Place {
 }
 
 impl Writer<'_> {
-    /// Notes that the children of an element stand apart, as its class or style says.
+    /// Records that the children of an element are separate parts, if its class or style says so.
     pub(super) fn look_for_parts(&mut self, index: Index) {
         let Some(element) = self.page.element(index) else { return };
         let mut is_laid_out = false;
@@ -55,7 +55,7 @@ impl Writer<'_> {
                         }
                     }
                 }
-                // Of tabs without panels.
+                // Tabs without panels; others are handled by `tabs`.
                 "role" => is_laid_out |= &*attribute.value == "tablist",
                 "style" if attribute.value.contains("display") => {
                     let style = attribute.value.replace(' ', "");
@@ -74,14 +74,14 @@ impl Writer<'_> {
         }
     }
 
-    /// The element at `index` begins: it may be a part of one that is laid out.
+    /// Separates the element at `index` from the text before it, if its parent lays out its children.
     pub(super) fn part(&mut self, index: Index) {
         if self.apart.last().is_some_and(|&above| self.page.parent(index) == Some(above)) {
             self.inline.part();
         }
     }
 
-    /// The element at `index` ends.
+    /// Ends the element at `index`, and separates it from the text after it if it is a part.
     pub(super) fn end_part(&mut self, index: Index) {
         if self.apart.last() == Some(&index) {
             self.apart.pop();
@@ -89,10 +89,10 @@ impl Writer<'_> {
         self.part(index);
     }
 
-    /// A `<span>` with a picture that is a character, and one with words, stand apart: their page sets them as icon and name.
+    /// Separates a `<span>` with an emoji from an adjacent one with words: pages use them as icon and label.
     pub(super) fn part_picture(&mut self, index: Index) {
         let Some(before) = index.checked_sub(1).and_then(|before| self.page.text(before)) else { return };
-        // Most of what is in a span is neither.
+        // A fast check first: most spans are neither.
         if before.ends_with(|c: char| c.is_ascii_whitespace() || c.is_ascii_punctuation()) || self.inline.in_code() {
             return;
         }
@@ -111,7 +111,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Raised or lowered text. In code, where marks cannot be written, a sign in front keeps it from joining a number.
+    /// Opens superscript or subscript text. In code, where markup is impossible, a sign keeps it from joining a number.
     pub(super) fn shifted(&mut self, index: Index, name: &LocalName, mark: Mark) -> Open {
         if self.inline.in_code() {
             let sign = sign_of_shift(self.page, index, name).filter(|_| self.inline.joins());
@@ -121,7 +121,7 @@ impl Writer<'_> {
         self.mark(index, name, mark)
     }
 
-    /// How a style shifts the text of an element.
+    /// Returns whether a class or style makes the text of an element superscript or subscript.
     pub(super) fn shift_of(&self, index: Index) -> Option<Mark> {
         let element = self.page.element(index)?;
         element.attrs.iter().find_map(|attribute| match &*attribute.name.local {
@@ -162,7 +162,7 @@ mod tests {
         check("<p><span>👩\u{200d}🔧</span><span>1 saw</span>", "👩\u{200d}🔧 1 saw");
         check("<p>Saw<span></span>", "Saw");
         check("<p>Saw<span id=end></span></p></body></html>", "Saw");
-        // Joined as it is written.
+        // Other spans are joined as written.
         check("<p><span>📄</span><span>📄</span>", "📄📄");
         check("<p><span>📄</span>s <span>a</span><span>b</span>", "📄s ab");
         check("<p><code><span>x</span><span>📄</span></code>", "`x📄`");

@@ -1,48 +1,47 @@
-//! Blocks one below the other: blank lines between them, and in front of every line the marks of the quotes and list
-//! items that it stands in.
+//! Output of markdown blocks: blank lines between them, and on every line the prefixes of its quotes and list items.
 
-/// Quotes and lists inside each other that show; deeper ones are written at this level.
+/// Nesting limit of quotes and lists; deeper ones are written at this level.
 const MAX_CONTAINERS: usize = 24;
-/// Bytes of one document. Indentation can make output much larger than its source.
+/// Limit on one document, in bytes. Indentation can make the output much larger than its source.
 const MAX_BYTES: usize = 48 << 20;
 const BLANKS: &str = "                                ";
 
-/// What parts a block from the one before.
+/// Separation of a block from the one before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gap {
     Line,
     BlankLine,
 }
 
-/// What stands before the first line of a list item or footnote.
+/// Marker before the first line of a list item or footnote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Marker {
     Bullet(char),
-    /// With the character after the number.
+    /// The number, and the character after it.
     Number(i64, char),
     /// The label of a footnote.
     Footnote(String),
 }
 
-/// What holds blocks.
+/// Kind of a container of blocks.
 #[derive(Debug)]
 enum Holder {
     Quote,
     Item(Marker),
-    /// A list. What stands in it beside its items goes on below the last of them.
+    /// A list. Blocks in it that are in no item continue the last item.
     List,
 }
 
 #[derive(Debug)]
 struct Container {
     holder: Holder,
-    /// Columns of all lines after the first; of a list those of its last item.
+    /// Indentation of all lines after the first, in columns; for a list, that of its last item.
     indent: usize,
-    /// Whether a line of it was written.
+    /// Whether a line of the container was written.
     started: bool,
 }
 
-/// The document as far as it is written.
+/// The document written so far.
 #[derive(Debug)]
 pub(super) struct Blocks {
     out: String,
@@ -58,12 +57,12 @@ impl Default for Blocks {
 }
 
 impl Blocks {
-    /// Starts a quote; false when nesting is too deep, and then it must not be closed either.
+    /// Starts a quote. Returns false if the nesting is too deep; the caller must not close it then.
     pub(super) fn open_quote(&mut self) -> bool {
         self.open(Container { holder: Holder::Quote, indent: 0, started: false })
     }
 
-    /// Starts a list item or footnote. It shows only when something is written into it.
+    /// Starts a list item or footnote. Its marker appears only if something is written into it.
     pub(super) fn open_item(&mut self, marker: Marker) -> bool {
         let indent = match &marker {
             Marker::Bullet(_) => 2,
@@ -78,24 +77,24 @@ impl Blocks {
         opened
     }
 
-    /// Starts a list; its items follow. It has no mark of its own.
+    /// Starts a list; its items follow. A list has no marker of its own.
     pub(super) fn open_list(&mut self) {
         self.containers.push(Container { holder: Holder::List, indent: 0, started: true });
     }
 
-    /// Whether a list has room here. One that stands directly in another counts as an item does.
+    /// Whether another list may start here. A list directly inside a list counts towards the nesting like an item.
     pub(super) fn fits_list(&self) -> bool {
         let holders = || self.containers.iter().filter(|container| !container.is_list()).count();
         let direct = || self.containers.windows(2).filter(|pair| pair[0].is_list() && pair[1].is_list()).count();
         !self.in_list() || holders() + direct() < MAX_CONTAINERS
     }
 
-    /// Ends the innermost container, which is a list.
+    /// Ends the innermost container, which must be a list.
     pub(super) fn close_list(&mut self) {
         self.containers.pop();
     }
 
-    /// Whether the innermost container is a list, outside of its items.
+    /// Whether the innermost container is a list, outside its items.
     pub(super) fn in_list(&self) -> bool {
         self.containers.last().is_some_and(Container::is_list)
     }
@@ -108,18 +107,18 @@ impl Blocks {
         fits
     }
 
-    /// Ends the innermost container. True when something was written into it.
+    /// Ends the innermost container. Returns whether something was written into it.
     pub(super) fn close(&mut self) -> bool {
         self.tight = true;
         self.containers.pop().is_some_and(|container| container.started)
     }
 
-    /// Whether the innermost container holds something already.
+    /// Whether something was written into the innermost container.
     pub(super) fn started(&self) -> bool {
         self.containers.last().is_none_or(|container| container.started)
     }
 
-    /// Whether the innermost container is a list item, or a footnote.
+    /// Whether the innermost container is a list item or footnote.
     pub(super) fn in_item(&self) -> bool {
         self.containers.last().is_some_and(|container| matches!(container.holder, Holder::Item(_)))
     }
@@ -128,24 +127,24 @@ impl Blocks {
         self.out.len()
     }
 
-    /// How the next block is separated from the last one. After a block it is a blank line.
+    /// Sets the separation of the next block. Every written block resets it to a blank line.
     pub(super) fn set_gap(&mut self, gap: Gap) {
         self.gap = gap;
     }
 
-    /// The block that was just written wants a blank line after it, also in a list item.
+    /// Requires a blank line after the last block, even in a list item.
     pub(super) fn want_blank_line(&mut self) {
         self.tight = false;
     }
 
-    /// Puts the next block directly below what its list item holds so far, unless that wants a blank line.
+    /// Omits the blank line before the next block in a list item, unless the last block requires one.
     pub(super) fn tighten(&mut self) {
         if self.tight && self.in_item() && self.started() {
             self.gap = Gap::Line;
         }
     }
 
-    /// Whether the next line would stand after the bullet `*`, where a line of stars has another meaning.
+    /// Whether the next line follows the bullet `*`, where a line of stars would be read as a thematic break.
     pub(super) fn behind_star(&self) -> bool {
         let is_star = |holder: &Holder| matches!(holder, Holder::Item(Marker::Bullet('*')));
         self.containers.last().is_some_and(|last| !last.started && is_star(&last.holder))
@@ -193,7 +192,7 @@ impl Blocks {
 
     fn prefix(&mut self, containers: usize) {
         for at in 0..containers {
-            // The mark of an item stands where its list does.
+            // An item starts at the column of its list, so the list adds no indentation in front of it.
             let next = self.containers.get(at + 1).filter(|_| at + 1 < containers);
             let is_beside = next.is_none_or(|next| !matches!(next.holder, Holder::Item(_)));
             let container = &mut self.containers[at];

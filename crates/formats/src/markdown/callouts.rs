@@ -1,4 +1,4 @@
-//! Callouts: quotes whose first line names their kind in bold type (docs/CONTRACT.md, "Formats").
+//! Callouts, written as quotes whose first line names their kind in bold (docs/CONTRACT.md, "Formats").
 
 use page::{Index, local_name};
 
@@ -7,20 +7,20 @@ use super::{Open, Writer};
 use crate::callout::{callout, is_title, kind};
 use crate::marks::shown_text;
 
-/// Parts of a callout that are looked at.
+/// Number of children of a callout that are checked.
 const BESIDE: usize = 8;
 
-/// A callout that is open.
+/// An open callout.
 #[derive(Debug)]
 pub(super) struct Callout {
     index: Index,
     kind: Option<&'static str>,
-    /// Length of the document where it began; nothing was written since while it is the same.
+    /// Length of the document at its start; while that is unchanged, the callout is empty.
     began: usize,
 }
 
 impl Writer<'_> {
-    /// Starts a quote where the element at `index` is a callout.
+    /// Starts a quote if the element at `index` is a callout.
     pub(super) fn start_callout(&mut self, index: Index) -> Option<Open> {
         if self.is_body_of_callout(index) {
             return Some(Open::Block);
@@ -28,7 +28,7 @@ impl Writer<'_> {
         let found =
             callout(self.page, index).filter(|_| !self.is_flat() && !self.inline.in_link() && !self.is_note(index))?;
         let lead = self.lead(index)?;
-        // A box around another one is the same callout.
+        // Nested boxes with nothing between them are one callout.
         let is_same = |open: &Callout| {
             let is_empty = open.began == self.blocks.len() && self.inline.is_empty();
             is_empty && (found.kind.is_none() || found.kind == open.kind)
@@ -50,7 +50,8 @@ impl Writer<'_> {
         Some(Open::Callout)
     }
 
-    /// Whether the element at `index` is a quote that is all of an open callout, which is a quote itself.
+    /// Whether the element at `index` is a `<blockquote>` that is the whole content of an open callout, which is
+    /// written as a quote already.
     fn is_body_of_callout(&self, index: Index) -> bool {
         let page = self.page;
         self.callouts.last().is_some_and(|open| {
@@ -70,7 +71,7 @@ impl Writer<'_> {
         self.callouts.pop();
     }
 
-    /// The first text that is shown below an element.
+    /// Returns the first visible text or image below an element.
     fn lead(&self, index: Index) -> Option<Index> {
         let page = self.page;
         let mut at = index + 1;
@@ -94,13 +95,13 @@ impl Writer<'_> {
         None
     }
 
-    /// Whether a callout begins with a title, or with a word for its kind.
+    /// Whether a callout begins with a title or a word for its kind.
     fn names_itself(&self, index: Index, lead: Index) -> bool {
         let page = self.page;
         let text = page.text(lead).unwrap_or_default().trim();
         let word = text.split(|c: char| !c.is_alphanumeric() && c != ' ' && c != '-').next().unwrap_or_default();
         let first = text.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-        // A heading of its own says nothing of the kind, unless it names it.
+        // A regular heading in the callout is not its title, unless it names the kind.
         let names = |above: Index| {
             self.names_callout(above) && (!self.is_own_heading(above) || names_kind(&page.text_of(above)))
         };
@@ -109,7 +110,7 @@ impl Writer<'_> {
             || page.ancestors(lead).take_while(|&above| above > index).any(names)
     }
 
-    /// A heading that is not marked as the title of a callout is one within it.
+    /// Whether an element is a regular heading inside a callout, not marked as its title.
     fn is_own_heading(&self, index: Index) -> bool {
         let is_heading = matches!(
             self.page.name(index),
@@ -135,7 +136,8 @@ impl Writer<'_> {
         is_name || self.page.element(index).is_some_and(is_title)
     }
 
-    /// The line that names a callout, as long as it is the first thing in it. `Some(None)` when it is written already.
+    /// Starts the title line of a callout, if nothing was written into it before. Returns `Some(None)` if the whole
+    /// title was written.
     pub(super) fn start_callout_title(&mut self, index: Index) -> Option<Option<Open>> {
         let open = self.callouts.last()?;
         let of = open.kind;
@@ -144,7 +146,7 @@ impl Writer<'_> {
             return None;
         }
         self.lead(index)?;
-        // A box around title and text is no title.
+        // An element of this size contains the text as well as the title.
         if self.page.end(index) - index > 40 && self.page.element(index).is_some_and(is_title) {
             return None;
         }
@@ -161,14 +163,14 @@ impl Writer<'_> {
             return Some(Some(Open::Block));
         }
         self.bold_blocks += 1;
-        // One word is a name of the kind, in whatever language.
+        // A single word is the name of the kind in some language, so the kind is not added to it.
         if let Some(kind) = of.filter(|_| title.split_whitespace().count() > 1 && !names_kind(&title)) {
             self.inline.text(&format!("{kind}: "));
         }
         Some(Some(Open::BoldBlock))
     }
 
-    /// Whether a table only puts the icon of a callout beside its text.
+    /// Whether a table only lays out the icon of a callout beside its text.
     pub(super) fn frames_callout(&self, index: Index) -> bool {
         let page = self.page;
         if self.callouts.last().is_none_or(|open| page.parent(index) != Some(open.index)) {
@@ -214,7 +216,7 @@ mod tests {
             "<div class=warning><blockquote><p>Mind it.</blockquote></div><blockquote>Said.</blockquote>",
             "> **Warning**\n>\n> Mind it.\n\n> Said.",
         );
-        // What somebody says within it is one.
+        // A quote among other text in the callout remains a quote.
         check(
             "<div class=note><p>He said:<blockquote>Mind it.</blockquote></div>",
             "> **Note**\n>\n> He said:\n>\n> > Mind it.",

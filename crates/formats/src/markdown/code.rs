@@ -1,4 +1,4 @@
-//! Code blocks: the text of `<pre>` as written, and a fence that nothing inside can close.
+//! Code blocks: the text of `<pre>` as written, in a fence that its content cannot close.
 
 use page::{Index, LocalName, Page, local_name};
 
@@ -8,7 +8,7 @@ use super::language::language;
 use crate::content::Content;
 use crate::marks::is_copy_control_in_code;
 
-/// Classes of line numbers beside the code, as highlighters name them.
+/// Classes of line numbers in syntax highlighters.
 const GUTTERS: [&str; 38] = [
     "ace_gutter",
     "blob-num",
@@ -49,7 +49,7 @@ const GUTTERS: [&str; 38] = [
     "special-line-number",
     "token-line-number",
 ];
-/// Classes of elements other than `<pre>` that hold code, one element a line.
+/// Classes of elements other than `<pre>` that contain code, with one element per line.
 const VIEWS: [&str; 9] = [
     "ace_text-layer",
     "CodeMirror-code",
@@ -61,7 +61,7 @@ const VIEWS: [&str; 9] = [
     "syntaxhighlighter",
     "view-lines",
 ];
-/// Classes of inline elements that hold one line each.
+/// Classes of inline elements that contain one line each.
 const LINES: [&str; 7] = ["line", "token-line", "code-line", "ec-line", "rouge-line", "view-line", "cm-line"];
 
 impl Writer<'_> {
@@ -85,12 +85,12 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a class attribute names an element that holds nothing but code, though it is not `<pre>`.
+/// Whether a class attribute names an element other than `<pre>` that contains only code.
 pub(super) fn is_view(class: &str) -> bool {
     names_any(class, &VIEWS)
 }
 
-/// The fenced block for the element at `index`, or None when there is nothing to show.
+/// Returns the fenced block for the element at `index`, or `None` if it has no code.
 fn block(content: &Content, index: Index) -> Option<String> {
     let code = text(content, index);
     let page = content.page();
@@ -102,14 +102,15 @@ fn block(content: &Content, index: Index) -> Option<String> {
     } else {
         code = code.trim_end();
     }
-    // Longer than every run inside, and three at least.
+    // Longer than every fence inside, and at least three.
     let fence = "`".repeat(longest_fence(code).max(2) + 1);
     let language = language(page, index).unwrap_or_default();
     let end = if code.is_empty() { "" } else { "\n" };
     Some(format!("{fence}{language}\n{code}{end}{fence}"))
 }
 
-/// Whether `<pre><code>` without text was written so, and is not filled by a script: it says nothing but its language.
+/// Whether an empty `<pre><code>` was written that way, rather than for a script to fill: it has no attribute except
+/// its language.
 fn is_bare_code(page: &Page, index: Index) -> bool {
     let code = page.children(index).find(|&child| page.name(child).is_some());
     let plain = |i: Index| {
@@ -123,17 +124,17 @@ fn is_bare_code(page: &Page, index: Index) -> bool {
     plain(index) && code.is_some_and(|code| page.is(code, &local_name!("code")) && plain(code))
 }
 
-/// The longest run of backticks at the start of a line.
+/// Returns the length of the longest run of backticks in a line that starts with a fence.
 fn longest_fence(code: &str) -> usize {
     let runs = code.lines().map(str::trim_start).filter(|line| line.starts_with("```"));
     runs.map(|line| longest_run(line, '`')).max().unwrap_or(0)
 }
 
-/// Code that is being read line by line.
+/// Code, assembled line by line.
 #[derive(Default)]
 struct Lines {
     out: String,
-    /// The last element that is a line has ended without a line break.
+    /// Whether the last line element ended without a line break: the next text starts a new line.
     ended: bool,
 }
 
@@ -172,18 +173,18 @@ impl Lines {
     }
 }
 
-/// An open element that is a line.
+/// An open line element.
 struct Line {
     end: Index,
-    /// Where its text began.
+    /// Position where its text began.
     began: usize,
-    /// Buttons were left out of it.
+    /// Whether buttons were left out of it.
     controls: bool,
 }
 
-/// The innermost of the open lines has ended.
+/// Ends the innermost open line.
 fn finish(lines: &mut Lines, line: &Line, open: &mut [Line]) {
-    // A bar of buttons above the code is no line.
+    // A bar of buttons above the code is not a line.
     if !line.controls || !lines.out.is_empty() {
         return lines.finish_line(line.began);
     }
@@ -192,7 +193,7 @@ fn finish(lines: &mut Lines, line: &Line, open: &mut [Line]) {
     }
 }
 
-/// The text below `index` with its line breaks, without line numbers and buttons.
+/// Returns the text below `index` with its line breaks, without line numbers and buttons.
 fn text(content: &Content, index: Index) -> String {
     let page = content.page();
     let mut lines = Lines::default();
@@ -232,7 +233,7 @@ fn text(content: &Content, index: Index) -> String {
     lines.out
 }
 
-/// What keeps raised and lowered letters and numbers from joining the word before them.
+/// Returns the sign that keeps a superscript or subscript from joining the word before it.
 pub(super) fn sign_of_shift(page: &Page, index: Index, name: &LocalName) -> Option<&'static str> {
     let sign = match *name {
         local_name!("sup") => "^",
@@ -293,7 +294,7 @@ fn is_number(text: &str) -> bool {
     text.trim().bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Whether a class attribute names the column of line numbers.
+/// Whether a class attribute names line numbers.
 pub(super) fn is_gutter(class: &str) -> bool {
     names_any(class, &GUTTERS)
 }

@@ -1,14 +1,22 @@
-//! What stands at both edges of every mark of a paragraph, found in one pass: it decides how the mark can be written.
+//! The characters at both edges of every mark in a paragraph, found in one pass. They decide how the mark can be
+//! written.
+//!
+//! CommonMark reads `*` and `_` as emphasis only between certain characters ("left-flanking" and "right-flanking
+//! delimiter runs"). Text before a mark is known when it is written; the first and last character inside and the
+//! character after it are not. Delimiters of adjacent marks count as neighbours too.
 
 use super::event::Event;
 
-/// What stands at the edges of a mark; for events that do not open one it means nothing.
+/// Characters at the edges of a mark. Unused for events that do not open one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edges {
+    /// First character inside.
     pub(super) first: char,
+    /// Last character inside.
     pub(super) last: char,
+    /// Character after the end.
     pub(super) after: char,
-    /// Another mark of the same kind applies to the same text.
+    /// Whether another mark of the same kind covers the same text.
     pub(super) doubled: bool,
 }
 
@@ -18,12 +26,11 @@ impl Default for Edges {
     }
 }
 
-/// Stands for a delimiter that is not known yet; it counts as punctuation.
+/// Placeholder for a delimiter that is not chosen yet; counts as punctuation.
 pub(super) const DELIMITER: char = '\u{1}';
 
-/// Finds out what stands at the edges of every mark of one paragraph: the one that begins with the event `at`, whose piece
-/// of the text begins at `start`. `outer` are the marks that are open there, outermost first; `parts` says whether two line
-/// breaks in a row end a paragraph.
+/// Computes the edges of every mark in one paragraph: it begins with the event `at`, whose text begins at `start`.
+/// `outer` are the marks open there, outermost first; `parts` says whether two line breaks in a row end a paragraph.
 pub(super) fn survey(
     (text, events): (&str, &[Event]),
     (at, mut start): (usize, usize),
@@ -32,7 +39,7 @@ pub(super) fn survey(
     edges: &mut [Edges],
 ) {
     let open: Vec<_> = outer.map(|mark| (mark, false)).collect();
-    // A mark that began in an earlier paragraph has other edges in this one.
+    // A mark that began in an earlier paragraph is closed and reopened between them: its edges here are different.
     open.iter().for_each(|(mark, _)| edges[*mark] = Edges::default());
     let mut survey = Survey { events, edges, open, begun: 0, ended: Vec::new(), blank: true, last: ' ' };
     let mut inner: Vec<usize> = Vec::new();
@@ -73,28 +80,33 @@ pub(super) fn survey(
             Event::Close(from) => survey.close(from, &mut inner),
         }
     }
-    // Marks that go on after the paragraph.
+    // Marks that continue in the next paragraph are closed at the end of this one.
     while let Some(&(at, _)) = survey.open.last() {
         survey.close(at, &mut inner);
     }
 }
 
+/// State of the pass over the events of a paragraph.
 struct Survey<'s> {
     events: &'s [Event],
     edges: &'s mut [Edges],
-    /// Open marks, and whether they began together with the mark outside them.
+    /// Open marks, outermost first, each with whether it began at the same place as the mark around it.
     open: Vec<(usize, bool)>,
-    /// How many of them hold text.
+    /// Number of open marks that have text already; always the outermost ones.
     begun: usize,
-    /// Marks that have ended, with nothing after them yet.
+    /// Ended marks whose next character is not known yet.
     ended: Vec<usize>,
+    /// Whether white space follows the content so far.
     blank: bool,
+    /// Last character of the content so far; [`DELIMITER`] after the end of a mark.
     last: char,
 }
 
 impl Survey<'_> {
+    /// Takes content with these first and last characters: it follows the ended marks and begins the fresh ones.
     fn content(&mut self, first: char, last: char) {
         let fresh = self.open.len() > self.begun;
+        // An ended mark is followed by white space, else by the delimiter of a mark that begins here, else by the text.
         let after = if self.blank {
             ' '
         } else if fresh {
@@ -104,6 +116,8 @@ impl Survey<'_> {
         };
         self.ended.drain(..).for_each(|at| self.edges[at].after = after);
         for n in self.begun..self.open.len() {
+            // Several fresh marks begin together: each but the innermost has the next one's delimiter as its first
+            // character.
             self.open[n].1 = n > self.begun;
             self.edges[self.open[n].0].first = if n + 1 < self.open.len() { DELIMITER } else { first };
         }
@@ -112,9 +126,11 @@ impl Survey<'_> {
         self.blank = false;
     }
 
-    /// `inner` are marks that ended where the text so far ends, and that began together with the mark outside them.
+    /// Ends the mark opened by the event `at`. `inner` are marks that ended at the same place and began together with
+    /// the mark around them: if this mark began there too, they cover the same text.
     fn close(&mut self, at: usize, inner: &mut Vec<usize>) {
         let Some((_, together)) = self.open.pop() else { return };
+        // A mark without text is not written and has no edges.
         if self.begun <= self.open.len() {
             return;
         }
@@ -135,7 +151,8 @@ impl Survey<'_> {
     }
 }
 
-/// Whether a delimiter between these two characters is left-flanking, and whether it is right-flanking.
+/// Returns whether a delimiter between these two characters is left-flanking, and whether it is right-flanking
+/// (CommonMark, "delimiter runs").
 pub(super) fn flanks(before: char, after: char) -> (bool, bool) {
     let (blank_before, blank_after) = (before.is_whitespace(), after.is_whitespace());
     let (punctuation_before, punctuation_after) = (is_punctuation(before), is_punctuation(after));
@@ -145,7 +162,8 @@ pub(super) fn flanks(before: char, after: char) -> (bool, bool) {
     )
 }
 
-/// Unicode punctuation and symbols, told without tables: neither a letter, a digit, a space nor a combining mark.
+/// Whether a character is Unicode punctuation or a symbol. An approximation without tables: neither a letter, a digit,
+/// a space nor a combining mark.
 pub(super) fn is_punctuation(c: char) -> bool {
     if c.is_ascii() {
         return c.is_ascii_punctuation() || c == DELIMITER;

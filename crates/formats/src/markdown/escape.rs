@@ -1,32 +1,35 @@
-//! Text that must stay text: what markdown would read as markup gets a backslash, and only that.
+//! Escaping of text: only characters that markdown would read as markup get a backslash.
 
 use super::edges::{flanks, is_punctuation};
 
-/// Where a piece of text stands, and what its paragraph holds.
+/// Context of a piece of text: its position, and properties of its paragraph.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Spot {
-    /// First of its line, where `#`, `>`, `-` and `1.` have a meaning.
+    /// Whether the text starts a line, where `#`, `>`, `-` and `1.` have a meaning.
     pub(super) line_start: bool,
-    /// Behind a hard line break, where an underline would make the line above a heading or a table.
+    /// Whether the line follows a hard line break: an underline would turn the line above into a heading or a table.
     pub(super) later_line: bool,
-    /// First of a list item, where `[ ]` is a check box.
+    /// Whether the text starts a list item, where `[ ]` is a check box.
     pub(super) item_start: bool,
-    /// Inside the brackets of a link.
+    /// Whether the text is inside the brackets of a link.
     pub(super) in_link: bool,
-    /// Inside a table cell.
+    /// Whether the text is inside a table cell.
     pub(super) in_cell: bool,
-    /// What will stand after the text.
+    /// Character after the text.
     pub(super) next: char,
-    /// Only one `*` in the paragraph and nothing that it could pair with; the same for `_` and `` ` ``.
+    /// Whether the paragraph has a single `*` and no delimiters that it could pair with.
     pub(super) lone_star: bool,
+    /// Likewise for `_`.
     pub(super) lone_underscore: bool,
+    /// Likewise for `` ` ``.
     pub(super) lone_tick: bool,
+    /// Likewise for `~`.
     pub(super) lone_tilde: bool,
-    /// Some text of the paragraph is struck through.
+    /// Whether the paragraph has struck-through text.
     pub(super) struck: bool,
-    /// There is a `[` in the paragraph.
+    /// Whether the paragraph has a `[`.
     pub(super) brackets: bool,
-    /// There is a `>` in the paragraph.
+    /// Whether the paragraph has a `>`.
     pub(super) tags: bool,
 }
 
@@ -62,13 +65,13 @@ const MARKUP: [bool; 256] = {
     table
 };
 
-/// Appends `text` to `out`.
+/// Appends `text` to `out`, escaped.
 pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
     let text = if spot.line_start { push_line_start(out, text, spot) } else { text };
     if !text.bytes().any(|byte| MARKUP[byte as usize]) {
         return out.push_str(text);
     }
-    // Pairs of brackets may stand in the text of a link; a single one would end it.
+    // The text of a link may have paired brackets; a single one would end it.
     let brackets = spot.in_link && !holds_plain_brackets(text);
     let bytes = text.as_bytes();
     let mut plain = 0;
@@ -78,7 +81,7 @@ pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
         let byte = bytes[i];
         let rest = &text[i + 1..];
         let line_start = spot.line_start && i == 0;
-        // A run of these is one delimiter: whether it can open or close depends on what stands around the whole run.
+        // A run of these is one delimiter: whether it can open or close depends on the characters around the whole run.
         if matches!(byte, b'*' | b'_') {
             let run = bytes[i..].iter().take_while(|b| **b == byte).count();
             let lone = if byte == b'*' { spot.lone_star } else { spot.lone_underscore };
@@ -102,7 +105,7 @@ pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
     out.push_str(&text[plain..]);
 }
 
-/// What is written for `byte`, if it cannot stand for itself. `brackets` is whether none may.
+/// Returns the replacement for `byte`, if it must be escaped. `brackets` says whether all brackets must be.
 fn escape(byte: u8, before: char, rest: &str, spot: Spot, brackets: bool) -> Option<&'static str> {
     Some(match byte {
         b'<' if (spot.tags || spot.line_start) && opens_tag(rest) => "&lt;",
@@ -118,7 +121,7 @@ fn escape(byte: u8, before: char, rest: &str, spot: Spot, brackets: bool) -> Opt
     })
 }
 
-/// Whether a run of `delimiter` between these characters could open or close emphasis.
+/// Whether a run of `delimiter` between these characters could open or close emphasis (CommonMark, rules 1 to 8).
 fn delimits(delimiter: u8, before: char, after: char) -> bool {
     let (left, right) = flanks(before, after);
     match delimiter {
@@ -127,7 +130,7 @@ fn delimits(delimiter: u8, before: char, after: char) -> bool {
     }
 }
 
-/// Whether a tilde could end struck text, or stand in a run that could; one that could only begin it is harmless.
+/// Whether a tilde, or a run with it, could end struck-through text. One that could only begin it is harmless.
 fn strikes(before: char, rest: &str, struck: bool) -> bool {
     struck || rest.starts_with('~') || !before.is_whitespace()
 }
@@ -136,7 +139,7 @@ fn opens_tag(rest: &str) -> bool {
     rest.starts_with(|n: char| n.is_ascii_alphabetic() || "/!?".contains(n))
 }
 
-/// Whether the brackets in a link's text are paired and make no link of their own.
+/// Whether the brackets in a link's text are paired and do not form a link.
 fn holds_plain_brackets(text: &str) -> bool {
     let mut depth = 0_i32;
     let mut closed = false;
@@ -153,13 +156,13 @@ fn holds_plain_brackets(text: &str) -> bool {
     depth == 0
 }
 
-/// The character in front of `text[i..]`; what is written already counts.
+/// Returns the character before `text[i..]`, which may be the last one of `out`.
 fn before(out: &str, text: &str, i: usize) -> char {
     let written = if i > 0 { text[..i].chars().next_back() } else { out.chars().next_back() };
     written.unwrap_or(' ')
 }
 
-/// Whether `rest` goes on after `&` as a character reference.
+/// Whether `rest`, the text after `&`, continues a character reference.
 pub(super) fn starts_entity(rest: &str) -> bool {
     let Some(end) = rest.bytes().take(34).position(|b| b == b';') else {
         return false;
@@ -175,7 +178,7 @@ pub(super) fn starts_entity(rest: &str) -> bool {
     }
 }
 
-/// Writes what needs a backslash at the start of a line and returns the rest of `text`.
+/// Escapes the start of a line if it would begin a block, and returns the rest of `text`.
 fn push_line_start<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
     let Some(first) = text.chars().next() else { return text };
     if first.is_ascii_digit() {
@@ -188,6 +191,7 @@ fn push_line_start<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
     let after = &text[run..];
     let blank_after = if after.is_empty() { spot.next.is_whitespace() } else { after.starts_with([' ', '\t']) };
     let only = |set: &str| text.chars().all(|c| set.contains(c));
+    // A run of `-`, `*` or `_` alone is a thematic break, one of `=` or `-` below text an underline of a heading.
     let marks_block = match first {
         '#' => run <= 6 && blank_after,
         '>' => true,
@@ -207,7 +211,8 @@ fn push_line_start<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
     text
 }
 
-/// `1.` and `1)` begin a list; after a line break only the number 1 does.
+/// Escapes `1.` and `1)`, which begin a list. After a line break only the number 1 does: other numbers cannot interrupt
+/// a paragraph.
 fn push_number<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let tail = &text[digits..];
@@ -222,12 +227,12 @@ fn push_number<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
     &tail[1..]
 }
 
-/// `[label]:` at the start of a line would be taken for the definition of a link or a footnote.
+/// Whether the text starts with `[label]:`, which would define a link or a footnote.
 fn defines(text: &str) -> bool {
     text.find(']').is_some_and(|end| text[end + 1..].starts_with(':'))
 }
 
-/// A URL for the parentheses of a link: nothing in it can end them.
+/// Appends a URL as the destination of a link, so that nothing in it ends the parentheses.
 pub(super) fn destination(out: &mut String, url: &str, in_cell: bool) {
     let special =
         |byte: u8| byte <= b' ' || matches!(byte, b'(' | b')' | b'\\' | b'`' | b'<' | b'>' | b'|' | b'&' | 0x7f..);
@@ -261,7 +266,7 @@ fn is_balanced(url: &str) -> bool {
             b')' => depth -= 1,
             _ => {}
         }
-        // Markdown readers give up at 32 levels.
+        // Markdown parsers give up at 32 levels.
         if !(0..=30).contains(&depth) {
             return false;
         }
@@ -269,10 +274,10 @@ fn is_balanced(url: &str) -> bool {
     depth == 0
 }
 
-/// A code span whose backticks outnumber those inside. A line break in `code` is written as a space.
+/// Appends a code span, delimited by a number of backticks that no run inside has. Line breaks become spaces.
 pub(super) fn push_code_span(out: &mut String, code: &str, in_cell: bool) {
     let ticks = shortest_fence(code);
-    // Markdown takes one space off both ends of a span that begins and ends with one.
+    // Markdown strips one space from both ends of a span that begins and ends with one.
     let blank = code.starts_with(' ') && code.ends_with(' ') && !code.trim_matches(' ').is_empty();
     let padded = blank || code.starts_with('`') || code.ends_with('`');
     let push_ticks = |out: &mut String| (0..ticks).for_each(|_| out.push('`'));
@@ -293,8 +298,9 @@ pub(super) fn push_code_span(out: &mut String, code: &str, in_cell: bool) {
     push_ticks(out);
 }
 
-/// The smallest number of backticks of which no run in `code` has just as many.
+/// Returns the smallest length of a run of backticks that does not occur in `code`.
 fn shortest_fence(code: &str) -> usize {
+    // Bit n is set if a run of n backticks occurs; bit 0 is excluded below, since a fence has at least one.
     let mut seen = 0_u64;
     for run in code.split(|c| c != '`').filter(|run| !run.is_empty()) {
         seen |= 1_u64.checked_shl(run.len() as u32).unwrap_or(0);
@@ -303,7 +309,7 @@ fn shortest_fence(code: &str) -> usize {
     if free < 63 { free } else { longest_run(code, '`') + 1 }
 }
 
-/// Length of the longest uninterrupted run of `wanted`.
+/// Returns the length of the longest run of `wanted`.
 pub(super) fn longest_run(text: &str, wanted: char) -> usize {
     text.split(|c| c != wanted).map(str::len).max().unwrap_or(0)
 }

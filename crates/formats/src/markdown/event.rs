@@ -1,9 +1,9 @@
-//! What happens in a paragraph: text, code, marks that begin and end.
+//! Events of a paragraph: text, code, and the start and end of marks.
 
-/// What a piece of text is, apart from text.
+/// Inline formatting of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// Number of the link in the list of the paragraph.
+    /// Link, by its position in the list of the paragraph.
     Link(usize),
     Strong,
     Emphasis,
@@ -12,27 +12,27 @@ pub(super) enum Mark {
     Superscript,
 }
 
-/// One event of a paragraph. Pieces of text follow each other in one buffer, so that each is known by its end.
+/// Event of a paragraph. Its pieces of text follow each other in one buffer, so an event has only the end of its piece.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// Text, not escaped; at most one space between words.
+    /// Text, unescaped, with white space folded.
     Text(usize),
     /// Text of a code span.
     Code(usize),
-    /// Markdown already.
+    /// Finished markdown.
     Raw(usize),
     Break,
-    /// A mark begins. When it is `kept`, it shows even where another one of its kind applies to the same text.
+    /// Start of a mark. If it is `kept`, it is written even where another one of its kind covers the same text.
     Open {
         mark: Mark,
         kept: bool,
     },
-    /// Number of the event that opened the mark.
+    /// End of the mark that the event with this number opened.
     Close(usize),
 }
 
 impl Event {
-    /// The mark that begins here.
+    /// Returns the mark that the event opens.
     pub(super) fn opens(self) -> Option<Mark> {
         match self {
             Event::Open { mark, .. } => Some(mark),
@@ -41,5 +41,5 @@ impl Event {
     }
 }
 
-/// Target and title.
+/// Target and title of a link.
 pub(super) type Link = (String, Option<String>);

@@ -1,4 +1,4 @@
-//! Footnotes: a reference becomes `[^1]` and its note `[^1]: …`, where the page marks both up as such.
+//! Footnotes: a reference becomes `[^1]` and its note `[^1]: …`, if the markup identifies both.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -9,26 +9,26 @@ use super::{Open, Writer};
 use crate::content::{Content, Visitor};
 use crate::elements::{holds_footnotes, names_footnote};
 
-/// Letters of a reference: a number, a letter or a star, in brackets.
+/// Limit on the text of a reference, in characters: a number, a letter or a star, in brackets.
 const MAX_TEXT: usize = 8;
 
-/// The notes of a page.
+/// The footnotes of a page.
 #[derive(Debug, Default)]
 pub(super) struct Footnotes {
-    /// Position of the note with this `id`.
+    /// Positions of the notes by `id`.
     places: HashMap<String, Index>,
-    /// Labels of the notes that were referred to.
+    /// Labels of the notes that have been referred to.
     labels: HashMap<Index, String>,
     used: HashSet<String>,
 }
 
 impl Writer<'_> {
-    /// Writes the link at `index` as a reference when it is one.
+    /// Writes the link at `index` as a reference, if it is one.
     pub(super) fn footnote_reference(&mut self, index: Index) -> bool {
         let Some(target) = reference(self.page, index) else { return false };
         let content = self.content;
         let notes = self.footnotes.get_or_insert_with(|| find(content));
-        // A note that is written already has no label.
+        // A note before its reference was written without a label.
         let Some(&note) = notes.places.get(&target).filter(|note| **note > index) else { return false };
         let text = self.page.text_of(index);
         let label = notes.label(note, &text, &target);
@@ -36,7 +36,7 @@ impl Writer<'_> {
         true
     }
 
-    /// Whether `<sup>` holds nothing but a reference, which needs no other mark.
+    /// Whether a `<sup>` contains only a reference, which needs no superscript.
     pub(super) fn holds_reference(&mut self, index: Index) -> bool {
         let child = self.page.children(index).find(|&child| self.page.name(child).is_some());
         child.is_some_and(|child| {
@@ -49,12 +49,12 @@ impl Writer<'_> {
         })
     }
 
-    /// Whether a reference to the note at `index` was read.
+    /// Whether a reference to the note at `index` has been read.
     pub(super) fn is_note(&self, index: Index) -> bool {
         self.footnotes.as_ref().is_some_and(|notes| notes.labels.contains_key(&index))
     }
 
-    /// Starts the note at `index`, if a reference to it was read.
+    /// Starts the note at `index`, if a reference to it has been read.
     pub(super) fn start_note(&mut self, index: Index) -> Option<Open> {
         let label = self.footnotes.as_ref()?.labels.get(&index)?.clone();
         if self.is_flat() || self.inline.in_link() {
@@ -66,21 +66,21 @@ impl Writer<'_> {
         Some(if opened { Open::Note } else { Open::Flat })
     }
 
-    /// Whether an element of a note holds its number, or the links back from it (docutils).
+    /// Whether an element of a note contains its number or its back-links (docutils).
     pub(super) fn is_number_of_note(&self, index: Index, class: &str) -> bool {
         self.notes > 0
             && matches!(class, "label" | "backrefs")
             && self.page.parent(index).is_some_and(|above| self.is_note(above))
     }
 
-    /// Whether a `<dt>` holds the number of the note after it, and no name.
+    /// Whether a `<dt>` contains only the number of the note after it.
     pub(super) fn is_term_of_note(&self, index: Index) -> bool {
         self.footnotes.is_some()
             && definition(self.page, index).is_some_and(|note| self.is_note(note))
             && is_number(self.page, index)
     }
 
-    /// Whether the link at `index`, in a note, leads back to its reference or repeats its number.
+    /// Whether the link at `index`, in a note, is a back-link to its reference or repeats its number.
     pub(super) fn is_way_back(&self, index: Index) -> bool {
         if self.notes == 0 || !self.page.attr(index, "href").is_some_and(|href| href.contains('#')) {
             return false;
@@ -89,7 +89,7 @@ impl Writer<'_> {
             return true;
         }
         let text = self.page.text_of(index);
-        // An arrow back to the second of several references has its number.
+        // The back-link to one of several references has its number after the arrow.
         let arrow = text.trim_end_matches(|c: char| c.is_ascii_digit() || c.is_whitespace());
         let text = if arrow.ends_with(['↩', '↑', '^', '\u{fe0e}']) { arrow } else { &text };
         let text = text.trim().trim_end_matches('\u{fe0e}');
@@ -118,7 +118,7 @@ impl Footnotes {
     }
 }
 
-/// The `id` that a link refers to, if the link is marked up as reference to a note.
+/// Returns the `id` that a link refers to, if the markup calls it a reference to a note.
 fn reference(page: &Page, index: Index) -> Option<String> {
     let element = page.element(index)?;
     let href = element.attr("href")?;
@@ -132,12 +132,12 @@ fn reference(page: &Page, index: Index) -> Option<String> {
     (marked && short()).then(|| target.to_owned())
 }
 
-/// The notes in `content`: what has an `id` inside an element that is marked up as holding notes.
+/// Finds the notes in `content`: blocks with an `id` inside an element that is marked up as a list of notes.
 fn find(content: &Content) -> Footnotes {
     let page = content.page();
     let mut search = Search { page, holders: Vec::new(), blocks: Vec::new(), found: Footnotes::default() };
     content.walk(&mut search);
-    // What holds several notes is not a note itself.
+    // A block that contains other notes is not a note itself.
     let places: BTreeSet<Index> = search.found.places.values().copied().collect();
     search.found.places.retain(|_, note| places.range(*note + 1..page.end(*note)).next().is_none());
     search.found
@@ -145,9 +145,9 @@ fn find(content: &Content) -> Footnotes {
 
 struct Search<'p> {
     page: &'p Page,
-    /// Ends of the open elements that hold notes.
+    /// Ends of the open elements that contain notes.
     holders: Vec<Index>,
-    /// Blocks inside those with their ends, nearest last.
+    /// Open blocks inside those, with their ends, innermost last.
     blocks: Vec<(Index, Index)>,
     found: Footnotes,
 }
@@ -177,7 +177,7 @@ impl Visitor for Search<'_> {
             self.blocks.push((index, self.page.end(index)));
         }
         let note = self.blocks.last().map(|(note, _)| *note);
-        // Docutils writes lists of terms: the number with the `id`, then the note.
+        // Docutils writes definition lists: the `<dt>` has the number and the `id`, the `<dd>` the note.
         let defined = if *name == local_name!("dt") { definition(self.page, index) } else { None };
         if let Some(note) = defined.or(note) {
             for id in ["id", "name"].iter().filter_map(|attribute| element.attr(attribute)) {
@@ -192,14 +192,14 @@ impl Visitor for Search<'_> {
     fn leave(&mut self, _index: Index) {}
 }
 
-/// The `<dd>` right after a `<dt>`.
+/// Returns the `<dd>` right after a `<dt>`.
 fn definition(page: &Page, term: Index) -> Option<Index> {
     let end = page.parent(term).map(|above| page.end(above))?;
     let next = (page.end(term)..end).take(2).find(|&at| page.name(at).is_some())?;
     page.is(next, &local_name!("dd")).then_some(next)
 }
 
-/// Whether a term is a number or a sign, perhaps with links back to its references behind it, or as such a link.
+/// Whether a term is a number or a sign, possibly followed by back-links or inside one.
 fn is_number(page: &Page, term: Index) -> bool {
     let is_link = |at: Index| page.is(at, &local_name!("a")) && page.attr(at, "href").is_some();
     let link = page.subtree(term).find(|&at| is_link(at));

@@ -1,11 +1,11 @@
-//! Tables that are made of other elements, told by their roles (WAI-ARIA: table, grid, row, cell).
+//! Tables built from other elements, recognised by their roles (WAI-ARIA: table, grid, row, cell).
 
 use page::{Index, local_name};
 
 use super::table::Table;
 use super::{Open, Writer};
 
-/// Nodes of the largest one that is read as a table.
+/// Limit on the nodes of such a table.
 const MAX_NODES: usize = 100_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,7 +17,7 @@ enum Role {
 }
 
 impl Writer<'_> {
-    /// Whether the element at `index` is a table by its role; then the table is open.
+    /// Starts a table if the element at `index` is one by its role; returns whether it is.
     pub(super) fn starts_grid(&mut self, index: Index) -> bool {
         if self.table.is_some() || self.is_flat() || self.role(index) != Some(Role::Table) || !self.is_grid(index) {
             return false;
@@ -28,7 +28,7 @@ impl Writer<'_> {
         true
     }
 
-    /// A row or a cell of the open table of this kind.
+    /// Starts a row or a cell of the open table.
     pub(super) fn start_grid_part(&mut self, index: Index) -> Option<Open> {
         self.grid.filter(|_| !self.in_cell())?;
         let role = self.role(index)?;
@@ -62,7 +62,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Whether it has rows of several cells, and no other table in it.
+    /// Whether an element has rows with several cells, and no table inside.
     fn is_grid(&self, index: Index) -> bool {
         let page = self.page;
         if page.end(index) - index > MAX_NODES {

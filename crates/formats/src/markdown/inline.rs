@@ -1,29 +1,29 @@
-//! The paragraph that is being read: its text and, in order, what happens in it.
+//! The current paragraph: its text and its events in order.
 //!
-//! It is collected first and written at its end, see [`super::paragraph`]: what stands after a mark decides how the
-//! mark is written.
+//! The paragraph is collected first and written at its end by [`super::paragraph`], because the character after a mark
+//! decides how the mark is written.
 
 use super::edges::Edges;
 use super::event::{Event, Link, Mark};
 use super::paragraph::{Place, write};
 use super::spaces::{fold_code, fold_spaces};
 
-/// Marks inside each other that show.
+/// Nesting limit of marks.
 const MAX_MARKS: usize = 16;
-/// The same for marks of one kind.
+/// Nesting limit of marks of one kind.
 const MAX_SAME: usize = 3;
-/// Events of one paragraph. Nobody writes so many: it is a flood, and is split to need less memory.
+/// Number of events above which a paragraph is split. Real paragraphs have fewer; the split bounds memory.
 const MAX_EVENTS: usize = 20_000;
 
-/// What was read so far.
+/// The paragraph read so far.
 #[derive(Debug, Default)]
 pub(super) struct Inline {
     text: String,
     events: Vec<Event>,
     links: Vec<Link>,
-    /// Numbers of the events that opened the marks that are open.
+    /// Numbers of the events that opened the open marks, outermost first.
     open: Vec<usize>,
-    /// `<code>` elements inside each other.
+    /// Nesting depth of `<code>` elements.
     code: usize,
     visible: bool,
     edges: Vec<Edges>,
@@ -31,7 +31,7 @@ pub(super) struct Inline {
 }
 
 impl Inline {
-    /// Starts a mark. False when it cannot show: inside code, or too deep. Then it must not be ended either.
+    /// Starts a mark. Returns false inside code and if the nesting is too deep; the caller must not end the mark then.
     pub(super) fn open(&mut self, mark: Mark, kept: bool) -> bool {
         if self.code > 0 && !matches!(mark, Mark::Link(_)) || self.open.len() >= MAX_MARKS {
             return false;
@@ -39,7 +39,7 @@ impl Inline {
         if self.open.iter().filter(|&&at| self.events[at].opens() == Some(mark)).count() >= MAX_SAME {
             return false;
         }
-        // `<b>a</b><b>b</b>` is one piece of bold text.
+        // `<b>a</b><b>b</b>` is one bold text: reopen the mark.
         match self.events.last() {
             Some(&Event::Close(at)) if self.events[at].opens() == Some(mark) => {
                 self.events.pop();
@@ -53,14 +53,14 @@ impl Inline {
         true
     }
 
-    /// Ends the mark that was started last.
+    /// Ends the innermost mark.
     pub(super) fn close(&mut self) {
         if let Some(at) = self.open.pop() {
             self.events.push(Event::Close(at));
         }
     }
 
-    /// Starts a link. False inside another link.
+    /// Starts a link. Returns false inside another link and wherever [`Inline::open`] does.
     pub(super) fn open_link(&mut self, target: String, title: Option<String>) -> bool {
         let opened = !self.in_link() && self.open(Mark::Link(self.links.len()), false);
         if opened {
@@ -73,7 +73,7 @@ impl Inline {
         self.open.iter().any(|&at| matches!(self.events[at].opens(), Some(Mark::Link(_))))
     }
 
-    /// Whether `mark` applies to what comes.
+    /// Whether `mark` is open.
     pub(super) fn holds(&self, mark: Mark) -> bool {
         self.open.iter().any(|&at| self.events[at].opens() == Some(mark))
     }
@@ -86,7 +86,7 @@ impl Inline {
         self.code -= 1;
     }
 
-    /// Adds text as it stands in the page; white space is folded here.
+    /// Adds text as written in the page, with its white space folded.
     pub(super) fn text(&mut self, text: &str) {
         if text.is_empty() {
             return;
@@ -112,28 +112,28 @@ impl Inline {
         }
     }
 
-    /// Adds markdown.
+    /// Adds finished markdown.
     pub(super) fn raw(&mut self, markdown: &str) {
         self.text.push_str(markdown);
         self.events.push(Event::Raw(self.text.len()));
         self.visible = true;
     }
 
-    /// A space between this and what follows.
+    /// Adds a space before the next text, outside of code.
     pub(super) fn blank(&mut self) {
         let code = std::mem::take(&mut self.code);
         self.text(" ");
         self.code = code;
     }
 
-    /// The same, where text stands before it.
+    /// Adds a space before the next text, unless the paragraph is empty.
     pub(super) fn part(&mut self) {
         if self.visible {
             self.blank();
         }
     }
 
-    /// A sign between this and what follows, where text stands before it that does not end with the sign.
+    /// Adds a sign before the next text, unless the paragraph is empty or ends with the sign.
     pub(super) fn part_by(&mut self, sign: &str) {
         self.part();
         if self.visible && !self.text.trim_end().ends_with(sign) {
@@ -146,7 +146,7 @@ impl Inline {
         self.code > 0
     }
 
-    /// Whether what comes would join the word before it.
+    /// Whether the next letter would join a word.
     pub(super) fn joins(&self) -> bool {
         self.text.ends_with(char::is_alphanumeric)
     }
@@ -155,17 +155,17 @@ impl Inline {
         self.events.push(Event::Break);
     }
 
-    /// Whether nothing visible was added yet.
+    /// Whether nothing visible has been added.
     pub(super) fn is_empty(&self) -> bool {
         !self.visible
     }
 
-    /// Whether the paragraph should end here, where it can: outside all marks, after a word.
+    /// Whether the paragraph is too long and can be split here: outside all marks, after a word.
     pub(super) fn is_too_long(&self) -> bool {
         self.events.len() > MAX_EVENTS && self.open.is_empty() && self.code == 0 && self.text.ends_with(' ')
     }
 
-    /// Hands the paragraphs read so far to `done`; two line breaks in a row part paragraphs. Open marks stay open.
+    /// Passes the paragraphs read so far to `done`; two line breaks in a row separate paragraphs. Open marks stay open.
     pub(super) fn take(&mut self, place: Place, mut done: impl FnMut(&str)) {
         if self.visible {
             let Inline { text, events, links, edges, out, .. } = self;

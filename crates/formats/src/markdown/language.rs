@@ -1,11 +1,11 @@
-//! The language of a code block, as its classes and attributes tell it.
+//! The language of a code block, from its classes and attributes.
 
 use page::{Element, Index, Page, local_name};
 
-/// What stands before the language in a class; the first that fits counts.
+/// Prefixes of the language in a class; the first that fits counts.
 const PREFIXES: [&str; 7] =
     ["language-", "highlight-source-", "mw-highlight-lang-", "lang-", "brush:", "src-", "highlight-"];
-/// Classes after which another class is the language itself.
+/// Classes that are accompanied by the language as another class.
 const LEADS: [&str; 6] = ["hljs", "sourceCode", "syntaxhighlighter", "highlight", "prettyprint", "src"];
 const ATTRIBUTES: [&str; 6] = [
     "data-lang",
@@ -15,18 +15,18 @@ const ATTRIBUTES: [&str; 6] = [
     "data-mode",
     "data-programming-language",
 ];
-/// Names that say that there is no language.
+/// Names that mean "no language".
 const NONE: [&str; 10] =
     ["none", "default", "plain", "plaintext", "nohighlight", "no-highlight", "undefined", "auto", "unknown", "generic"];
-/// Names that stand alone in a class.
+/// Names of languages that are recognised without a prefix.
 const KNOWN: &str = "asm awk bash c clojure cmake console cpp c++ cs csharp css dart diff dockerfile elixir elm erlang \
     fortran fsharp go golang graphql groovy haskell html ini java javascript js json jsx julia kotlin \
     latex lisp lua makefile markdown matlab nginx ocaml pascal perl php powershell prolog py python r rb \
     ruby rust scala scss sh shell sql swift toml ts typescript tsx vb vim xml yaml yml zig zsh";
-/// Elements around the code that are looked at, cells of the table that holds line numbers apart.
+/// Number of ancestors that are checked; parts of a table (for line numbers) are not counted.
 const ABOVE: usize = 3;
 
-/// The language named on the element, the `<code>` inside it, or an element close around it.
+/// Returns the language named on the element, the `<code>` inside it, or a near ancestor.
 pub(super) fn language(page: &Page, index: Index) -> Option<String> {
     let inner = page.children(index).find(|&child| page.is(child, &local_name!("code")));
     let own = [Some(index), inner].into_iter().flatten().find_map(|at| declared(page.element(at)?, true));
@@ -40,8 +40,8 @@ pub(super) fn language(page: &Page, index: Index) -> Option<String> {
     own.or_else(|| above().find_map(|at| declared(page.element(at)?, false)))
 }
 
-/// What one element says. `own` is whether it holds the code itself: classes of elements around it may speak of the
-/// language of the reader.
+/// Returns the language named on one element. `own` says whether it contains the code directly: classes of ancestors
+/// such as `lang-en` may mean a natural language.
 fn declared(element: &Element, own: bool) -> Option<String> {
     if element.attrs.is_empty() {
         return None;
@@ -66,7 +66,7 @@ fn is_known(name: &str) -> bool {
     KNOWN.split(' ').any(|known| known == name)
 }
 
-/// `name` as the info of a fence, None where it says nothing.
+/// Normalises `name` for the info string of a fence; `None` if it names no language.
 fn clean(name: &str) -> Option<String> {
     let name = name.trim().trim_end_matches(';').to_ascii_lowercase();
     let name = name.strip_prefix("text-").or(name.strip_prefix("text/x-")).unwrap_or(&name);

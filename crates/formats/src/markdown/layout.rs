@@ -1,4 +1,4 @@
-//! Which tables hold data and which only put things beside each other.
+//! Classification of tables as data or layout.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use super::Writer;
 use super::code::is_gutter;
 use crate::content::Content;
 
-/// Classes of tables that a wiki draws as a box; with lists in them they are no data.
+/// Classes of tables that wikis show as a box; with lists in them they are layout.
 const BOXES: [&str; 7] =
     ["infobox", "navbox", "navbox-inner", "navbox-subgroup", "sidebar", "vertical-navbox", "ambox"];
-/// Bytes of an average cell from which on it is a piece of a page.
+/// Average bytes of text per cell from which on a table is layout.
 const LONG_CELL: usize = 400;
-/// The same for tables of one row.
+/// Lower threshold, for tables of one row and tables with code.
 const LONG_LONE_CELL: usize = 100;
 
 impl Writer<'_> {
@@ -29,34 +29,34 @@ impl Writer<'_> {
     }
 }
 
-/// Whether a table holds the columns of one list (Sphinx). Wikis name the class beside that of a box.
+/// Whether a table lays out one list in columns (Sphinx). Wikis use the class together with that of a box.
 pub(super) fn is_list_in_columns(class: &str) -> bool {
     let mut names = class.split_ascii_whitespace().filter(|name| *name != "docutils");
     names.next() == Some("hlist") && names.next().is_none()
 }
 
-/// What was counted in one table, tables inside it apart.
+/// Counts of one table, without the tables inside it.
 #[derive(Debug, Default)]
 struct Shape {
     end: Index,
     nested: bool,
-    /// Holds headings or quotes.
+    /// Whether it contains headings or quotes.
     blocks: bool,
-    /// Holds several lines of code.
+    /// Whether it contains code of several lines.
     code: bool,
-    /// Its first row is a head.
+    /// Whether its first row is a header.
     headed: bool,
     head_end: Index,
-    /// Not all rows have as many cells as the first.
+    /// Whether a row differs from the first in its number of cells.
     uneven: bool,
     first_cells: usize,
-    /// Cells hold paragraphs and the like.
+    /// Whether cells contain paragraphs or definition lists.
     paragraphs: bool,
     code_end: Index,
     list_end: Index,
     items: usize,
     gutter: bool,
-    /// Drawn as a box by a wiki.
+    /// Whether a wiki shows it as a box.
     boxed: bool,
     presentation: bool,
     headers: usize,
@@ -64,7 +64,7 @@ struct Shape {
     cells: usize,
     row_cells: usize,
     widest: usize,
-    /// Bytes of text, that of lists apart.
+    /// Bytes of text outside lists.
     text: usize,
 }
 
@@ -73,7 +73,7 @@ impl Shape {
         if self.gutter || self.presentation || self.boxed && self.items > 0 {
             return false;
         }
-        // What stands in a cell belongs to its row and its column, as long as the table says that it has them.
+        // Headings and nested tables suggest layout, unless a header row shows that the columns have a meaning.
         let is_table = self.rows > 1 && self.widest > 1;
         if self.nested || self.blocks {
             return self.is_headed() && is_table && self.text < 2 * LONG_CELL * self.cells;
@@ -85,11 +85,11 @@ impl Shape {
         let declared = self.headers > 0;
         match (self.rows, self.widest) {
             (_, 0) => false,
-            // One row is data when it is a header, or lists side by side.
+            // One row is data if it is a header, or has lists side by side.
             (0 | 1, 1) => false,
             (0 | 1, _) if self.is_headed() => true,
             (0 | 1, _) => self.headers == self.cells || self.items > 0 && self.text < LONG_LONE_CELL * self.cells,
-            // One column of paragraphs reads better without a frame.
+            // One column of paragraphs reads better without a table.
             (_, 1) => declared && !self.paragraphs,
             _ => declared || self.text < LONG_CELL * self.cells,
         }
@@ -97,7 +97,7 @@ impl Shape {
 }
 
 impl Shape {
-    /// Whether its first row is marked up as its head.
+    /// Whether the first row is marked up as a header with several cells.
     fn is_headed(&self) -> bool {
         self.headed && self.first_cells > 1
     }
@@ -120,7 +120,7 @@ impl Shape {
     }
 }
 
-/// Every table from `first` to its end, and whether it holds data rather than layout.
+/// Returns whether each table in the subtree of `first`, including itself, is data.
 fn data_tables(content: &Content, first: Index) -> HashMap<Index, bool> {
     let page = content.page();
     let mut done = HashMap::new();

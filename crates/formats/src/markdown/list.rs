@@ -1,4 +1,4 @@
-//! Lists: numbers and bullets.
+//! Ordered and unordered lists.
 
 use std::ops::RangeInclusive;
 
@@ -8,7 +8,7 @@ use super::blocks::{Gap, Marker};
 use super::layout::is_list_in_columns;
 use super::{Open, Writer};
 
-/// Numbers that markdown reads.
+/// Item numbers that markdown accepts.
 const NUMBERS: RangeInclusive<i64> = 0..=999_999_999;
 
 /// An open list.
@@ -17,32 +17,32 @@ pub(super) struct List {
     ordered: bool,
     next: i64,
     alternate: bool,
-    /// Items that were opened.
+    /// Number of items.
     pub(super) items: usize,
-    /// Length of the document when the list began.
+    /// Length of the document at the start of the list.
     pub(super) began: usize,
-    /// The same when its last item ended.
+    /// Length of the document at the end of the last item.
     ended_at: usize,
 }
 
-/// A list that has just ended. A list of the same kind right after it needs another bullet, or both would join.
+/// The list that ended last. A list of the same kind right after it needs a different marker, or markdown joins both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ended {
     ordered: bool,
     alternate: bool,
-    /// Length of the document at its end.
+    /// Length of the document at the end of the list.
     at: usize,
 }
 
 impl List {
-    /// `start` is the attribute of an ordered list; `written` the length of the document.
+    /// Creates a list. `start` is the attribute of an ordered list, `written` the length of the document.
     pub(super) fn new(ordered: bool, start: Option<i64>, previous: Option<Ended>, written: usize) -> List {
         let follows = previous.is_some_and(|ended| ended.at == written && ended.ordered == ordered);
         let alternate = follows && previous.is_some_and(|ended| !ended.alternate);
         List { ordered, next: start.unwrap_or(1), alternate, items: 0, began: written, ended_at: 0 }
     }
 
-    /// The marker of the next item; `value` is the item's own number.
+    /// Returns the marker of the next item; `value` is the item's own number.
     pub(super) fn marker(&mut self, value: Option<i64>) -> Marker {
         self.items += 1;
         let number = value.unwrap_or(self.next);
@@ -55,7 +55,7 @@ impl List {
         }
     }
 
-    /// Whether the list may follow a paragraph without a blank line: numbers other than 1 would not be read as a list.
+    /// Whether the list may follow a paragraph without a blank line: only the number 1 can interrupt one.
     pub(super) fn interrupts(&self) -> bool {
         !self.ordered || self.next == 1
     }
@@ -65,16 +65,16 @@ impl List {
     }
 }
 
-/// A table that lays out the columns of one list.
+/// A table that lays out one list in columns.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Columns {
     end: Index,
-    /// Length of the document when it began.
+    /// Length of the document at the start of the table.
     began: usize,
 }
 
 impl Writer<'_> {
-    /// Notes where a list in columns begins, and where lists are shown as lines of items.
+    /// Records the start of a list in columns, and of elements that show lists as lines of items.
     pub(super) fn look_for_laid_out_lists(&mut self, index: Index, class: &str) {
         if self.page.is(index, &local_name!("table")) && is_list_in_columns(class) {
             self.flush();
@@ -84,7 +84,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Lists below an element with this class are shown as lines of items (MediaWiki).
+    /// Records whether a class shows the lists in its element as lines of items (MediaWiki).
     pub(super) fn look_for_row_lists(&mut self, index: Index, class: &str) {
         if class.split_ascii_whitespace().any(|name| name == "hlist") {
             self.row_lists_end = self.row_lists_end.max(self.page.end(index));
@@ -106,17 +106,18 @@ impl Writer<'_> {
             return Open::FlatList;
         }
         let start = self.page.attr(index, "start").and_then(|start| start.trim().parse().ok());
-        // A list that stands directly in another one is shown one level deeper.
+        // A list directly inside another one is written one level deeper: in the last item, or in an empty one of its
+        // own.
         let directly = self.blocks.in_list();
         let follows_item = directly && self.lists.last().is_some_and(|list| list.items > 0);
         let bullet = if self.lists.last().is_some_and(|outer| outer.alternate && !outer.ordered) { '*' } else { '-' };
         let wrapped = directly && !follows_item && self.blocks.open_item(Marker::Bullet(bullet));
-        // Nested too deep, its items are those of the list around it.
+        // If the nesting is too deep, its items join the outer list.
         if !self.blocks.fits_list() {
             return Open::Block;
         }
         let mut list = List::new(ordered, start, self.ended, self.blocks.len());
-        // The next column of a list that a table lays out goes on with it.
+        // The next column of a list in columns continues the list.
         let column = self.columns.filter(|columns| index < columns.end && columns.began < list.began && !ordered);
         let before = self.ended.filter(|ended| column.is_some() && ended.at == list.began && !ended.ordered);
         list.alternate = before.map_or(list.alternate, |ended| ended.alternate);
@@ -139,19 +140,19 @@ impl Writer<'_> {
         self.blocks.set_gap(Gap::BlankLine);
         if let Some(list) = self.lists.pop().filter(|list| written > list.began) {
             self.ended = Some(list.end(written));
-            // What holds it directly goes on with its items.
+            // An outer list that contains this one directly continues with its next item.
             if let Some(outer) = self.lists.last_mut().filter(|_| self.blocks.in_list()) {
                 outer.ended_at = written;
             }
         }
     }
 
-    /// Ends a list that an item without text of its own holds, as the page wrote none around it.
+    /// Ends a list that was wrapped into an empty item.
     pub(super) fn end_wrapped_list(&mut self) {
         self.end_list();
         self.blocks.close();
         let written = self.blocks.len();
-        // The bullet joins the items of a list with bullets only.
+        // The wrapping item has a bullet, so it belongs to an outer list with bullets only.
         if let Some(outer) = self.lists.last_mut().filter(|outer| !outer.ordered) {
             outer.ended_at = written;
         }
@@ -179,7 +180,7 @@ impl Writer<'_> {
         let written = self.blocks.len();
         let marker = match self.lists.last_mut() {
             Some(list) => {
-                // What stands between two items parts them.
+                // No blank line between items, unless other text was written since the last one.
                 if list.began < written && list.ended_at == written {
                     self.blocks.set_gap(Gap::Line);
                 }
@@ -190,7 +191,7 @@ impl Writer<'_> {
         if self.blocks.open_item(marker) { Open::Item } else { Open::Flat }
     }
 
-    /// Ends an item in a cell; the mark of one without anything in it shows as that of others does.
+    /// Ends an item in a cell. The marker of an empty item is written too.
     pub(super) fn end_flat_item(&mut self, index: Index) {
         self.boundary();
         if let Some(mark) = self.item_mark.take().filter(|_| self.is_bare(index)) {
@@ -199,11 +200,12 @@ impl Writer<'_> {
         }
     }
 
-    /// An item without anything in it shows when it was written so, and not left over by a script or a style.
+    /// Ends an item. An empty one is written only if it has no attributes and no elements, which scripts or styles
+    /// might fill.
     pub(super) fn end_item(&mut self, index: Index) {
         self.flush();
         if !self.blocks.started() && self.is_bare(index) {
-            // Behind a paragraph a lonely `-` would be the underline of a heading.
+            // Below a paragraph, a lone `-` would be the underline of a heading.
             if self.lists.last().is_some_and(|list| list.items == 1) {
                 self.blocks.set_gap(Gap::BlankLine);
             }
@@ -216,7 +218,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `- [x]`: a check box at the start of a list item.
+    /// Writes a check box at the start of a list item as `[x]` or `[ ]`.
     pub(super) fn task_box(&mut self, index: Index) {
         let is_box = self.page.attr(index, "type").is_some_and(|t| t.eq_ignore_ascii_case("checkbox"));
         if is_box && self.inline.is_empty() && self.blocks.in_item() && !self.blocks.started() {

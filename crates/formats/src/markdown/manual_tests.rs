@@ -1,4 +1,4 @@
-//! What the generators of manuals write: Sphinx, mdBook, Docusaurus and their kin.
+//! Tests with markup of documentation generators: Sphinx, mdBook, Docusaurus and others.
 
 use page::Page;
 
@@ -14,7 +14,7 @@ fn headings_that_lead_to_themselves_are_no_links() {
     check("<a href='#a' id=a><h2>Head</h2></a><a href='#b'><h3 id=b>Next</h3></a>", "## Head\n\n### Next");
     check("<dl><dt id=a><a href='#a'>Term</a><dd>b</dl>", "**Term**\n\nb");
     check("<h2 id=a>Head <a href='#a'>#a</a></h2>", "## Head");
-    // Links to another place, or to the same one of another page.
+    // Links to other elements, or to the same id of another page.
     check("<h2 id=a><a href='/e#a'>Head</a></h2>", "## [Head](https://a.test/e#a)");
     check("<h2 id=a><a href='#b'>Head</a></h2>", "## [Head](https://a.test/d/p#b)");
     check("<p id=a><a href='#a'>a</a>", "[a](https://a.test/d/p#a)");
@@ -50,7 +50,7 @@ fn panels_stand_below_the_labels_of_their_tabs() {
         "**Oak**\n\na",
     );
     let row = "<div role=tablist><a role=tab aria-selected=true>Oak</a><a role=tab>Elm</a></div>";
-    // Panels that are fetched later.
+    // Panels that are loaded later.
     check(&format!("<div>{row}<div role=tabpanel>a</div></div>"), "**Oak**\n\na");
     check(&format!("<div>{row}<div role=tabpanel><h2>Oak</h2>a</div></div>"), "## Oak\n\na");
     check(&format!("{row}<p>a"), "Oak Elm\n\na");
@@ -81,12 +81,12 @@ fn panels_stand_below_the_labels_of_their_tabs() {
     check(&two("2023", "2024"), "**2023**\n\na\n\n**2024**\n\nb");
     check(&two("1.0", "2.0"), "**1.0**\n\na\n\n**2.0**\n\nb");
     check(&two("1", "•"), "a\n\nb");
-    // Labels that are pictures stay where they are.
+    // Labels that are images stay in place.
     check(&two("<img src=p alt=Linux>", "Oak"), "**![Linux](https://a.test/d/p)** **Oak**\n\na\n\nb");
     check(&two("<svg></svg>", "Oak"), "a\n\n**Oak**\n\nb");
     let shared = "<b role=tab aria-controls=p>Oak</b><b role=tab aria-controls=p aria-selected=true>Elm</b>";
     check(&format!("<div role=tablist>{shared}</div><div id=p role=tabpanel>a</div>"), "**Elm**\n\na");
-    // An accordion is one list of tabs with everything in it.
+    // An accordion has labels and panels in one list of tabs.
     check(
         "<div role=tablist><h4 role=tab id=t>Oak</h4><div role=tabpanel aria-labelledby=t>a</div></div>",
         "#### Oak\n\na",
@@ -232,7 +232,7 @@ fn tables_of_sphinx() {
     check(&format!("<table class='hlist docutils'>{columns}"), "- a\n- b\n- c");
     check(&format!("<ul><li>x</ul><table class=hlist>{columns}<ul><li>y</ul>"), "- x\n\n* a\n* b\n* c\n\n- y");
     check(&format!("<table class=other>{columns}"), "| - a<br>- b | - c |\n| --- | --- |");
-    // A head alone is a table where it has columns.
+    // A header row alone is a table if it has several columns.
     check("<table><thead><tr><td>a<td>b</thead></table>", "| a | b |\n| --- | --- |");
     check("<table><tr><td>a<td>b</table>", "a\n\nb");
     check("<table><thead><tr><th>a</thead></table>", "**a**");

@@ -1,16 +1,16 @@
-//! Formulas: the TeX that a page keeps beside what it draws, else the TeX of its MathML.
+//! Formulas: the TeX source that a page keeps beside the rendered formula, else its MathML converted to TeX.
 
 use page::{Index, Page, local_name};
 
 use super::{Writer, mathml};
 
-/// Nodes of one formula that are looked through for its source.
+/// Number of nodes of a formula that are searched for its source.
 const MAX_NODES: usize = 5_000;
-/// The same where a picture of it follows.
+/// Lower limit, for a formula with an image, and for other searches that run often.
 const MAX_BEFORE_IMAGE: usize = 200;
 
 impl Writer<'_> {
-    /// `<math>`: its annotation or alternative text, else its parts as TeX.
+    /// Writes `<math>`: its TeX annotation or alternative text, else its elements converted to TeX.
     pub(super) fn formula(&mut self, index: Index) {
         let page = self.page;
         let nodes = page.subtree(index).take(MAX_NODES);
@@ -31,7 +31,7 @@ impl Writer<'_> {
         self.tex(&tex, shown);
     }
 
-    /// What a script has drawn from TeX or MathML, by what it keeps of its source. False when it keeps nothing.
+    /// Writes a formula that a script has rendered, from the source that it keeps. Returns false if it keeps none.
     fn drawn_formula(&mut self, index: Index) -> bool {
         let page = self.page;
         if let Some(math) = page.subtree(index).take(MAX_NODES).find(|&i| page.is(i, &local_name!("math"))) {
@@ -52,8 +52,8 @@ impl Writer<'_> {
         latex.is_some()
     }
 
-    /// TeX between the delimiters that a script would look for, in an element that says that it holds a formula, perhaps
-    /// with its number.
+    /// Writes an unrendered formula: TeX between delimiters in an element marked as a formula, possibly with its
+    /// number. Returns whether the element is one.
     pub(super) fn unread_formula(&mut self, index: Index) -> bool {
         let page = self.page;
         let (mut text, mut number) = (None, None);
@@ -72,7 +72,7 @@ impl Writer<'_> {
             Some((tex, shown)) => self.tex(tex, shown),
             None => return false,
         }
-        // Behind it stands a link to it.
+        // The first text only: a permalink follows the number.
         if let Some(number) = number.and_then(|number| page.subtree(number).find_map(|at| page.text(at))) {
             self.inline.part();
             self.inline.text(number);
@@ -80,7 +80,7 @@ impl Writer<'_> {
         true
     }
 
-    /// The same in a block of its own.
+    /// Writes an unrendered formula as a block of its own.
     pub(super) fn starts_unread_formula(&mut self, index: Index) -> bool {
         self.boundary();
         let is_formula = self.unread_formula(index);
@@ -88,7 +88,7 @@ impl Writer<'_> {
         is_formula
     }
 
-    /// Writes a text with the formulas in it, where a script of the page would draw them.
+    /// Writes a text with its formulas, if a script of the page would render them.
     pub(super) fn text_with_formulas(&mut self, text: &str) {
         let page = self.page;
         let mut rest = text;
@@ -102,7 +102,7 @@ impl Writer<'_> {
         self.inline.text(rest);
     }
 
-    /// `<script type="math/tex">`, which MathJax draws.
+    /// Writes `<script type="math/tex">`, which MathJax renders.
     pub(super) fn script(&mut self, index: Index) {
         let kind = self.page.attr(index, "type").unwrap_or_default().to_ascii_lowercase();
         if kind.starts_with("math/tex") {
@@ -110,7 +110,8 @@ impl Writer<'_> {
         }
     }
 
-    /// What MathJax has drawn; its source is in the `<script>` after it, or kept inside. False when there is none.
+    /// Writes a formula that MathJax has rendered; its source is in the `<script>` after it, or inside. Returns false
+    /// if there is none.
     pub(super) fn drawn_by_script(&mut self, index: Index) -> bool {
         self.source_follows(index) || self.drawn_formula(index)
     }
@@ -128,19 +129,19 @@ impl Writer<'_> {
         if next >= page.end(parent) || !is_source(next) {
             return false;
         }
-        // A script that is content speaks for itself.
+        // A script that is not removed is written when the walk reaches it.
         if self.content.is_removed(next) {
             self.script(next);
         }
         true
     }
 
-    /// The picture of a formula, with its source as alternative text.
+    /// Writes the image of a formula by its alternative text, which is TeX. Returns whether the image is one.
     pub(super) fn formula_image(&mut self, index: Index) -> bool {
         let Some(element) = self.page.element(index) else { return false };
         let class = element.attr("class").unwrap_or_default();
         let is = |wanted: &str| class.split_ascii_whitespace().any(|name| name.starts_with(wanted));
-        // MediaWiki writes the formula itself in front of its picture.
+        // MediaWiki has the formula itself before its image.
         if is("mwe-math-fallback-image") {
             return self.page.parent(index).is_some_and(|above| self.holds_formula(above));
         }
@@ -176,7 +177,7 @@ impl Writer<'_> {
     }
 }
 
-/// A formula in a text, with what stands around it.
+/// A formula in a text, with the text around it.
 struct Found<'t> {
     before: &'t str,
     tex: &'t str,
@@ -184,12 +185,12 @@ struct Found<'t> {
     after: &'t str,
 }
 
-/// Whether a text has a delimiter of formulas.
+/// Whether a text may contain formulas: a fast check for delimiters.
 pub(super) fn may_hold_formulas(text: &str) -> bool {
     text.contains('\\') && (text.contains("\\(") || text.contains("\\["))
 }
 
-/// The first formula of a text.
+/// Returns the first formula of a text.
 fn next_formula(text: &str) -> Option<Found<'_>> {
     let start = text.match_indices('\\').map(|(at, _)| at).find(|at| text[at + 1..].starts_with(['(', '[']))?;
     let shown = text[start + 1..].starts_with('[');
@@ -198,7 +199,7 @@ fn next_formula(text: &str) -> Option<Found<'_>> {
     Some(Found { before: &text[..start], tex: &inner[..end], shown, after: &inner[end + 2..] })
 }
 
-/// Whether a script of the page looks for formulas in its text: MathJax, or KaTeX with its `auto-render`.
+/// Whether a script of the page renders formulas in its text: MathJax, or KaTeX with `auto-render`.
 fn reads_tex(page: &Page) -> bool {
     (0..page.node_count()).filter(|&at| page.is(at, &local_name!("script"))).any(|at| {
         let source = page.attr(at, "src").unwrap_or_default().to_ascii_lowercase();
@@ -206,28 +207,28 @@ fn reads_tex(page: &Page) -> bool {
     })
 }
 
-/// `{\displaystyle x}`, as MediaWiki wraps every formula, without the wrapping.
+/// Removes the wrapper `{\displaystyle …}`, which MediaWiki puts around every formula.
 fn strip_style(tex: &str) -> &str {
     let inner = tex.strip_prefix("{\\displaystyle").or(tex.strip_prefix("{\\textstyle"));
     inner.and_then(|inner| inner.strip_suffix('}')).map_or(tex, str::trim)
 }
 
-/// What MathJax shows until it has drawn the formula.
+/// Whether an element is the preview that MathJax shows until the formula is rendered.
 pub(super) fn is_preview(class: &str) -> bool {
     class.split_ascii_whitespace().any(|name| name == "MathJax_Preview")
 }
 
-/// The drawing that KaTeX puts beside the formula itself.
+/// Whether an element is the rendering that KaTeX puts beside the MathML.
 pub(super) fn is_drawing(class: &str) -> bool {
     class.split_ascii_whitespace().any(|name| name == "katex-html")
 }
 
-/// Whether an element says that the TeX in it is a formula.
+/// Whether a class marks the TeX in its element as a formula.
 pub(super) fn is_unread(class: &str) -> bool {
     class.split_ascii_whitespace().any(|name| matches!(name, "math" | "arithmatex" | "tex" | "latex"))
 }
 
-/// Whether MathJax 2 drew the element.
+/// Whether MathJax 2 rendered the element.
 pub(super) fn is_drawn_by_script(class: &str) -> bool {
     let known = ["MathJax", "MathJax_Display", "MathJax_SVG", "MathJax_SVG_Display", "MathJax_CHTML", "MathJax_MathML"];
     class.split_ascii_whitespace().any(|name| known.contains(&name))

@@ -1,4 +1,4 @@
-//! MathML as TeX: fractions, roots, raised and lowered text, accents, tables, operators (MathML Core, MathML 3).
+//! Conversion of MathML to TeX: fractions, roots, scripts, accents, tables, operators (MathML Core, MathML 3).
 
 mod letters;
 mod symbols;
@@ -8,10 +8,10 @@ use page::{Index, Page};
 
 use self::letters::{accent, function, letter, operator};
 
-/// Elements inside each other that are written as what they are; deeper ones as their text.
+/// Nesting depth of elements that are converted; deeper ones are written as text.
 const MAX_DEPTH: usize = 48;
 
-/// The formula at `index` as TeX, without delimiters; empty where it shows nothing.
+/// Converts the formula at `index` to TeX, without delimiters; empty if it shows nothing.
 pub(super) fn tex(page: &Page, index: Index) -> String {
     let mut writer = Writer { page, out: String::new(), depth: 0 };
     writer.row(index);
@@ -25,7 +25,7 @@ struct Writer<'p> {
 }
 
 impl Writer<'_> {
-    /// Adds TeX; a command and a letter after it need a space between them.
+    /// Adds TeX, with a space between a command and a letter after it.
     fn push(&mut self, tex: &str) {
         if tex.starts_with(|c: char| c.is_ascii_alphabetic()) && ends_with_command(&self.out) {
             self.out.push(' ');
@@ -45,13 +45,13 @@ impl Writer<'_> {
         self.page.attr(index, name).map(|value| value.trim().to_ascii_lowercase()).unwrap_or_default()
     }
 
-    /// The text of a token, white space folded.
+    /// Returns the text of a token with its white space folded.
     fn words(&self, index: Index) -> String {
         let text = self.page.text_of(index);
         text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Everything below `index`, one after another.
+    /// Writes the children of `index` one after another.
     fn row(&mut self, index: Index) {
         let children = self.elements(index);
         if children.is_empty() {
@@ -138,7 +138,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Words among the symbols.
+    /// Writes words as `\text{…}`.
     fn text(&mut self, text: &str) {
         if text.trim().is_empty() {
             return self.space();
@@ -156,7 +156,7 @@ impl Writer<'_> {
         self.push(&format!("\\text{{{escaped}}}"));
     }
 
-    /// A letter as it is, a name in upright type.
+    /// Writes an identifier: a single letter as it is, a longer name upright.
     fn identifier(&mut self, index: Index) {
         let text = self.words(index);
         let variant = self.attr(index, "mathvariant");
@@ -194,7 +194,7 @@ impl Writer<'_> {
         self.out.push('}');
     }
 
-    /// What others are set at: in braces unless it is one symbol.
+    /// Writes the base of scripts, in braces unless it is one symbol.
     fn base(&mut self, index: Index) {
         let began = self.out.len();
         self.element(index);
@@ -232,7 +232,7 @@ impl Writer<'_> {
             && self.page.subtree(index).any(|i| self.page.text(i).is_some_and(|t| !t.trim().is_empty()))
     }
 
-    /// What stands above and below: limits of sums and the like, accents, else a stack.
+    /// Writes the parts above and below a base: as limits (of sums and other operators), accents, or a stack.
     fn limits(&mut self, base: Index, lower: Option<Index>, upper: Option<Index>) {
         let words = self.words(base);
         let takes_limits = letters::takes_limits(&words);
@@ -257,7 +257,7 @@ impl Writer<'_> {
         (0..open).for_each(|_| self.out.push('}'));
     }
 
-    /// Scripts behind the base in pairs, then those in front of it.
+    /// Writes `mmultiscripts`: pairs of scripts after the base, then, behind `mprescripts`, pairs of those before it.
     fn around(&mut self, base: Index, scripts: &[Index]) {
         let is_border = |&index: &Index| self.name(index) == "mprescripts";
         let border = scripts.iter().position(is_border).unwrap_or(scripts.len());
@@ -329,7 +329,7 @@ impl Writer<'_> {
     }
 }
 
-/// One character as TeX.
+/// Returns the TeX for a character.
 fn symbol(c: char) -> String {
     operator(c).map_or_else(|| letter(c).to_string(), str::to_owned)
 }

@@ -11,15 +11,15 @@ use crate::elements::is_label;
 use crate::images::{LAZY_SETS, LAZY_SOURCES};
 use crate::marks;
 
-/// Bytes of all targets together; a long base URL multiplies with every relative link.
+/// Limit on all targets together, in bytes: every relative link is expanded by the base URL, which may be long.
 const MAX_BYTES: usize = 16 << 20;
-/// Elements around a link that are asked whether they name a place.
+/// Number of ancestors of a link that are checked.
 const NEAR: usize = 3;
-/// Nodes of a label among which a picture that stands twice is looked for.
+/// Number of nodes of a label that are searched for a duplicate image.
 const MAX_LABEL: usize = 20;
-/// Class of headings that lead back to the table of contents (docutils).
+/// Class of headings that are links to the table of contents (docutils).
 const CONTENTS: &str = "toc-backref";
-/// Stands where the data of an embedded picture stood.
+/// Replacement for the data of an embedded image.
 const REMOVED: &str = "<Base64-Image-Removed>";
 
 impl Writer<'_> {
@@ -38,14 +38,14 @@ impl Writer<'_> {
         Some(if self.inline.open_link(target, title) { Open::Mark } else { Open::Inline })
     }
 
-    /// A link that only leads to the place where it stands.
+    /// Whether a link is a permalink to its own position.
     fn is_permalink(&self, index: Index) -> bool {
         let page = self.page;
         let named = || self.heading || page.ancestors(index).take(NEAR).any(|above| names_a_place(page, above));
         marks::is_permalink(page, index, named)
     }
 
-    /// Whether a link is the text of a heading or a term and leads to that, or back to a table of contents.
+    /// Whether a link is the text of a heading or term and leads to that same heading, or back to a table of contents.
     fn names_its_own_place(&self, index: Index) -> bool {
         let page = self.page;
         let Some(href) = page.attr(index, "href") else { return false };
@@ -61,7 +61,7 @@ impl Writer<'_> {
                 || is_place(index)
                 || near().any(is_place)
         } else {
-            // Around a heading.
+            // The link is around a heading.
             let inner = page.children(index).find(|&child| page.name(child).is_some());
             inner.is_some_and(|inner| is_label(inner) && (is_place(inner) || is_place(index)))
         };
@@ -86,13 +86,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether a picture stands twice in a label, as where a click on it shows it larger.
+    /// Whether an image is a duplicate in a label: a click on it shows it larger.
     fn is_zoomed(&self, index: Index) -> bool {
         let page = self.page;
         let label = page.ancestors(index).take(NEAR).find(|&above| page.is(above, &local_name!("label")));
         let label = label.filter(|label| index - label < MAX_LABEL);
         let first = label.and_then(|label| (label..index).find(|&at| page.is(at, &local_name!("img"))));
-        // Stars and the like stand beside each other.
+        // Repeated siblings are meant, such as the stars of a rating.
         let first = first.filter(|&first| page.parent(first) != page.parent(index));
         let source = |at: Index| page.element(at).and_then(source);
         first.is_some_and(|first| source(first) == source(index))
@@ -110,7 +110,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `link` as it is written; None where it leads nowhere or would run code.
+    /// Returns the target to write for `link`; `None` if it is not a URL or would run code.
     fn target(&self, link: &str) -> Option<String> {
         if self.options.links == LinkStyle::Absolute {
             let known = resolve_plain(&self.origin, link);
@@ -120,7 +120,7 @@ impl Writer<'_> {
         (!runs_code(link)).then(|| link.to_owned())
     }
 
-    /// Target and title of a link; None for anchors and for links that run code.
+    /// Returns the target and title of a link; `None` for anchors and for links that run code.
     fn link(&self, index: Index) -> Option<(String, Option<String>)> {
         let element = self.page.element(index)?;
         let target = self.target(&element.attr("href")?)?;
@@ -130,7 +130,7 @@ impl Writer<'_> {
         Some((target, title))
     }
 
-    /// A picture as markdown; None for pixels that only count visitors.
+    /// Returns an image as markdown; `None` for tracking pixels and images without a usable source.
     fn picture(&self, index: Index) -> Option<String> {
         let element = self.page.element(index)?;
         if is_counting_pixel(element) {
@@ -155,7 +155,7 @@ impl Writer<'_> {
         Some(image)
     }
 
-    /// `<iframe>`, `<video>`, `<audio>`, `<embed>` and `<object>` as a link: target and text.
+    /// Returns the target and text of a link to an `<iframe>`, `<video>`, `<audio>`, `<embed>` or `<object>`.
     fn player(&self, index: Index) -> Option<(String, String)> {
         let page = self.page;
         let element = page.element(index)?;
@@ -173,7 +173,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether the fragment of a link is this `id`, perhaps with percent signs.
+/// Whether the fragment of a link, which may be percent-encoded, is this `id`.
 pub(crate) fn is_id(fragment: &str, id: &str) -> bool {
     let hex = |at: usize| u8::from_str_radix(fragment.get(at + 1..at + 3)?, 16).ok();
     let (mut at, mut bytes) = (0, id.bytes());
@@ -187,7 +187,7 @@ pub(crate) fn is_id(fragment: &str, id: &str) -> bool {
     bytes.next().is_none()
 }
 
-/// Whether an element names what stands below it or beside it.
+/// Whether an element labels what is below or beside it, so that a permalink in it is one.
 fn names_a_place(page: &Page, index: Index) -> bool {
     matches!(
         page.name(index),
@@ -202,7 +202,8 @@ fn names_a_place(page: &Page, index: Index) -> bool {
     )
 }
 
-/// Resolves paths and URLs in which nothing has to be normalised; most links are such. None for all others.
+/// Resolves paths and URLs that need no normalisation, without a full URL parse: most links are of this kind. Returns
+/// `None` for all others.
 fn resolve_plain(origin: &str, link: &str) -> Option<String> {
     let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"/_-~.?=&,;:@!$*+".contains(&b);
     if !link.bytes().all(is_plain) || link.contains("/.") {
@@ -222,13 +223,13 @@ fn resolve_plain(origin: &str, link: &str) -> Option<String> {
     (labels().count() > 1 && labels().all(plain_label)).then(|| link.to_owned())
 }
 
-/// What stands in front of an absolute path; empty where that cannot be told.
+/// Returns the origin to put before an absolute path; empty if the base URL has credentials or another scheme.
 pub(super) fn origin(base: &Url) -> String {
     let plain = matches!(base.scheme(), "http" | "https") && base.username().is_empty() && base.password().is_none();
     if plain { base.origin().ascii_serialization() } else { String::new() }
 }
 
-/// Whether following the link would run a script of the page or show data of its own.
+/// Whether following the link would run a script or open data embedded in the link.
 fn runs_code(link: &str) -> bool {
     let scheme: String = link.chars().filter(|c| !c.is_ascii_whitespace() && !c.is_control()).take(11).collect();
     let scheme = scheme.to_ascii_lowercase();
@@ -241,7 +242,7 @@ fn words(text: &str) -> String {
     folded.trim().to_owned()
 }
 
-/// The best source of an `<img>`: the largest of its set, what a script would load, or `src`.
+/// Returns the best source of an `<img>`: the largest of its `srcset`, the one for lazy loading, or `src`.
 pub(crate) fn source(element: &Element) -> Option<String> {
     let set = ["srcset"].iter().chain(&LAZY_SETS).find_map(|name| largest(&element.attr(name)?).map(str::to_owned));
     let usable = |url: &StrTendril| !url.trim().is_empty() && !is_embedded(url);

@@ -1,7 +1,7 @@
 //! The `markdown` format: GitHub Flavored Markdown, written in one walk over the tree.
 //!
-//! This file knows what every element becomes; [`inline`] collects a paragraph, [`paragraph`] writes it, [`blocks`] puts
-//! blocks below each other; lists, tables, code, formulas, footnotes and media have a file each.
+//! This file dispatches on the elements; [`inline`] collects a paragraph, [`paragraph`] writes it, [`blocks`] arranges
+//! the blocks; lists, tables, code, formulas, footnotes and media have a file each.
 
 mod apart;
 mod blocks;
@@ -47,22 +47,22 @@ use self::table::Table;
 use self::tabs::Tabs;
 use crate::content::{Content, Visitor};
 
-/// How the targets of links, pictures and players are written.
+/// Style of the targets of links, images and players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LinkStyle {
-    /// As absolute URLs, normalised as the URL standard says. Links that cannot be URLs become text.
+    /// Absolute URLs, normalised by the URL standard. Links that are not valid URLs become text.
     #[default]
     Absolute,
-    /// As the page wrote them: for a saved page whose relative links are to go on working.
+    /// Targets as written in the page, so that the relative links of a saved page keep working.
     AsWritten,
 }
 
-/// How markdown is written.
+/// Options for markdown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MarkdownOptions {
-    /// Write `![alt](<Base64-Image-Removed>)` for pictures embedded in the page.
+    /// Whether to write `![alt](<Base64-Image-Removed>)` for images embedded as data.
     pub remove_base64_images: bool,
-    /// Applies to links, pictures and embedded players.
+    /// Style of the targets of links, images and embedded players.
     pub links: LinkStyle,
 }
 
@@ -72,8 +72,8 @@ impl Default for MarkdownOptions {
     }
 }
 
-/// The content as GitHub Flavored Markdown, without a line end at the end. Text that looks like markdown or HTML is
-/// escaped, so that the only markup is what the page marks up. Links that would run code become text. At most 48 MiB.
+/// Writes the content as GitHub Flavored Markdown, without a trailing line break. Text that looks like markdown or HTML
+/// is escaped, so all markup comes from the markup of the page. Links that would run code become text. At most 48 MiB.
 pub fn markdown(content: &Content, options: &MarkdownOptions) -> String {
     let mut writer = Writer {
         content,
@@ -110,7 +110,7 @@ pub fn markdown(content: &Content, options: &MarkdownOptions) -> String {
     writer.blocks.finish()
 }
 
-/// What has to be done when an element ends.
+/// Action at the end of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Open {
     Inline,
@@ -118,32 +118,32 @@ enum Open {
     Code,
     Block,
     Paragraph,
-    /// A block in bold: `<dt>`, `<summary>`.
+    /// A bold block: `<dt>`, `<summary>`.
     BoldBlock,
     Heading(usize),
     Quote,
     Item,
     List,
-    /// A list that stands directly in another one, before its first item.
+    /// A list directly inside another one, before its first item.
     WrappedList,
     /// A footnote.
     Note,
-    /// A container that was too deep to show.
+    /// A container that was nested too deep to be written.
     Flat,
     Table,
     Row,
     Cell,
     /// A table in a cell.
     InnerTable,
-    /// A row or a cell of one, with the tag that ends it.
+    /// A row or cell of a table in a cell, with its end tag.
     InnerPart(&'static str),
     /// A list in a cell.
     FlatList,
-    /// An item of one.
+    /// An item of a list in a cell.
     FlatItem,
     Callout,
     Quotation,
-    /// The reading of a ruby text.
+    /// The pronunciation of a ruby text, in parentheses.
     Reading,
 }
 
@@ -152,7 +152,7 @@ struct Writer<'c> {
     page: &'c Page,
     options: MarkdownOptions,
     origin: String,
-    /// Whether tables hold data, for those in front of `tables_end`.
+    /// Whether tables are data, for those before `tables_end`.
     tables: HashMap<Index, bool>,
     tables_end: Index,
     blocks: Blocks,
@@ -160,30 +160,30 @@ struct Writer<'c> {
     open: Vec<Open>,
     lists: Vec<List>,
     ended: Option<Ended>,
-    /// Where the element ends whose lists are lines of items.
+    /// End of the element that shows lists as lines of items.
     row_lists_end: Index,
     /// The last list in columns.
     columns: Option<Columns>,
     /// Length of the document where the last quote ended.
     quote_end: usize,
     table: Option<Table>,
-    /// Tables in the cell that is open, and whether they are written as HTML.
+    /// Open tables in the open cell, and whether they are written as HTML.
     inner_tables: Vec<bool>,
-    /// The element that is read as a table by its roles.
+    /// The element that is a table by its role.
     grid: Option<Index>,
-    /// Lists in the cell that is open, with the number of the next item of those that have numbers.
+    /// Open lists in the open cell, with the number of the next item of ordered ones.
     flat_lists: Vec<Option<i64>>,
-    /// Begins the next line of that cell.
+    /// Marker for the next line of that cell.
     item_mark: Option<String>,
     callouts: Vec<Callout>,
-    /// Open elements whose children stand apart.
+    /// Open elements whose children are separate parts.
     apart: Vec<Index>,
     tabs: Tabs,
-    /// Looked up when the first reference is met.
+    /// Footnotes of the page; searched for at the first reference.
     footnotes: Option<Footnotes>,
-    /// Footnotes that are open.
+    /// Number of open footnotes.
     notes: usize,
-    /// Whether a script of the page draws the formulas in its text, once that was asked.
+    /// Whether a script of the page renders formulas in its text; computed on first use.
     reads_tex: Option<bool>,
     heading: bool,
     bold_blocks: usize,
@@ -270,7 +270,7 @@ impl Visitor for Writer<'_> {
 }
 
 impl Writer<'_> {
-    /// What an element becomes; None leaves it out with all below it.
+    /// Starts an element. `None` leaves it out with its descendants.
     fn start(&mut self, index: Index, name: &LocalName) -> Option<Open> {
         if let Some(open) = self.start_grid_part(index) {
             return Some(open);
@@ -322,7 +322,7 @@ impl Writer<'_> {
         if inside && mark == Mark::Strong && self.bold_blocks > 0 {
             return Open::Inline;
         }
-        // `<b><b>a</b></b>` says twice what it means, `<b><strong>a</strong></b>` only once.
+        // `<b><b>a</b></b>` is written as two marks, `<b><strong>a</strong></b>` as one.
         let kept = inside
             && self.page.parent(index).is_some_and(|above| {
                 self.page.is(above, name) && above + 1 == index && self.page.end(above) == self.page.end(index)
@@ -330,7 +330,7 @@ impl Writer<'_> {
         if self.inline.open(mark, kept) { Open::Mark } else { Open::Inline }
     }
 
-    /// Whether an element was written without attributes and with nothing in it.
+    /// Whether an element has no attributes and no content.
     fn is_bare(&self, index: Index) -> bool {
         self.page.element(index).is_some_and(|element| element.attrs.is_empty())
             && (index + 1..self.page.end(index)).all(|i| self.page.text(i).is_some_and(|text| text.trim().is_empty()))
@@ -340,12 +340,12 @@ impl Writer<'_> {
         self.table.as_ref().is_some_and(Table::in_cell)
     }
 
-    /// Whether blocks cannot stand here: in headings and table cells.
+    /// Whether blocks are impossible here: in headings and table cells.
     fn is_flat(&self) -> bool {
         self.heading || self.in_cell()
     }
 
-    /// The start or end of a block. In headings and links it only separates words.
+    /// Starts or ends a block. In headings and links this only separates words.
     fn boundary(&mut self) {
         if self.heading || self.inline.in_link() {
             self.inline.blank();
@@ -354,7 +354,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The end of a `<p>`: in a list item a blank line stands after it, after bare text none.
+    /// Ends a `<p>`. In a list item a blank line follows it, unlike bare text.
     fn end_paragraph(&mut self) {
         let written = self.blocks.len();
         self.boundary();
@@ -363,7 +363,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Writes the paragraph that was read.
+    /// Writes the current paragraph.
     fn flush(&mut self) {
         if self.inline.is_empty() {
             return self.inline.take(Place::Paragraph, |_| {});

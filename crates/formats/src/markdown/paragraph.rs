@@ -1,25 +1,25 @@
-//! A paragraph written: marks become delimiters, links and code spans.
+//! Writing of a paragraph: marks become delimiters, links and code spans.
 //!
-//! Spaces never stand inside a mark where markdown would not accept them, and a mark without text leaves nothing
-//! behind. What stands on both sides of a mark is looked up first, see [`super::edges`], and decides about its delimiters.
+//! Spaces at the edges of a mark are moved out of it, where markdown would not accept them, and a mark without text is
+//! dropped. The characters on both sides of a mark decide its delimiters; [`super::edges`] computes them first.
 
 use super::edges::{DELIMITER, Edges, flanks, is_punctuation, survey};
 use super::escape::{Spot, destination, push_code_span, push_text};
 use super::event::{Event, Link, Mark};
 use super::spaces::fold_spaces;
 
-/// Where the paragraph goes, which decides about line breaks and pipes.
+/// Place of the paragraph, which decides how line breaks and pipes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Paragraph,
-    /// The first paragraph of a list item, where `[ ]` would read as a check box.
+    /// The first paragraph of a list item, where `[ ]` would be read as a check box.
     Item,
     Heading,
     Cell,
 }
 
 impl Place {
-    /// Whether two line breaks in a row part paragraphs here.
+    /// Whether two line breaks in a row separate paragraphs here.
     fn parts(self) -> bool {
         matches!(self, Self::Paragraph | Self::Item)
     }
@@ -27,14 +27,14 @@ impl Place {
 
 type Source<'r> = (&'r str, &'r [Event], &'r [Link]);
 
-/// Hands the paragraphs of `source` to `done`; two line breaks in a row part paragraphs. The buffers are cleared.
+/// Passes the paragraphs of `source` to `done`; two line breaks in a row separate paragraphs. The buffers are cleared.
 pub(super) fn write(
     (text, events, links): Source,
     place: Place,
     (edges, out): (&mut Vec<Edges>, &mut String),
     done: &mut dyn FnMut(&str),
 ) {
-    // Most paragraphs have no marks; for those the look at what surrounds each mark can be saved.
+    // Most paragraphs have no marks and skip the survey of edges.
     let marked = events.iter().any(|event| event.opens().is_some());
     edges.clear();
     edges.resize(if marked { events.len() } else { 0 }, Edges::default());
@@ -61,12 +61,12 @@ pub(super) fn write(
     writer.end_paragraph();
 }
 
-/// Whether `wanted` stands in `text` just once, so that nothing can pair with it.
+/// Whether `wanted` occurs exactly once in `text`, so that nothing can pair with it.
 fn single(text: &str, wanted: char) -> bool {
     text.split_once(wanted).is_some_and(|(_, rest)| !rest.contains(wanted))
 }
 
-/// An open mark with what ends it.
+/// The text that ends an open mark.
 enum End {
     Text(&'static str),
     Link(usize),
@@ -76,7 +76,7 @@ struct Writer<'r> {
     text: &'r str,
     links: &'r [Link],
     events: &'r [Event],
-    /// One entry an event, for the marks of the paragraph that is written; empty where nothing is marked.
+    /// One entry per event, valid for the marks of the current paragraph; empty if there are no marks.
     edges: &'r mut [Edges],
     place: Place,
     spot: Spot,
@@ -84,7 +84,7 @@ struct Writer<'r> {
     done: &'r mut dyn FnMut(&str),
     /// Open marks, outermost first.
     open: Vec<(usize, End)>,
-    /// How many of them are written.
+    /// Number of open marks whose start is written; always the outermost ones.
     written: usize,
     blank: bool,
     breaks: usize,
@@ -145,8 +145,8 @@ impl Writer<'_> {
         matches!(self.events.get(at + 1), None | Some(Event::Break))
     }
 
-    /// Writes what parts the next piece, that of the event `at`, from the last one, and the marks that begin with it. True
-    /// when the piece is the first of its line. `start` is where it begins in the text.
+    /// Writes the separator before the next piece, that of the event `at`, and the starts of the marks that begin with
+    /// it. Returns whether the piece starts a line without any mark. `start` is its position in the text.
     fn begin(&mut self, at: usize, start: usize) -> bool {
         self.separate();
         if self.out.is_empty() && !self.edges.is_empty() {
@@ -164,7 +164,7 @@ impl Writer<'_> {
         line_start && plain
     }
 
-    /// Writes the space or break that stands between what was written and what comes.
+    /// Writes the pending space or line break.
     fn separate(&mut self) {
         let breaks = std::mem::take(&mut self.breaks);
         let blank = std::mem::take(&mut self.blank);
@@ -208,7 +208,7 @@ impl Writer<'_> {
         let (start, end) = match mark {
             Mark::Link(number) => {
                 if self.out.ends_with('!') {
-                    // Else the link would read as an image.
+                    // `![` would be read as an image.
                     self.out.insert(self.out.len() - 1, '\\');
                 }
                 self.out.push('[');
@@ -224,8 +224,8 @@ impl Writer<'_> {
         End::Text(end)
     }
 
-    /// What starts and ends bold, italic or struck text: the first of `choices` that will be read as a delimiter here
-    /// (CommonMark, "left-flanking delimiter run"), or tags where none will.
+    /// Returns the start and end of bold, italic or struck-through text: the first of `choices` that is valid as a
+    /// delimiter here (CommonMark, "left-flanking delimiter run"), or HTML tags if none is.
     fn delimiter(
         &self,
         edges: Edges,
@@ -238,6 +238,8 @@ impl Writer<'_> {
         let between_words = loose(before) && loose(edges.after);
         let written = || self.open[..self.written].iter().map(|(_, end)| end);
         for choice in choices {
+            // Nested marks must not share a delimiter, and adjacent ones must not share its character: `**` and `*`
+            // would merge into one run. An underscore is valid only between words.
             let taken = written().any(|end| matches!(end, End::Text(other) if other == choice));
             let last = written().next_back();
             let clash = choice.starts_with(before)
@@ -267,7 +269,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Escapes characters of the text that the delimiter after them would join. A space stood between, and has moved.
+    /// Escapes characters at the end of the text that the next delimiter would join: the space between them was moved
+    /// out.
     fn escape_last(&mut self, delimiter: char) {
         let text = self.out.trim_end_matches(delimiter).len();
         let escaped = usize::from(self.out[..text].ends_with('\\'));
@@ -277,7 +280,7 @@ impl Writer<'_> {
     }
 }
 
-/// The target of a link with its title, in parentheses.
+/// Appends the target of a link with its title, in parentheses.
 pub(super) fn push_target(out: &mut String, (target, title): &Link, in_cell: bool) {
     out.push('(');
     destination(out, target, in_cell);
@@ -314,7 +317,8 @@ mod tests {
     use super::super::inline::Inline;
     use super::*;
 
-    /// `*` toggles bold, `/` italics, `` ` `` code, `{` and `}` a link, `|` a line break.
+    /// Returns a paragraph by a script: `*` toggles bold, `/` italics, `` ` `` code; `{` and `}` enclose a link; `|` is
+    /// a line break.
     fn paragraph(script: &str, place: Place) -> String {
         let mut inline = Inline::default();
         let mut open: Vec<char> = Vec::new();
@@ -385,7 +389,7 @@ mod tests {
         check("a||b", "a¶b");
         check("||a| |", "a");
         check("*a|b*", "**a  \nb**");
-        // Each paragraph has marks of its own.
+        // Marks are closed and reopened between paragraphs.
         check("*a /b||c/* d", "**a _b_**¶**_c_** d");
         check("*/a||b/*", "**_a_**¶**_b_**");
         check("a|# b", "a  \n\\# b");

@@ -1,4 +1,4 @@
-//! Property: what a markdown reader makes of our output has the structure of the page.
+//! Property test: rendering our markdown gives the structure of the page.
 
 use page::{Index, Page, local_name};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use url::Url;
 use super::{LinkStyle, MarkdownOptions, markdown};
 use crate::content::{ContentOptions, content};
 
-/// Pieces of text that markdown would read as markup.
+/// Pieces of text that markdown could read as markup.
 const PIECES: [&str; 44] = [
     "a",
     "b",
@@ -64,7 +64,7 @@ fn text() -> impl Strategy<Value = String> {
     })
 }
 
-/// Text with marks; `marks` are those that may still be opened.
+/// Text with marks; `marks` are those that may be opened, in this order.
 fn inline(marks: &'static [&'static str]) -> BoxedStrategy<String> {
     let code = text().prop_map(|text| format!("<code>{text}</code>"));
     let image = Just("<img src=\"i\" alt=\"x [y]\">".to_owned());
@@ -139,7 +139,7 @@ fn render(markdown: &str) -> String {
     html
 }
 
-/// The structure as one line a block: which blocks hold it, then its text with its marks.
+/// Returns the structure as one line per block: the path of its containers, then its text with marks.
 fn outline(page: &Page) -> String {
     let mut lines: Vec<String> = Vec::new();
     let body = page.first(&local_name!("body")).unwrap();
@@ -151,7 +151,7 @@ fn blocks(page: &Page, index: Index, path: &str, lines: &mut Vec<String>) {
     let mut line = String::new();
     let end = |line: &mut String, name: &str, lines: &mut Vec<String>| {
         let text = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        // A line break leaves spaces on its sides, and marks that touch are one.
+        // Spaces around a line break do not count.
         let text = text.replace(" ⏎", "⏎").replace("⏎ ", "⏎");
         if !text.is_empty() {
             lines.push(format!("{path}{name}: {text}"));
@@ -205,7 +205,7 @@ fn inline_element(page: &Page, index: Index, out: &mut String) {
         mark => {
             let start = format!("⟪{mark}{}⟫", attr("href"));
             let end = format!("⟪/{mark}⟫");
-            // Marks of one kind that touch are one mark.
+            // Adjacent marks of one kind are one mark.
             if mark != "a" && out.ends_with(&end) {
                 out.truncate(out.len() - end.len());
             } else {

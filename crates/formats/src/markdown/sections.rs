@@ -1,4 +1,4 @@
-//! Headings, quotes, rules and blocks in bold.
+//! Headings, quotes, thematic breaks and bold blocks.
 
 use page::{Index, LocalName};
 
@@ -46,7 +46,7 @@ impl Writer<'_> {
 
     pub(super) fn start_quote(&mut self) -> Open {
         self.flush();
-        // Two quotes in a row need a blank line, or they would be one.
+        // Without a blank line, two quotes in a row would merge.
         if self.blocks.len() > self.quote_end {
             self.blocks.tighten();
         }
@@ -68,6 +68,7 @@ impl Writer<'_> {
             return self.boundary();
         }
         self.flush();
+        // `---` below a paragraph would be the underline of a heading; after the bullet `*`, `* * *` would be one rule.
         let rule = if self.blocks.behind_star() { "---" } else { "* * *" };
         self.blocks.tighten();
         self.blocks.write(rule);

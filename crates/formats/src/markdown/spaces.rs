@@ -1,7 +1,7 @@
-//! White space as a browser shows it.
+//! Folding of white space, as in a browser.
 
-/// Appends `text` with every run of white space as one space and without control characters. What `out` holds from
-/// `start` on is the text in front.
+/// Appends `text` with every run of white space folded to one space and without control characters. The text of `out`
+/// from `start` on precedes it: a run may continue from there.
 pub(super) fn fold_spaces(out: &mut String, start: usize, text: &str) {
     let bytes = text.as_bytes();
     let (mut plain, mut at) = (0, 0);
@@ -35,19 +35,19 @@ pub(super) fn fold_spaces(out: &mut String, start: usize, text: &str) {
     out.push_str(&text[plain..]);
 }
 
-/// Bytes that are looked at together.
+/// Number of bytes that are checked together.
 const RUN: usize = 32;
 const DEL: u8 = 0x7f;
 
-/// Whether all spaces are single ones and nothing is a control character. Without a branch, so that many bytes are
-/// compared at a time.
+/// Whether there are only single spaces and no control characters. Written without branches, so that the compiler can
+/// vectorise it.
 fn is_folded(bytes: &[u8]) -> bool {
     let controls = bytes.iter().fold(false, |found, &byte| found | (byte < b' ') | (byte == DEL));
     let pairs = bytes.iter().zip(bytes.iter().skip(1));
     !pairs.fold(controls, |found, (&one, &next)| found | (one == b' ') & (next == b' '))
 }
 
-/// Appends `text` as code: only line breaks, with the indentation around them, become one space.
+/// Appends `text` as code: spaces are kept, and every line break replaces the indentation around it.
 pub(super) fn fold_code(out: &mut String, text: &str) {
     let start = out.len();
     for (n, line) in text.split(['\n', '\r']).enumerate() {

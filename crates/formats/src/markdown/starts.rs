@@ -1,4 +1,4 @@
-//! Starts elements other than text and lists: boxes, drawings, formulas, separators.
+//! Dispatch for elements other than inline marks and lists: boxes, images, formulas, separators.
 
 use page::{Index, LocalName, local_name};
 
@@ -8,7 +8,7 @@ use crate::elements::is_box;
 use crate::marks;
 
 impl Writer<'_> {
-    /// Elements without text of their own, and those that only separate blocks.
+    /// Starts an element without text of its own, or one that only separates blocks.
     pub(super) fn start_other(&mut self, index: Index, name: &LocalName) -> Option<Open> {
         match *name {
             local_name!("br") => self.inline.line_break(),
@@ -43,7 +43,7 @@ impl Writer<'_> {
         None
     }
 
-    /// `<div>` and `<table>`, whose class tells whether they are more than that.
+    /// Starts a `<div>` or `<table>`, whose class may give it another meaning.
     fn start_box(&mut self, index: Index) -> Option<Open> {
         if let Some(class) = self.page.attr(index, "class") {
             if !self.is_flat() && code::is_view(&class) {
@@ -74,7 +74,7 @@ impl Writer<'_> {
         Some(self.start_callout(index).unwrap_or_else(|| self.start_block(index, &name)))
     }
 
-    /// Elements of a script's own name.
+    /// Starts a custom element.
     fn start_custom(&mut self, index: Index, name: &LocalName) -> Option<Open> {
         match &**name {
             "mjx-container" if self.drawn_by_script(index) => None,
@@ -123,7 +123,7 @@ impl Writer<'_> {
         self.page.attr(index, "class").is_some_and(|class| marks::is_icon(self.page, index, &class))
     }
 
-    /// Whether an element is the label of a tab that stands before its panel (sphinx-design, sphinx-inline-tabs).
+    /// Whether an element is the label of a tab directly before its panel (sphinx-design, sphinx-inline-tabs).
     fn is_tab_label(&self, index: Index) -> bool {
         let class = self.page.attr(index, "class");
         class.is_some_and(|class| {
@@ -137,7 +137,7 @@ impl Writer<'_> {
         self.page.element(index).is_some_and(marks::is_copy_control) || self.page.end(index) - index < 12 && says()
     }
 
-    /// Whether the element only draws what is written as a formula elsewhere.
+    /// Whether the element is only the rendering of a formula that is written elsewhere.
     fn is_drawn_formula(&mut self, index: Index, class: &str) -> bool {
         math::is_preview(class)
             || math::is_drawing(class) && self.page.parent(index).is_some_and(|above| self.holds_formula(above))
@@ -145,7 +145,7 @@ impl Writer<'_> {
     }
 }
 
-/// Elements that begin a new line in a browser, of those that mean nothing else in markdown.
+/// Whether an element is a block without a markdown equivalent.
 fn is_block(name: &LocalName) -> bool {
     is_box(name)
         || matches!(

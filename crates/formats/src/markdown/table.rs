@@ -1,26 +1,26 @@
-//! Tables: cells become rows of equal columns.
+//! Tables: cells are arranged in rows and columns.
 
 use page::{Index, LocalName, Page, local_name};
 
 use super::code::is_gutter;
 use super::{Open, Writer};
 
-/// Empty cells that spans may add, on top of four for every real cell.
+/// Budget of empty cells that spans may add, in addition to four for every real cell.
 const SPARE_CELLS: usize = 64;
-/// Columns in which cells may reach down into further rows.
+/// Limit on the columns in which cells may span rows.
 const MAX_SPANNED_COLUMNS: usize = 256;
-/// Nodes of a header cell; larger ones hold a part of the page.
+/// Limit on the nodes of a header cell; a larger one contains a section of the page.
 const MAX_HEADER_NODES: usize = 40;
 
-/// Tables inside each other that are written as such.
+/// Nesting limit of tables that are written as such.
 const MAX_INNER_TABLES: usize = 3;
-/// Tags behind which a block needs nothing to part it.
+/// Tags after which a block needs no `<br>`.
 const INNER_TAGS: [&str; 4] = ["<td>", "<th>", "</table>", "<br>"];
 
-/// A cell with what the page says about it.
+/// A table cell.
 #[derive(Debug, Default)]
 pub(super) struct Cell {
-    /// Markdown on one line.
+    /// Content as markdown on one line.
     text: String,
     columns: usize,
     rows: usize,
@@ -37,13 +37,13 @@ enum Align {
     Right,
 }
 
-/// A data table that is being read.
+/// The current data table.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     rows: Vec<Vec<Cell>>,
-    /// The cell that is open.
+    /// The open cell.
     cell: Option<Cell>,
-    /// The first row is marked up as header.
+    /// Whether the first row is marked up as header.
     head: bool,
 }
 
@@ -74,13 +74,13 @@ impl Table {
         self.cell.is_some()
     }
 
-    /// The open cell, if there is one: what is read belongs into it.
+    /// The open cell, to which all content is written.
     pub(super) fn cell(&mut self) -> Option<&mut Cell> {
         self.cell.as_mut()
     }
 
-    /// The table as lines, or None without any text. The first row becomes the header that markdown demands, unless it
-    /// is a row of data that begins with a header of its own; then the header is empty.
+    /// Writes the table as lines; `None` if it has no text. The first row becomes the header that markdown requires,
+    /// unless it is a row of data with a row header; then the header is empty.
     fn finish(self) -> Option<String> {
         let mut rows: Vec<Vec<Cell>> = self.rows.into_iter().filter(|row| !row.is_empty()).collect();
         if rows.iter().flatten().all(|cell| cell.text.is_empty()) {
@@ -88,7 +88,7 @@ impl Table {
         }
         let headed = self.head || !rows.first().is_some_and(|row| begins_with_header(row));
         let first_data = usize::from(headed);
-        // Markdown has no headers of rows; bold type stands for them.
+        // Markdown has no row headers; they are written in bold.
         rows.iter_mut().skip(first_data).filter(|row| begins_with_header(row)).for_each(|row| row[0].strengthen());
         let grid = spread(&rows);
         let width = grid.iter().map(Vec::len).max().unwrap_or(0);
@@ -98,7 +98,7 @@ impl Table {
         let missing = || std::iter::repeat_n("", width - header.len());
         push_row(&mut lines, header.iter().map(|cell| cell.map_or("", |cell| &cell.text)).chain(missing()));
         let align = |column: usize| {
-            // Pages often align the cells with data only, so the first of those is asked as well.
+            // Pages often align only the data cells, so the first data row counts as well.
             let cells = grid.iter().take(2).filter_map(|row| *row.get(column)?);
             cells.map(|cell| cell.align).find(|align| *align != Align::None).unwrap_or_default()
         };
@@ -111,13 +111,13 @@ impl Table {
     }
 }
 
-/// Whether the first cell names the row.
+/// Whether the first cell is the header of the row.
 fn begins_with_header(row: &[Cell]) -> bool {
     row.first().is_some_and(|cell| cell.header) && row[1..].iter().any(|cell| !cell.header && !cell.text.is_empty())
 }
 
 impl Cell {
-    /// Adds a block; blocks in a cell are parted by `<br>`.
+    /// Adds a block; blocks in a cell are separated by `<br>`.
     pub(super) fn write(&mut self, block: &str) {
         let is_parted = self.text.is_empty() || INNER_TAGS.iter().any(|tag| self.text.ends_with(tag));
         if !is_parted {
@@ -161,11 +161,12 @@ fn push_row<'c>(lines: &mut String, cells: impl Iterator<Item = &'c str>) {
     lines.push('\n');
 }
 
-/// Puts every cell into its column. Columns that a span covers are None; no span reaches past the widest row.
+/// Puts every cell into its column. Positions that a span covers are `None`; no span reaches past the widest row.
 fn spread(rows: &[Vec<Cell>]) -> Vec<Vec<Option<&Cell>>> {
-    // A few bytes of markup can span thousands of cells, so what spans may add depends on what the page wrote.
+    // A few bytes of markup can span thousands of cells, so the budget is proportional to the real cells.
     let mut spare = SPARE_CELLS + 4 * rows.iter().map(Vec::len).sum::<usize>();
     let widest = rows.iter().map(Vec::len).max().unwrap_or(0);
+    // For each column, the number of further rows that a cell above covers.
     let mut covered: Vec<usize> = Vec::new();
     let mut grid = Vec::with_capacity(rows.len());
     for row in rows {
@@ -186,7 +187,7 @@ fn spread(rows: &[Vec<Cell>]) -> Vec<Vec<Option<&Cell>>> {
                 below[first..line.len()].fill(cell.rows.min(rows.len()));
             }
         }
-        // Cells from above behind the last one.
+        // Columns after the last cell that are covered from above.
         while below.get(line.len()).is_some_and(|rows| *rows > 0) && spare > 0 {
             line.push(None);
             spare -= 1;
@@ -227,7 +228,7 @@ impl Writer<'_> {
             return Some(self.start_inner_part(name));
         }
         let page = self.page;
-        // Cells of layout tables, and parts without a table, are ordinary blocks.
+        // Cells of layout tables, and rows or cells outside a table, are ordinary blocks.
         if self.table.is_none() || self.in_cell() {
             let short = page.end(index) - index < MAX_HEADER_NODES;
             if *name == local_name!("th") && short && !self.is_flat() {
@@ -248,7 +249,7 @@ impl Writer<'_> {
         Some(Open::Cell)
     }
 
-    /// A table in a cell: GFM has none, so it is HTML on the line of the cell.
+    /// Starts a table inside a cell. GFM has no such tables, so it is written as HTML on the line of the cell.
     pub(super) fn start_inner_table(&mut self, index: Index) -> Option<Open> {
         if !self.in_cell() {
             return None;

@@ -1,4 +1,4 @@
-//! Tabs: every panel stands below the label of its tab, and the row of labels is left out.
+//! Tabs: every panel is written below the label of its tab, and the row of labels is left out.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -10,18 +10,18 @@ use super::event::Mark;
 use crate::elements::is_short;
 use crate::marks::shown_text;
 
-/// Elements around a row of tabs in which its panels are looked for.
+/// Number of ancestors of a row of tabs that are searched for its panels.
 const AROUND: usize = 3;
-/// Nodes of the largest tab that is no more than a label.
+/// Limit on the nodes of a tab label.
 const MAX_LABEL: usize = 60;
-/// Bytes of its text.
+/// Limit on the text of a tab label, in bytes.
 const MAX_TEXT: usize = 200;
-/// Nodes at the start of a panel in which its label may stand once more.
+/// Number of nodes at the start of a panel that are searched for a repeated label.
 const MAX_LEAD: usize = 20;
-/// Greater numbers do not count panels.
+/// Numbers from here on are names (years), not counts of panels.
 const MAX_COUNT: u32 = 100;
 
-/// The tabs of a page.
+/// The tabs of a page, paired with their panels.
 #[derive(Debug, Default)]
 pub(super) struct Tabs {
     /// The tab of each panel.
@@ -44,7 +44,7 @@ struct Row {
     tabs: Vec<Index>,
 }
 
-/// What a page has of tabs, in document order.
+/// Rows of tabs and panels, in document order.
 #[derive(Debug, Default)]
 struct Found {
     rows: Vec<Row>,
@@ -52,17 +52,17 @@ struct Found {
 }
 
 impl Tabs {
-    /// Whether there are none.
+    /// Whether the page has no rows of tabs with panels.
     pub(super) fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// The tabs of `page`, which most pages have none of.
+    /// Finds the tabs of `page`; most pages have none.
     pub(super) fn of(page: &Page) -> Tabs {
         let mut found = find(page);
         let mut tabs = Tabs::default();
         let is_row = |row: &Row| {
-            // What holds panels too is no row but the whole.
+            // An element that contains panels too is not a row of labels.
             after(&found.panels, row.index).first().is_none_or(|panel| *panel >= page.end(row.index))
                 && row.tabs.iter().all(|tab| is_label(page, *tab))
         };
@@ -74,7 +74,7 @@ impl Tabs {
         tabs
     }
 
-    /// Pairs the tabs and panels that name each other.
+    /// Pairs tabs and panels that refer to each other by id.
     fn pair_by_name(&mut self, page: &Page, found: &Found) {
         let names = found.panels.iter().filter_map(|&panel| Some((page.attr(panel, "id")?.to_string(), panel)));
         let panels: HashMap<String, Index> = names.collect();
@@ -102,7 +102,7 @@ impl Tabs {
         }
     }
 
-    /// Pairs the tabs of a row without names with the panels that follow it.
+    /// Pairs the tabs of a row without ids with the panels that follow it, in order.
     fn pair_by_order(&mut self, page: &Page, row: &Row, panels: &[Index]) {
         if self.rows.contains(&row.index) || row.tabs.is_empty() {
             return;
@@ -116,7 +116,7 @@ impl Tabs {
                 self.labels.extend(found.into_iter().zip(row.tabs.iter().copied()));
                 self.rows.insert(row.index);
             } else if let (&[panel], Some(&tab)) = (&*found, row.tabs.iter().find(|tab| is_selected(page, **tab))) {
-                // The others come when they are asked for.
+                // The page loads the other panels on demand.
                 self.labels.insert(panel, tab);
                 self.rows.insert(row.index);
             }
@@ -124,7 +124,7 @@ impl Tabs {
         }
     }
 
-    /// Panels in a range of nodes that have no tab yet, none inside another, up to one more than `most`.
+    /// Returns the outermost panels in a range of nodes that have no tab yet, at most one more than `most`.
     fn panels_within(&self, page: &Page, range: Range<Index>, panels: &[Index], most: usize) -> Vec<Index> {
         let mut found = Vec::new();
         let mut at = range.start;
@@ -139,7 +139,7 @@ impl Tabs {
     }
 }
 
-/// Whether a tab is a short label in words. A panel in place of a label is too long; a picture alone has no words.
+/// Whether a tab is a short label in words, rather than a whole panel or only an image.
 fn is_label(page: &Page, tab: Index) -> bool {
     let is_picture =
         || page.subtree(tab).any(|at| page.is(at, &local_name!("img"))) && shown_text(page, tab).is_empty();
@@ -150,7 +150,7 @@ fn is_selected(page: &Page, tab: Index) -> bool {
     page.attr(tab, "aria-selected").is_some_and(|said| &*said == "true")
 }
 
-/// Whether a label only counts the panels, or is a sign. Years and versions are names.
+/// Whether a label is only a count ("2", "Slide 2") or a sign. Years and versions are names.
 fn is_count(label: &str) -> bool {
     let mut words = label.split_whitespace().filter(|word| word.contains(char::is_alphabetic));
     match words.next() {
@@ -160,7 +160,7 @@ fn is_count(label: &str) -> bool {
     }
 }
 
-/// Those of `sorted` that are greater than `at`.
+/// Returns the members of `sorted` that are greater than `at`.
 fn after(sorted: &[Index], at: Index) -> &[Index] {
     &sorted[sorted.partition_point(|index| *index <= at)..]
 }
@@ -182,7 +182,7 @@ fn find(page: &Page) -> Found {
     found
 }
 
-/// What an element is by its role, or by its class in MkDocs Material.
+/// Returns the part that an element is by its role, or by its class in MkDocs Material.
 fn part(page: &Page, index: Index) -> Option<Part> {
     page.element(index)?.attrs.iter().find_map(|attribute| match (&attribute.name.local, &*attribute.value) {
         (&local_name!("role"), "tablist") => Some(Part::Row),
@@ -206,12 +206,12 @@ fn names_labels(class: &str) -> bool {
 }
 
 impl Writer<'_> {
-    /// Whether an element is a row of tabs whose labels stand before their panels.
+    /// Whether an element is a row of tabs whose labels are written above their panels.
     pub(super) fn is_row_of_tabs(&self, index: Index) -> bool {
         self.tabs.rows.contains(&index)
     }
 
-    /// Writes the label of a panel, if the element is one.
+    /// Writes the label of a panel, if the element is a panel with one.
     pub(super) fn label_panel(&mut self, index: Index) {
         let Some(&tab) = self.tabs.labels.get(&index).filter(|_| !self.heading && !self.inline.in_link()) else {
             return;

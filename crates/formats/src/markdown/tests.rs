@@ -1,4 +1,4 @@
-//! What HTML becomes, by subject.
+//! Tests of HTML to markdown, by subject.
 
 use page::Page;
 use url::Url;
@@ -69,7 +69,7 @@ fn formulas() {
     check("<div class=MathJax_Display>d</div><script type='math/tex; mode=display'>y</script>", "$$y$$");
     check("<span class=MathJax>kept</span>", "kept");
     check("<p>\\(x_1\\)", "\\\\(x_1\\\\)");
-    // What scripts have drawn, by the MathML or TeX that they keep.
+    // Formulas rendered by scripts, from the MathML or TeX that they keep.
     let fraction = "<math><mfrac><mi>s</mi><mi>t</mi></mfrac></math>";
     check(
         &format!(
@@ -84,7 +84,7 @@ fn formulas() {
     );
     check("<span class=MathJax_SVG data-mathml='<math><mi>x</mi></math>'><svg></svg></span>", "$x$");
     check("<span class=MathJax>a</span><script>x()</script>", "a");
-    // TeX that no script has read, where its element says that it is a formula.
+    // Unrendered TeX in an element that is marked as a formula.
     check("<span class='math inline'>\\(x_1\\)</span> <span class=math>none</span>", "$x_1$ none");
     check("<p>a</p><div class='math notranslate'>\\[ a_1 * b \\]</div>b", "a\n\n$$a_1 * b$$\n\nb");
     check("<span class=katex-html><span>10</span><span class=msupsub>6</span></span>", "10<sup>6</sup>");
@@ -118,7 +118,7 @@ fn callouts() {
     );
     check("<div class=note><h3 class=title>Note</h3><p>Text.</div>", "> **Note**\n>\n> Text.");
     check("<dl class='section note'><dt>Note</dt><dd>Text.</dl>", "> **Note**\n>\n> Text.");
-    // A word for the kind is not said twice; a title of its own stands behind it.
+    // The kind is not repeated; a title is written after it.
     check("<div class=note><strong>Note:</strong> Text.</div>", "> **Note:** Text.");
     check(
         "<div class='alert alert-warning'><h4 class=alert-heading>Mind the saw</h4>Text.</div>",

@@ -1,4 +1,4 @@
-//! `cases/<name>/{page.html,options.json,expected.md}`. `UPDATE=1 cargo test` rewrites what is expected.
+//! Snapshot tests: `cases/<name>/{page.html,options.json,expected.md}`. `UPDATE=1 cargo test` rewrites the snapshots.
 
 use std::fs;
 use std::path::Path;

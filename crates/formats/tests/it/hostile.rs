@@ -1,5 +1,5 @@
-//! Pages made to break a converter: every format answers, quickly and in bounded space. The thread of a test has 2 MiB of
-//! stack, as those that convert pages in the service. Sizes are those that a build without optimisation can stand.
+//! Hostile pages: every format finishes quickly and in bounded memory. The threads of tests have 2 MiB of stack, like
+//! those that convert pages in the service. The sizes are chosen for builds without optimisation.
 
 use std::time::{Duration, Instant};
 
@@ -182,8 +182,8 @@ fn work_ends_when_it_is_told_to() {
             text_links(&source, page.url(), &stop);
             let ended = Instant::now();
             let late = ended.saturating_duration_since(told.join().unwrap());
-            // A quarter of a second with optimisation.
-            assert!(late < Duration::from_secs(2), "{unit} went on for {late:?} when told after {after} ms");
+            // With optimisation a quarter of a second suffices.
+            assert!(late < Duration::from_secs(2), "{unit} ended {late:?} after the signal at {after} ms");
         }
     }
 }
@@ -192,7 +192,7 @@ fn work_ends_when_it_is_told_to() {
 fn roots_frames_and_formulas_inside_each_other() {
     let found =
         convert(&format!("{}end", "<x-a><template shadowrootmode=open>[<slot></slot></template>".repeat(5_000)));
-    // What is nested too deep has no slot to be put into.
+    // Elements nested too deep are dropped, so there is no slot to assign to.
     assert!(found.len() < 10_000, "{} bytes", found.len());
     convert(&"<x-a><template shadowrootmode=open><x-b>".repeat(5_000));
     convert(&"<iframe srcdoc='<p>x'></iframe>".repeat(5_000));

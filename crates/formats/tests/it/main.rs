@@ -1,4 +1,4 @@
-//! Whole pages in, formats out.
+//! Tests of the formats of whole pages.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cases;

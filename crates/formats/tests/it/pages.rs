@@ -1,5 +1,5 @@
-//! `cases-page/<name>/page.html` with `expected.html` (the `html` format) or `expected.json` (links, images, metadata).
-//! `UPDATE=1 cargo test` rewrites what is expected; a case expects what its name begins with.
+//! Snapshot tests: `cases-page/<name>/page.html` with `expected.html` (the `html` format) or `expected.json` (links,
+//! images, metadata). The name of a case begins with its format. `UPDATE=1 cargo test` rewrites the snapshots.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn page_cases() {
     assert!(failed.is_empty(), "{} of {} differ:\n{}", failed.len(), names.len(), failed.join("\n"));
 }
 
-/// The file of what is expected, and what was found.
+/// Returns the file of the snapshot, and the actual output.
 fn convert(case: &Path) -> (std::path::PathBuf, String) {
     let source = fs::read_to_string(case.join("page.html")).unwrap();
     let page = Page::parse(&source, &Url::parse("https://example.com/section/page.html").unwrap());
@@ -38,12 +38,12 @@ fn convert(case: &Path) -> (std::path::PathBuf, String) {
         "links" => json!(links(&page)),
         "images" => json!(images(&page)),
         "meta" => json!(metadata(&page)),
-        _ => panic!("{name} begins with no format"),
+        _ => panic!("the name of the case {name} does not begin with a format"),
     };
     (case.join("expected.json"), serde_json::to_string_pretty(&found).unwrap() + "\n")
 }
 
-/// As in `cases/`; the whole page where there is no `options.json`.
+/// Reads the options of a case, as in `cases/`; without `options.json`, the whole page is converted.
 fn options(case: &Path) -> ContentOptions {
     let written = fs::read_to_string(case.join("options.json")).unwrap_or("{}".to_owned());
     let options: Value = serde_json::from_str(&written).unwrap();

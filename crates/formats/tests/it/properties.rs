@@ -1,5 +1,5 @@
-//! Properties of random pages: nothing panics, no word is lost or doubled, what is wanted of a page is a part of it, and
-//! markdown says to its reader what the page says. `PROPTEST_CASES=20000` looks further than every run does.
+//! Property tests with random pages: nothing panics, no word is lost or duplicated, the main content is a part of the
+//! page, and rendered markdown has the content of the page. `PROPTEST_CASES=20000` searches further.
 
 use formats::{
     Content, ContentOptions, MarkdownOptions, Page, content, html, images, links, markdown, metadata, text_links,
@@ -51,7 +51,7 @@ const ELEMENTS: [&str; 40] = [
     "q",
 ];
 
-/// Text that a reader of markdown could take for markup.
+/// Pieces of text that markdown could read as markup.
 const MARKS: [&str; 48] = [
     "<b>",
     "</p>",
@@ -119,7 +119,7 @@ fn tree() -> impl Strategy<Value = Vec<Node>> {
     prop::collection::vec(node, 1..6)
 }
 
-/// Words are numbered, so that each is unlike all others.
+/// Writes a page; words are numbered, so that each is unique.
 fn write(nodes: &[Node], out: &mut String, words: &mut usize) {
     for node in nodes {
         match node {
@@ -142,7 +142,7 @@ fn url() -> Url {
     Url::parse("https://example.com/d/").unwrap()
 }
 
-/// The numbered words of a text, in order.
+/// Returns the numbered words of a text, in order.
 fn words_of(text: &str) -> Vec<&str> {
     text.split(|c: char| !c.is_ascii_alphanumeric())
         .filter(|word| word.starts_with('q') && word.ends_with('z'))
@@ -163,7 +163,7 @@ fn reader(markdown: &str) -> Parser<'_> {
     Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS)
 }
 
-/// What a reader of markdown shows.
+/// Renders markdown as HTML.
 fn rendered(markdown: &str) -> String {
     let mut html = String::new();
     push_html(&mut html, reader(markdown));
@@ -174,7 +174,7 @@ fn whole_page() -> ContentOptions {
     ContentOptions { only_main_content: false, ..ContentOptions::default() }
 }
 
-/// A page as a careful author writes it, of numbered words.
+/// A block of a well-formed page with numbered words.
 #[derive(Debug, Clone)]
 enum Block {
     Heading(u8),
@@ -261,7 +261,7 @@ fn inline(kind: u8, words: &mut usize) -> String {
     }
 }
 
-/// What a reader can see of the structure: name, target, and text of every element that has one in markdown.
+/// Returns the visible structure: name, target and text of every element with a markdown equivalent.
 fn structure(html: &str) -> Vec<String> {
     let page = Page::parse(html, &url());
     let elements =
@@ -273,11 +273,11 @@ fn structure(html: &str) -> Vec<String> {
     elements.nodes().iter().map(line).collect()
 }
 
-/// Converts a page, and what a reader makes of the outcome.
+/// Converts a page, renders the result and converts that again: nothing may change.
 fn check_again(source: &str) {
     let page = Page::parse(source, &url());
     let once = written(&content(&page, &whole_page()));
-    // A header without rows may have been one of several rows, the others empty; alone it is no table.
+    // A header without rows may come from a table whose other rows are empty; alone it is not read as a table.
     let rows = |line: &str| line.contains("| ");
     if once.lines().zip(once.lines().skip(1).chain([""])).any(|(a, b)| a.contains("| ---") && !rows(b)) {
         return;
@@ -285,8 +285,8 @@ fn check_again(source: &str) {
     let shown = rendered(&once);
     let again = Page::parse(&shown, &url());
     let twice = written(&content(&again, &whole_page()));
-    // White space but for its amount: a list that a page wrote without items may come back as a line of its own.
-    // Lists that touch have different marks.
+    // The amount of white space does not count: a list without items may come back as a line of its own. Adjacent lists
+    // have different markers, which are normalised.
     let mark = |word: &str| match word {
         "*" => "-".to_owned(),
         _ => word.strip_suffix(')').filter(|n| n.parse::<u32>().is_ok()).map_or(word.to_owned(), |n| format!("{n}.")),
@@ -295,11 +295,11 @@ fn check_again(source: &str) {
     assert_eq!(squeezed(&twice), squeezed(&once), "{source}\n{once}\n{twice}\n{shown}");
 }
 
-/// What the property below has found.
+/// Regressions found by the property below.
 #[test]
 fn pages_that_once_changed_when_they_were_converted_again() {
     for source in [
-        // The inner mark applies to all of the first paragraph, and so to the same text as the outer one.
+        // The inner mark covers the whole first paragraph, and so the same text as the outer one.
         "<b><i><b> x <br><br></b> y </i></b>",
         "<i><b><i>x<br><br></i>y</b></i>",
         "<s><b>x<br><br><s>y</s></b></s>",
@@ -338,7 +338,7 @@ proptest! {
         let once = markdown(&content(&page, &whole_page()), &MarkdownOptions::default());
         let clean = html(&content(&page, &whole_page()));
         let again = Page::parse(&clean, &url());
-        // Broken pages can give a tree that no HTML can say, such as a <dt> that is right inside another one.
+        // Invalid pages can give a tree that no HTML source expresses, such as a <dt> directly inside another one.
         prop_assume!(html(&content(&again, &whole_page())) == clean);
         prop_assert_eq!(once, markdown(&content(&again, &whole_page()), &MarkdownOptions::default()), "{}", &source);
     }
@@ -376,7 +376,7 @@ proptest! {
         }
     }
 
-    /// Whatever a page says as text, a reader of the markdown shows as text.
+    /// Text of a page is rendered as text, never as markup.
     #[test]
     fn text_never_becomes_markup(
         pieces in prop::collection::vec((prop::sample::select(MARKS.to_vec()), any::<bool>()), 1..12),

@@ -1,7 +1,7 @@
-//! The CSS that is understood: Selectors Level 4 as far as it can be matched against a page at rest.
+//! The supported selectors: Selectors Level 4 as far as it can be matched against a static page.
 //!
-//! What searches text, such as `:contains()` of jQuery, is not CSS and not in it: the text of an element is that of all
-//! below it, so that asking every element is quadratic.
+//! Text searches such as jQuery's `:contains()` are unsupported: the text of an element includes that of all its
+//! descendants, so testing every element is quadratic.
 
 use std::fmt;
 
@@ -12,37 +12,37 @@ use selectors::parser::{self, SelectorImpl, SelectorParseErrorKind};
 
 pub(super) type SelectorList = parser::SelectorList<Dialect>;
 
-/// The types that selectors are made of.
+/// Type parameters of the `selectors` crate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Dialect;
 
-/// A name, as names in the tree are.
+/// A name, interned like the names in the tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Name(pub(super) LocalName);
 
-/// The value that an attribute is compared with.
+/// The value in an attribute selector.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Value(String);
 
-/// Pseudo-classes that say nothing about the place in the tree.
+/// Pseudo-classes that do not depend on the position in the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pseudo {
     /// `:link`, `:any-link`: `a`, `area` or `link` with `href`.
     Link,
-    /// `:only-text`: nothing in it but text other than white space.
+    /// `:only-text`: the only child is a text node that is not blank.
     OnlyText,
-    /// What only a browser could answer, such as `:hover`: no element matches.
+    /// A pseudo-class with browser state such as `:hover`: accepted, matches no element.
     Never(&'static str),
 }
 
-/// There are no pseudo-elements.
+/// Pseudo-elements: none are supported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NoElement {}
 
-/// Pseudo-classes that are accepted and match nothing.
+/// Pseudo-classes that are accepted but match nothing.
 const NEVER: [&str; 8] = ["visited", "active", "focus", "hover", "enabled", "disabled", "checked", "indeterminate"];
 
-/// Reads a list of selectors.
+/// Parses a list of selectors.
 pub(super) fn parse(text: &str) -> Option<SelectorList> {
     SelectorList::parse(&Reader, &mut cssparser::Parser::new(text), parser::ParseRelative::No).ok()
 }
@@ -61,7 +61,7 @@ impl<'i> parser::Parser<'i> for Reader {
         true
     }
 
-    // Else what cannot be used would be accepted inside `:is()` and match nothing there.
+    // Forgiving parsing would accept unsupported selectors inside `:is()` and silently match nothing.
     fn allow_forgiving_selectors(&self) -> bool {
         false
     }

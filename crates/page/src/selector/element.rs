@@ -1,5 +1,5 @@
-//! An element as the matcher sees it. Every look at the tree is paid from the page's budget, so that no selector can cost
-//! more than that, whatever it nests and repeats.
+//! The matcher's view of an element. Every access to the tree is charged to the page's budget, which bounds the cost of
+//! any selector, however it nests and repeats.
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,20 +15,20 @@ use selectors::matching::ElementSelectorFlags;
 use super::dialect::{Dialect, Name, NoElement, Pseudo, Value};
 use crate::page::{Index, Page};
 
-/// Looks at the tree that all selectors of a page may take together: about half a second of work.
+/// Budget of steps for all selectors of a page together: about half a second of work.
 const MAX_STEPS: u64 = 40_000_000;
-/// Steps after which the end of the work is asked for.
+/// Number of steps between checks of the stop signal.
 const ASK_EVERY: u64 = 1 << 14;
-/// Bytes of an attribute that are compared in one step.
+/// Bytes of an attribute value that one step covers.
 const BYTES: u64 = 8;
-/// Steps of a byte that is returned: 20 MB of values are all that a page may cost.
+/// Steps charged per returned byte: with [`MAX_STEPS`] a page returns at most 20 MB of values.
 const RETURNED: u64 = 2;
-/// What a value takes besides its bytes.
+/// Overhead of a returned value, in bytes.
 const VALUE: u64 = 24;
-/// Steps of an entry in one of the matcher's memories: they take room as well as time.
+/// Steps charged per entry in the matcher's caches, which cost memory as well as time.
 const REMEMBERED: u64 = 8;
 
-/// What the selectors of a page may still cost.
+/// Remaining budget for the selectors of a page.
 pub(crate) struct Steps {
     left: Cell<u64>,
     is_spent: Cell<bool>,
@@ -41,17 +41,17 @@ impl Default for Steps {
 }
 
 impl Steps {
-    /// Whether something was not found because its search would have cost too much.
+    /// Whether the budget was exceeded, so that results are wrong.
     pub(crate) fn is_spent(&self) -> bool {
         self.is_spent.get()
     }
 
-    /// Whether a value of `length` bytes may be returned: many selectors could return the same value many times.
+    /// Whether a value of `length` bytes may be returned. It is charged: many selectors could return the same value.
     pub(crate) fn may_return(&self, length: usize, stop: &Stop) -> bool {
         self.spend(RETURNED.saturating_mul(VALUE + length as u64), stop)
     }
 
-    /// Whether `steps` may be taken. Once they may not, none may.
+    /// Takes `steps` from the budget; false if they exceed it. After the first refusal every further one is refused.
     fn spend(&self, steps: u64, stop: &Stop) -> bool {
         let before = self.left.get();
         let Some(left) = before.checked_sub(steps) else {
@@ -60,6 +60,8 @@ impl Steps {
             return false;
         };
         self.left.set(left);
+        // A multiple of ASK_EVERY was crossed. A set stop signal ends the work like a spent budget, but does not mark
+        // it as spent: the next call does.
         if left / ASK_EVERY != before / ASK_EVERY && stop.is_set() {
             self.left.set(0);
         }
@@ -67,7 +69,7 @@ impl Steps {
     }
 }
 
-/// The page, and for each node the element before it with the same parent; the page itself for none.
+/// The page, with the previous sibling element of each node; 0 (the document) where there is none.
 pub(super) struct Tree<'p> {
     pub(super) page: &'p Page,
     before: Vec<u32>,
@@ -97,7 +99,7 @@ impl<'p> Tree<'p> {
         self.page.element(index).map(|data| Element { tree: self, index, data })
     }
 
-    /// Whether the budget is spent, or the end of the work was asked for.
+    /// Whether the budget is spent or the stop signal is set.
     pub(super) fn is_over(&self) -> bool {
         !self.spend(1)
     }
@@ -122,12 +124,12 @@ impl fmt::Debug for Element<'_> {
 }
 
 impl Element<'_> {
-    /// Whether the budget allows another element to be looked at.
+    /// Charges one element to the budget; false if it is spent.
     pub(super) fn is_affordable(&self) -> bool {
         self.tree.spend(1)
     }
 
-    /// The first element of the children from `from` on.
+    /// Returns the first element among the siblings from `from` up to `end`.
     fn first_from(&self, from: Index, end: Index) -> Option<Self> {
         let mut next = from;
         while next < end && self.tree.spend(1) {
@@ -139,7 +141,7 @@ impl Element<'_> {
         None
     }
 
-    /// Whether a value of `length` bytes may be read `times` times.
+    /// Charges reading a value of `length` bytes `times` times; false if the budget is spent.
     fn may_read(&self, length: usize, times: u64) -> bool {
         self.tree.spend(1 + (length as u64).saturating_mul(times) / BYTES)
     }
@@ -220,7 +222,7 @@ impl selectors::Element for Element<'_> {
     }
 
     fn is_link(&self) -> bool {
-        // Asked for the sake of `:visited` alone.
+        // The matcher asks this only for `:visited`.
         false
     }
 
@@ -240,7 +242,7 @@ impl selectors::Element for Element<'_> {
     }
 
     fn is_empty(&self) -> bool {
-        // White space does not count, as in Selectors Level 4.
+        // White space does not count: Selectors Level 4.
         let page = self.tree.page;
         page.children(self.index).all(|child| {
             let text = page.text(child).filter(|text| self.may_read(text.len(), 1));
@@ -258,7 +260,7 @@ impl selectors::Element for Element<'_> {
         false
     }
 
-    // What follows is for shadow trees, which a page at rest does not have.
+    // The rest is about shadow trees, which a static page does not have.
 
     fn parent_node_is_shadow_root(&self) -> bool {
         false
@@ -293,7 +295,7 @@ impl selectors::Element for Element<'_> {
     }
 }
 
-/// How often each byte of a value is looked at: without regard to case, a search starts over at every byte.
+/// How often each byte of a value is read: a case-insensitive substring search restarts at every byte.
 fn times_read(operation: &AttrSelectorOperation<&Value>) -> u64 {
     match operation {
         AttrSelectorOperation::WithValue {

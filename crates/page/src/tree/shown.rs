@@ -1,7 +1,7 @@
-//! What a browser shows where the source says it another way: shadow roots that are declared in HTML, pages that stand in the
-//! attribute of a frame, and mail addresses that a content network has hidden from robots.
+//! Adjustments of the tree to what a browser shows: declarative shadow roots, pages in the `srcdoc` of frames, and mail
+//! addresses that a content delivery network obfuscates.
 //!
-//! A page without them, as nearly all are, costs next to nothing: their attributes are noted while the tree is built.
+//! Nearly all pages have none of them and pay next to nothing: the attributes are noted while the tree is built.
 
 mod frames;
 mod mail;
@@ -14,7 +14,7 @@ use memchr::memmem;
 
 use super::{BoundedTree, Data, Growing, NONE, join, unlink};
 
-/// Which of them a page has.
+/// Which of these adjustments a page needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Signs {
     pub(super) shadow: bool,
@@ -23,7 +23,7 @@ pub(super) struct Signs {
 }
 
 impl BoundedTree {
-    /// Puts into the tree of `source` what a browser would show. `level` counts the pages around this one.
+    /// Changes the tree of `source` to what a browser would show. `level` is the number of pages around this one.
     pub(crate) fn show(&self, source: &str, level: usize, stop: &Stop) {
         let signs = self.signs.get();
         if signs.shadow {
@@ -38,7 +38,7 @@ impl BoundedTree {
     }
 }
 
-/// The value of an attribute, as long as the node is an element that has it.
+/// Returns the value of an attribute; `None` if the node is not an element or lacks it.
 fn attribute<'n>(nodes: &'n [Growing], id: u32, name: &str) -> Option<&'n StrTendril> {
     let Data::Element(element) = &nodes[id as usize].data else { return None };
     element.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| &attribute.value)
@@ -61,14 +61,14 @@ fn children(nodes: &[Growing], id: u32) -> Vec<u32> {
     std::iter::successors(first, |&child| Some(nodes[child as usize].next).filter(|&next| next != NONE)).collect()
 }
 
-/// Takes all children from `id`.
+/// Detaches all children of `id` and returns them.
 fn clear(nodes: &mut [Growing], id: u32) -> Vec<u32> {
     let children = children(nodes, id);
     children.iter().for_each(|&child| unlink(nodes, child));
     children
 }
 
-/// Puts a node that hangs on nothing behind the children of `parent`.
+/// Appends a detached node to the children of `parent`.
 fn append(nodes: &mut [Growing], parent: u32, child: u32) {
     let last = nodes[parent as usize].last;
     nodes[child as usize].parent = parent;

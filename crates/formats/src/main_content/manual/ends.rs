@@ -1,4 +1,5 @@
-//! The beginning and the end of a page's own text: links around the site that no markup tells.
+//! Removal of site furniture at the beginning and end of a documentation page that no markup declares: navigation
+//! links, notes of the site, labels.
 
 use page::{Index, LocalName, Page, local_name};
 
@@ -9,32 +10,32 @@ use crate::main_content::hints::Hint;
 use crate::main_content::outline::{Block, Kind, Outline};
 use crate::markdown::media::is_id;
 
-/// Words of a line that is more than a note of the site …
+/// Limit on the words of a note of the site.
 const LONG: u32 = 40;
-/// … and of one on rights.
+/// Limit on the words of a copyright notice.
 const RIGHTS: u32 = 120;
-/// Words of a label.
+/// Limit on the words of a label.
 const LABEL: u32 = 8;
-/// Links from which on a line of them is one of the page's own parts.
+/// Least links of a line that lists the sections of the page.
 const ROW: u16 = 3;
-/// Links from which on a list below a title is the page's own table of contents.
+/// Least links of a list that is a table of contents.
 const FEW: usize = 2;
-/// Blocks between the name of the site and the title of the page.
+/// Limit on the blocks between the name of the site and the title of the page.
 const NEAR: usize = 20;
-/// Blocks at the end that are looked at.
+/// Number of blocks at the end that are checked.
 const END: usize = 12;
-/// Texts of a block whose links are looked at.
+/// Number of texts of a block whose links are checked.
 const LINKS: usize = 12;
-/// Elements around a link whose names are looked at.
+/// Number of ancestors of a link that are checked.
 const AROUND: usize = 3;
-/// Items of a list that are looked at, and elements and texts of one that can be a label, with the bytes of these.
+/// Limits of the check for labels in a list: items, and nodes and bytes of each.
 const ITEMS: usize = 64;
 const NODES: usize = 12;
 const BYTES: usize = 200;
-/// Part of a block that links fill when it is nothing else.
+/// Share of linked letters above which a block is nothing but links.
 const ALL_LINKS: f32 = 0.7;
 
-/// Leaves out the site's lines before the first heading and behind the last text, and labels of the site anywhere.
+/// Removes the site's lines before the first heading and after the last text, and labels of the site anywhere.
 pub(super) fn trim(page: &Page, outline: &Outline, frame: &Frame, chosen: &mut [bool]) {
     let lines = Lines { page, outline };
     if !frame.declared {
@@ -51,7 +52,7 @@ struct Lines<'a> {
 }
 
 impl Lines<'_> {
-    /// The text of a block, with the spaces between links, which are no texts of the block.
+    /// Returns the text of a block with the spaces between its links, which are not among the texts of the block.
     fn text(&self, block: &Block) -> String {
         let nodes = &self.outline.texts[block.texts.clone()];
         let all = nodes.first().zip(nodes.last()).map(|(&first, &last)| first..last + 1);
@@ -62,7 +63,7 @@ impl Lines<'_> {
         let blocks = &self.outline.blocks;
         let mut headings = (0..blocks.len()).filter(|&at| chosen[at] && self.is_heading(&blocks[at]));
         let (Some(first), second) = (headings.next(), headings.next()) else { return };
-        // The name of the site may be a heading too, which leads to its first page.
+        // The name of the site may be a heading too, linked to the home page.
         let title = second.filter(|&at| (1..3).contains(&blocks[at].heading) && at <= first + NEAR);
         let title = title.filter(|_| blocks[first].heading == 1 && self.leads_home(&blocks[first]));
         for at in 0..title.unwrap_or(first) {
@@ -77,7 +78,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Labels, with the links or answers that belong to them.
+    /// Removes labels, with the links or answers that belong to them.
     fn leave_out_labels(&self, chosen: &mut [bool]) {
         let blocks = &self.outline.blocks;
         for at in 0..blocks.len() {
@@ -99,7 +100,7 @@ impl Lines<'_> {
                         && !self.leads_to_itself(block)
             };
             let behind = blocks[at + 1..].iter().take_while(|block| follows(block)).count();
-            // One word may be the text of a heading, an item or a paragraph.
+            // A single unlinked word may be regular text: an item or a paragraph.
             let is_free = block.heading == 0 && (block.text.words > 1 || is_linked(block));
             if (is_free || opens) && names::is_label(&words) && !self.is_name(block) || behind >= FEW {
                 chosen[at..=at + behind].fill(false);
@@ -107,7 +108,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Links to the pages around this one; and to its own parts, in one line below the title.
+    /// Removes links to the previous and next page, and a line of links to the page's own sections below the title.
     fn leave_out_ways(&self, chosen: &mut [bool]) {
         let mut headings = 0;
         for (block, chosen) in self.outline.blocks.iter().zip(chosen).filter(|(_, chosen)| **chosen) {
@@ -129,7 +130,7 @@ impl Lines<'_> {
         }
     }
 
-    /// Whether a line at the end of the page leads on or tells who made it.
+    /// Whether a line at the end of the page is navigation or a note of the site.
     fn is_of_site(&self, block: &Block) -> bool {
         if block.heading > 0 || block.text.words > RIGHTS {
             return false;
@@ -143,14 +144,14 @@ impl Lines<'_> {
         is_note || is_way() || self.stands_in_address(block) && says_note()
     }
 
-    /// By its tag, or a box that is called a title.
+    /// Whether the block is a heading by its tag, or by a class that calls it a title.
     fn is_heading(&self, block: &Block) -> bool {
         let group = &self.outline.groups[block.group];
         let alone = group.end - group.first == 1;
         block.heading > 0 || block.hints.has(Hint::Title) || alone && group.hints.has(Hint::Title)
     }
 
-    /// Whether the block is a link to the first page of the site.
+    /// Whether the block is a link to the home page.
     fn leads_home(&self, block: &Block) -> bool {
         let is_home = |href: &str| {
             let file = href.trim_start_matches("../").trim_start_matches("./");
@@ -159,12 +160,12 @@ impl Lines<'_> {
         is_linked(block) && self.first_link(block).is_some_and(|href| is_home(&href))
     }
 
-    /// Whether the block begins with a link to another part of the page.
+    /// Whether the block begins with a link within the page.
     fn leads_within(&self, block: &Block) -> bool {
         self.first_link(block).is_some_and(|href| href.starts_with('#'))
     }
 
-    /// Whether the link with which the block begins leads to the place where it stands.
+    /// Whether the block begins with a link to itself: a permalink.
     fn leads_to_itself(&self, block: &Block) -> bool {
         let Some(link) = self.outline.texts.get(block.texts.start).and_then(|&first| self.link_around(first)) else {
             return false;
@@ -175,7 +176,8 @@ impl Lines<'_> {
         around.any(|at| self.page.attr(at, "id").is_some_and(|own| is_id(place, &own)))
     }
 
-    /// Whether one word is a name in a list rather than a button: it is written as code, or most of the list are no labels.
+    /// Whether a single word is a regular item of a list rather than a button: it is code, or most items are not
+    /// labels.
     fn is_name(&self, block: &Block) -> bool {
         if block.kind != Kind::Item || block.text.words > 1 {
             return false;
@@ -197,13 +199,13 @@ impl Lines<'_> {
         labels * 2 <= all
     }
 
-    /// Where the link leads with which the block begins.
+    /// Returns the target of the link that the block begins with.
     fn first_link(&self, block: &Block) -> Option<String> {
         let first = self.outline.texts.get(block.texts.start)?;
         self.page.attr(self.link_around(*first)?, "href").map(|href| href.to_string())
     }
 
-    /// Whether a link of the block leads to the page before or behind this one, by its own words.
+    /// Whether a link of the block leads to the previous or next page, by its `rel` or `accesskey`.
     fn leads_on(&self, block: &Block) -> bool {
         let leads = |link: Index| {
             let says = |name: &str, words: &[&str]| {
@@ -217,7 +219,7 @@ impl Lines<'_> {
         texts.filter_map(|&text| self.link_around(text)).any(leads)
     }
 
-    /// Links to the parts of the page, in one line.
+    /// Whether the block is a line of links to the sections of the page.
     fn is_row_of_parts(&self, block: &Block) -> bool {
         let is_free = matches!(block.kind, Kind::Other | Kind::Paragraph) && block.heading == 0;
         is_free && block.links >= ROW && is_linked(block) && self.leads_within(block)
@@ -227,7 +229,7 @@ impl Lines<'_> {
         self.page.ancestors(text).take(4).find(|&above| self.page.is(above, &local_name!("a")))
     }
 
-    /// `<address>` at the end of a page may be who made it, or what a page of contacts is about.
+    /// Whether the block is in an `<address>`: the author of the page, or the subject of a contact page.
     fn stands_in_address(&self, block: &Block) -> bool {
         let Some(&first) = self.outline.texts.get(block.texts.start) else { return false };
         self.page.ancestors(first).take(4).any(|above| self.page.is(above, &local_name!("address")))

@@ -1,24 +1,24 @@
-//! Finds the element that holds the text of a documentation page.
+//! The element that contains the text of a documentation page.
 
 use page::{Index, Page, local_name};
 
 use super::letters::Letters;
 use super::{furniture, stands_in};
 
-/// The part of an outer box's letters from which on an inner one holds all of it.
+/// Share of an outer box's letters above which an inner box replaces it.
 const NEARLY_ALL: f32 = 0.8;
-/// A declared box with fewer letters than this part of the page's letters that are no links is not the place of its text.
+/// Least letters of a declared box, as a share of the page's letters outside links.
 const ENOUGH: f32 = 0.3;
-/// Titles before the box that are looked at.
+/// Number of titles before the box that are checked.
 const TITLES: usize = 8;
-/// Letters of the box around a title that still belong to the title: a lead, a date.
+/// Limit on the letters of a header that is kept with its title: a lead, a date.
 const LEAD: u32 = 600;
 
-/// The element with the page's own text, and its title where that is outside of it.
+/// The element with the text of the page, and its title if that is outside of it.
 #[derive(Debug)]
 pub(super) struct Frame {
     pub(super) root: Index,
-    /// Whether the page itself declares the box. Otherwise it is the whole page.
+    /// Whether the page declares the element; otherwise it is the whole body.
     pub(super) declared: bool,
     pub(super) title: Option<Index>,
 }
@@ -39,7 +39,7 @@ impl Frame {
     }
 }
 
-/// What the page calls its main part, or its only article.
+/// Returns the element that the page declares as its main part, or its only article.
 fn declared(page: &Page, letters: &Letters) -> Option<Index> {
     let role = |index: Index, role: &str| page.attr(index, "role").is_some_and(|own| own.trim() == role);
     let is_main = |index: Index| page.is(index, &local_name!("main")) || role(index, "main");
@@ -54,7 +54,7 @@ fn declared(page: &Page, letters: &Letters) -> Option<Index> {
     }
     let size = |index: Index| letters.all(index, page.end(index));
     let main = mains.iter().copied().max_by_key(|&index| (size(index), std::cmp::Reverse(index)));
-    // Of boxes inside one another, the innermost that holds nearly all of it.
+    // Of nested boxes, the innermost with nearly all of the text.
     let inner = |outer: Index, boxes: &[Index]| {
         let nearly = |&&index: &&Index| {
             page.subtree(outer).contains(&index) && size(index) as f32 > NEARLY_ALL * size(outer) as f32
@@ -67,7 +67,8 @@ fn declared(page: &Page, letters: &Letters) -> Option<Index> {
     }
 }
 
-/// The title of the page, when it stands before the box and none is in it; with the header made for it, if that is small.
+/// Returns the title of the page if it is before the box and the box has none; with the header around it, if that is
+/// small.
 fn title(page: &Page, letters: &Letters, root: Index) -> Option<Index> {
     let is_title = |index: &Index| page.is(*index, &local_name!("h1"));
     if letters.titles(root, page.end(root)) > 0 {

@@ -1,4 +1,4 @@
-//! Finds furniture inside the frame of a documentation page.
+//! Detection of site furniture inside the frame of a documentation page.
 
 use std::collections::HashSet;
 
@@ -12,26 +12,27 @@ use crate::elements::{self, COLLAPSED, holds_footnotes, is_body_of_details};
 use crate::main_content::hints::hides;
 use crate::main_content::outline::{Block, Outline};
 
-/// Letters of a box that may be furniture by its name alone, where no box is declared.
+/// Limit on the letters of a box that is furniture by its name alone; applies if the page declares no main part.
 const SHORT: u32 = 200;
-/// Nodes at the beginning of a box among which its heading is looked for.
+/// Number of nodes at the start of a box that are searched for its heading.
 const BEGIN: usize = 40;
-/// Elements and texts beside an `aside` that are looked at.
+/// Number of siblings of an `aside` that are checked.
 const BESIDE: usize = 400;
-/// Characters of a permalink's text.
+/// Limit on the text of a permalink, in bytes.
 const MARK: usize = 40;
 
-/// Elements that are furniture, and the nodes that they hold.
+/// Elements that are furniture, and all nodes that are not content.
 pub(super) struct Furniture {
     pub(super) elements: Vec<Index>,
     covered: Vec<bool>,
 }
 
+/// Decides which elements are furniture.
 struct Judge<'a> {
     page: &'a Page,
     letters: &'a Letters,
     frame: &'a Frame,
-    /// What controls of the page open: hashes of ids.
+    /// Hashes of the ids of elements that controls of the page open.
     opened: HashSet<u64>,
 }
 
@@ -53,7 +54,7 @@ impl Furniture {
                 details_until = details_until.max(page.end(at));
             }
             found.covered[at] = !inside && at >= details_until;
-            // Classes inside of code are those of a highlighter.
+            // Classes inside code belong to the syntax highlighter, so only line numbers and buttons are removed there.
             let is_code = page.is(at, &local_name!("pre"));
             if is_code {
                 let covered = found.covered[at];
@@ -65,12 +66,12 @@ impl Furniture {
         found
     }
 
-    /// Whether a part of the block is no furniture.
+    /// Whether any part of the block is content.
     pub(super) fn shows(&self, outline: &Outline, block: &Block) -> bool {
         outline.texts[block.texts.clone()].iter().any(|&text| !self.covered[text])
     }
 
-    /// Line numbers and buttons inside code.
+    /// Marks line numbers and buttons inside code as furniture.
     fn numbers_of_lines(&mut self, page: &Page, code: Index) {
         for index in page.subtree(code) {
             let Some(element) = page.element(index) else { continue };
@@ -135,7 +136,7 @@ impl Judge<'_> {
         })
     }
 
-    /// The id of a chapter is made from the words of its heading and says nothing.
+    /// Whether a name is only the slug of the element's heading: a chapter called "Navigation" is not navigation.
     fn is_named_after_its_heading(&self, index: Index, token: &str) -> bool {
         let heading = self.page.subtree(index).take(BEGIN).find(|&below| is_heading(self.page, below));
         heading.is_some_and(|heading| {
@@ -145,8 +146,8 @@ impl Judge<'_> {
         })
     }
 
-    /// Names like `sidebar` and `menu` count where most of the text is links, and for short boxes of a page that
-    /// declares no box of its own.
+    /// Whether an element named `sidebar`, `menu` or similar is furniture: if most of its text is links, or if it is
+    /// short on a page that declares no main part.
     fn is_place_of_links(&self, index: Index) -> bool {
         let end = self.page.end(index);
         let (all, linked) = (self.letters.all(index, end), self.letters.linked(index, end));
@@ -157,7 +158,8 @@ impl Judge<'_> {
         (linked * 2 > all && !self.holds_the_text(index)) || short && self.letters.headings(index, end) == 0
     }
 
-    /// Below a heading, a list or a table of links to other pages.
+    /// Whether an element is a table of contents that is content: a list or table of links to other pages below a
+    /// heading.
     fn is_list_of_chapters(&self, index: Index) -> bool {
         let page = self.page;
         let is_table = page.is(index, &local_name!("table"));
@@ -171,7 +173,7 @@ impl Judge<'_> {
         named && self.letters.headings(self.frame.root, index) > 0 && link.is_some_and(|href| !href.starts_with('#'))
     }
 
-    /// A short box without a heading, before the title.
+    /// Whether an element is a short box without a heading, before the title.
     fn is_top_of_site(&self, index: Index) -> bool {
         let end = self.page.end(index);
         !self.frame.declared
@@ -180,7 +182,8 @@ impl Judge<'_> {
             && self.letters.titles(end, self.page.end(self.frame.root)) > 0
     }
 
-    /// A box around everything may be named after one of its parts, and the list of links of a landing page is its text.
+    /// Whether an element contains most of the text. A wrapper may be named after one of its parts, and the list of
+    /// links of a landing page is its text.
     fn holds_the_text(&self, index: Index) -> bool {
         let (end, root) = (self.page.end(index), self.frame.root);
         let behind = self.page.end(root);
@@ -189,7 +192,7 @@ impl Judge<'_> {
         most_text || most_of_all
     }
 
-    /// Text that a browser does not show, and that no control opens.
+    /// Whether an element is hidden, and no control of the page opens it.
     fn is_closed(&self, index: Index, element: &Element) -> bool {
         if !is_hidden(self.page, index) || is_body_of_details(self.page, index) {
             return false;
@@ -199,7 +202,8 @@ impl Judge<'_> {
         !(id.is_some_and(|id| self.opened.contains(&id)) || is_part || role_is(element, "tabpanel"))
     }
 
-    /// Notes of the text stand in `aside` too; those of the site hold links, or stand beside the text.
+    /// Whether an `aside` belongs to the site: it consists of links or stands outside the text. Notes of the text are
+    /// `aside` elements too.
     fn is_aside_of_site(&self, index: Index, element: &Element) -> bool {
         if is_callout_element(element) || role_is(element, "note") {
             return false;
@@ -211,7 +215,7 @@ impl Judge<'_> {
         !among_text || self.letters.linked(index, end) * 2 > self.letters.all(index, end)
     }
 
-    /// A header with a heading is that of the text.
+    /// Whether a header belongs to the site. One with a heading usually belongs to the text.
     fn is_header_of_site(&self, index: Index) -> bool {
         let end = self.page.end(index);
         let has_heading = self.letters.headings(index, end) > 0;
@@ -219,7 +223,7 @@ impl Judge<'_> {
         if has_heading { linked && !self.frame.declared } else { !self.frame.declared || linked }
     }
 
-    /// The button of an accordion or a tab is the question or the title of what it opens.
+    /// Whether a button labels the text that it opens, as in accordions and tabs.
     fn opens_text(&self, index: Index, element: &Element) -> bool {
         let controls = element.attr("aria-controls").is_some() || element.attr("aria-expanded").is_some();
         let in_heading = self.page.ancestors(index).take(2).any(|above| is_heading(self.page, above));
@@ -227,7 +231,8 @@ impl Judge<'_> {
     }
 }
 
-/// Navigation by its tag or role, and what pops up; a dialog that is open stands on the page like any other box.
+/// Whether an element is navigation by its tag or role, or a popup. An open dialog is part of the page like any other
+/// box.
 pub(super) fn is_navigation(page: &Page, index: Index) -> bool {
     let Some(element) = page.element(index) else { return false };
     let is_dialog = element.name.local == local_name!("dialog");
@@ -240,7 +245,7 @@ pub(super) fn is_navigation(page: &Page, index: Index) -> bool {
         })
 }
 
-/// Whether the markup says that a browser does not show the element, whatever the reader clicks on.
+/// Whether the markup hides the element permanently, so that no control of a rendered page shows it.
 pub(super) fn is_hidden(page: &Page, index: Index) -> bool {
     let Some(element) = page.element(index) else { return false };
     let hidden = element.attr("hidden").is_some_and(|value| !value.eq_ignore_ascii_case("until-found"));
@@ -264,7 +269,7 @@ fn stands_in_quote(page: &Page, index: Index) -> bool {
     page.ancestors(index).take(4).any(is_quote)
 }
 
-/// A sign that leads to its own place.
+/// Whether a link is a permalink sign such as `¶`.
 fn is_permalink(page: &Page, index: Index, element: &Element) -> bool {
     let here = element.attr("href").is_some_and(|href| href.starts_with('#'));
     if !here || page.end(index) - index > 6 {
@@ -276,7 +281,7 @@ fn is_permalink(page: &Page, index: Index, element: &Element) -> bool {
         && matches!(text, "¶" | "#" | "§" | "🔗" | "Permalink" | "Link to this heading" | "Link to this section")
 }
 
-/// Fonts of icons turn words such as `expand_more` into pictures.
+/// Whether an element's text is a ligature: icon fonts show words such as `expand_more` as icons.
 fn is_ligature(page: &Page, index: Index, element: &Element) -> bool {
     page.end(index) - index <= 2
         && (&*element.name.local == "mat-icon"
@@ -288,7 +293,7 @@ fn hash(id: &str) -> u64 {
     Fnv::default().with(id.as_bytes()).value()
 }
 
-/// What the page's controls open.
+/// Returns the hashes of the ids that controls and links of the page refer to.
 fn opened(page: &Page) -> HashSet<u64> {
     let mut found = HashSet::new();
     for index in page.positions() {

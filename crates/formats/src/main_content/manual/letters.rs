@@ -1,11 +1,11 @@
-//! Counts text, linked text and headings below any element.
+//! Counts of text, linked text and headings below any element.
 
 use page::{Index, local_name};
 
 use crate::content::Content;
 use crate::elements::is_heading;
 
-/// Sums over the text nodes before each node, so that any element costs two look-ups.
+/// Prefix sums over the nodes, so that the counts of any element cost two look-ups.
 #[derive(Debug)]
 pub(super) struct Letters {
     all: Vec<u32>,
@@ -15,7 +15,7 @@ pub(super) struct Letters {
 }
 
 impl Letters {
-    /// What was removed from `content` before counts nothing.
+    /// Counts the nodes of `content`; text removed from it does not count.
     pub(super) fn of(content: &Content) -> Letters {
         let page = content.page();
         let count = page.node_count();
@@ -31,6 +31,7 @@ impl Letters {
                 link_until = link_until.max(page.end(index));
             }
             if let Some(text) = page.text(index).filter(|_| index >= removed_until) {
+                // Counts characters by their first byte: continuation bytes of UTF-8 are 10xxxxxx.
                 let own =
                     text.bytes().filter(|byte| !byte.is_ascii_whitespace() && (byte & 0xc0) != 0x80).count() as u32;
                 all += own;
@@ -46,27 +47,27 @@ impl Letters {
         letters
     }
 
-    /// Letters in the nodes from `first` up to `end`.
+    /// Returns the number of letters in the nodes from `first` up to `end`.
     pub(super) fn all(&self, first: Index, end: Index) -> u32 {
         self.all[end] - self.all[first]
     }
 
-    /// Those of them that are links.
+    /// Returns the number of letters in links.
     pub(super) fn linked(&self, first: Index, end: Index) -> u32 {
         self.linked[end] - self.linked[first]
     }
 
-    /// Those of them that are no links.
+    /// Returns the number of letters outside links.
     pub(super) fn plain(&self, first: Index, end: Index) -> u32 {
         self.all(first, end) - self.linked(first, end)
     }
 
-    /// Headings among the nodes from `first` up to `end`.
+    /// Returns the number of headings among the nodes from `first` up to `end`.
     pub(super) fn headings(&self, first: Index, end: Index) -> u32 {
         self.headings[end] - self.headings[first]
     }
 
-    /// Those of them that are of the first level.
+    /// Returns the number of `<h1>` among the nodes.
     pub(super) fn titles(&self, first: Index, end: Index) -> u32 {
         self.titles[end] - self.titles[first]
     }

@@ -1,9 +1,9 @@
-//! Main content of documentation: pages whose text is in one element, and where each short line counts.
+//! Main content of documentation: pages whose text is in one element, and on which every short line counts.
 //!
-//! A manual page is told by the program that made it or by what pages of the press and of shops never lack ([`signs`]).
-//! First its frame is found ([`frame`]): the box that the page itself declares, or the body. What stands in the frame is
-//! content unless it is furniture for a strong reason ([`furniture`]): links around the site, buttons, what no reader can
-//! open. No model is asked: a step of two words says too little about itself.
+//! A documentation page is recognised by the program that generated it, or by lacking what news and shop pages always
+//! have ([`signs`]). Its frame ([`frame`]) is the main part that the page declares, or the body. Everything in the
+//! frame is content unless there is a strong reason to call it furniture ([`furniture`]): navigation links, buttons,
+//! text that no reader can open. The model is not used: a step of two words has too few features.
 
 mod ends;
 mod frame;
@@ -22,20 +22,19 @@ use self::letters::Letters;
 use super::outline::{Block, Outline};
 use crate::content::Content;
 
-/// What is left must have at least as many letters as this part of the letters of the page that are no links; otherwise its
-/// marks mislead.
+/// Least letters of the result, as a share of the page's letters outside links. With fewer, the markup is misleading.
 const LEAST: f32 = 0.2;
 
-/// What of a documentation page is its own text.
+/// Selection of the text of a documentation page.
 #[derive(Debug)]
 pub(crate) struct Choice {
     /// Whether each block is content.
     pub(crate) chosen: Vec<bool>,
-    /// Elements that are furniture, also such as stand inside blocks that are content.
+    /// Elements that are furniture, including those inside content blocks.
     pub(crate) removed: Vec<Index>,
 }
 
-/// The own text of a documentation page; none for other pages, and where the marks of the page contradict its text.
+/// Selects the text of a documentation page. Returns `None` for other pages, and if the markup misleads.
 pub(crate) fn choice(content: &Content, outline: &Outline) -> Option<Choice> {
     let page = content.page();
     if !signs::is_manual(page) {
@@ -58,7 +57,7 @@ pub(crate) fn choice(content: &Content, outline: &Outline) -> Option<Choice> {
     Some(Choice { chosen, removed })
 }
 
-/// Lines that part the text from links around the site, which are gone.
+/// Returns the `<hr>` before and after the text, which separated it from removed navigation.
 fn rules_at_the_ends(page: &Page, outline: &Outline, chosen: &[bool]) -> Vec<Index> {
     let mut texts = outline.blocks.iter().zip(chosen).filter(|(_, chosen)| **chosen).map(|(block, _)| &block.texts);
     let first = texts.next().and_then(|texts| outline.texts.get(texts.start)).copied().unwrap_or(0);
@@ -66,7 +65,7 @@ fn rules_at_the_ends(page: &Page, outline: &Outline, chosen: &[bool]) -> Vec<Ind
     page.positions().filter(|&at| page.is(at, &local_name!("hr")) && (at < first || at > last)).collect()
 }
 
-/// Whether `index` stands in an element for which `is` holds, no further up than `root`.
+/// Whether `is` holds for an ancestor of `index` below `root`.
 fn stands_in(page: &Page, index: Index, root: Index, is: impl Fn(Index) -> bool) -> bool {
     page.ancestors(index).take_while(|&above| above != root).any(is)
 }

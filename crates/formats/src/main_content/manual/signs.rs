@@ -1,33 +1,34 @@
-//! Whether a page is documentation.
+//! Classification of a page as documentation.
 
 use page::{Element, LocalName, Page, local_name};
 
 use super::names::{self, Sign};
 
-/// Code, definitions and the like from which on a page is taken for documentation although it has one link to a network.
+/// Least elements of code and definitions with which a page counts as documentation despite previews, data for search
+/// engines, or a link to a social network.
 const CODE: u32 = 5;
-/// Pictures that a page may have that shows less code than that.
+/// Limit on the images of a page; one with more elements of code may have as many images as those.
 const IMAGES: u32 = 12;
-/// Scripts from other sites that a page may have: the press and shops have dozens.
+/// Limit on scripts from other sites: news and shop pages have dozens.
 const FOREIGN: u32 = 2;
 
-/// The namespace of elements that are no part of a drawing or a formula.
+/// Namespace of HTML elements, as opposed to SVG and MathML.
 const HTML: &str = "http://www.w3.org/1999/xhtml";
-/// Networks that no documentation links to.
+/// Limit on social networks that a documentation page links to.
 const NETWORKED: u32 = 2;
-/// Articles or comments that no documentation has.
+/// Limit on the articles, and on the comments, of a documentation page.
 const MANY: u32 = 3;
 
-/// What is counted to tell documentation from the press, blogs, forums and shops.
+/// Counts that separate documentation from news, blogs, forums and shops.
 #[derive(Debug, Default)]
 struct Signs {
-    /// A mark of a program that writes documentation.
+    /// Whether a documentation program generated the page.
     known: bool,
-    /// A program that writes sites of any kind, such as blogs and shops.
+    /// Whether a general content management system generated the page.
     general: bool,
     /// Links to each of [`NETWORKS`], as bits.
     networks: u32,
-    /// What the page tells networks and search engines about itself.
+    /// Number of Open Graph properties.
     previews: u32,
     says_article: bool,
     data: u32,
@@ -38,11 +39,11 @@ struct Signs {
     images: u32,
     code: u32,
     comments: u32,
-    /// Those of the comments that may be remarks of the author.
+    /// Number of comments that may be remarks of the author.
     remarks: u32,
 }
 
-/// Networks that the press, shops and blogs link to from each page.
+/// Social networks that news, shop and blog pages link to.
 const NETWORKS: [&str; 9] = [
     "facebook.com",
     "twitter.com",
@@ -55,7 +56,7 @@ const NETWORKS: [&str; 9] = [
     "vk.com",
 ];
 
-/// Programs that write documentation, as they name themselves in `<meta name="generator">`, in lower case.
+/// Documentation programs, by their name in `<meta name="generator">`, in lower case.
 const GENERATORS: [&str; 32] = [
     "antora",
     "asciidoc",
@@ -91,7 +92,7 @@ const GENERATORS: [&str; 32] = [
     "yard",
 ];
 
-/// Programs that write sites of any kind, as they name themselves.
+/// General content management systems, by their name in `<meta name="generator">`, in lower case.
 const SYSTEMS: [&str; 16] = [
     "blogger",
     "contao",
@@ -111,7 +112,7 @@ const SYSTEMS: [&str; 16] = [
     "wordpress",
 ];
 
-/// Whether the page was written as documentation, as far as its markup tells.
+/// Whether the page is documentation by its markup.
 pub(super) fn is_manual(page: &Page) -> bool {
     let mut signs = Signs::default();
     for index in page.positions() {
@@ -126,7 +127,7 @@ pub(super) fn is_manual(page: &Page) -> bool {
 }
 
 impl Signs {
-    /// Whether nothing that may follow makes the page documentation.
+    /// Whether the page is certainly not documentation, so that the scan can end early.
     fn are_clear(&self) -> bool {
         self.general || self.networks.count_ones() > NETWORKED || self.articles > MANY || self.comments > MANY
     }
@@ -136,7 +137,7 @@ impl Signs {
             return true;
         }
         let is_quiet = self.networks == 0 && self.previews == 0 && self.data == 0 && self.foreign <= FOREIGN;
-        // A manual may call its own remarks comments, and shows more code than those.
+        // Documentation may call its own remarks comments, but has more code than those.
         let are_remarks = is_quiet && self.comments == self.remarks;
         let comments = if are_remarks { (self.code / 2).clamp(1, MANY) } else { 1 };
         let alone = self.articles <= 1 && self.times <= 1 && self.fields == 0 && self.comments <= comments;
@@ -169,7 +170,7 @@ impl Signs {
             for token in names::tokens(element) {
                 match names::sign(token) {
                     Some(Sign::Generator) => self.known = true,
-                    // Drawings have names of their own.
+                    // Class names in SVG have other meanings.
                     _ if &*element.name.ns != HTML => {}
                     Some(Sign::Comment) => self.comments += 1,
                     Some(Sign::Remark) => {
@@ -197,7 +198,7 @@ impl Signs {
     }
 }
 
-/// The position in [`NETWORKS`] of the site that a link leads to.
+/// Returns the position in [`NETWORKS`] of the site that a link leads to.
 fn network(href: &str) -> Option<usize> {
     let href = href.trim_start();
     let behind = ["https://", "http://", "//"].into_iter().find_map(|start| href.strip_prefix(start))?;
@@ -206,12 +207,12 @@ fn network(href: &str) -> Option<usize> {
     NETWORKS.iter().position(|known| host.strip_prefix(known).is_some_and(ends))
 }
 
-/// An address with a host; pages name scripts of their own site by their path.
+/// Whether a URL has a host. Pages mostly load scripts of their own site by path.
 fn is_foreign(source: &str) -> bool {
     source.starts_with("//") || source.starts_with("http:") || source.starts_with("https:")
 }
 
-/// Elements whose names say something about a part of the page.
+/// Whether an element's class and id are evidence about the page; those of inline elements, headings and code are not.
 fn is_box_like(name: &LocalName) -> bool {
     !matches!(
         *name,

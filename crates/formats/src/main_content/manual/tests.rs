@@ -1,11 +1,11 @@
-//! Pages of documentation in small: what is kept of each, line by line.
+//! Small documentation pages, with the lines that are kept of each.
 
 use page::Page;
 
 use crate::content::{ContentOptions, content};
 use crate::main_content::outline::Outline;
 
-/// The blocks of text that are left of a page with this body, without spaces at their ends.
+/// Returns the blocks of text that are kept of a page with this body, trimmed.
 fn kept(body: &str) -> Vec<String> {
     let html = format!("<!doctype html><html><head><title>Bench</title></head><body>{body}</body></html>");
     let page = Page::parse(&html, &url::Url::parse("https://docs.a.test/bench.html").unwrap());
@@ -18,7 +18,7 @@ fn kept(body: &str) -> Vec<String> {
     outline.blocks.iter().map(|block| text(&block.texts)).collect()
 }
 
-/// `body` with everything kept but what stands between `{` and `}`.
+/// Asserts that everything in `body` is kept except the parts between `{` and `}`.
 fn check(body: &str) {
     let whole = body.replace(['{', '}'], "");
     let own: String = body
@@ -129,7 +129,7 @@ fn a_long_sidebar_is_furniture_on_a_short_page() {
     check(&format!("{{<div class=sidebar><ul>{links}</ul></div>}}<main>{FIRST}</main>"));
     check(&format!("{{<div class=docs-sidebar><ul>{links}</ul></div>}}<div>{FIRST}</div>"));
     check(&format!("{{<nav><ul>{links}</ul></nav>}}<div>{FIRST}</div>"));
-    // The links of a page that is nothing but links are its text.
+    // On a page of nothing but links, the links are the text.
     check(&format!("{{<nav><a href=/>Start</a></nav>}}<main><h1>All chapters</h1><ul>{links}</ul></main>"));
     check(&format!("<h1>All chapters</h1><ul>{links}</ul>"));
 }
@@ -152,7 +152,7 @@ fn a_table_of_the_page_and_a_question_about_it_go() {
          <h2 id=a>Saw</h2><p>Cut along the line.<h2 id=b>Sand</h2><p>Along the grain.\
          {{<p>Did this page help you?</p><p><a href=/y>Yes</a></p><p><a href=/n>No</a></p>}}</main>"
     ));
-    // The heading behind it is none of its lines, although it leads to itself.
+    // The heading after the table of contents is kept, although it is a link within the page.
     for heading in [
         "<h2 id=a><a class=header href=#a>Saw</a></h2>",
         "<h3><a href=#a id=a>Saw</a></h3>",

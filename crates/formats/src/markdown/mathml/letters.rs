@@ -1,14 +1,14 @@
-//! The names that TeX has for letters, operators, accents and functions.
+//! TeX names of letters, operators, accents and functions.
 
 use super::symbols::SYMBOLS;
 
-/// Names of functions that TeX knows.
+/// Functions with a TeX command.
 const FUNCTIONS: &str = "arccos arcsin arctan arg cos cosh cot coth csc deg det dim exp gcd hom inf ker lg lim liminf \
     limsup ln log max min Pr sec sin sinh sup tan tanh";
-/// What has its limits above and below.
+/// Operators with limits above and below.
 const WITH_LIMITS: &str = "∑ ∏ ∐ ∫ ∬ ∭ ∮ ⋃ ⋂ ⋁ ⋀ ⨁ ⨂ ⨀ ⨄ lim liminf limsup max min inf sup det gcd Pr argmax argmin";
 
-/// An accent, with its name above and below.
+/// Accents: the characters, and the TeX commands above and below a base.
 const ACCENTS: [(&str, &str, &str); 14] = [
     ("¯ ‾ ― _ ̲ ̅ ─", "overline", "underline"),
     ("^ ˆ ̂", "hat", ""),
@@ -26,7 +26,7 @@ const ACCENTS: [(&str, &str, &str); 14] = [
     ("↔", "overleftrightarrow", ""),
 ];
 
-/// Styles of letters, and where their alphabets (A to Z, then a to z) begin.
+/// Mathematical alphabets: the first code point (A to Z, then a to z), and the TeX command of the style.
 const ALPHABETS: [(u32, &str); 13] = [
     (0x1d400, "mathbf"),
     (0x1d434, ""),
@@ -51,13 +51,13 @@ pub(super) fn takes_limits(base: &str) -> bool {
     WITH_LIMITS.split(' ').any(|known| known == base)
 }
 
-/// The accent that `mark` is above a letter, or below it.
+/// Returns the accent command for `mark` above or below a base.
 pub(super) fn accent(mark: &str, below: bool) -> Option<&'static str> {
     let (_, above, under) = ACCENTS.iter().find(|(marks, ..)| marks.split(' ').any(|known| known == mark))?;
     Some(if below { *under } else { *above }).filter(|name| !name.is_empty())
 }
 
-/// The command for a character; `Some` of nothing for signs that are not shown.
+/// Returns the command for a character; an empty one for invisible operators.
 pub(super) fn operator(c: char) -> Option<&'static str> {
     match c {
         '\u{2061}'..='\u{2064}' | '\u{200b}' => return Some(""),
@@ -70,12 +70,12 @@ pub(super) fn operator(c: char) -> Option<&'static str> {
     SYMBOLS.iter().find(|(symbol, _)| *symbol == c).map(|(_, command)| *command)
 }
 
-/// A letter of a mathematical alphabet as the plain one.
+/// Returns the plain letter for one of a mathematical alphabet.
 pub(super) fn letter(c: char) -> char {
     plain(c).map_or(c, |(_, letter)| letter)
 }
 
-/// The style in which `text` is set, by `variant` or by its letters, and the text in plain letters.
+/// Returns the style of `text`, by `variant` or by its letters, and the text in plain letters.
 pub(super) fn styled(text: &str, variant: &str) -> (&'static str, String) {
     let style = match variant {
         "bold" => "mathbf",
@@ -90,7 +90,9 @@ pub(super) fn styled(text: &str, variant: &str) -> (&'static str, String) {
     (style, text.chars().map(letter).collect())
 }
 
+/// Returns the style and the plain letter of a character from a mathematical alphabet.
 fn plain(c: char) -> Option<(&'static str, char)> {
+    // These letters are not in the alphabets: Unicode had them before, in the block "Letterlike Symbols".
     let special = match c {
         'ℂ' => ("mathbb", 'C'),
         'ℍ' => ("mathbb", 'H'),

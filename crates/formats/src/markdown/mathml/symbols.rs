@@ -1,6 +1,6 @@
-//! The commands that TeX has for characters.
+//! TeX commands for characters.
 
-/// A character and the command that draws it.
+/// Characters with their TeX commands.
 #[rustfmt::skip]
 pub(super) const SYMBOLS: [(char, &str); 164] = [
     ('α', "\\alpha"), ('β', "\\beta"), ('γ', "\\gamma"), ('δ', "\\delta"), ('ε', "\\varepsilon"), ('ϵ', "\\epsilon"),

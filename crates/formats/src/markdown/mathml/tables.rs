@@ -1,11 +1,12 @@
-//! Tables of formulas: matrices, cases, aligned lines.
+//! Tables in formulas: matrices, cases, aligned lines.
 
 use page::Index;
 
 use super::Writer;
 
 impl Writer<'_> {
-    /// A table with the fences around it, as the environment that draws both. Says how many of `parts` were used.
+    /// Writes a table with the fences around it as one environment. Returns how many of `parts` were used; 0 if they
+    /// are not a fenced table.
     pub(super) fn fenced_table(&mut self, parts: &[Index]) -> usize {
         let Some((&open, rest)) = parts.split_first() else { return 0 };
         let Some((&table, rest)) = rest.split_first() else { return 0 };
@@ -27,7 +28,7 @@ impl Writer<'_> {
         used
     }
 
-    /// Rows and cells in an environment.
+    /// Writes the rows and cells of a table in an environment.
     pub(super) fn table(&mut self, index: Index, environment: &str) {
         self.push(&format!("\\begin{{{environment}}} "));
         let mut first_row = true;
@@ -35,7 +36,7 @@ impl Writer<'_> {
             if !std::mem::take(&mut first_row) {
                 self.out.push_str(" \\\\ ");
             }
-            // The label of a row is no part of its formula.
+            // The label of a row is not part of the formula.
             let skipped = usize::from(self.name(row) == "mlabeledtr");
             let mut first_cell = true;
             for cell in self.elements(row).into_iter().skip(skipped) {

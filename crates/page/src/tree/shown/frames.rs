@@ -1,4 +1,4 @@
-//! Pages that stand in the attribute `srcdoc` of a frame: they are a part of the page around them.
+//! Pages in the `srcdoc` attribute of frames, which become a part of the page around them.
 
 use base::Stop;
 use html5ever::local_name;
@@ -7,13 +7,13 @@ use super::super::{Data, Growing, MAX_NODES, NONE};
 use super::{append, attribute, children, clear, is_named};
 use crate::parse::parse_inner;
 
-/// Frames inside each other that are opened.
+/// Nesting depth of frames that are opened.
 const MAX_LEVEL: usize = 3;
-/// Frames of one page that are opened.
+/// Limit on the frames of one page that are opened.
 const MAX_FRAMES: usize = 100;
 
-/// Puts what each frame shows in its place, as a `<div>` with its attributes. A frame that shows nothing, or is not shown
-/// itself, stays a frame.
+/// Replaces each frame by a `<div>` with its attributes and the content that it shows. A frame that is hidden or shows
+/// nothing stays a frame.
 pub(super) fn open(nodes: &mut Vec<Growing>, level: usize, stop: &Stop) {
     let is_frame = |id: &u32| is_named(nodes, *id, &local_name!("iframe"));
     let frames: Vec<u32> = (0..nodes.len() as u32).filter(is_frame).take(MAX_FRAMES).collect();
@@ -36,7 +36,7 @@ fn is_shown(nodes: &[Growing], frame: u32) -> bool {
     !is_hidden && !is_pixel("width") && !is_pixel("height")
 }
 
-/// Puts the body of another tree below a frame, if there is something in it to see.
+/// Moves the body of another tree below a frame, if it shows anything.
 fn graft(nodes: &mut Vec<Growing>, frame: u32, mut inner: Vec<Growing>) {
     let body = (0..inner.len() as u32).find(|&id| is_named(&inner, id, &local_name!("body")));
     let Some(body) = body.filter(|&body| shows(&inner, body)) else { return };
@@ -49,7 +49,7 @@ fn graft(nodes: &mut Vec<Growing>, frame: u32, mut inner: Vec<Growing>) {
     }
     nodes.append(&mut inner);
     for child in clear(nodes, body + offset) {
-        // Where links lead to is said by the page around it.
+        // The base URL is that of the outer page.
         if !is_named(nodes, child, &local_name!("base")) {
             append(nodes, frame, child);
         }
@@ -60,7 +60,7 @@ fn graft(nodes: &mut Vec<Growing>, frame: u32, mut inner: Vec<Growing>) {
     }
 }
 
-/// Whether there is text or a picture below a node.
+/// Whether a node has text or a picture among its descendants.
 fn shows(nodes: &[Growing], id: u32) -> bool {
     let mut left = vec![id];
     while let Some(id) = left.pop() {

@@ -1,15 +1,15 @@
-//! Mail addresses that a content network writes as numbers, for its script to decode in the browser.
+//! Mail addresses that Cloudflare obfuscates as hexadecimal numbers, which its script decodes in the browser.
 
 use super::super::{Data, Growing, NONE};
 use super::{append, attribute, clear, is_named, set_attribute};
 use html5ever::local_name;
 
-/// Where links to hidden addresses lead; the address follows.
+/// Path of links to obfuscated addresses; `#` and the encoded address follow.
 pub(super) const PATH: &str = "/cdn-cgi/l/email-protection";
-/// The text in place of an address until the script has run.
+/// Placeholder texts shown until the script has run.
 const STAND_INS: [&str; 2] = ["[email\u{a0}protected]", "[email protected]"];
 
-/// Writes every address as the script would: as text, and as a `mailto:` link.
+/// Decodes every address as the script would: as text and as a `mailto:` link.
 pub(super) fn decode(nodes: &mut [Growing]) {
     for id in 0..nodes.len() as u32 {
         let shown = attribute(nodes, id, "data-cfemail").and_then(|code| decoded(code));
@@ -29,7 +29,7 @@ pub(super) fn decode(nodes: &mut [Growing]) {
     }
 }
 
-/// The first byte is the key of the others.
+/// Decodes an address: hexadecimal bytes, of which the first is the XOR key of the others.
 fn decoded(code: &str) -> Option<String> {
     let digits = code.as_bytes().chunks(2);
     let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
@@ -46,7 +46,7 @@ fn holds_stand_in(nodes: &[Growing], id: u32) -> bool {
         && matches!(&nodes[first as usize].data, Data::Text(text) if STAND_INS.contains(&text.trim()))
 }
 
-/// Makes one text all that an element holds. One that holds nothing stays empty.
+/// Replaces the content of an element by one text. An empty element stays empty: the first child's node is reused.
 fn say(nodes: &mut [Growing], id: u32, words: &str) {
     if let Some(&first) = clear(nodes, id).first() {
         let node = &mut nodes[first as usize];

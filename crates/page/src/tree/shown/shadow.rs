@@ -1,5 +1,5 @@
-//! Shadow roots declared in HTML (HTML standard, "attaching a declarative shadow root"): the tree that is shown is that of the
-//! root, with the children of its host in the slots.
+//! Declarative shadow roots (HTML standard, "attaching a declarative shadow root"): the shown tree is that of the root,
+//! with the children of its host in the slots.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,10 +8,11 @@ use html5ever::{LocalName, local_name, ns};
 use super::super::{Data, Growing, NONE};
 use super::{append, attribute, children, clear};
 
-/// Nodes that are looked at for slots, for each node of the page: what is moved often ends the work.
+/// Budget of nodes searched for slots, as a multiple of the page's nodes. Nested roots search the same nodes
+/// repeatedly.
 const LOOKS: usize = 4;
 
-/// Shows every root in place of what its host holds. Roots inside others come after those, as they do in the source.
+/// Replaces the content of every host by its shadow root. Outer roots come before inner ones, as in the source.
 pub(super) fn attach(nodes: &mut [Growing]) {
     let mut looks = LOOKS * nodes.len();
     for template in 0..nodes.len() as u32 {
@@ -24,7 +25,7 @@ pub(super) fn attach(nodes: &mut [Growing]) {
     }
 }
 
-/// The element that a template is the shadow root of.
+/// Returns the host of which a template is the shadow root.
 fn host_of(nodes: &[Growing], template: u32) -> Option<u32> {
     let mode = attribute(nodes, template, "shadowrootmode")?;
     let declares = mode.eq_ignore_ascii_case("open") || mode.eq_ignore_ascii_case("closed");
@@ -40,7 +41,7 @@ fn html_name(nodes: &[Growing], id: u32) -> Option<&LocalName> {
     }
 }
 
-/// Elements that may have a shadow root (DOM standard, "valid shadow host name").
+/// Whether an element may have a shadow root (DOM standard, "valid shadow host name").
 fn may_host(name: &LocalName) -> bool {
     name.contains('-')
         || matches!(
@@ -68,7 +69,7 @@ fn may_host(name: &LocalName) -> bool {
 
 fn show(nodes: &mut [Growing], host: u32, template: u32, looks: &mut usize) {
     let own = clear(nodes, host);
-    // What a template holds hangs on the node after it.
+    // The contents of a template hang on the node right after it.
     for child in clear(nodes, template + 1) {
         append(nodes, host, child);
     }
@@ -78,14 +79,14 @@ fn show(nodes: &mut [Growing], host: u32, template: u32, looks: &mut usize) {
         let name = attribute(nodes, child, "slot").map(ToString::to_string).unwrap_or_default();
         let Some(&slot) = slots.get(&name) else { continue };
         if filled.insert(slot) {
-            // The fallback of a slot shows only where nothing is assigned to it.
+            // A slot shows its fallback only if nothing is assigned to it.
             clear(nodes, slot);
         }
         append(nodes, slot, child);
     }
 }
 
-/// The slots below a host by name; of several with one name the first counts.
+/// Returns the slots below a host by name; the first of each name counts.
 fn slots(nodes: &[Growing], host: u32, looks: &mut usize) -> HashMap<String, u32> {
     let mut slots = HashMap::new();
     let mut left = children(nodes, host);
