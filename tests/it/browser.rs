@@ -151,7 +151,7 @@ async fn branding_is_what_is_seen_and_else_what_is_declared() {
         assert_eq!(branding["fonts"][0]["family"], "Georgia", "{data}");
         assert_eq!(branding["images"]["favicon"], app.page("/icon.png"), "{data}");
         let warning = data["warning"].as_str().unwrap_or_default();
-        assert_eq!(warning.contains("no browser has told"), declares, "{data}");
+        assert_eq!(warning.contains("no browser has computed"), declares, "{data}");
         assert_eq!(data["metadata"]["creditsUsed"], 1);
         assert_eq!((asked(&app, "/site.css"), browsers().len()), (1, usize::from(!declares)));
     }

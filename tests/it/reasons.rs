@@ -60,7 +60,7 @@ async fn a_start_that_fails() {
     app.site.script("/", vec![Script::Raw("this is not HTTP".into()); 8]);
     let failed = crawl(&app, json!({})).await;
     let reason = "no page could be scraped: the start page failed with SCRAPE_SITE_ERROR: the site could not be reached \
-                  or did not answer properly: ";
+                  or sent an invalid response: ";
     let warning = failed["warning"].as_str().unwrap().to_owned();
     assert!(warning.starts_with(reason), "{failed}");
     check(&failed, "failed", 0, &warning);

@@ -1,6 +1,6 @@
-//! PDFs and pictures as markdown, recognised where that is needed: `recognise_to_markdown FILE` prints it; with `--serve` each
-//! line of the input, `IN<tab>OUT`, writes the markdown of a file to another, and its blocks beside it. Further arguments are
-//! languages, else all that are installed.
+//! Converts PDFs and images to markdown, with OCR where needed: `recognise_to_markdown FILE` prints it; with `--serve`
+//! each line of the input, `IN<tab>OUT`, converts a file, and writes its blocks beside the output. Further arguments
+//! are the languages, by default all that are installed.
 
 #[path = "../src/eyes.rs"]
 mod eyes;
@@ -38,7 +38,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a file, and writes its markdown and its blocks if there is a place for them.
+/// Converts a file, and writes its markdown and blocks if there is an output path.
 fn convert(eyes: &mut dyn Eyes, from: &Path, to: Option<&Path>) -> Result<String, String> {
     let bytes = fs::read(from).map_err(|error| error.to_string())?;
     let document = document(eyes, &bytes)?;
@@ -56,7 +56,7 @@ fn convert(eyes: &mut dyn Eyes, from: &Path, to: Option<&Path>) -> Result<String
 }
 
 fn document(eyes: &mut dyn Eyes, bytes: &[u8]) -> Result<Document, String> {
-    let kind = documents::detect(bytes, None, None).ok_or("it is no document")?;
+    let kind = documents::detect(bytes, None, None).ok_or("the file is no supported document")?;
     if kind != Kind::Pdf {
         let count = eyes.count(bytes, kind).map_err(|error| error.to_string())?;
         let mut pages = eyes.open(bytes, kind).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! What recognises text, for the children that this program becomes.
+//! Text recognition (OCR) with tesseract, for the child processes of this program.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,14 @@ use documents::{Kind, Recognise, RecogniseError, RecognisedPage, RecognisedWord,
 use ocr::{Area, Engine, Languages, Page, Pictures, Renderer};
 use reader::Eyes;
 
-/// Eyes for these languages; none means all that are installed.
+/// Creates the text recognition for these languages; none means all that are installed.
 pub(crate) fn make(languages: &[String]) -> Result<Box<dyn Eyes>, String> {
     let languages = Languages::find(None, languages).map_err(|error| error.to_string())?;
     Ok(Box::new(Tesseract { languages, engine: None }))
 }
 
-/// One engine, which is made for the first page and stays warm. Who only lays documents out never makes it.
+/// Recogniser with one engine, created for the first page and reused. Children that only parse documents never create
+/// it.
 struct Tesseract {
     languages: Languages,
     engine: Option<Engine>,
@@ -44,7 +45,7 @@ impl Eyes for Tesseract {
     }
 }
 
-/// A file whose pages are recognised.
+/// Opened file whose pages are recognised.
 struct Opened<'a> {
     source: Source<'a>,
     engine: &'a mut Engine,

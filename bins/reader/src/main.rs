@@ -1,4 +1,4 @@
-//! The program that reads documents: started by the server and the worker, it reads one document at a time behind a fence.
+//! The document reader: started by server and worker, it reads one document at a time in a sandbox.
 
 mod eyes;
 
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use tikv_jemallocator::Jemalloc;
 
-/// Gives back what is not needed any more, where the allocator of the system keeps it: see docs/PERFORMANCE.md, "Memory".
+/// jemalloc returns freed memory to the system, unlike the system allocator: see docs/PERFORMANCE.md, "Memory".
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
@@ -15,10 +15,10 @@ fn main() -> ExitCode {
     if reader::is_child(std::env::args_os()) {
         return reader::child(Some(eyes::make));
     }
-    // Nobody is left to tell when standard error is closed.
+    // A closed standard error cannot be reported anywhere.
     let _ = writeln!(
         std::io::stderr().lock(),
-        "quarry-reader is started by quarry-server and quarry-worker; it does nothing alone"
+        "quarry-reader is started by quarry-server and quarry-worker; it cannot be used alone"
     );
     ExitCode::FAILURE
 }

@@ -1,5 +1,5 @@
-//! How much of each book is in its markdown: `book_words FOLDER` looks at every EPUB under the folder, and fails if one has less
-//! than 99 % of the words that another program, html2text, finds in its chapters.
+//! Measures how much of each book is in its markdown: `book_words FOLDER` reads every EPUB under the folder, and fails
+//! if one has less than 99 % of the words that another program, html2text, finds in its chapters.
 
 use std::collections::HashMap;
 use std::io::{self, Cursor, Read, Write};
@@ -9,9 +9,9 @@ use std::{env, fs};
 use documents::{Kind, office};
 use zip::ZipArchive;
 
-/// Share of the words that must be there.
+/// Minimum share of the words.
 const ENOUGH: f64 = 0.99;
-/// Bytes of one chapter.
+/// Byte limit of one chapter.
 const MAX_CHAPTER: u64 = 16 * 1024 * 1024;
 
 fn main() -> io::Result<()> {
@@ -32,7 +32,7 @@ fn main() -> io::Result<()> {
     std::process::exit(i32::from(poor > 0))
 }
 
-/// Every EPUB under a folder, sorted.
+/// Returns every EPUB under a folder, sorted.
 fn books(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let (mut found, mut waiting) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = waiting.pop() {
@@ -49,7 +49,7 @@ fn books(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The share of the words of all chapters that the markdown has, each as often as it occurs.
+/// Returns the share of the words of all chapters that are in the markdown, counted with repetitions.
 fn share(book: &[u8]) -> Result<f64, String> {
     let markdown = office(book, Kind::Epub).map_err(|error| error.to_string())?.markdown;
     let mut there = HashMap::new();
@@ -71,7 +71,7 @@ fn share(book: &[u8]) -> Result<f64, String> {
     Ok(if all == 0 { 1.0 } else { f64::from(found) / f64::from(all) })
 }
 
-/// The files that the book lists as what is read, in the order of the archive.
+/// Returns the files in the book's spine, in the order of the archive.
 fn chapters(book: &[u8]) -> zip::result::ZipResult<Vec<Vec<u8>>> {
     let mut archive = ZipArchive::new(Cursor::new(book))?;
     let names: Vec<String> = archive.file_names().map(str::to_owned).collect();
@@ -89,7 +89,7 @@ fn chapters(book: &[u8]) -> zip::result::ZipResult<Vec<Vec<u8>>> {
     Ok(chapters)
 }
 
-/// File names of the items that the spine names.
+/// Returns the file names of the items in the spine.
 fn spine(package: &str) -> Vec<String> {
     let attribute = |tag: &str, name: &str| {
         let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
@@ -101,7 +101,7 @@ fn spine(package: &str) -> Vec<String> {
     items.filter_map(|tag| attribute(tag, "href")).collect()
 }
 
-/// Runs of letters and digits.
+/// Splits a text into runs of letters and digits, in lower case.
 fn words(text: &str) -> Vec<String> {
     let words = text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.map(str::to_lowercase).collect()

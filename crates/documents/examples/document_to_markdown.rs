@@ -1,5 +1,6 @@
-//! A document as markdown: `document_to_markdown FILE` prints it; with `--serve` each line of the input, `IN<tab>OUT`, writes the
-//! markdown of a file to another, and the blocks of a PDF beside it. Office files need the feature `office`.
+//! Converts a document to markdown: `document_to_markdown FILE` prints it; with `--serve` each line of the input,
+//! `IN<tab>OUT`, converts a file, and writes the blocks of a PDF beside the output. Office files need the feature
+//! `office`.
 
 use std::io::{BufRead, Write};
 use std::path::Path;
@@ -33,7 +34,7 @@ fn main() -> io::Result<()> {
     Ok(())
 }
 
-/// Reads a file, and writes its markdown if there is a place for it.
+/// Converts a file, and writes its markdown if there is an output path.
 fn convert(from: &Path, to: Option<&Path>) -> Result<String, String> {
     let bytes = fs::read(from).map_err(|error| error.to_string())?;
     let name = from.file_name().map(|name| name.to_string_lossy().into_owned());
@@ -59,7 +60,7 @@ fn office(_: &[u8], kind: Kind) -> Result<String, String> {
     Err(format!("this program was built without the feature office, which reads {}", kind.word()))
 }
 
-/// Reads a PDF, and writes its markdown and its blocks if there is a place for them.
+/// Converts a PDF, and writes its markdown and blocks if there is an output path.
 fn pdf(bytes: &[u8], to: Option<&Path>) -> Result<String, String> {
     let document = read(bytes, &ReadOptions::default()).map_err(|error| error.to_string())?;
     let markdown = markdown(&document, &MarkdownOptions::default());

@@ -1,18 +1,18 @@
-//! The layout of a document as it goes over the wire: typed blocks per page.
+//! Layout of a document in its wire format: typed blocks per page.
 
 use serde::{Deserialize, Serialize};
 
 use crate::markdown::{Markdown, block_markdown};
 use crate::model::{Block, BlockKind, Content, Document, Page, Source};
 
-/// Pixels per point: boxes are those of a page that is drawn at 200 dots per inch.
+/// Pixels per point: boxes refer to a page rendered at 200 dots per inch.
 const PIXELS: f32 = 200.0 / 72.0;
 
-/// The layout of one page.
+/// Layout of one page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PageBlocks {
-    /// Counted from 1.
+    /// Page number, counted from 1.
     pub page_number: u32,
     /// `ok`, `partial` or `failed`.
     pub status: String,
@@ -20,7 +20,7 @@ pub struct PageBlocks {
     pub width: Option<f64>,
     /// Height in pixels at 200 dots per inch.
     pub height: Option<f64>,
-    /// Its blocks in reading order.
+    /// Blocks in reading order.
     pub items: Vec<BlockItem>,
 }
 
@@ -28,37 +28,37 @@ pub struct PageBlocks {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BlockItem {
-    /// `p<page>.b<index>`.
+    /// Id, `p<page>.b<index>`.
     pub id: String,
-    /// One of the ten types.
+    /// One of the ten block types.
     #[serde(rename = "type")]
     pub kind: String,
-    /// What it is more exactly.
+    /// More specific type.
     pub label: Option<String>,
-    /// Its markdown.
+    /// Content as markdown.
     pub content: String,
-    /// x0, y0, x1, y1, each 0 to 1.
+    /// Bounding box x0, y0, x1, y1 as shares of the page, each 0 to 1.
     pub bbox: Option<[f64; 4]>,
-    /// Where it stands in the markdown, `[start, end)` in characters.
+    /// Position in the markdown, `[start, end)` in characters.
     pub markdown_span: Option<[u64; 2]>,
-    /// Its place in reading order.
+    /// Index in reading order.
     pub reading_order: u32,
-    /// Where its text comes from.
+    /// Source of the text: `native_text` or `layout_ocr`.
     pub source: Option<String>,
-    /// How sure the layout is.
+    /// Confidence of the layout and of recognised characters.
     pub confidence: Confidence,
 }
 
-/// How sure we are, 0 to 1.
+/// Confidence, 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Confidence {
-    /// Of the layout.
+    /// Confidence of the layout.
     pub layout: Option<f64>,
-    /// Of recognised characters.
+    /// Confidence of recognised characters.
     pub ocr: Option<f64>,
 }
 
-/// The blocks of a document, with their places in its markdown.
+/// Returns the blocks of a document, with their positions in its markdown.
 #[must_use]
 pub fn blocks(document: &Document, markdown: &Markdown) -> Vec<PageBlocks> {
     let spans = markdown.spans.iter().map(Vec::as_slice).chain(std::iter::repeat(&[][..]));

@@ -1,20 +1,20 @@
-//! Why a document could not be read.
+//! Errors of this crate.
 
 use thiserror::Error;
 
-/// Why a document could not be read.
+/// Reason why a document could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Error {
-    /// It is encrypted and the empty password does not open it.
+    /// Encrypted with a password that is not empty.
     #[error("the document is encrypted; remove its password and try again")]
     Encrypted,
-    /// It is not what it is read as, or too damaged to find a page in it.
-    #[error("the document is broken: {0}; save it again with the program that made it and try again")]
+    /// Unsupported format, or too damaged to find a page.
+    #[error("the document is damaged: {0}; save it again with the program that made it and try again")]
     Broken(String),
-    /// Reading it would take more memory or work than one document may cost.
-    #[error("the document goes beyond a limit: {0}; split it and try again")]
+    /// Over the limit of memory or work.
+    #[error("the document exceeds a limit: {0}; split it and try again")]
     Limit(&'static str),
-    /// No page has text that can be read, so it must be recognised from pictures.
+    /// No page with readable text, so OCR is needed.
     #[error("the document has no embedded text; read it with optical character recognition")]
     NoText,
 }

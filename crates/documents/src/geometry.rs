@@ -1,12 +1,12 @@
 //! Rectangles and matrices.
 //!
-//! Everything after the content interpreter lives in *page space*: points (1/72 inch), the origin at the top left corner of the
-//! crop box as it is shown (after `/Rotate`), x to the right, y **down**. A baseline is therefore a y, and what is above has the
-//! smaller one.
+//! Everything after the content interpreter uses *page space*: points (1/72 inch), the origin at the top left corner of
+//! the visible crop box (after `/Rotate`), x to the right, y **down**. A baseline is therefore a y, and higher text has
+//! a smaller one.
 
 use serde::{Deserialize, Serialize};
 
-/// A rectangle in page space, `x0 <= x1` and `y0 <= y1`.
+/// Rectangle in page space, `x0 <= x1` and `y0 <= y1`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rect {
     /// Left edge.
@@ -20,11 +20,11 @@ pub struct Rect {
 }
 
 impl Rect {
-    /// The rectangle that contains nothing; the union with it is the other rectangle.
+    /// Empty rectangle, the neutral element of `union`.
     pub(crate) const EMPTY: Self =
         Self { x0: f32::INFINITY, y0: f32::INFINITY, x1: f32::NEG_INFINITY, y1: f32::NEG_INFINITY };
 
-    /// The rectangle between two corners.
+    /// Returns the rectangle between two corners.
     #[must_use]
     pub fn between(a: (f32, f32), b: (f32, f32)) -> Self {
         Self { x0: a.0.min(b.0), y0: a.1.min(b.1), x1: a.0.max(b.0), y1: a.1.max(b.1) }
@@ -34,13 +34,13 @@ impl Rect {
         !(self.x0 <= self.x1 && self.y0 <= self.y1)
     }
 
-    /// From the left to the right edge.
+    /// Returns the width.
     #[must_use]
     pub fn width(&self) -> f32 {
         (self.x1 - self.x0).max(0.0)
     }
 
-    /// From the top to the bottom edge.
+    /// Returns the height.
     #[must_use]
     pub fn height(&self) -> f32 {
         (self.y1 - self.y0).max(0.0)
@@ -54,7 +54,7 @@ impl Rect {
         (f32::midpoint(self.x0, self.x1), f32::midpoint(self.y0, self.y1))
     }
 
-    /// The smallest rectangle around both.
+    /// Returns the smallest rectangle around both.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self {
@@ -72,17 +72,17 @@ impl Rect {
         self.y1 = self.y1.max(y);
     }
 
-    /// How far two rectangles share their horizontal range; negative is the gap between them.
+    /// Returns the horizontal overlap of two rectangles; a negative value is the gap between them.
     pub(crate) fn overlap_x(&self, other: &Self) -> f32 {
         self.x1.min(other.x1) - self.x0.max(other.x0)
     }
 
-    /// How far two rectangles share their vertical range; negative is the gap between them.
+    /// Returns the vertical overlap of two rectangles; a negative value is the gap between them.
     pub(crate) fn overlap_y(&self, other: &Self) -> f32 {
         self.y1.min(other.y1) - self.y0.max(other.y0)
     }
 
-    /// The area that both cover.
+    /// Returns the area of the intersection.
     pub(crate) fn shared(&self, other: &Self) -> f32 {
         self.overlap_x(other).max(0.0) * self.overlap_y(other).max(0.0)
     }
@@ -95,7 +95,7 @@ impl Rect {
         Self { x0: self.x0 - by, y0: self.y0 - by, x1: self.x1 + by, y1: self.y1 + by }
     }
 
-    /// Each edge as a share of the page, 0 to 1.
+    /// Returns each edge as a share of the page, 0 to 1.
     pub(crate) fn share_of(&self, width: f32, height: f32) -> Option<[f64; 4]> {
         if self.is_empty() || !(width > 0.0 && height > 0.0) {
             return None;
@@ -105,14 +105,14 @@ impl Rect {
     }
 }
 
-/// An affine map, `[a b c d e f]` as in the PDF operator `cm`.
+/// Affine transform, `[a b c d e f]` as in the PDF operator `cm`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Matrix(pub(crate) [f32; 6]);
 
 impl Matrix {
     pub(crate) const IDENTITY: Self = Self([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]);
 
-    /// First `self`, then `next`.
+    /// Returns the transform that applies `self`, then `next`.
     pub(crate) fn then(&self, next: &Self) -> Self {
         let ([a, b, c, d, e, f], [na, nb, nc, nd, ne, nf]) = (self.0, next.0);
         Self([
@@ -130,13 +130,13 @@ impl Matrix {
         (a * x + c * y + e, b * x + d * y + f)
     }
 
-    /// Where a vector points, without the translation.
+    /// Transforms a vector, without the translation.
     pub(crate) fn turn(&self, x: f32, y: f32) -> (f32, f32) {
         let [a, b, c, d, ..] = self.0;
         (a * x + c * y, b * x + d * y)
     }
 
-    /// The box around a mapped rectangle.
+    /// Returns the bounding box of a transformed rectangle.
     pub(crate) fn map(&self, rect: &Rect) -> Rect {
         let mut out = Rect::EMPTY;
         for (x, y) in [(rect.x0, rect.y0), (rect.x1, rect.y0), (rect.x0, rect.y1), (rect.x1, rect.y1)] {

@@ -1,4 +1,4 @@
-//! A document as HTML.
+//! HTML output.
 
 use crate::markdown::table_html;
 use crate::model::{Block, BlockKind, Content, Document, Inline, Item};
@@ -78,7 +78,7 @@ fn inline_html(inline: &Inline) -> String {
     out
 }
 
-/// Text without anything that HTML reads as its own.
+/// Escapes the special characters of HTML.
 pub(crate) fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

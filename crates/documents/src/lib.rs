@@ -1,5 +1,6 @@
-//! One document in, its text out. Of a PDF or pictures: pages, typed blocks, markdown, HTML, links, metadata. Of office files,
-//! books and rows of values (feature `office`): markdown, HTML, links, metadata. Also what a file is, by its bytes.
+//! Text extraction from documents. PDFs and images give pages, typed blocks, markdown, HTML, links and metadata; office
+//! files, books and CSV (feature `office`) give markdown, HTML, links and metadata. Also detects the kind of a file by
+//! its bytes.
 //!
 //! ```
 //! use documents::{MarkdownOptions, ReadOptions, markdown, read};
@@ -10,14 +11,14 @@
 //! assert_eq!(markdown(&document, &MarkdownOptions::default()).text, "Hello, paper.");
 //! ```
 //!
-//! Nothing here does I/O, reads a clock or panics, and no file can make it use more than a bounded amount of memory and work: see
-//! [`Error::Limit`] and [`Quality::cut`]. What is read is text that is embedded; [`Quality::needs_ocr`] says of which pages that is
-//! not enough, and a [`Recognise`] is asked for those.
+//! Nothing here does I/O, reads a clock or panics, and memory and work are bounded for any file: see [`Error::Limit`]
+//! and [`Quality::cut`]. Embedded text is read; [`Quality::needs_ocr`] tells for which pages that is not enough, and a
+//! [`Recognise`] is asked for those.
 //!
-//! The way of a file: `open` finds objects and pages, `content` runs the content of each page with the fonts of `font`, `layout`
-//! and `table` find what stands where, `structure` decides for the whole document what it means, and `markdown`, `html` and
-//! `blocks` write it down. What a file is says `detect`; with the feature `office`, `office` reads what is neither a PDF nor a
-//! picture.
+//! The path of a file: `detect` finds its kind; `open` finds objects and pages, `content` runs the content of each page
+//! with the fonts of `font`, `layout` and `table` analyse the layout, `structure` determines the role of each part for
+//! the whole document, and `markdown`, `html` and `blocks` write the results. With the feature `office`, `office` reads
+//! all kinds except PDFs and images.
 
 mod blocks;
 mod bytes;
@@ -60,33 +61,33 @@ use font::Fonts;
 use open::Pdf;
 use serde::{Deserialize, Serialize};
 
-/// How a document is read.
+/// Options of reading a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// Pages after this one are not read.
+    /// Number of the last page to read.
     pub max_pages: Option<u32>,
-    /// Which pages are recognised.
+    /// Pages to recognise.
     pub mode: Mode,
 }
 
 impl ReadOptions {
-    /// How many of so many pages are read.
+    /// Returns how many of `all` pages are read.
     #[must_use]
     pub fn pages_of(&self, all: u32) -> u32 {
         self.max_pages.map_or(all, |most| most.min(all))
     }
 }
 
-/// Which pages are recognised from pictures of them. Without anything that recognises, none is.
+/// Pages that are recognised by OCR, if a recogniser is available.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// None.
+    /// No pages.
     Fast,
-    /// Those whose embedded text is missing or cannot be read.
+    /// Pages whose embedded text is missing or unreadable.
     #[default]
     Auto,
-    /// All.
+    /// All pages.
     Ocr,
 }
 
@@ -94,13 +95,13 @@ pub enum Mode {
 ///
 /// # Errors
 ///
-/// [`Error::Encrypted`] without the password, [`Error::Broken`] if there is no page in it, [`Error::Limit`] if a part that cannot
-/// be done without is too large. That no page has text is no error here: see [`Document::require_text`].
+/// [`Error::Encrypted`] if it needs a password, [`Error::Broken`] if there is no page in it, [`Error::Limit`] if an
+/// essential part is too large. A document without text is not an error here: see [`Document::require_text`].
 pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Document, Error> {
     Ok(Opened::new(bytes)?.read(options, None))
 }
 
-/// A PDF whose pages are known and not yet read.
+/// Opened PDF whose pages have not been read yet.
 pub struct Opened(Pdf);
 
 impl Opened {
@@ -108,18 +109,18 @@ impl Opened {
     ///
     /// # Errors
     ///
-    /// As [`read`].
+    /// Like [`read`].
     pub fn new(bytes: &[u8]) -> Result<Self, Error> {
         Pdf::open(bytes).map(Self)
     }
 
-    /// How many pages it has.
+    /// Returns the number of pages.
     #[must_use]
     pub fn pages(&self) -> u32 {
         u32::try_from(self.0.pages.len()).unwrap_or(u32::MAX)
     }
 
-    /// Reads it. Pages that are to be recognised are asked for one by one, in order.
+    /// Reads the pages. Those that need OCR are requested from `recognise` one by one, in order.
     #[must_use]
     pub fn read(&self, options: &ReadOptions, recognise: Option<&mut dyn Recognise>) -> Document {
         let pdf = &self.0;
@@ -134,7 +135,7 @@ impl Opened {
     }
 }
 
-/// Reads pictures, each of which is a page of its own: nothing is embedded, so all are recognised.
+/// Reads images, each as one page. All are recognised, as they have no embedded text.
 #[must_use]
 pub fn read_pictures(count: u32, options: &ReadOptions, recognise: &mut dyn Recognise) -> Document {
     let pages = options.pages_of(count);
@@ -145,13 +146,13 @@ pub fn read_pictures(count: u32, options: &ReadOptions, recognise: &mut dyn Reco
 }
 
 impl Document {
-    /// The pages of which more is shown than was read, counted from 1.
+    /// Returns the numbers of the pages that need OCR, counted from 1.
     #[must_use]
     pub fn pages_for_ocr(&self) -> Vec<u32> {
         self.pages.iter().filter(|page| page.needs_ocr()).map(|page| page.number).collect()
     }
 
-    /// Refuses a document without any text that counts.
+    /// Checks that the document has usable text.
     ///
     /// # Errors
     ///
@@ -161,7 +162,7 @@ impl Document {
         if counts || self.pages_for_ocr().is_empty() { Ok(()) } else { Err(Error::NoText) }
     }
 
-    /// Addresses that the document links to, each once.
+    /// Returns the link targets of the document, without duplicates.
     #[must_use]
     pub fn links(&self) -> Vec<String> {
         let mut seen = std::collections::HashSet::new();

@@ -1,24 +1,24 @@
-//! A document as markdown, with the place of every block in it.
+//! Markdown output, with the position of every block.
 
 use crate::model::{Block, Content, Document, Inline, Item, Page, Table};
 
-/// How a document is written as markdown.
+/// Options of the markdown output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MarkdownOptions {
-    /// Marks the boundaries of pages.
+    /// Whether page boundaries are marked.
     pub page_markers: bool,
 }
 
-/// Markdown, and where the blocks of each page stand in it.
+/// Markdown and the positions of its blocks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Markdown {
-    /// The markdown.
+    /// Markdown text.
     pub text: String,
-    /// For each block of each page `[start, end)` in characters; none for what is not in the text.
+    /// Position of each block of each page, `[start, end)` in characters; `None` for blocks that are not in the text.
     pub spans: Vec<Vec<Option<[u64; 2]>>>,
 }
 
-/// Writes a document as markdown: GitHub's dialect, tables with spans in HTML.
+/// Writes a document as GitHub-flavoured markdown; tables with spans as HTML.
 #[must_use]
 pub fn markdown(document: &Document, options: &MarkdownOptions) -> Markdown {
     let mut writer = Writer::default();
@@ -46,7 +46,7 @@ pub fn page_markdown(page: &Page) -> String {
 struct Writer {
     out: String,
     characters: u64,
-    /// What stands before the next block.
+    /// Whether a page marker precedes the next block, so that it needs no separator.
     marked: bool,
 }
 
@@ -79,7 +79,7 @@ impl Writer {
     }
 }
 
-/// The markdown of one block.
+/// Returns the markdown of one block.
 #[must_use]
 pub fn block_markdown(block: &Block) -> String {
     match &block.content {
@@ -113,7 +113,7 @@ fn inline_markdown(inline: &Inline) -> String {
     out
 }
 
-/// Text in which nothing begins a tag.
+/// Escapes every `<` that could begin a tag.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
@@ -128,7 +128,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// A paragraph that does not begin as something else does.
+/// Escapes the beginning of a paragraph that would be read as another block.
 fn escaped_start(text: &str) -> String {
     let heading = text.trim_start_matches('#');
     let hashes = text.len() - heading.len();
@@ -158,7 +158,7 @@ fn list_markdown(items: &[Item]) -> String {
 }
 
 fn code_markdown(lines: &[String]) -> String {
-    // Indented rather than fenced: nothing that stands in the code can end it.
+    // Indented rather than fenced, so that nothing in the code can end the block.
     let indented = lines.iter().map(|line| if line.trim().is_empty() { String::new() } else { format!("    {line}") });
     indented.collect::<Vec<_>>().join("\n")
 }
@@ -190,7 +190,7 @@ fn table_markdown(table: &Table) -> String {
     out
 }
 
-/// A table in HTML, for cells that cover several places.
+/// Writes a table as HTML, for cells that span rows or columns.
 pub(crate) fn table_html(table: &Table) -> String {
     let mut out = String::from("<table>");
     for row in 0..table.rows {

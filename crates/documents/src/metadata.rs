@@ -1,13 +1,13 @@
-//! What a document says about itself.
+//! Metadata of a PDF.
 
 use crate::model::Metadata;
 use crate::objects::{Lookup, as_dict, resolve};
 use crate::open::Pdf;
 
-/// Characters of one entry.
+/// Maximum length of an entry, in characters.
 const MAX_ENTRY: usize = 2000;
 
-/// Reads the entries of the document information.
+/// Reads the document information dictionary.
 pub(crate) fn read(pdf: &Pdf, read: usize) -> Metadata {
     let doc = &pdf.doc;
     let info = doc.trailer.get(b"Info").ok().and_then(|info| resolve(doc, info)).and_then(as_dict);
@@ -36,7 +36,7 @@ fn clean(text: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A date as PDF writes it, `D:20240131093000+01'00'`, in the form of RFC 3339.
+/// Converts a PDF date, `D:20240131093000+01'00'`, to RFC 3339.
 fn rfc3339(text: &str) -> Option<String> {
     let text = text.trim().strip_prefix("D:").unwrap_or(text.trim());
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();

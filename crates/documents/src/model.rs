@@ -1,113 +1,113 @@
-//! What a document is read into.
+//! Data model of a document.
 
 use serde::{Deserialize, Serialize};
 
 use crate::geometry::Rect;
 use crate::recognised::RecogniseError;
 
-/// A document.
+/// Document that was read.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
-    /// The pages that were read, in order.
+    /// Pages that were read, in order.
     pub pages: Vec<Page>,
-    /// What the document says about itself.
+    /// Metadata of the document.
     pub metadata: Metadata,
 }
 
-/// What a document says about itself.
+/// Metadata of a document.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Metadata {
-    /// Its title.
+    /// Title.
     pub title: Option<String>,
-    /// Who wrote it.
+    /// Author.
     pub author: Option<String>,
-    /// What it is about.
+    /// Subject.
     pub subject: Option<String>,
     /// Keywords as given.
     pub keywords: Option<String>,
-    /// The program that it was written with.
+    /// Program that the document was written with.
     pub creator: Option<String>,
-    /// The program that made the PDF.
+    /// Program that made the PDF; the publisher of a book.
     pub producer: Option<String>,
-    /// The language of its text, such as `en-US`.
+    /// Language of the text, such as `en-US`.
     pub language: Option<String>,
-    /// When it was made, RFC 3339.
+    /// Creation time, RFC 3339.
     pub created: Option<String>,
-    /// When it was changed, RFC 3339.
+    /// Modification time, RFC 3339.
     pub modified: Option<String>,
-    /// Pages that were read.
+    /// Number of pages that were read.
     pub num_pages: u32,
-    /// Pages that it has.
+    /// Number of pages in the document.
     pub total_pages: u32,
 }
 
-/// One page.
+/// Page that was read.
 #[derive(Debug, Clone, Default)]
 pub struct Page {
-    /// Counted from 1.
+    /// Page number, counted from 1.
     pub number: u32,
-    /// Width as shown, in points.
+    /// Visible width, in points.
     pub width: f32,
-    /// Height as shown, in points.
+    /// Visible height, in points.
     pub height: f32,
-    /// Its blocks in reading order, those of its margins too.
+    /// Blocks in reading order, including headers and footers.
     pub blocks: Vec<Block>,
-    /// How good its text is.
+    /// Quality of the embedded text.
     pub quality: Quality,
-    /// Where its text comes from.
+    /// Source of the text.
     pub source: Source,
-    /// How sure its characters are, 0 to 1, if they were recognised.
+    /// Mean confidence of recognised characters, 0 to 1.
     pub confidence: Option<f32>,
-    /// Why it was not recognised, though it was to be.
+    /// Reason why OCR failed, if it was wanted.
     pub failure: Option<RecogniseError>,
-    /// Addresses that the page links to, in the order of the page, each once.
+    /// Link targets in page order, without duplicates.
     pub links: Vec<String>,
 }
 
-/// Where the text of a page comes from.
+/// Source of a page's text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Source {
-    /// It is embedded in the document.
+    /// Embedded in the document.
     #[default]
     Embedded,
-    /// It was recognised from a picture of the page.
+    /// Recognised by OCR.
     Recognised,
 }
 
 impl Page {
-    /// The page shows more than was read of it, so it should be recognised.
+    /// Whether the page shows more than was read of it, so that OCR is needed.
     #[must_use]
     pub fn needs_ocr(&self) -> bool {
         self.source == Source::Embedded && (self.failure.is_some() || self.quality.needs_ocr())
     }
 }
 
-/// How good the text of a page is.
+/// Quality of a page's text.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Quality {
-    /// Characters other than spaces.
+    /// Number of characters other than spaces.
     pub characters: usize,
-    /// Share of the characters that can be read, 0 to 1.
+    /// Share of readable characters, 0 to 1.
     pub readable: f32,
-    /// Share of the page that pictures cover, 0 to 1.
+    /// Share of the page that images cover, 0 to 1.
     pub pictures: f32,
-    /// All text is drawn without ink, as that of a recognised scan is.
+    /// Whether all text is invisible, like the text layer of a scan.
     pub hidden: bool,
-    /// Something is missing because the page went beyond a limit.
+    /// Whether something is missing because the page exceeded a limit.
     pub cut: bool,
 }
 
-/// What is asked of the text of a page before it counts.
+/// Minimum share of readable characters for usable text.
 const READABLE: f32 = 0.6;
 
 impl Quality {
-    /// The embedded text can be taken for the text of the page.
+    /// Whether the embedded text is usable.
     #[must_use]
     pub fn counts(&self) -> bool {
         self.characters > 0 && self.readable >= READABLE
     }
 
-    /// The page shows more than its embedded text says, so it should be recognised.
+    /// Whether the page shows more than its embedded text, so that OCR is needed.
     #[must_use]
     pub fn needs_ocr(&self) -> bool {
         let bare = self.characters < 16 && self.pictures > 0.5;
@@ -115,118 +115,118 @@ impl Quality {
     }
 }
 
-/// What a block is.
+/// Kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockKind {
-    /// The title of the document.
+    /// Title of the document.
     Title,
-    /// A heading.
+    /// Section heading.
     Heading,
     /// Running text.
     Text,
-    /// A table.
+    /// Table.
     Table,
-    /// A formula.
+    /// Formula.
     Formula,
-    /// A picture.
+    /// Figure.
     Figure,
-    /// Text to a picture or table.
+    /// Caption of a figure or table.
     Caption,
-    /// The number of the page.
+    /// Page number.
     PageNumber,
-    /// What stands above every page.
+    /// Page header.
     PageHeader,
-    /// What stands below every page.
+    /// Page footer.
     PageFooter,
 }
 
-/// One block of a page.
+/// Block of a page.
 #[derive(Debug, Clone)]
 pub struct Block {
-    /// What it is.
+    /// Kind of the block.
     pub kind: BlockKind,
-    /// Where it is, in points from the top left corner of the page as shown.
+    /// Bounding box, in points from the top left corner of the visible page.
     pub rect: Rect,
-    /// What it holds.
+    /// Content of the block.
     pub content: Content,
-    /// It repeats on other pages, so the text of the document goes without it.
+    /// Whether it repeats on other pages and is left out of the document's text.
     pub repeated: bool,
-    /// How sure the layout is, 0 to 1.
+    /// Confidence of the layout, 0 to 1.
     pub confidence: f32,
-    /// How sure its characters are, 0 to 1, if they were recognised.
+    /// Mean confidence of recognised characters, 0 to 1.
     pub recognition: Option<f32>,
 }
 
-/// What a block holds.
+/// Content of a block.
 #[derive(Debug, Clone)]
 pub enum Content {
-    /// A heading of a level, 1 to 6.
+    /// Heading with its level, 1 to 6.
     Heading(u8, Inline),
-    /// A paragraph.
+    /// Paragraph.
     Paragraph(Inline),
     /// Items of a list.
     List(Vec<Item>),
     /// Lines of code.
     Code(Vec<String>),
-    /// A table.
+    /// Table.
     Table(Table),
-    /// A picture, which has no text of its own.
+    /// Picture without text.
     Picture,
 }
 
-/// One item of a list.
+/// Item of a list.
 #[derive(Debug, Clone)]
 pub struct Item {
-    /// How deep it lies, from 0.
+    /// Nesting depth, from 0.
     pub depth: u8,
-    /// Its number or letter as written; bullets have none.
+    /// Number or letter as written; `None` for bullets.
     pub mark: Option<String>,
-    /// Its text.
+    /// Text of the item.
     pub text: Inline,
 }
 
-/// Running text in pieces.
+/// Running text as a list of spans.
 pub type Inline = Vec<Span>;
 
-/// A piece of text with one look.
+/// Span of uniform text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Span {
-    /// The text.
+    /// Text.
     pub text: String,
-    /// It is set in a font of typewriters.
+    /// Whether it is set in a monospaced font.
     pub code: bool,
-    /// Where it links to.
+    /// Link target.
     pub link: Option<String>,
 }
 
-/// A table.
+/// Table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Table {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
     pub columns: usize,
-    /// Cells by row and column; places that no cell covers are empty.
+    /// Cells by row and column; positions without a cell are empty.
     pub cells: Vec<Cell>,
 }
 
-/// One cell of a table.
+/// Cell of a table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// The first row that it covers, from 0.
+    /// First row, from 0.
     pub row: usize,
-    /// The first column that it covers, from 0.
+    /// First column, from 0.
     pub column: usize,
-    /// How many rows it covers.
+    /// Number of rows that it spans.
     pub row_span: usize,
-    /// How many columns it covers.
+    /// Number of columns that it spans.
     pub column_span: usize,
-    /// Its text.
+    /// Text.
     pub text: String,
 }
 
 impl Table {
-    /// Some cell covers more than one place.
+    /// Whether some cell spans several rows or columns.
     #[must_use]
     pub fn has_spans(&self) -> bool {
         self.cells.iter().any(|cell| cell.row_span > 1 || cell.column_span > 1)

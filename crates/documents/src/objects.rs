@@ -1,13 +1,13 @@
-//! Short ways to values inside a PDF, all of them forgiving: what is missing or of another type is `None`.
+//! Lookup of values in a PDF. Tolerant: missing values and values of another type are `None`.
 
 use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
 
 use crate::geometry::{Matrix, Rect};
 
-/// Bytes that one stream (a page, a form, a font) may hold when decompressed.
+/// Maximum decompressed size of one stream (page, form, font), in bytes.
 pub(crate) const MAX_STREAM: usize = 64 << 20;
 
-/// Values of a dictionary, references followed.
+/// Lookup in a dictionary, following references.
 pub(crate) trait Lookup {
     fn object<'a>(&'a self, doc: &'a Document, key: &[u8]) -> Option<&'a Object>;
 
@@ -55,7 +55,7 @@ impl Lookup for Dictionary {
     }
 }
 
-/// The object itself, or the one that it refers to.
+/// Follows a reference, or returns the object itself.
 pub(crate) fn resolve<'a>(doc: &'a Document, object: &'a Object) -> Option<&'a Object> {
     match object {
         Object::Reference(_) => doc.dereference(object).ok().map(|(_, found)| found),
@@ -63,7 +63,7 @@ pub(crate) fn resolve<'a>(doc: &'a Document, object: &'a Object) -> Option<&'a O
     }
 }
 
-/// A dictionary, or that of a stream.
+/// Returns a dictionary, or that of a stream.
 pub(crate) fn as_dict(object: &Object) -> Option<&Dictionary> {
     match object {
         Object::Dictionary(dict) => Some(dict),
@@ -88,12 +88,12 @@ fn numbers<const N: usize>(doc: &Document, array: &[Object]) -> Option<[f32; N]>
     Some(out)
 }
 
-/// The bytes of a stream, or nothing when it is damaged or longer than `limit`.
+/// Returns the bytes of a stream; `None` if it is damaged or longer than `limit`.
 pub(crate) fn bytes(stream: &Stream, limit: usize) -> Option<Vec<u8>> {
     stream.get_plain_content_with_limit(limit).ok()
 }
 
-/// A text string: UTF-16 with a mark, UTF-8 with a mark, or PDFDocEncoding, which is Latin-1 nearly everywhere.
+/// Decodes a text string: UTF-16 or UTF-8 with a byte order mark, else PDFDocEncoding, which is mostly Latin-1.
 pub(crate) fn decode_text(object: &Object) -> Option<String> {
     Some(text_of(object.as_str().ok()?))
 }

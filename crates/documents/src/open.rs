@@ -1,4 +1,4 @@
-//! From bytes to objects: the file is opened, repaired, decrypted, and its pages are found.
+//! Opening of a PDF: repair, decryption, and the list of its pages.
 
 use std::collections::HashSet;
 
@@ -8,26 +8,26 @@ use crate::Error;
 use crate::geometry::{Matrix, Rect};
 use crate::objects::{Lookup, MAX_STREAM, as_dict};
 
-/// Parents that are asked for an inherited entry of a page.
+/// Maximum number of ancestors that are searched for an inherited entry of a page.
 const MAX_PARENTS: usize = 64;
-/// The longest edge that a page may have, in points; the specification says 14 400.
+/// Maximum edge of a page, in points; the specification says 14 400.
 const MAX_EDGE: f32 = 20_000.0;
-/// What a page measures that does not say so: US letter, as most readers take it.
+/// Default page size: US letter, as in most readers.
 const LETTER: Rect = Rect { x0: 0.0, y0: 0.0, x1: 612.0, y1: 792.0 };
-/// How far into the file the header is looked for.
+/// Bytes in which the header is searched.
 const HEADER_WITHIN: usize = 1 << 20;
 
-/// An opened PDF.
+/// Opened PDF.
 pub(crate) struct Pdf {
     pub(crate) doc: Document,
-    /// The pages in order.
+    /// Pages in order.
     pub(crate) pages: Vec<ObjectId>,
-    /// Layers that are not shown.
+    /// Hidden layers.
     switched_off: HashSet<ObjectId>,
 }
 
 impl Pdf {
-    /// Opens a file, with junk before its header if need be, and with the empty password if it is encrypted.
+    /// Opens a file. Junk before the header is tolerated, and encrypted files are tried with the empty password.
     pub(crate) fn open(bytes: &[u8]) -> Result<Self, Error> {
         let mut doc = load(bytes)?;
         fill_streams(&mut doc, bytes);
@@ -46,17 +46,17 @@ impl Pdf {
         self.doc.get_object(id).ok().and_then(as_dict)
     }
 
-    /// Whether a layer is switched off.
+    /// Whether a layer is hidden.
     pub(crate) fn is_switched_off(&self, layer: &Object) -> bool {
         layer.as_reference().is_ok_and(|id| self.switched_off.contains(&id))
     }
 
-    /// Whether a form or picture belongs to a layer that is switched off.
+    /// Whether a form or image belongs to a hidden layer.
     pub(crate) fn is_hidden(&self, dict: &Dictionary) -> bool {
         dict.get(b"OC").is_ok_and(|layer| self.is_switched_off(layer))
     }
 
-    /// An entry of a page that its parents in the page tree may hold for it.
+    /// Returns an entry of a page, which may be inherited from an ancestor in the page tree.
     pub(crate) fn inherited<'a>(&'a self, page: &'a Dictionary, key: &[u8]) -> Option<&'a Object> {
         let mut node = page;
         for _ in 0..MAX_PARENTS {
@@ -68,7 +68,7 @@ impl Pdf {
         None
     }
 
-    /// How a page is shown: its size, and the map from its coordinates to page space.
+    /// Returns the size of the visible page, and the transform from its coordinates to page space.
     pub(crate) fn view(&self, page: &Dictionary) -> View {
         let media = self.inherited_rect(page, b"MediaBox").unwrap_or(LETTER);
         let crop = self.inherited_rect(page, b"CropBox").filter(|crop| crop.shared(&media) > 0.0);
@@ -90,17 +90,17 @@ impl Pdf {
     }
 }
 
-/// How a page is shown.
+/// Visible area of a page.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct View {
     pub(crate) width: f32,
     pub(crate) height: f32,
-    /// From default user space to page space.
+    /// Transform from default user space to page space.
     pub(crate) matrix: Matrix,
 }
 
 impl View {
-    /// A shown box, turned clockwise by a number of quarters.
+    /// Creates the view of a visible box that is rotated clockwise by quarter turns.
     pub(crate) fn new(shown: &Rect, turns: i64) -> Self {
         let Rect { x0, y0, x1, y1 } = *shown;
         let (width, height) = (shown.width(), shown.height());
@@ -120,7 +120,7 @@ fn load(bytes: &[u8]) -> Result<Document, Error> {
     let loaded = if memchr::memmem::find(head, b"%PDF-").is_some() {
         Document::load_mem_with_options(bytes, options())
     } else if memchr::memmem::find(bytes, b" obj").is_some() {
-        // Objects without a header: the offsets are wrong by its length, which the repair corrects.
+        // Without a header all offsets are wrong once one is added; lopdf's repair corrects them.
         Document::load_mem_with_options(&[b"%PDF-1.4\n", bytes].concat(), options())
     } else {
         return Err(Error::Broken("it is not a PDF".to_owned()));
@@ -128,7 +128,7 @@ fn load(bytes: &[u8]) -> Result<Document, Error> {
     Ok(loaded?)
 }
 
-/// Gives streams without a length the bytes up to their end.
+/// Fills streams without a length with the bytes up to `endstream`.
 fn fill_streams(doc: &mut Document, bytes: &[u8]) {
     let start = memchr::memmem::find(&bytes[..bytes.len().min(HEADER_WITHIN)], b"%PDF-").unwrap_or(0);
     let mut left = MAX_STREAM;
@@ -144,14 +144,14 @@ fn fill_streams(doc: &mut Document, bytes: &[u8]) {
     }
 }
 
-/// The layers that the document begins without.
+/// Returns the layers that are hidden by default.
 fn switched_off(doc: &Document) -> HashSet<ObjectId> {
     let layers = doc.catalog().ok().and_then(|catalog| catalog.dict(doc, b"OCProperties"));
     let off = layers.and_then(|layers| layers.dict(doc, b"D")).and_then(|shown| shown.array(doc, b"OFF"));
     off.unwrap_or_default().iter().filter_map(|layer| layer.as_reference().ok()).collect()
 }
 
-/// The pages of the tree, or, when there is no tree, every object that says it is a page.
+/// Returns the pages in the page tree, or if there is none, every object of the type `Page`.
 fn pages(doc: &Document) -> Vec<ObjectId> {
     let is_page = |id: &ObjectId| doc.get_object(*id).ok().and_then(as_dict).is_some();
     let tree: Vec<ObjectId> = doc.page_iter().filter(is_page).collect();

@@ -1,7 +1,7 @@
-//! Pages that are recognised from pictures of them.
+//! Pages recognised by OCR.
 //!
-//! Who recognises is not known here: a [`Recognise`] answers with words and where they stand, and the layout is made from those
-//! as from glyphs.
+//! The OCR engine is not part of this crate: a [`Recognise`] returns words with their boxes, and the layout is made
+//! from those as from glyphs.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -10,75 +10,77 @@ use crate::Mode;
 use crate::geometry::Rect;
 use crate::layout::{self, PageLayout};
 
-/// Recognises pages.
+/// Recogniser of pages (OCR).
 pub trait Recognise {
-    /// Hears which pages will be asked for, in that order, before the first of them: time to begin with several at once.
+    /// Announces the pages that will be requested, in that order, before the first of them, so that several can be
+    /// started.
     fn expect(&mut self, _pages: &[u32]) {}
 
     /// Recognises one page, counted from 1.
     ///
     /// # Errors
     ///
-    /// [`RecogniseError`]. After [`RecogniseError::OutOfTime`] later pages are asked for still: they may be there already.
+    /// [`RecogniseError`]. After [`RecogniseError::OutOfTime`] later pages are still requested, as they may be ready
+    /// already.
     fn page(&mut self, number: u32) -> Result<RecognisedPage, RecogniseError>;
 }
 
-/// Why a page could not be recognised.
+/// Reason why a page could not be recognised.
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum RecogniseError {
-    /// No time was left for it.
+    /// No time left.
     #[error("no time was left to recognise the page; allow more time or fewer pages")]
     OutOfTime,
-    /// Anything else.
+    /// Any other failure.
     #[error("the page could not be recognised: {0}")]
     Failed(String),
 }
 
-/// What was recognised on a page. All places are those of the upright page, in points from its top left corner.
+/// Recognised page. All coordinates refer to the upright page, in points from its top left corner.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecognisedPage {
     /// Width of the upright page, in points.
     pub width: f32,
     /// Height of the upright page, in points.
     pub height: f32,
-    /// Quarters by which the page, as it is shown, was turned clockwise to be upright: 0 to 3.
+    /// Clockwise quarter turns from the visible page to the upright one, 0 to 3.
     pub turned: u8,
-    /// Its words in the order in which they are read.
+    /// Words in reading order.
     pub words: Vec<RecognisedWord>,
-    /// Straight lines along the axes.
+    /// Horizontal and vertical lines.
     pub rules: Vec<Rect>,
     /// Shaded boxes.
     pub fills: Vec<Rect>,
-    /// Pictures on it.
+    /// Pictures.
     pub pictures: Vec<Rect>,
 }
 
-/// A word.
+/// Recognised word.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct RecognisedWord {
-    /// Its text.
+    /// Text.
     pub text: String,
-    /// The box around its ink.
+    /// Bounding box.
     pub rect: Rect,
-    /// The height at which it stands.
+    /// Baseline.
     pub baseline: f32,
     /// Height of the em.
     pub size: f32,
-    /// How thick its strokes are, as a share of the em; 0 if that is not known.
+    /// Stroke thickness as a share of the em; 0 if unknown.
     pub weight: f32,
-    /// How sure the characters are, 0 to 1.
+    /// Confidence of the characters, 0 to 1.
     pub confidence: f32,
-    /// The line that it belongs to, counted through the page.
+    /// Number of its line within the page.
     pub line: u32,
-    /// The block of text that it belongs to, counted through the page.
+    /// Number of its block within the page.
     pub block: u32,
 }
 
-/// The largest place or size that counts, in points: no page is larger.
+/// Largest valid coordinate or size, in points; no page is larger.
 const MAX_PLACE: f32 = 20_000.0;
 
 impl RecognisedPage {
-    /// The page without what cannot be: whoever recognises may run in another process, and is not believed.
+    /// Returns the page without invalid values: the recogniser may be another process and is untrusted.
     fn sound(mut self) -> Self {
         let places = |rect: &Rect| [rect.x0, rect.y0, rect.x1, rect.y1].into_iter().all(is_place);
         self.words.retain(|word| {
@@ -97,7 +99,7 @@ fn is_place(value: f32) -> bool {
     value.abs() <= MAX_PLACE
 }
 
-/// The recognition of one document.
+/// OCR of one document.
 pub(crate) struct Reader<'a> {
     mode: Mode,
     recognise: Option<&'a mut dyn Recognise>,
@@ -108,7 +110,7 @@ impl<'a> Reader<'a> {
         Self { mode, recognise }
     }
 
-    /// The layouts of pages, recognised where that is wanted. What is embedded stays where nothing is recognised.
+    /// Returns the layouts of pages, recognised where wanted. The embedded text is kept where OCR finds nothing.
     pub(crate) fn pages(&mut self, embedded: Vec<PageLayout>) -> Vec<PageLayout> {
         let numbered = || (1..).zip(&embedded);
         let wanted: Vec<u32> = numbered().filter(|(_, page)| self.wants(page)).map(|(number, _)| number).collect();

@@ -1,13 +1,13 @@
 //! A small PDF, for examples and tests.
 
-/// A PDF of one page with one line of text in Helvetica; brackets and backslashes in the text are escaped.
+/// Returns a PDF of one page with one line of text in Helvetica; brackets and backslashes in the text are escaped.
 #[must_use]
 pub fn sample(line: &str) -> Vec<u8> {
     let escaped = line.replace('\\', "\\\\").replace('(', "\\(").replace(')', "\\)");
     page(&format!("BT /F1 12 Tf 72 720 Td ({escaped}) Tj ET"))
 }
 
-/// A PDF of one page with this content; `F1` is Helvetica, `F2` Helvetica-Bold, `F3` Courier.
+/// Returns a PDF of one page with this content; `F1` is Helvetica, `F2` Helvetica-Bold, `F3` Courier.
 pub(crate) fn page(content: &str) -> Vec<u8> {
     let font = |name: &str| format!("<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>");
     let fonts = format!("/F1 {} /F2 {} /F3 {}", font("Helvetica"), font("Helvetica-Bold"), font("Courier"));

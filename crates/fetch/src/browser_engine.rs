@@ -1,4 +1,4 @@
-//! The browser engine: pages as their scripts make them, pictures, actions. A hundred times the work of the plain one.
+//! Browser engine: pages after their scripts have run, screenshots, actions. A hundred times the work of plain HTTP.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use url::Url;
 
 use crate::{BodyKind, Engine, Feature, FetchError, FetchRequest, Fetched, Given, Rendered, headers, may_reach};
 
-/// Gets pages with a real browser, which starts when the first one is asked for.
+/// Engine that loads pages in a real browser. The browser starts on the first request.
 pub struct BrowserEngine {
     browser: Arc<Browser>,
 }
 
 impl BrowserEngine {
-    /// An engine over this browser. What it brings counts in the budget of the browser's client for large pages.
+    /// Creates an engine over this browser. Its bodies count towards the memory budget of the browser's client.
     #[must_use]
     pub fn new(browser: Arc<Browser>) -> Self {
         Self { browser }
@@ -68,8 +68,8 @@ impl Engine for BrowserEngine {
     }
 }
 
-/// What of the caller's goes to one URL that the page `page` asks for. `Accept` is about the page: what it loads is of
-/// other kinds.
+/// Returns the caller's headers that may be sent to `url`, a request of the page `page`. `Accept` describes the page,
+/// so its subresources do not get it.
 fn sent(given: Given<'_>, page: &Url, url: &Url) -> Vec<(String, String)> {
     let sent = given.to(url);
     let is_for = |name: &str| url == page || !name.eq_ignore_ascii_case(ACCEPT.as_str());
@@ -83,7 +83,7 @@ fn sent(given: Given<'_>, page: &Url, url: &Url) -> Vec<(String, String)> {
     headers
 }
 
-/// What of a caller's goes to each URL that the page `page` asks for, for as long as somebody keeps the page open.
+/// Returns a function that gives the caller's headers for each URL that the page `page` requests while it stays open.
 #[must_use]
 pub fn own_headers(given: Given<'_>, page: &Url) -> OwnHeaders {
     let (for_url, headers, basic_auth) = given.into_owned();
@@ -94,11 +94,11 @@ pub fn own_headers(given: Given<'_>, page: &Url) -> OwnHeaders {
 fn fetched(visited: Visited) -> Fetched {
     let Visited { mut url, status, content_type, retry_after, body, dom, screenshot, acted, .. } = visited;
     let Visited { styles, timezone, state, mut windows, warnings, room, waited, .. } = visited;
-    // A redirect may carry credentials of its own; they are nobody's business in an answer.
+    // A redirect may carry credentials of its own, which must not appear in the response.
     base::address::cut_credentials(&mut url);
     windows.iter_mut().for_each(base::address::cut_credentials);
     let mut fetched = Fetched::new(url, status, content_type, body);
-    // A browser shows JSON, text and feeds in a page of its own, which nobody has asked for.
+    // For JSON, text and feeds the browser's DOM is its own viewer page; the body is used instead.
     let dom = dom.filter(|_| fetched.kind == BodyKind::Html).map(Bytes::from);
     fetched.retry_after = retry_after;
     fetched.warnings = warnings;

@@ -1,4 +1,4 @@
-//! Which characters the bytes of a page are: byte order mark, header, `<meta>`, then a guess.
+//! Detection of a page's character encoding: byte order mark, header, `<meta>`, then a guess.
 //!
 //! The order is that of the HTML standard ("determining the character encoding"), section 13.2.3.
 
@@ -8,14 +8,14 @@ use std::ops::Range;
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, REPLACEMENT, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 
-/// How much of the body is searched for a declaration. The standard asks for at least 1024 bytes and browsers honour
-/// later ones too; sites that begin with a licence comment or preload tags need it.
+/// Bytes of the body that are searched for a declaration. The standard asks for at least 1024; browsers honour later
+/// ones too, and sites that begin with a licence comment or preload tags need it.
 const PRESCAN: usize = 16 * 1024;
 
-/// How much text the guess is made from. More of it does not change the answer.
+/// Bytes of text that the guess is made from. More of it does not change the answer.
 const GUESS: usize = 1 << 20;
 
-/// What is known about a body before its bytes are looked at.
+/// Facts about a body that are known before its bytes are read.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Hints<'a> {
     /// Label from the `Content-Type` header.
@@ -26,7 +26,7 @@ pub(crate) struct Hints<'a> {
     pub(crate) tld: Option<&'a str>,
 }
 
-/// The body as text. Never fails: bytes that fit nowhere become U+FFFD.
+/// Decodes the body to text. Never fails: malformed bytes become U+FFFD.
 pub(crate) fn decode<'a>(body: &'a [u8], hints: Hints<'_>) -> Cow<'a, str> {
     if let Some((encoding, mark)) = Encoding::for_bom(body) {
         return encoding.decode_without_bom_handling(&body[mark..]).0;
@@ -35,7 +35,7 @@ pub(crate) fn decode<'a>(body: &'a [u8], hints: Hints<'_>) -> Cow<'a, str> {
     declared.unwrap_or_else(|| guess(body, hints.tld)).decode_without_bom_handling(body).0
 }
 
-/// The `charset` parameter of a `Content-Type` value, without quotes.
+/// Returns the `charset` parameter of a `Content-Type` value, without quotes.
 pub(crate) fn parameter(content_type: &str) -> Option<&str> {
     content_type.split(';').skip(1).find_map(|parameter| {
         let (name, value) = parameter.split_once('=')?;
@@ -44,13 +44,13 @@ pub(crate) fn parameter(content_type: &str) -> Option<&str> {
     })
 }
 
-/// The encoding with this label. Labels of encodings that are banned for security (ISO-2022-KR, HZ) would turn the whole
-/// page into one U+FFFD; the guess does better.
+/// Returns the encoding with this label. Labels of encodings that are banned for security (ISO-2022-KR, HZ) are
+/// ignored: they would turn the whole page into one U+FFFD, and the guess does better.
 fn known(label: &str) -> Option<&'static Encoding> {
     Encoding::for_label(label.as_bytes()).filter(|encoding| *encoding != REPLACEMENT)
 }
 
-/// "Prescan a byte stream to determine its encoding" of the HTML standard, and the XML declaration before it.
+/// Implements "prescan a byte stream to determine its encoding" of the HTML standard, after the XML declaration.
 fn prescan(body: &[u8]) -> Option<&'static Encoding> {
     let start = &body[..body.len().min(PRESCAN)];
     if start.starts_with(b"<?xml") {
@@ -64,6 +64,7 @@ fn prescan(body: &[u8]) -> Option<&'static Encoding> {
         at += found;
         let rest = &start[at..];
         if rest.starts_with(b"<!--") {
+            // The search starts at offset 2, as `<!-->` is a complete comment in HTML.
             at += rest[2..].windows(3).position(|part| part == b"-->")? + 5;
         } else if is_meta(rest) {
             let (encoding, length) = meta(&rest[5..]);
@@ -83,7 +84,7 @@ fn is_meta(rest: &[u8]) -> bool {
     name && rest.get(5).is_some_and(|byte| byte.is_ascii_whitespace() || *byte == b'/')
 }
 
-/// The encoding that one `<meta …>` declares, and how many bytes its attributes take.
+/// Returns the encoding that one `<meta …>` declares, and the length of its attributes in bytes.
 fn meta(text: &[u8]) -> (Option<&'static Encoding>, usize) {
     let (mut at, mut charset, mut content, mut pragma) = (0, None, None, false);
     while let Some((name, value, end)) = attribute(text, at) {
@@ -100,7 +101,7 @@ fn meta(text: &[u8]) -> (Option<&'static Encoding>, usize) {
     (charset.or_else(from_content).and_then(|label| in_ascii(&label)), at)
 }
 
-/// The next attribute from `at`, name and value in lower case, and where it ends. `None` at the end of the tag.
+/// Returns the next attribute from `at` (name and value in lower case) and its end. `None` at the end of the tag.
 fn attribute(text: &[u8], at: usize) -> Option<(String, String, usize)> {
     let skip =
         |from: usize, skipped: fn(&u8) -> bool| from + text[from..].iter().take_while(|byte| skipped(byte)).count();
@@ -133,7 +134,7 @@ fn lower(text: &[u8], range: Range<usize>) -> String {
     String::from_utf8_lossy(&text[range]).trim().to_ascii_lowercase()
 }
 
-/// The value after `name=` in free text such as `text/html; charset=koi8-r`.
+/// Returns the value after `name=` in free text such as `text/html; charset=koi8-r`.
 fn attribute_after(text: &[u8], name: &[u8]) -> Option<String> {
     let found = text.windows(name.len()).position(|part| part.eq_ignore_ascii_case(name))?;
     let rest = text[found + name.len()..].trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
@@ -142,7 +143,7 @@ fn attribute_after(text: &[u8], name: &[u8]) -> Option<String> {
     Some(lower(rest, 0..end.unwrap_or(rest.len())))
 }
 
-/// A declaration that could be read as ASCII cannot be UTF-16, whatever it says.
+/// Returns the encoding for a label found in the page. A label readable as ASCII cannot mean UTF-16, so UTF-8 is used.
 fn in_ascii(label: &str) -> Option<&'static Encoding> {
     let encoding = known(label)?;
     Some(match encoding {
@@ -157,7 +158,7 @@ fn guess(body: &[u8], tld: Option<&str>) -> &'static Encoding {
     if first == body.len() || mostly_utf8(&body[first..]) {
         return UTF_8;
     }
-    // Pages may begin with long scripts in plain ASCII, which say nothing.
+    // Pages may begin with long scripts in plain ASCII, which carry no information about the encoding.
     let start = first.saturating_sub(1024);
     let window = &body[start..body.len().min(start + GUESS)];
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
@@ -167,14 +168,15 @@ fn guess(body: &[u8], tld: Option<&str>) -> &'static Encoding {
     detector.guess(tld.filter(plain).map(str::as_bytes), Utf8Detection::Deny)
 }
 
-/// UTF-8 with a few broken bytes (a cut at a byte limit, one pasted character) is still UTF-8; text in another encoding
-/// forms hardly any valid sequences.
+/// Whether the text is UTF-8 with a few broken bytes (a cut at a byte limit, one pasted character). Text in another
+/// encoding forms hardly any valid sequences.
 fn mostly_utf8(body: &[u8]) -> bool {
     let (mut good, mut bad) = (0usize, 0usize);
     for chunk in body[..body.len().min(GUESS)].utf8_chunks() {
         good += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
         bad += usize::from(!chunk.invalid().is_empty());
     }
+    // The second case is a short body with a single sequence that was cut off at its end.
     good > 20 * bad
         || (bad == 1 && good > 0 && std::str::from_utf8(body).is_err_and(|error| error.error_len().is_none()))
 }

@@ -1,4 +1,4 @@
-//! What a way to get a page must be able to do.
+//! The interface of an engine, and the request that it serves.
 
 use std::time::Duration;
 
@@ -9,52 +9,52 @@ use url::Url;
 
 use crate::{FetchError, Fetched, Given, State, Validators};
 
-/// One page that is wanted, over one step of the [`Plan`](crate::Plan). Has no `Debug`: headers and the URL may hold
+/// Request for one page by one step of the [`Plan`](crate::Plan). Has no `Debug`: headers and the URL may hold
 /// secrets.
 #[derive(Clone)]
 pub struct FetchRequest<'a> {
     /// The page, `http` or `https`, without user name and password.
     pub url: &'a Url,
-    /// Headers and credentials of the caller, which win over the engine's own where they may be sent. The options of the
-    /// scrape are not here as a whole, so that this is the only way to them.
+    /// Headers and credentials of the caller. They override the engine's own where they may be sent. The scrape options
+    /// are not part of the request, so this is the only way to them.
     pub given: Given<'a>,
-    /// Whether to look like a phone.
+    /// Whether to present itself as a phone.
     pub mobile: bool,
-    /// Where the visitor seems to be.
+    /// Country and languages to present to the site.
     pub location: Option<&'a wire::Location>,
-    /// The proxy to go through; none means a direct connection.
+    /// Forward proxy; `None` means a direct connection.
     pub proxy: Option<net::Proxy>,
-    /// Whether any certificate will do.
+    /// Whether certificate errors are ignored.
     pub skip_tls_verification: bool,
-    /// When the answer must be complete, everything included.
+    /// Deadline for the complete response.
     pub deadline: Instant,
-    /// Whether an answer in markdown does as well as the page; a site that has both then gives the markdown.
+    /// Whether markdown is preferred over HTML where the site offers both.
     pub markdown: bool,
-    /// What names the version that is at hand, for a conditional request by an engine that runs no scripts.
-    /// The answer may be [`Fetched::not_modified`] then.
+    /// Validators of the cached version, for a conditional request by an engine that runs no scripts. The response may
+    /// then be [`Fetched::not_modified`].
     pub validators: Option<&'a Validators>,
-    /// How long scripts may work before the page is taken, once it has settled.
+    /// Time that scripts may run after the page has settled, before it is captured.
     pub wait_for: Duration,
-    /// Whether advertisements and consent notices are kept out, by engines that load them.
+    /// Whether advertisements and consent notices are blocked, by engines that load them.
     pub block_ads: bool,
-    /// What to do on the page before it is taken, in order.
+    /// Actions to run on the page before it is captured, in order.
     pub actions: &'a [wire::Action],
-    /// The picture that is wanted of the page.
+    /// Screenshot options, if a screenshot is wanted.
     pub screenshot: Option<&'a wire::ScreenshotOptions>,
     /// Whether a sample of the computed styles is wanted.
     pub styles: bool,
-    /// Cookies and storage to begin with.
+    /// Cookies and storage of a profile to start with.
     pub state: Option<&'a State>,
-    /// Whether they are wanted back at the end.
+    /// Whether cookies and storage are returned at the end.
     pub keeps_state: bool,
-    /// Where this is given, the page stays open under this name for a while, if the engine has pages that do.
+    /// Name under which the page stays open afterwards, for engines that can keep pages.
     pub hold: Option<&'a str>,
-    /// Whose turn it is, where places are few.
+    /// Owner in whose name a scarce slot is taken.
     pub owner: Owner,
 }
 
 impl<'a> FetchRequest<'a> {
-    /// This page and nothing else: a desktop, no proxy, any certificate, no waiting, nobody's place.
+    /// Creates a request with defaults: desktop, direct connection, any certificate, no waiting, no owner.
     #[must_use]
     pub fn new(url: &'a Url, given: Given<'a>, deadline: Instant) -> Self {
         Self {
@@ -80,26 +80,26 @@ impl<'a> FetchRequest<'a> {
     }
 }
 
-/// Something a request needs beyond the bytes at a URL.
+/// Capability that a request needs beyond fetching the bytes at a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
-    /// Looking like a phone.
+    /// Presenting itself as a phone.
     Mobile,
-    /// Looking like a visitor from a place.
+    /// Presenting a country and languages.
     Location,
-    /// Taking any certificate.
+    /// Accepting any certificate.
     SkipTlsVerification,
-    /// Letting scripts work for a while. Soft: a page without it is better than none.
+    /// Waiting while scripts run. Soft: a page without it is better than none.
     WaitFor,
-    /// Doing something on the page.
+    /// Running actions on the page.
     Actions,
-    /// Taking a picture of the page.
+    /// Taking a screenshot.
     Screenshot,
-    /// Telling which styles are in force. Soft: what the page declares says much as well.
+    /// Sampling the computed styles. Soft: the declared styles tell most of it.
     Styles,
-    /// Beginning with cookies and storage of before, and giving them back.
+    /// Starting with the cookies and storage of a profile, and returning them.
     Profile,
-    /// Running the scripts of the page. No request asks for it: the page shows whether it needs it.
+    /// Running the scripts of the page. Never requested: the page itself shows whether it needs this.
     Scripts,
 }
 
@@ -114,7 +114,7 @@ impl Feature {
         }
     }
 
-    /// The word for it, for logs and metrics.
+    /// Name for logs and metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -130,7 +130,7 @@ impl Feature {
         }
     }
 
-    /// What the caller is told when the page was fetched without it.
+    /// Returns the warning for the caller when the page was fetched without this feature.
     pub(crate) fn lack(self) -> Option<&'static str> {
         match self {
             Self::WaitFor => Some("waitFor had no effect: the page was fetched without running its scripts"),
@@ -139,22 +139,22 @@ impl Feature {
     }
 }
 
-/// A way to get a page.
+/// A way to fetch a page.
 #[async_trait]
 pub trait Engine: Send + Sync {
-    /// A short name for logs and metrics.
+    /// Returns a short name for logs and metrics.
     fn name(&self) -> &'static str;
 
-    /// Whether this engine can do it.
+    /// Whether this engine supports the feature.
     fn offers(&self, feature: Feature) -> bool;
 
-    /// Place in the order of trial; lower comes first. Cheap engines have low ranks.
+    /// Returns the place in the order of attempts; lower comes first. Cheap engines have low ranks.
     fn rank(&self) -> u32;
 
-    /// Gets the page. A page that answers with an error status is a page all the same. Dropping the future ends the
-    /// attempt, with everything that it has opened.
+    /// Fetches the page. A response with an error status is a page all the same. Dropping the future cancels the
+    /// attempt and closes everything that it has opened.
     ///
     /// # Errors
-    /// When nothing that could be called a page arrived before the deadline.
+    /// When no usable response arrived before the deadline.
     async fn fetch(&self, request: &FetchRequest<'_>) -> Result<Fetched, FetchError>;
 }

@@ -1,92 +1,92 @@
-//! Why no page arrived.
+//! Errors of engines.
 
 use browser::BrowserError;
 
-/// Why an engine got nothing that could be called a page. The texts are fit for the caller: they name no address that
-/// the caller did not give.
+/// Reason why an engine returned no page. The messages may be shown to the caller: they contain no address that the
+/// caller did not give.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The address guard does not let anyone go there.
+    /// Target blocked by the address guard.
     #[error("{host} may not be reached from this service: {reason}{}", net::advice(reason))]
     Blocked {
         /// Host name or address literal of the URL.
         host: String,
-        /// Which rule.
+        /// Rule that blocked it.
         reason: &'static str,
     },
-    /// The host name has no address.
+    /// Host name without an address.
     #[error("the host name {host} could not be resolved")]
     Dns {
         /// The host name.
         host: String,
     },
-    /// No secure connection could be made.
-    #[error("no secure connection could be made to the site: {reason}")]
+    /// Failed TLS handshake.
+    #[error("the TLS handshake with the site failed: {reason}")]
     Tls {
-        /// What the handshake said.
+        /// Reason given by the TLS library.
         reason: String,
     },
-    /// The certificate of the site was not accepted.
+    /// Certificate that could not be verified.
     #[error(
         "the certificate of the site could not be verified ({reason}). `skipTlsVerification: true` accepts any \
          certificate. It is not the default for requests with headers, actions, a profile, or a user name and password \
          in the URL, because these would be sent to whoever answers"
     )]
     Certificate {
-        /// What the handshake said.
+        /// Reason given by the TLS library.
         reason: String,
     },
-    /// The site could not be reached, or did not speak HTTP.
-    #[error("the site could not be reached or did not answer properly: {reason}")]
+    /// Failed connection, or a response that is not HTTP.
+    #[error("the site could not be reached or sent an invalid response: {reason}")]
     Site {
-        /// What went wrong.
+        /// Cause of the failure.
         reason: String,
     },
-    /// The deadline passed.
+    /// Deadline exceeded.
     #[error("the page did not arrive in time")]
     Timeout,
-    /// The answer is larger than this service takes.
-    #[error("the answer of the site is too large: {what} over {limit}")]
+    /// Response over a size limit.
+    #[error("the response of the site is too large: {what} over the limit of {limit}")]
     TooLarge {
-        /// Which part of the answer.
+        /// Part of the response that is too large.
         what: &'static str,
         /// The limit, in the unit of the part.
         limit: u64,
     },
-    /// The page redirects without end.
+    /// More redirects than are followed.
     #[error("the page redirects too many times")]
     TooManyRedirects,
-    /// The proxy could not be reached or refused.
+    /// Proxy unreachable, or request refused by the proxy.
     #[error("the proxy failed: {reason}")]
     Proxy {
-        /// What went wrong.
+        /// Cause of the failure.
         reason: String,
     },
-    /// An action could not be carried out; nothing after it was done.
+    /// Failed action. The actions after it were not run.
     #[error("action {index} ({kind}{}) failed: {reason}", selector.as_ref().map(|text| format!(" `{text}`")).unwrap_or_default())]
     Action {
-        /// Its place in the list, counted from 0.
+        /// Index in the list of actions, from 0.
         index: usize,
-        /// Its type, as on the wire.
+        /// Type of the action, as on the wire.
         kind: &'static str,
-        /// What it was to find.
+        /// Selector that the action was given.
         selector: Option<String>,
-        /// What went wrong.
+        /// Cause of the failure.
         reason: String,
     },
-    /// The page crashed in what the engine works with, which goes on itself.
+    /// Crash of the page in the browser. The browser itself goes on.
     #[error("the page crashed in the browser")]
     Crashed,
-    /// What the engine works with is not to be had now.
-    #[error("no browser is to be had: {reason}")]
+    /// Browser that cannot be used now.
+    #[error("no browser is available: {reason}")]
     Unavailable {
-        /// Why.
+        /// Reason.
         reason: String,
     },
 }
 
 impl FetchError {
-    /// Whether another way to the same page may end better: other proxy, other engine.
+    /// Whether another way to the same page may succeed: another proxy or another engine.
     #[must_use]
     pub fn is_worth_another_way(&self) -> bool {
         match self {
@@ -95,7 +95,7 @@ impl FetchError {
             }
             Self::Crashed | Self::Unavailable { .. } => true,
             Self::Blocked { .. } | Self::Dns { .. } | Self::TooLarge { .. } | Self::TooManyRedirects => false,
-            // The page came, and is not as the caller thinks.
+            // The page loaded, but does not look as the caller expects; another engine would not change that.
             Self::Action { .. } => false,
         }
     }
@@ -114,7 +114,7 @@ impl From<net::Error> for FetchError {
             net::Error::Proxy { reason } => Self::Proxy { reason },
             net::Error::Connect { reason, .. } => Self::Site { reason: format!("no connection: {reason}") },
             net::Error::BadRedirect { reason, .. } => {
-                Self::Site { reason: format!("it redirects to no url: {reason}") }
+                Self::Site { reason: format!("its redirect has no valid URL: {reason}") }
             }
             net::Error::Protocol { reason, .. } => Self::Site { reason },
         }

@@ -1,4 +1,4 @@
-//! What came back for a request.
+//! Result of a fetch.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,53 +10,53 @@ use url::Url;
 use crate::charset::{self, Hints};
 use crate::{BodyKind, Rendered, Validators, detect};
 
-/// A page or file as it arrived, after redirects and content decoding.
+/// Page or file as it arrived, after redirects and content decoding.
 #[derive(Clone)]
 pub struct Fetched {
-    /// Where it was found after redirects.
+    /// Final URL after redirects.
     pub url: Url,
     /// HTTP status of the page itself.
     pub status: u16,
     /// The `Content-Type` header as it was sent.
     pub content_type: Option<String>,
-    /// What the body is.
+    /// Kind of the body.
     pub kind: BodyKind,
     /// The decoded body.
     pub body: Bytes,
     /// Label of the character encoding from the `Content-Type` header.
     pub charset: Option<String>,
-    /// Which kind of proxy it came through; `Basic` also without any. Set by whoever chose it, not by the engine.
+    /// Strength of the proxy that was used; `Basic` also means no proxy. Set by the caller of the engine.
     pub proxy: wire::ProxyUsed,
     /// The `Retry-After` header as it was sent.
     pub retry_after: Option<String>,
-    /// What the site names this version of the page by.
+    /// Validators of this version of the page.
     pub validators: Validators,
-    /// Whether the version that was at hand is the page still ([`FetchRequest::validators`](crate::FetchRequest::validators)).
-    /// The status is 304 then, and `body` empty; a 304 that nobody asked for is a page like others.
+    /// Whether the cached version is still current ([`FetchRequest::validators`](crate::FetchRequest::validators)). The
+    /// status is then 304 and `body` is empty. A 304 to an unconditional request is an ordinary page.
     pub not_modified: bool,
-    /// What the caller should know about how it was got.
+    /// Warnings for the caller about the fetch.
     pub warnings: Vec<String>,
-    /// What the body holds of the budget for all of them. It goes where the body goes, or what was made of it.
+    /// Share of the memory budget that the body holds. Moves with the body, or with its derived data.
     pub room: net::Room,
-    /// What an engine that runs scripts brought besides.
+    /// Results of an engine that runs scripts.
     pub rendered: Option<Box<Rendered>>,
 }
 
-/// A body as text: the same bytes where they are UTF-8, else a text of its own.
+/// Body as text: the original bytes if they are UTF-8, else a decoded copy.
 #[derive(Debug, Clone)]
 pub enum Text {
-    /// The body itself. It is UTF-8, less a byte order mark.
+    /// The body itself: valid UTF-8 without its byte order mark.
     Same(Bytes),
-    /// Decoded.
+    /// Decoded copy.
     Decoded(String),
 }
 
 impl Text {
-    /// The text. For [`Text::Same`] the bytes are looked at each time.
+    /// Returns the text. For [`Text::Same`] the bytes are validated on each call.
     #[must_use]
     pub fn as_str(&self) -> Cow<'_, str> {
         match self {
-            // The strict look is ten times as fast as the lossy one, and always enough here.
+            // Strict validation is ten times as fast as the lossy one and succeeds here.
             Self::Same(bytes) => {
                 std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
             }
@@ -64,7 +64,7 @@ impl Text {
         }
     }
 
-    /// The text by itself. Nothing is copied when nobody else has the body.
+    /// Returns the text as a `String`, without a copy where the body is not shared.
     #[must_use]
     pub fn into_string(self) -> String {
         match self {
@@ -76,7 +76,7 @@ impl Text {
 }
 
 impl Fetched {
-    /// A body got without an enhanced proxy; kind and charset follow from the arguments.
+    /// Creates a result for a body that came without an enhanced proxy; kind and charset follow from the arguments.
     #[must_use]
     pub fn new(url: Url, status: u16, content_type: Option<String>, body: Bytes) -> Self {
         let kind = detect(content_type.as_deref(), &body);
@@ -99,14 +99,14 @@ impl Fetched {
         }
     }
 
-    /// What the scripts of the page have made of it, as HTML in UTF-8; `None` when none have run.
+    /// Returns the DOM after the page's scripts have run, as HTML in UTF-8; `None` if no scripts have run.
     #[must_use]
     pub fn dom(&self) -> Option<&Bytes> {
         self.rendered.as_ref()?.dom.as_ref()
     }
 
-    /// The page as text: what its scripts have made of it, else the body, by byte order mark, header, declaration in the
-    /// page, and detection, in this order.
+    /// Returns the page as text: the DOM if there is one, else the body, decoded by byte order mark, header,
+    /// declaration in the page, and detection, in this order.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         if let Some(dom) = self.dom() {
@@ -117,7 +117,7 @@ impl Fetched {
         charset::decode(&self.body, Hints { header: self.charset.as_deref(), markup, tld })
     }
 
-    /// The page as [`Fetched::text`]; body and DOM are gone afterwards, so that a large one is not in memory twice.
+    /// Takes the page as text like [`Fetched::text`]. Drops body and DOM, so that a large page is not in memory twice.
     #[must_use]
     pub fn take_text(&mut self) -> Text {
         let dom = self.rendered.as_mut().and_then(|rendered| rendered.dom.take());
@@ -132,7 +132,7 @@ impl Fetched {
         text
     }
 
-    /// Whether the server says that the body is XML of some kind, so that browsers read it by the rules of XML.
+    /// Whether the server declares the body as some kind of XML, so that browsers use the XML parser.
     #[must_use]
     pub fn is_sent_as_xml(&self) -> bool {
         let essence = self.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default();
@@ -146,20 +146,20 @@ impl Fetched {
         matches!(self.status, 200..=299 | 304)
     }
 
-    /// Whether the answer looks like a refusal of the visitor rather than of the page.
+    /// Whether the status suggests that the site rejects the visitor (401, 403, 429).
     #[must_use]
     pub fn is_refused(&self) -> bool {
         matches!(self.status, 401 | 403 | 429)
     }
 
-    /// The registered reason phrase of the status; none for numbers that nobody registered.
+    /// Returns the registered reason phrase of the status, if there is one.
     #[must_use]
     pub fn reason(&self) -> Option<&'static str> {
         StatusCode::from_u16(self.status).ok()?.canonical_reason()
     }
 }
 
-/// Neither the body nor the URL: either may be private.
+/// Shows neither the body nor the URL, as either may be private.
 impl fmt::Debug for Fetched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { status, kind, charset, proxy, body, .. } = self;

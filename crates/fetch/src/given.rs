@@ -1,4 +1,4 @@
-//! Where headers, cookies and credentials of a caller may go: to the origin of the URL that they were given for.
+//! Rule for the caller's headers, cookies and credentials: they go only to the origin that they were given for.
 
 use std::collections::BTreeMap;
 
@@ -7,18 +7,18 @@ use http::HeaderName;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, USER_AGENT};
 use url::Url;
 
-/// Headers that say nothing about who calls, so they may go to every origin.
+/// Headers that reveal nothing about the caller and may go to every origin.
 pub(crate) const HARMLESS: [HeaderName; 3] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
 
 /// User name and password, sent as `Authorization: Basic` (RFC 7617).
 pub type BasicAuth = (String, Secret);
 
-/// Whether what a caller gave for one URL may be sent to another: only to the same origin (RFC 6454: scheme, host and
-/// port), or to the same host by TLS instead of plain text, on the port that RFC 6797 section 8.3 upgrades to: 443
-/// instead of 80, any other as it is. Never from https to http, and not to subdomains.
+/// Whether a caller's credentials for one URL may be sent to another: only to the same origin (RFC 6454: scheme, host
+/// and port), or to the same host by TLS instead of plain text, on the port that RFC 6797 section 8.3 upgrades to: 443
+/// instead of 80, any other unchanged. Never from https to http, and never to subdomains.
 ///
-/// This is the one rule for every request that carries something of a caller: the first one, each redirect, and each
-/// later page of a job.
+/// This is the one rule for every request with a caller's data: the first one, each redirect, and each later page of a
+/// job.
 ///
 /// ```
 /// let reach = |a: &str, b: &str| fetch::may_reach(&a.parse().unwrap(), &b.parse().unwrap());
@@ -37,9 +37,9 @@ pub fn may_reach(given_for: &Url, target: &Url) -> bool {
     target.host() == Some(host) && target.port_or_known_default() == Some(port)
 }
 
-/// Headers and credentials of a caller, bound to the URL that they were given for. Has no `Debug`: they are secrets.
+/// Headers and credentials of a caller, bound to the URL that they were given for. Has no `Debug`, as they are secrets.
 ///
-/// An engine gets at them only by naming the URL that it asks ([`Given::to`]), so that none can forget the rule.
+/// An engine can read them only by naming the target URL ([`Given::to`]), so that none can forget the rule.
 #[derive(Clone, Copy)]
 pub struct Given<'a> {
     for_url: &'a Url,
@@ -47,31 +47,31 @@ pub struct Given<'a> {
     basic_auth: Option<&'a BasicAuth>,
 }
 
-/// What of it may be sent to one URL.
+/// Headers and credentials that may be sent to one URL.
 #[derive(Default)]
 pub struct Sent<'a> {
-    /// Names and values, as they were given.
+    /// Header names and values, as they were given.
     pub headers: Vec<(&'a str, &'a str)>,
-    /// Sent unless the headers have an `Authorization` of their own.
+    /// Credentials, to be sent unless the headers contain an `Authorization`.
     pub basic_auth: Option<&'a BasicAuth>,
-    /// Whether something had to stay behind.
+    /// Whether something was withheld.
     pub is_cut: bool,
 }
 
 impl<'a> Given<'a> {
-    /// What a caller gave for `for_url`.
+    /// Binds a caller's headers and credentials to `for_url`.
     #[must_use]
     pub fn new(for_url: &'a Url, headers: &'a BTreeMap<String, String>, basic_auth: Option<&'a BasicAuth>) -> Self {
         Self { for_url, headers, basic_auth }
     }
 
-    /// The parts of it, for those who outlive the caller's request.
+    /// Returns owned copies, for uses that outlive the caller's request.
     pub(crate) fn into_owned(self) -> (Url, BTreeMap<String, String>, Option<BasicAuth>) {
         (self.for_url.clone(), self.headers.clone(), self.basic_auth.cloned())
     }
 
-    /// What of it may be sent to `target`: all to where [`may_reach`] allows, to other places only headers that say
-    /// nothing about the caller (`Accept`, `Accept-Language`, `User-Agent`).
+    /// Returns the part that may be sent to `target`: everything where [`may_reach`] allows it, elsewhere only headers
+    /// that reveal nothing about the caller (`Accept`, `Accept-Language`, `User-Agent`).
     #[must_use]
     pub fn to(&self, target: &Url) -> Sent<'a> {
         let all = self.headers.iter().map(|(name, value)| (name.as_str(), value.as_str()));
@@ -85,7 +85,7 @@ impl<'a> Given<'a> {
 }
 
 impl Sent<'_> {
-    /// Whether there is something that may not go to other origins.
+    /// Whether any of it must not go to other origins.
     #[must_use]
     pub fn is_personal(&self) -> bool {
         self.basic_auth.is_some() || self.headers.iter().any(|(name, _)| !is_harmless(name))

@@ -1,4 +1,4 @@
-//! The headers of a request: what a browser would send, then what the caller asked for.
+//! Request headers: the defaults of a browser, overridden by the caller's.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,27 +8,27 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use crate::given::{BasicAuth, HARMLESS};
 use crate::{FetchRequest, language};
 
-// Many sites answer an unknown program with an empty page or a refusal; these are the frozen, reduced strings that
+// Many sites answer an unknown user agent with an empty page or a refusal. These are the frozen, reduced strings that
 // every Chrome of the platform sends.
 const DESKTOP: &str =
     "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Safari/537.36";
 const MOBILE: &str =
     "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/150.0.0.0 Mobile Safari/537.36";
 
-/// Pages first, then anything: the URL may be a file.
+/// `Accept` for pages: HTML first, then anything, as the URL may be a file.
 const PAGE: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
 
-/// The same with markdown first. HTML has a lower weight, since some servers take the first kind that they know among equals.
+/// `Accept` with markdown first. HTML has a lower weight, as some servers pick the first known type among equals.
 const MARKDOWN: &str =
     "text/markdown,text/html;q=0.9,application/xhtml+xml;q=0.9,application/xml;q=0.8,image/avif,image/webp,*/*;q=0.7";
 
-/// Said where something of the caller stayed behind.
+/// Warning that headers or credentials were withheld.
 pub(crate) const LEFT_BEHIND: &str =
-    "headers or credentials were not sent to the page: it is of another origin than the URL that they were given for";
+    "headers or credentials were not sent to the page, as it has another origin than the URL that they were given for";
 
-/// The headers to send to the URL of the request, and what the caller should know of them.
+/// Builds the headers for the URL of the request, and the warnings for the caller.
 ///
-/// Everything that the caller sets, except [`HARMLESS`], is marked sensitive.
+/// Every header of the caller, except [`HARMLESS`], is marked sensitive.
 pub(crate) fn build(request: &FetchRequest<'_>) -> (HeaderMap, Vec<String>) {
     let (agent, phone) = if request.mobile { (MOBILE, "?1") } else { (DESKTOP, "?0") };
     let mut headers = HeaderMap::new();
@@ -70,16 +70,16 @@ fn authorization(basic_auth: &BasicAuth) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// The value of `Authorization` (RFC 7617).
+/// Returns the value of `Authorization` (RFC 7617).
 pub(crate) fn basic((user, password): &BasicAuth) -> String {
     format!("Basic {}", STANDARD.encode(format!("{user}:{}", password.expose())))
 }
 
-/// Gives a warning when it cannot be sent. The contract refuses such headers earlier; a library user may still try.
+/// Sets one header; returns a warning if it is invalid. The API rejects such headers earlier; a library user may not.
 fn set(headers: &mut HeaderMap, name: &str, value: &str) -> Option<String> {
     let (Ok(name), Ok(mut value)) = (HeaderName::try_from(name), HeaderValue::from_bytes(value.trim().as_bytes()))
     else {
-        return Some(format!("header {name:?} was not sent: its name or value is not allowed"));
+        return Some(format!("header {name:?} was not sent: its name or value is invalid"));
     };
     value.set_sensitive(!HARMLESS.contains(&name));
     headers.insert(name, value);
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
     use crate::Given;
 
-    /// A caller who gave these headers and credentials for `http://example.com/`.
+    /// Caller with these headers and credentials for `http://example.com/`.
     struct Caller(Url, BTreeMap<String, String>, Option<BasicAuth>);
 
     fn caller(headers: &[(&str, &str)]) -> Caller {

@@ -10,26 +10,26 @@ use url::Url;
 use crate::given::HARMLESS;
 use crate::{Engine, Feature, FetchError, FetchRequest, Fetched, Given, Validators, headers, may_reach, refresh};
 
-/// Gets pages with plain HTTP requests.
+/// Engine that sends plain HTTP requests.
 pub struct HttpEngine {
     client: net::Client,
 }
 
-/// The status of a site that has nothing of what `Accept` lists.
+/// Status of a site that offers none of the types in `Accept`.
 const NOT_ACCEPTABLE: u16 = 406;
-/// Browsers give up at 20 as well.
+/// Limit of redirects; browsers use 20 as well.
 const MAX_REDIRECTS: usize = 20;
-/// `Refresh` headers that are followed one after another.
+/// Limit of consecutive `Refresh` headers that are followed.
 const MAX_REFRESHES: usize = 5;
 
 impl HttpEngine {
-    /// An engine over this client.
+    /// Creates an engine over this client.
     #[must_use]
     pub fn new(client: net::Client) -> Self {
         Self { client }
     }
 
-    /// The page after its redirects, and where its `Refresh` header leads on.
+    /// Loads the page with its redirects, and finds the target of its `Refresh` header.
     async fn load(&self, request: &FetchRequest<'_>) -> Result<Loaded, FetchError> {
         let (headers, mut warnings) = headers::build(request);
         let conditions = request.validators.map(Validators::conditions).unwrap_or_default();
@@ -58,7 +58,7 @@ impl HttpEngine {
         if has_left && request.given.to(request.url).is_personal() {
             warnings.push(headers::LEFT_BEHIND.to_owned());
         }
-        // A redirect may carry credentials of its own; they are nobody's business in an answer.
+        // A redirect may carry credentials of its own, which must not appear in the response.
         base::address::cut_credentials(&mut url);
         let refresh = refresh.filter(|_| answer.status.is_success());
         let next = refresh.and_then(|header| refresh::target(&header, &url, answer.body.len()));
@@ -70,13 +70,14 @@ impl HttpEngine {
         Ok(Loaded { fetched, next, has_left })
     }
 
-    /// Asks once more without the wish for markdown where a site refuses the list: some do, though it has room for anything.
+    /// Loads the page, and once more without asking for markdown if the site answers 406. Some sites do so although the
+    /// list contains `*/*`.
     async fn load_accepted(&self, request: &FetchRequest<'_>) -> Result<Loaded, FetchError> {
         let loaded = self.load(request).await?;
         if !request.markdown || loaded.fetched.status != NOT_ACCEPTABLE {
             return Ok(loaded);
         }
-        // What is at hand may be the markdown.
+        // The cached version may be the markdown, so its validators do not apply to this request.
         self.load(&FetchRequest { markdown: false, validators: None, ..request.clone() }).await
     }
 }
@@ -84,11 +85,11 @@ impl HttpEngine {
 struct Loaded {
     fetched: Fetched,
     next: Option<Url>,
-    /// Whether a redirect led to where nothing of the caller may go.
+    /// Whether a redirect led to an origin that must not get the caller's data.
     has_left: bool,
 }
 
-/// The caller's headers that may go everywhere.
+/// Returns the caller's headers that may go to every origin.
 fn harmless(request: &FetchRequest<'_>) -> BTreeMap<String, String> {
     let own = request.given.to(request.url).headers.into_iter();
     let own = own.filter(|(name, _)| HARMLESS.iter().any(|harmless| harmless.as_str().eq_ignore_ascii_case(name)));
@@ -116,7 +117,7 @@ impl Engine for HttpEngine {
         for _ in 0..MAX_REFRESHES {
             let Some(url) = loaded.next.take() else { break };
             let mut warnings = std::mem::take(&mut loaded.fetched.warnings);
-            // As with redirects, what was dropped does not come back: another site may have chosen the address.
+            // As with redirects, withheld headers stay withheld: another site may have chosen the address.
             if loaded.has_left || !may_reach(&loaded.fetched.url, &url) {
                 given = Given::new(request.url, &harmless, None);
                 let is_cut = request.given.to(request.url).is_personal();

@@ -1,9 +1,9 @@
-//! What a body is: by what the server says, and by what the bytes are.
+//! Kind of a body, by its declared type and by its bytes.
 //!
 //! The order of trust follows WHATWG MIME Sniffing where a browser would also look: bytes that can only be one thing win
 //! over the header, then the header, then the look of the text.
 
-/// What a body can be turned into.
+/// Kind of a body, by how it can be processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BodyKind {
     /// HTML, XHTML included.
@@ -12,7 +12,7 @@ pub enum BodyKind {
     Xml,
     /// JSON and every `+json` type.
     Json,
-    /// Readable text without structure of its own: plain text, CSV, source code.
+    /// Readable text without markup: plain text, CSV, source code.
     Text,
     /// Markdown.
     Markdown,
@@ -24,10 +24,10 @@ pub enum BodyKind {
     Other,
 }
 
-/// How far a signature may stand from the first byte, and how much text is looked at.
+/// Bytes that are searched for signatures and control characters.
 const LOOK: usize = 1024;
 
-/// Tells the kind from the `Content-Type` header, if there was one, and the decoded body.
+/// Detects the kind from the `Content-Type` header, if any, and the decoded body.
 #[must_use]
 pub fn detect(content_type: Option<&str>, body: &[u8]) -> BodyKind {
     let essence = essence(content_type.unwrap_or_default());
@@ -50,7 +50,7 @@ pub fn detect(content_type: Option<&str>, body: &[u8]) -> BodyKind {
                 kind
             }
         }
-        // Error pages are often sent with the type of the file that was asked for.
+        // Error pages are often sent with the type of the requested file.
         Some(kind) => match markup(&head) {
             Some(BodyKind::Html) => BodyKind::Html,
             _ if kind == BodyKind::Pdf => pdf_behind_junk(body),
@@ -61,19 +61,19 @@ pub fn detect(content_type: Option<&str>, body: &[u8]) -> BodyKind {
 }
 
 impl BodyKind {
-    /// Whether the body is characters rather than bytes.
+    /// Whether the body is text rather than binary.
     #[must_use]
     pub fn is_text(self) -> bool {
         matches!(self, Self::Html | Self::Xml | Self::Json | Self::Text | Self::Markdown)
     }
 }
 
-/// The type without parameters, in lower case: `text/html` of `Text/HTML; charset=utf-8`.
+/// Returns the media type without parameters, in lower case: `text/html` for `Text/HTML; charset=utf-8`.
 fn essence(content_type: &str) -> String {
     content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// `None` for types that say nothing: none at all, `application/octet-stream`, ones we do not know.
+/// Returns the declared kind; `None` for a missing type, `application/octet-stream` and unknown types.
 fn declared(essence: &str) -> Option<BodyKind> {
     let (class, name) = essence.split_once('/')?;
     Some(match (class, name) {
@@ -91,9 +91,9 @@ fn declared(essence: &str) -> Option<BodyKind> {
     })
 }
 
-/// Signatures that no text begins with. Those made of letters alone are checked together with a byte that is not a letter.
-// A table of our own, not a crate for file types: those also take bytes that text may begin with ("BM", "MZ", "ID3") for
-// files, and a page must never become a file because of its first word.
+/// Detects a kind by signatures that no text begins with. Signatures of letters alone also need a non-letter byte.
+// This is not a crate for file types: those also accept bytes that text may begin with ("BM", "MZ", "ID3"), and a page
+// must never be taken for a file because of its first word.
 fn signature(body: &[u8]) -> Option<BodyKind> {
     const PICTURES: [&[u8]; 9] = [
         b"\x89PNG\r\n\x1a\n",
@@ -140,13 +140,14 @@ fn signature(body: &[u8]) -> Option<BodyKind> {
     }
 }
 
-/// Readers accept `%PDF-` anywhere in the first 1024 bytes (ISO 32000-1 annex H), but only a declared PDF gets that credit.
+/// Resolves a declared PDF without a leading `%PDF-`. Readers accept it anywhere in the first 1024 bytes (ISO 32000-1
+/// annex H); undeclared bodies do not get that tolerance.
 fn pdf_behind_junk(body: &[u8]) -> BodyKind {
     let start = &body[..body.len().min(LOOK)];
     if start.windows(5).any(|part| part == b"%PDF-") || is_binary(body) { BodyKind::Pdf } else { BodyKind::Text }
 }
 
-/// The beginning of the body as lower-case ASCII: without byte order mark, white space and comments, UTF-16 narrowed.
+/// Returns the start of the body in lower case: without byte order mark, white space and comments, UTF-16 narrowed.
 fn opening(body: &[u8]) -> Vec<u8> {
     let start = &body[..body.len().min(2 * LOOK)];
     let narrow: Vec<u8> = match start {
@@ -158,14 +159,14 @@ fn opening(body: &[u8]) -> Vec<u8> {
     while let Some(comment) = rest.strip_prefix(b"<!--") {
         match comment.windows(3).position(|part| part == b"-->") {
             Some(end) => rest = comment[end + 3..].trim_ascii_start(),
-            // The comment goes on past what is looked at: still markup, so keep it for the check below.
+            // The comment extends past the inspected bytes; it is still markup, so it is kept for `markup`.
             None => break,
         }
     }
     rest.to_ascii_lowercase()
 }
 
-/// Html or Xml when the text begins like one of them.
+/// Returns `Html` or `Xml` if the text begins like one of them.
 fn markup(opening: &[u8]) -> Option<BodyKind> {
     const TAGS: &str = "!doctype html head body title meta link script style iframe h1 h2 h3 div p a b i br hr table ul ol \
         dl font span section article main header nav footer form img pre blockquote strong em noscript \
@@ -182,7 +183,7 @@ fn markup(opening: &[u8]) -> Option<BodyKind> {
         let rest = name.strip_prefix(tag.as_bytes())?;
         matches!(rest.first(), Some(b' ' | b'>' | b'/' | b'\t' | b'\n' | b'\r')).then_some(tag)
     })?;
-    // `<!DOCTYPE rss …>` and its like.
+    // Another document type, such as `<!DOCTYPE rss …>`.
     let other = tag == "!doctype" && !name[tag.len()..].trim_ascii_start().starts_with(b"html");
     Some(if other { BodyKind::Xml } else { BodyKind::Html })
 }
@@ -191,7 +192,7 @@ fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-/// Control bytes that no text has (MIME Sniffing section 7.2). UTF-16 is text although it is full of zeros.
+/// Whether the body has control bytes that no text has (MIME Sniffing section 7.2). UTF-16 is text despite its zeros.
 fn is_binary(body: &[u8]) -> bool {
     let utf16 = body.starts_with(&[0xFF, 0xFE]) || body.starts_with(&[0xFE, 0xFF]);
     let control = |byte: &u8| matches!(byte, 0..=0x08 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F);

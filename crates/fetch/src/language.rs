@@ -1,9 +1,9 @@
-//! `Accept-Language` for a place: what a browser bought there would send.
+//! `Accept-Language` for a country, as a browser bought there would send it.
 
 use std::fmt::Write;
 
-/// Languages of a country, most used first. Countries with several official languages list them all.
-/// Tags are BCP 47; the list follows CLDR's "territory-language information" for the countries that are asked for most.
+/// Languages by country, most used first. Countries with several official languages list them all.
+/// Tags are BCP 47; the list follows CLDR's "territory-language information" for the most requested countries.
 const COUNTRIES: [(&str, &str); 88] = [
     ("AE", "ar-AE"),
     ("AL", "sq-AL"),
@@ -95,11 +95,11 @@ const COUNTRIES: [(&str, &str); 88] = [
     ("ZA", "en-ZA"),
 ];
 
-/// The value of `Accept-Language` (RFC 9110 section 12.5.4).
+/// Returns the value of `Accept-Language` (RFC 9110 section 12.5.4).
 ///
-/// `languages` win over `country`, in their order. A regional language brings its base language with it, as in browsers.
+/// `languages` override `country` and keep their order. A regional language adds its base language, as in browsers.
 /// The languages of a country are followed by English, so that a site without them does not answer in a random one.
-/// Countries that are not in the table, and no country, mean American English.
+/// Unknown countries, and no country, mean American English.
 pub(crate) fn accept(country: Option<&str>, languages: &[String]) -> String {
     let asked: Vec<&str> = languages.iter().map(|language| language.trim()).filter(|tag| is_tag(tag)).collect();
     if !asked.is_empty() {
@@ -117,12 +117,12 @@ pub(crate) fn accept(country: Option<&str>, languages: &[String]) -> String {
     weighted(&tags)
 }
 
-/// Letters, digits and hyphens, or `*`: anything else would let a caller write other header text.
+/// Whether this is a language tag: letters, digits and hyphens, or `*`. Anything else could inject header text.
 fn is_tag(tag: &str) -> bool {
     tag == "*" || (tag.len() <= 35 && !tag.is_empty() && tag.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-'))
 }
 
-/// Each tag once, followed by its base where no later tag shares it, with weights falling from 1 to 0.1.
+/// Lists each tag once, followed by its base language after the last tag that shares it, with weights from 1 to 0.1.
 fn weighted(tags: &[&str]) -> String {
     let base = |tag: &str| tag.split('-').next().unwrap_or_default().to_owned();
     let mut ordered: Vec<String> = Vec::new();

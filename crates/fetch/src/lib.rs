@@ -1,4 +1,4 @@
-//! Ways to get a page, each an [`Engine`], and the [`Plan`] that orders them; [`detect`] tells what arrived.
+//! Engines that fetch a page ([`Engine`]), the [`Plan`] that orders them, and [`detect`], which classifies the result.
 //!
 //! ```
 //! use fetch::{BodyKind, Fetched, detect};

@@ -1,4 +1,4 @@
-//! Ways to a page in the order in which they are taken, and when the next one is worth it.
+//! The order of attempts to fetch a page, and the decision whether a further attempt is worth it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,36 +8,36 @@ use wire::{Action, FormatKind, ProxyMode, ProxyUsed, ScrapeOptions, WaitAction};
 
 use crate::{Engine, Feature, FetchError, Fetched, Proxies};
 
-/// One way to a page: an engine, and the strength of the proxy that it goes through.
+/// One way to fetch a page: an engine and the strength of its proxy.
 #[derive(Clone)]
 pub struct Step {
-    /// Who fetches.
+    /// Engine that fetches.
     pub engine: Arc<dyn Engine>,
-    /// Through which kind of proxy; [`ProxyUsed::Basic`] also stands for none.
+    /// Strength of the proxy; [`ProxyUsed::Basic`] also means none.
     pub proxy: ProxyUsed,
-    /// What the caller should know of this way: what was asked for and is not to be had on it.
+    /// Warnings for the caller: requested features that this step does not offer.
     pub warnings: Vec<&'static str>,
     helps: Helps,
-    /// Whether it can do less than the first engine: it stands in for it.
+    /// Whether it offers less than the first engine and is only a fallback.
     is_makeshift: bool,
 }
 
-/// Whether a step helps with this.
+/// Predicate: whether a step helps with this reason.
 type Helps = fn(Why) -> bool;
 
-/// Why another way may bring more.
+/// Reason for another attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// Nothing came.
+    /// The attempt failed without a page.
     Failed,
-    /// The site answered that it does not let us in.
+    /// The site refused access.
     Refused,
-    /// The page shows nothing, or not yet what it is about, until its scripts run; a word says what tells it.
+    /// The page shows nothing, or not its main content, until its scripts run; the word names the evidence.
     NeedsScripts(&'static str),
 }
 
 impl Why {
-    /// The word for it, for logs and metrics.
+    /// Name for logs and metrics.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -48,17 +48,17 @@ impl Why {
     }
 }
 
-/// Whether what came is good enough.
+/// Whether the result is good enough.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// No other way would bring more.
+    /// No other step would bring more.
     Good,
-    /// A way that helps with this may.
+    /// A step that helps with this reason may bring more.
     Better(Why),
 }
 
 impl Verdict {
-    /// By what a step brought, without a look into the body.
+    /// Judges the result of a step without looking at the body.
     #[must_use]
     pub fn of(answer: &Result<Fetched, FetchError>) -> Self {
         match answer {
@@ -69,32 +69,32 @@ impl Verdict {
     }
 }
 
-/// Longest time that a later step leaves for what came before it.
+/// Maximum time that a later step reserves for processing the earlier result.
 const MAX_TIME_FOR_WHAT_STANDS: Duration = Duration::from_secs(1);
-/// Longest time that is left for steps that stand in for the first engine.
+/// Maximum time that is reserved for the fallback steps.
 const MAX_TIME_FOR_MAKESHIFTS: Duration = Duration::from_secs(5);
-/// A stronger proxy at the same engine.
+/// A stronger proxy with the same engine.
 const STRONGER_PROXY: Helps = |why| matches!(why, Why::Failed | Why::Refused);
-/// An engine that runs scripts, which a site also takes for a visitor sooner than others.
+/// An engine that runs scripts, which sites are also more likely to accept as a visitor.
 const ANY_HELP: Helps = |_| true;
-/// The same where the caller wants the page by one way and no other.
+/// An engine that runs scripts, where the caller allows only one kind of proxy.
 const RUNS_SCRIPTS: Helps = |why| matches!(why, Why::NeedsScripts(_));
-/// An engine that can do no more than the one before it.
+/// An engine without more features than the one before it.
 const ANOTHER_ENGINE: Helps = |why| why == Why::Failed;
 
-/// The steps to one page. The first is always taken, a later one only when it helps with what was lacking before.
+/// The steps to fetch one page. The first is always taken, a later one only if it helps with the reason for it.
 pub struct Plan {
     steps: Vec<Step>,
     at: usize,
-    /// Why the present step is taken.
+    /// Reason for the current step.
     reason: &'static str,
-    /// The waiting that was asked for: no part of the time that is shared.
+    /// Waiting time that the caller asked for; it is not shared among the steps.
     waits: Duration,
 }
 
 impl Plan {
-    /// All ways that can serve a request with these options: each engine that has the hard features, those that lack the
-    /// fewest soft ones first, then those of lower rank; each with the proxies that `proxy` admits.
+    /// Lists all steps that can serve a request with these options: each engine with the hard features, ordered by
+    /// missing soft features, then by rank; each with the proxies that `proxy` admits.
     #[must_use]
     pub fn new(engines: &[Arc<dyn Engine>], proxies: &Proxies, options: &ScrapeOptions) -> Self {
         let wanted = wanted(options);
@@ -124,22 +124,24 @@ impl Plan {
         Self { steps, at: 0, reason, waits: waits(options) }
     }
 
-    /// The step to take now; `None` when no engine can serve the request.
+    /// Returns the current step; `None` if no engine can serve the request.
     #[must_use]
     pub fn step(&self) -> Option<&Step> {
         self.steps.get(self.at)
     }
 
-    /// Why the step to take now is taken: `first`, what was asked for that needs its engine, or what was lacking before.
+    /// Returns the reason for the current step: `first`, the option that needs its engine, or the shortcoming of the
+    /// last one.
     #[must_use]
     pub fn reason(&self) -> &'static str {
         self.reason
     }
 
-    /// When the present step must have ended: what is left of the time until `deadline` is shared out equally among it and
-    /// those that may follow, or a site that lets one hang would leave the others none. Waiting that the caller wants is
-    /// not shared, and steps that can do less get a tenth. A later step leaves a tenth, a second at most, in which what came
-    /// before it is made into a document if it brings nothing better; so does one that may bring an unfinished page.
+    /// Returns the deadline of the current step. The time until `deadline` is divided equally among it and the steps
+    /// that may follow, as a site that lets one hang would leave the others none. Waiting that the caller asked for is
+    /// not shared, and the fallback steps get a tenth (at most 5 s). A later step reserves a tenth (at most 1 s) for
+    /// processing the earlier result if it brings nothing better. So does a step that runs scripts, as it may bring an
+    /// unfinished page.
     #[must_use]
     pub fn share(&self, deadline: Instant) -> Instant {
         let now = Instant::now();
@@ -157,19 +159,19 @@ impl Plan {
         now + waits + (left - waits) / u32::try_from(peers).unwrap_or(u32::MAX)
     }
 
-    /// Whether the step to take now runs the scripts of the page.
+    /// Whether the current step runs the scripts of the page.
     #[must_use]
     pub fn runs_scripts(&self) -> bool {
         self.step().is_some_and(|step| step.engine.offers(Feature::Scripts))
     }
 
-    /// Whether a later step runs them, where a page needs that.
+    /// Whether a later step can run the scripts of the page.
     #[must_use]
     pub fn can_run_scripts(&self) -> bool {
         self.next(Why::NeedsScripts("scripts")).is_some()
     }
 
-    /// Goes on to the next step that helps; false when what came has to do.
+    /// Advances to the next step that helps; returns false if the present result must do.
     pub fn improve(&mut self, verdict: Verdict) -> bool {
         let Verdict::Better(why) = verdict else { return false };
         let Some(next) = self.next(why) else { return false };
@@ -177,7 +179,7 @@ impl Plan {
         true
     }
 
-    /// Takes no further step.
+    /// Drops all further steps.
     pub fn end(&mut self) {
         self.steps.truncate(self.at + 1);
     }
@@ -187,7 +189,7 @@ impl Plan {
     }
 }
 
-/// The engines that can serve a request, best first.
+/// Returns the engines that can serve a request, best first.
 fn order(engines: &[Arc<dyn Engine>], wanted: &[Feature]) -> Vec<Arc<dyn Engine>> {
     let mut order: Vec<_> =
         engines.iter().filter(|engine| lacks(engine.as_ref(), wanted, true) == 0).cloned().collect();
@@ -195,12 +197,12 @@ fn order(engines: &[Arc<dyn Engine>], wanted: &[Feature]) -> Vec<Arc<dyn Engine>
     order
 }
 
-/// How many of the hard or of the soft features an engine does not have.
+/// Counts the hard or the soft features that an engine lacks.
 fn lacks(engine: &dyn Engine, wanted: &[Feature], hard: bool) -> usize {
     wanted.iter().filter(|feature| feature.is_hard() == hard && !engine.offers(**feature)).count()
 }
 
-/// Why an engine comes first: what was asked for that only one that runs scripts has.
+/// Returns the reason why an engine comes first: the option that only engines with scripts support.
 fn reason(engine: &dyn Engine, wanted: &[Feature]) -> &'static str {
     let needs_browser =
         |feature: &&Feature| !matches!(feature, Feature::Mobile | Feature::Location | Feature::SkipTlsVerification);
@@ -208,7 +210,7 @@ fn reason(engine: &dyn Engine, wanted: &[Feature]) -> &'static str {
     asked.map_or("first", |feature| feature.as_str())
 }
 
-/// How long the caller wants to wait on the page.
+/// Returns the waiting time that the caller asked for: `waitFor` plus the `wait` actions.
 fn waits(options: &ScrapeOptions) -> Duration {
     let of_action = |action: &Action| match action {
         Action::Wait(WaitAction::Time { milliseconds }) => *milliseconds,
@@ -395,7 +397,7 @@ mod tests {
         let deadline = Instant::now() + Duration::from_secs(60);
         let share = |plan: &Plan| plan.share(deadline).saturating_duration_since(Instant::now()).as_secs_f64().round();
         let mut plan = plan_for(json!({ "waitFor": 30_000, "skipTlsVerification": false }));
-        // Two engines that cannot wait stand behind it.
+        // The two engines that cannot wait come after it.
         assert_eq!(share(&plan), 54.0);
         assert!(plan.improve(Verdict::Better(Why::Failed)));
         assert_eq!((plan.step().unwrap().engine.name(), share(&plan)), ("bare", 29.0));

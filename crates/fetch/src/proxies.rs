@@ -1,10 +1,10 @@
-//! Forward proxies by strength, and whose turn it is.
+//! Forward proxies by strength, used in turn.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use wire::ProxyUsed;
 
-/// Proxies by the strength that requests ask for. Those of one strength take turns.
+/// Forward proxies by strength. Proxies of one strength are used round-robin.
 #[derive(Default)]
 pub struct Proxies {
     basic: Turns,
@@ -18,20 +18,21 @@ struct Turns {
 }
 
 impl Proxies {
-    /// With no basic proxy, basic means a direct connection; with no enhanced one, there is no enhanced way.
+    /// Creates the lists. Without basic proxies, basic means a direct connection; without enhanced ones, there is no
+    /// enhanced step.
     #[must_use]
     pub fn new(basic: Vec<net::Proxy>, enhanced: Vec<net::Proxy>) -> Self {
         let turns = |proxies| Turns { proxies, turn: AtomicUsize::new(0) };
         Self { basic: turns(basic), enhanced: turns(enhanced) }
     }
 
-    /// Whether there is an enhanced way.
+    /// Whether there are enhanced proxies.
     #[must_use]
     pub fn has_enhanced(&self) -> bool {
         !self.enhanced.proxies.is_empty()
     }
 
-    /// The next proxy of this strength; `None` means a direct connection.
+    /// Returns the next proxy of this strength; `None` means a direct connection.
     #[must_use]
     pub fn next(&self, strength: ProxyUsed) -> Option<net::Proxy> {
         let Turns { proxies, turn } = match strength {

@@ -1,4 +1,5 @@
-//! The `Refresh` header, which leads on as `<meta http-equiv=refresh>` does (HTML standard, "shared declarative refresh steps").
+//! The `Refresh` header, a redirect like `<meta http-equiv=refresh>` (HTML standard, "shared declarative refresh
+//! steps").
 
 use std::time::Duration;
 
@@ -6,13 +7,13 @@ use url::Url;
 
 /// Longest delay that counts as an immediate redirect.
 const AT_ONCE: Duration = Duration::from_secs(1);
-/// Longest delay of a page that is left although it has a few words, such as "You are being redirected".
+/// Longest delay that is followed for a page with only a few words, such as "You are being redirected".
 const SOON: Duration = Duration::from_secs(10);
-/// Most bytes of a page with a few words that is left.
+/// Largest body, in bytes, that counts as a few words.
 const SMALL: usize = 4096;
 
-/// The address that the `Refresh` header of the page at `url` leads to; `bytes` is the length of the body. None if the header
-/// names no other `http` or `https` address, and if it leaves the visitor time to read the page first.
+/// Returns the target of the `Refresh` header of the page at `url`; `bytes` is the length of the body. `None` if the
+/// header names no other `http` or `https` address, or leaves the visitor time to read the page first.
 pub(crate) fn target(header: &str, url: &Url, bytes: usize) -> Option<Url> {
     let header = header.trim();
     let seconds = header.len() - header.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -36,7 +37,7 @@ pub(crate) fn target(header: &str, url: &Url, bytes: usize) -> Option<Url> {
     (!link.is_empty() && bare(&target) != bare(url)).then_some(target)
 }
 
-/// The address in `url = "/x"`; the word may be missing.
+/// Returns the address in `url = "/x"`; the `url =` is optional.
 fn address(text: &str) -> &str {
     let named = text.get(..3).filter(|word| word.eq_ignore_ascii_case("url")).and_then(|_| {
         let rest = text[3..].trim_start();

@@ -1,4 +1,4 @@
-//! What comes back besides a body where scripts have run.
+//! Results of an engine that runs scripts.
 
 use std::time::Duration;
 
@@ -7,24 +7,24 @@ use bytes::Bytes;
 use serde_json::Value;
 use url::Url;
 
-/// What an engine brought that shows pages as a visitor sees them. Has no `Debug`: pages are private.
+/// Results of an engine that shows pages as a visitor sees them. Has no `Debug`, as pages are private.
 #[derive(Clone, Default)]
 pub struct Rendered {
-    /// The page as it stood at the end, as HTML in UTF-8, with the attribute `hidden` on what is not to be seen. `None` for
-    /// a file, and for a page that is no HTML: its body says it all.
+    /// Final DOM as HTML in UTF-8, with the attribute `hidden` on invisible elements. `None` for files and for pages
+    /// other than HTML; their body is used.
     pub dom: Option<Bytes>,
-    /// The picture that was asked for.
+    /// Screenshot, if requested.
     pub screenshot: Option<Picture>,
-    /// What the actions brought.
+    /// Results of the actions.
     pub acted: Acted,
-    /// The sample of computed styles that was asked for.
+    /// Sample of computed styles, if requested.
     pub styles: Option<Value>,
     /// IANA name of the time zone that the page saw.
     pub timezone: Option<String>,
-    /// Cookies and storage at the end, where they were asked for.
+    /// Cookies and storage at the end, if requested.
     pub state: Option<State>,
-    /// Where the windows were to go that the page wanted to open.
+    /// Targets of the windows that the page tried to open.
     pub windows: Vec<Url>,
-    /// How long the request waited for its place.
+    /// Time that the request waited for a browser slot.
     pub waited: Duration,
 }

@@ -3,10 +3,10 @@
 use http::header::{ETAG, IF_MODIFIED_SINCE, IF_NONE_MATCH, LAST_MODIFIED};
 use http::{HeaderMap, HeaderValue};
 
-/// Longest value that is kept.
+/// Longest header value that is kept.
 const MAX_BYTES: usize = 256;
 
-/// The validators of one version of a page: with them a site can be asked to send the page only if it has changed.
+/// Validators of one version of a page, used to ask the site for the page only if it has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Validators {
     /// The `ETag` header as it was sent, strong or weak.
@@ -16,7 +16,7 @@ pub struct Validators {
 }
 
 impl Validators {
-    /// Those of an answer. What is too long, has other characters than visible ASCII or is no entity tag is left out.
+    /// Reads the validators of a response. Values that are too long, not visible ASCII or no entity tag are discarded.
     pub(crate) fn of(answer: &HeaderMap) -> Self {
         let sent = |name| answer.get(name).and_then(|value| value.to_str().ok()).filter(|value| is_sound(value));
         Self {
@@ -25,7 +25,7 @@ impl Validators {
         }
     }
 
-    /// The headers of a request that is answered with 304 while the page is this version (RFC 9110 section 13.1).
+    /// Builds the headers of a conditional request, which gets 304 while the page is unchanged (RFC 9110 section 13.1).
     pub(crate) fn conditions(&self) -> HeaderMap {
         let mut conditions = HeaderMap::new();
         for (name, value) in [(IF_NONE_MATCH, &self.etag), (IF_MODIFIED_SINCE, &self.last_modified)] {
@@ -36,7 +36,7 @@ impl Validators {
         conditions
     }
 
-    /// The validators of a 304 over these: what it does not name stays.
+    /// Merges in the validators of a 304; values that it does not send are kept.
     #[must_use]
     pub fn renewed(self, told: Self) -> Self {
         Self { etag: told.etag.or(self.etag), last_modified: told.last_modified.or(self.last_modified) }
@@ -47,7 +47,8 @@ fn is_sound(value: &str) -> bool {
     !value.is_empty() && value.len() <= MAX_BYTES && value.bytes().all(|byte| matches!(byte, b' '..=b'~'))
 }
 
-/// `"…"` or `W/"…"`. Anything else would mean something of its own in `If-None-Match`: a list, or `*`, which is any version.
+/// Whether this is `"…"` or `W/"…"`. Anything else has its own meaning in `If-None-Match`: a list, or `*` for any
+/// version.
 fn is_entity_tag(value: &str) -> bool {
     let opaque = value.strip_prefix("W/").unwrap_or(value);
     let inner = opaque.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));

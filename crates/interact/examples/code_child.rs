@@ -1,4 +1,4 @@
-//! The least that a program needs to run code: it begins with this.
+//! The minimal program that can run code: it starts with this.
 
 use std::process::ExitCode;
 

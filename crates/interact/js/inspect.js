@@ -1,4 +1,4 @@
-// Values as text, the way Node prints them; `console`; and errors. Runs in the embedded interpreter.
+// `console`, errors, and values formatted as text in the style of Node. Runs in the embedded interpreter.
 (host) => {
   'use strict';
   const MAX_ITEMS = 100;

@@ -1,5 +1,5 @@
-// Locators in the words of Playwright: ways to find elements, and what can be done with them. Each is a list of steps, as
-// crates/browser/src/hands/hands.js reads them. Runs in the embedded interpreter.
+// Locators with the API of Playwright: finding elements and acting on them. Each is a list of steps for
+// crates/browser/src/hands/hands.js. Runs in the embedded interpreter.
 (host) => {
   'use strict';
   const { ask } = host;
@@ -10,7 +10,7 @@
   const code = (work) => {
     if (typeof work === 'function') {
       const text = Function.prototype.toString.call(work);
-      // A method of an object has no `function` before it.
+      // Method shorthand has no `function` keyword, so it is added.
       return {
         function: true,
         code: /^(async\b\s*)?(function|class|\(|[\w$]+\s*=>)/.test(text)

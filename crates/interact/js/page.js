@@ -1,4 +1,4 @@
-// `page`, `context` and `browser` in the words of Playwright; every one of them comes down to a verb of the host
+// `page`, `context` and `browser` with the API of Playwright; every method maps to a verb of the host
 // (crates/browser/src/hands). Runs in the embedded interpreter.
 (host) => {
   'use strict';
@@ -6,15 +6,15 @@
 
   const state = { load: 'load', domcontentloaded: 'domcontentloaded', networkidle: 'networkidle', commit: 'commit' };
   const stateOf = (name = 'load') => {
-    if (!state[name]) throw new TypeError(`no such state: ${name}; there are ${Object.keys(state).join(', ')}`);
+    if (!state[name]) throw new TypeError(`unknown load state: ${name}; use one of ${Object.keys(state).join(', ')}`);
     return name;
   };
   const missing = (what, instead) => () => {
     throw new Error(`${what} is not available here${instead ? ': ' + instead : ''}`);
   };
-  const WAIT_FOR_SIGHT = 'wait for what is to be seen, with `page.waitForSelector` or `page.waitForFunction`';
+  const WAIT_FOR_SIGHT = 'wait for the visible result with `page.waitForSelector` or `page.waitForFunction`';
   const unheard = (event) => {
-    host.print(true, `page.on: nothing is told of "${event}" here\n`);
+    host.print(true, `page.on: the event "${event}" is not supported here\n`);
     return page;
   };
   const response = (answer) =>
@@ -124,7 +124,7 @@
     const end = host.now() + (options?.timeout ?? 30000);
     while (!(await test())) {
       if (host.now() > end) {
-        const error = new Error('what was waited for did not come in time');
+        const error = new Error('timeout: the condition was not met in time');
         error.name = 'TimeoutError';
         throw error;
       }

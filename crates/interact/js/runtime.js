@@ -1,22 +1,22 @@
-// The machine that code runs in: calls to the host, timers, the beginning and the end of code, and what it may look for in
-// vain. Runs in the embedded interpreter; `host` is all that it has of the outside.
+// Runtime of the code: calls to the host, timers, start and end of a run, and hints for missing globals. Runs in the
+// embedded interpreter; `host` is its only access to the outside.
 (host) => {
   'use strict';
   const global = globalThis;
-  // What the code does to them is its own affair.
+  // Saved, as the code may replace them.
   const { parse, stringify } = JSON;
   const define = (name, value) => Object.defineProperty(global, name, { value, writable: true, configurable: true });
 
-  // ---- calls: so many at a time go to the host, the others wait their turn
+  // ---- calls: only some go to the host at a time, the others are queued
   const MAX_OPEN = 8;
-  // In characters, of which each may become three bytes.
+  // In characters, each of which may become three bytes.
   const MAX_CALL = 1 << 20;
   let calls = new Map();
   let waiting = [];
   let open = 0;
   let number = 0;
   host.place = { url: '' };
-  // Half a surrogate pair is no text outside of JavaScript.
+  // Lone surrogates are not valid text outside of JavaScript.
   const wellFormed = (_, value) => (typeof value === 'string' ? value.toWellFormed() : value);
   const send = () => {
     while (open < MAX_OPEN && waiting.length > 0) {
@@ -26,16 +26,16 @@
   };
   host.ask = (verb, args) =>
     new Promise((resolve, reject) => {
-      // Where in the code it was called: the answer comes when that is forgotten.
+      // Call site of the code, kept for errors: it is off the stack when the answer comes.
       const { stack } = new Error();
       number += 1;
       const line = stringify({ call: { id: number, verb, args: args ?? {} } }, wellFormed);
-      if (line.length > MAX_CALL) throw new RangeError('what is handed to the page is too long');
+      if (line.length > MAX_CALL) throw new RangeError('the arguments of the call are too long');
       calls.set(number, { resolve, reject, stack });
       waiting.push(line);
       send();
     });
-  // Whether anybody waits for the answer.
+  // Returns whether the answer belongs to an open call.
   host.settle = (line) => {
     const { answer } = parse(line);
     const call = calls.get(answer.id);
@@ -94,14 +94,14 @@
       }
     }
     if (due.length > 0) return 0;
-    // A repeated timer alone keeps nothing alive once the code is through.
+    // Repeating timers do not keep a finished run alive.
     const next = Math.min(
       ...[...timers.values()].filter(({ repeats }) => !host.through || !repeats).map(({ at }) => at),
     );
     return Number.isFinite(next) ? Math.max(next - now, 0.1) : -1;
   };
 
-  // ---- the beginning and the end of code
+  // ---- start and end of a run
   host.begin = (url, code) => {
     [calls, waiting, open] = [new Map(), [], 0];
     timers = new Map();
@@ -109,7 +109,7 @@
     host.through = false;
     host.imports = /^\s*import\b/m.test(code);
   };
-  // What was begun and not waited for is finished first, as in a program: the loop sees to that.
+  // Unawaited work is finished first, as in a program; the event loop of the host does this.
   const end = (done) => {
     host.through = true;
     host.done(stringify(done, wellFormed));
@@ -125,14 +125,14 @@
       .catch(failed);
   };
 
-  // ---- what is small
+  // ---- small polyfills
   if (!global.structuredClone) {
     define('structuredClone', (value) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value))));
   }
   if (!global.performance) define('performance', { now: () => host.now(), timeOrigin: Date.now() });
   define('global', global);
 
-  // ---- what is not there, and what to do instead
+  // ---- missing globals, and their replacements
   const INSTEAD = {
     fetch: 'use `await page.evaluate(() => fetch(url).then((answer) => answer.text()))`, or `page.goto(url)`',
     XMLHttpRequest: 'use `page.evaluate` with `fetch` in it, or `page.goto(url)`',

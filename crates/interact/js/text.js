@@ -1,4 +1,4 @@
-// Texts as bytes and back: `TextEncoder`, `TextDecoder`, `btoa`, `atob`. Runs in the embedded interpreter.
+// Conversion of text and bytes: `TextEncoder`, `TextDecoder`, `btoa`, `atob`. Runs in the embedded interpreter.
 () => {
   'use strict';
   const define = (name, value) =>

@@ -1,4 +1,4 @@
-// `URL` and `URLSearchParams`; the host takes addresses apart. Runs in the embedded interpreter.
+// `URL` and `URLSearchParams`; URLs are parsed by the host. Runs in the embedded interpreter.
 (host) => {
   'use strict';
   const define = (name, value) =>

@@ -1,7 +1,7 @@
-"""`page`, `context` and `browser` in the words of Playwright's synchronous API; `await` before a call does no harm.
+"""`page`, `context` and `browser` with Playwright's synchronous API; `await` before a call is ignored.
 
-Every one of them comes down to a verb of the host (crates/browser/src/hands), which is reached by an open socket: behind the
-fence there is nothing else. The last lines run the code of the caller.
+Every method maps to a verb of the host (crates/browser/src/hands), which is reached over an inherited socket, the only
+connection out of the sandbox. The last lines run the code of the caller.
 """
 import ast as _ast
 import builtins as _builtins
@@ -17,7 +17,7 @@ _last = 0
 
 
 class Error(Exception):
-    """What went wrong on the page."""
+    """Error on the page."""
 
     @property
     def message(self):
@@ -25,7 +25,7 @@ class Error(Exception):
 
 
 class TimeoutError(Error, _builtins.TimeoutError):
-    """It did not happen in time."""
+    """Timeout of a call."""
 
 
 def _connect():
@@ -37,7 +37,7 @@ def _connect():
 
 
 def _send(message):
-    # Half a surrogate pair is no text outside of Python.
+    # Lone surrogates are not valid text outside of Python.
     rest = memoryview(_json.dumps(message, ensure_ascii=False).encode("utf-8", "replace") + b"\n")
     while rest:
         rest = rest[_to.write(rest):]
@@ -69,7 +69,7 @@ def _pattern(value):
 
 
 def _code(code):
-    # A function in JavaScript begins like one; everything else is an expression.
+    # JavaScript that starts like a function is called; everything else is an expression.
     is_function = _re.match(r"\s*(async\b\s*)?(function\b|\([^()]*\)\s*=>|[\w$]+\s*=>)", code) is not None
     return {"code": code, "function": is_function}
 
@@ -81,7 +81,7 @@ def _missing(what, instead):
 
 
 class Response:
-    """What a page came as."""
+    """Response of a navigation."""
 
     def __init__(self, answer):
         self.url, self.status = answer["url"], answer["status"]
@@ -139,14 +139,14 @@ class _Finder:
 
 
 class FrameLocator(_Finder):
-    """A document within the document."""
+    """Locator of a frame."""
 
     def __init__(self, steps):
         self._steps = steps
 
 
 class Locator(_Finder):
-    """A way to find elements; nothing is looked for before it is used."""
+    """Locator of elements, resolved on each use."""
 
     def __init__(self, steps):
         self._steps = steps
@@ -343,7 +343,7 @@ class Mouse:
 
 
 class Page(_Finder):
-    """The page that this code was given."""
+    """The open page."""
 
     def __init__(self):
         self._steps, self._url = [], None
@@ -429,18 +429,18 @@ class Page(_Finder):
         return _ask("snapshot", interactive=interactive)
 
     def bring_to_front(self):
-        """There is only one page."""
+        """No-op: there is only one page."""
 
     def close(self, **_):
-        """The page outlives the code."""
+        """No-op: the page outlives the code."""
 
     def set_default_timeout(self, timeout):
-        """Each call has its own."""
+        """No-op: each call has its own timeout."""
 
     set_default_navigation_timeout = set_default_timeout
 
     def on(self, event, handler):
-        """Nothing is told of events here."""
+        """No-op: events are not supported."""
 
     route = _missing("page.route", "requests cannot be changed")
     pdf = _missing("page.pdf", "use the action `pdf` of a scrape")
@@ -460,7 +460,7 @@ for _name in ("click dblclick hover fill type press check uncheck set_checked se
 
 
 class Context:
-    """What the page keeps of its visits."""
+    """Browser context of the page."""
 
     @property
     def pages(self):
@@ -480,11 +480,11 @@ class Context:
         _ask("clear_cookies")
 
     def close(self):
-        """It outlives the code."""
+        """No-op: the context outlives the code."""
 
 
 class Browser:
-    """What the page lives in."""
+    """Browser of the page."""
 
     @property
     def contexts(self):
@@ -497,7 +497,7 @@ class Browser:
         return context.new_page()
 
     def close(self):
-        """It outlives the code."""
+        """No-op: the browser outlives the code."""
 
 
 page, context, browser = Page(), Context(), Browser()
@@ -526,7 +526,7 @@ def _now(value):
 
 
 class _Awaits(_ast.NodeTransformer):
-    """Lets code that was written for the asynchronous API wait for what is there already."""
+    """Rewrites `await` in code for the asynchronous API, as all calls here are synchronous."""
 
     _within = False
 
@@ -544,7 +544,7 @@ class _Awaits(_ast.NodeTransformer):
 
 
 def _run(path):
-    """Runs code; the value of its last expression is the result."""
+    """Runs the code; the value of its last expression is the result."""
     import linecache
     import sys
     import traceback

@@ -1,5 +1,5 @@
-//! Programs of strangers in a space of processes of their own. Whatever they leave behind ends with the first process of
-//! that space, which is ours; that one ends with the process outside, and that one with the service, however it ends.
+//! PID namespaces for untrusted programs. All processes that they leave behind end with the first process of the
+//! namespace, which is ours. That one ends with the process outside, which ends with the service.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -9,14 +9,14 @@ use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
 use crate::CHILD;
 
-/// The argument after [`CHILD`] of the process outside.
+/// Argument after [`CHILD`] for the process outside of the namespace.
 pub(crate) const OUTSIDE: &str = "outside";
-/// Of the first process inside.
+/// Argument for the first process inside.
 pub(crate) const FIRST: &str = "first";
-/// Of the one that becomes the program.
+/// Argument for the process that becomes the program.
 pub(crate) const INSIDE: &str = "inside";
 
-/// Makes the space, starts its first process, and ends as that does. Where the kernel gives none, this process does `alone`.
+/// Creates the namespace, starts its first process, and exits with its status. Without namespace support, runs `alone`.
 pub(crate) fn outside(alone: impl FnOnce() -> io::Result<()>) -> io::Result<ExitCode> {
     if fence::own_processes().is_err() {
         return alone().map(|()| ExitCode::SUCCESS);
@@ -24,10 +24,10 @@ pub(crate) fn outside(alone: impl FnOnce() -> io::Result<()>) -> io::Result<Exit
     start_and_wait(FIRST)
 }
 
-/// Starts the process that becomes the program, and ends as that does. Others that end here have lost whoever started them.
+/// Starts the process that becomes the program, and exits with its status. Also reaps orphaned processes.
 pub(crate) fn first() -> io::Result<ExitCode> {
-    // In a container that hides parts of its `/proc` the kernel gives no other: its processes are seen by number then, and
-    // cannot be read.
+    // In a container that masks parts of `/proc` the kernel refuses a new one. Processes outside are then visible by
+    // number, but cannot be read.
     let _ = fence::show_own_processes();
     start_and_wait(INSIDE)
 }
@@ -49,14 +49,14 @@ fn is(child: &Child, id: Pid) -> bool {
     Pid::from_raw(child.id().cast_signed()) == Some(id)
 }
 
-/// Lets go of the streams, so that they end with those who use them.
+/// Releases the standard streams, so that they close with the processes that use them.
 fn let_go(nothing: &File) -> io::Result<()> {
     rustix::stdio::dup2_stdin(nothing)?;
     rustix::stdio::dup2_stdout(nothing)?;
     Ok(rustix::stdio::dup2_stderr(nothing)?)
 }
 
-/// As a shell counts: a signal is 128 and its number.
+/// Converts a status like a shell: 128 plus the signal number.
 fn code_of(status: WaitStatus) -> ExitCode {
     let by_signal = status.terminating_signal().map(|signal| 128 + signal);
     let code = status.exit_status().or(by_signal).unwrap_or(1);

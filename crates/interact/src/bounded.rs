@@ -1,13 +1,13 @@
-//! Texts that grow only so far.
+//! Output buffers with a byte limit.
 
 use crate::code::Ran;
 
-/// Most that one call brings back, all its texts together, in bytes.
+/// Byte limit of the results of one call together.
 pub(crate) const MAX_OUTPUT: usize = 1 << 20;
-/// Longest error, in characters.
+/// Maximum length of an error message, in characters.
 const MAX_ERROR: usize = 2000;
 
-/// What a call has printed so far.
+/// Output of a call so far.
 #[derive(Default)]
 pub(crate) struct Output {
     stdout: Vec<u8>,
@@ -15,9 +15,9 @@ pub(crate) struct Output {
     is_cut: bool,
 }
 
-/// How a call ended.
+/// End of a call.
 pub(crate) struct End {
-    /// The value of its last expression, as text.
+    /// Value of the last expression, as text.
     pub(crate) result: String,
     pub(crate) error: Option<String>,
     pub(crate) exit_code: i32,
@@ -32,7 +32,7 @@ impl Output {
         if is_error { self.stderr.extend_from_slice(kept) } else { self.stdout.extend_from_slice(kept) }
     }
 
-    /// What is told of a call, its texts cut to the bound. What is left printed is taken out.
+    /// Takes the output and builds the result of a call within the limit.
     pub(crate) fn told(&mut self, end: End) -> Ran {
         let Self { stdout, stderr, mut is_cut } = std::mem::take(self);
         let mut room = MAX_OUTPUT;
@@ -48,7 +48,8 @@ impl Output {
     }
 }
 
-/// As text. A character that was cut in two at the end is left out; what is no text becomes `�`, and longer by that.
+/// Decodes the output. A character that was cut at the end is dropped. Invalid bytes become `�`, which makes the text
+/// longer than the bytes.
 fn text(mut bytes: Vec<u8>) -> String {
     if let Err(error) = std::str::from_utf8(&bytes)
         && error.error_len().is_none()

@@ -1,4 +1,4 @@
-//! The other side: the process that is started for code.
+//! The child process that runs code.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -13,23 +13,23 @@ use crate::apart::{self, FIRST, INSIDE, OUTSIDE};
 use crate::node;
 use crate::talk::{self, MAX_LINE, Order, Program, Said};
 
-/// The argument that makes a program such a process.
+/// Argument that starts a program as such a process.
 pub const CHILD: &str = "run-code-of-strangers";
 
-/// Whether this process was started to run code. To be asked before anything else is done.
+/// Whether this process was started to run code. Must be called before anything else in `main`.
 #[must_use]
 pub fn is_child(mut args: impl Iterator<Item = OsString>) -> bool {
     args.nth(1).is_some_and(|arg| arg == CHILD)
 }
 
-/// What such a process does. It must have one thread still.
+/// Runs the child process. The process must still be single-threaded.
 #[must_use]
 pub fn child() -> ExitCode {
     let stage = std::env::args_os().nth(2);
     match act(stage.as_deref().and_then(OsStr::to_str)) {
         Ok(code) => code,
         Err(error) => {
-            // Nobody is left to tell when standard error is closed.
+            // A closed standard error cannot be reported anywhere.
             let _ = writeln!(io::stderr().lock(), "{error}");
             ExitCode::FAILURE
         }
@@ -46,18 +46,20 @@ fn act(stage: Option<&str>) -> io::Result<ExitCode> {
     }
 }
 
-/// `is_apart` says that this process was started by one of ours that ends with the service.
+/// Runs the order from the socket. `is_apart` means that the parent is a process of ours that ends with the service.
 fn run(is_apart: bool) -> io::Result<()> {
-    // As a file: behind the fence a socket can be read and written, and nothing else be done with it.
+    // Used as a file, as the sandbox allows only reads and writes on the socket.
     let mut host = File::from(io::stdin().as_fd().try_clone_to_owned()?);
     let order: Order = serde_json::from_slice(&first(&mut host)?).map_err(io::Error::other)?;
-    // It may have ended before it could be told that we end with it. One apart cannot see it, but finds nobody to talk to below.
+    // The parent may have ended before the death signal was set. Inside a namespace the parent's number is not visible,
+    // but the read above would have failed.
     if !is_apart && getppid() != Pid::from_raw(order.parent.cast_signed()) {
-        return Err(io::Error::other("whoever has started this process is gone"));
+        return Err(io::Error::other("the parent process has ended"));
     }
     let nothing = File::open("/dev/null")?;
     let Some(program) = order.program else {
-        // The interpreter has nothing to escape to. The fence is its second wall, and not every machine has all of it.
+        // The JavaScript interpreter has no host access. The sandbox is a second layer, which is incomplete on some
+        // systems.
         let _ = order.fence.put_up_partly();
         return node::serve(&host);
     };
@@ -67,30 +69,31 @@ fn run(is_apart: bool) -> io::Result<()> {
     if stands { Err(become_program(&program, host.into(), nothing.into())) } else { Ok(()) }
 }
 
-/// Lets the kernel end this process, and what it becomes, with the thread that has started it. The fence keeps that so.
+/// Makes the kernel kill this process, and the program it becomes, when the thread that started it ends. The sandbox
+/// keeps this setting.
 #[cfg(target_os = "linux")]
 fn end_with_parent() -> io::Result<()> {
     Ok(rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?)
 }
 
-/// Elsewhere there is no fence, and so no programs of strangers.
+/// Does nothing: other systems have no sandbox, so no untrusted programs are run.
 #[cfg(not(target_os = "linux"))]
 fn end_with_parent() -> io::Result<()> {
     Ok(())
 }
 
-/// Closes what was open when the service was started, such as the lock of whoever started it: it is not meant for code.
+/// Closes inherited file descriptors, such as lock files of the service manager, which code must not reach.
 fn close_others() -> io::Result<()> {
     let open = fs::read_dir("/proc/self/fd")?;
     let numbers: Vec<i32> = open.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect();
     for number in numbers.into_iter().filter(|number| *number > 2) {
-        // That of the folder itself is closed already.
+        // The descriptor of the directory itself is closed already.
         let _ = nix::unistd::close(number);
     }
     Ok(())
 }
 
-/// The order, after its length; what follows is for the program.
+/// Reads the order after its length; the following bytes are for the program.
 fn first(host: &mut File) -> io::Result<Vec<u8>> {
     let mut length = [0; 8];
     host.read_exact(&mut length)?;
@@ -103,7 +106,7 @@ fn first(host: &mut File) -> io::Result<Vec<u8>> {
     Ok(line)
 }
 
-/// Becomes the program, which finds the socket at the number in `BROWSER_FD`. Returns only if that fails.
+/// Replaces this process by the program, which finds the socket number in `BROWSER_FD`. Returns only on failure.
 fn become_program(program: &Program, host: OwnedFd, nothing: OwnedFd) -> io::Error {
     let kept = match rustix::io::fcntl_dupfd_cloexec(&host, 3) {
         Ok(kept) => kept,
@@ -116,7 +119,7 @@ fn become_program(program: &Program, host: OwnedFd, nothing: OwnedFd) -> io::Err
     let mut command = Command::new(&program.path);
     command.args(&program.args).env_clear().envs(program.env.iter().map(|(name, value)| (name, value)));
     command.env("BROWSER_FD", kept.as_raw_fd().to_string()).stdin(Stdio::from(nothing));
-    // It stays open in the program.
+    // Must stay open in the program, so it is not dropped.
     let _ = kept.into_raw_fd();
     command.exec()
 }

@@ -1,72 +1,72 @@
-//! What is asked for, and what it brought.
+//! Calls and their results.
 
 use tokio::time::Duration;
 
-/// What code is written in.
+/// Language of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
     /// JavaScript, with a `page` like Playwright's.
     Node,
-    /// Python, with the same `page`.
+    /// Python, with a `page` like Playwright's.
     Python,
-    /// A shell, with the command `agent-browser`.
+    /// Bash, with the command `agent-browser`.
     Bash,
 }
 
-/// Code to be run. Has no `Debug`: it may hold what is typed into pages.
+/// Code to run. Has no `Debug`, as it may contain secrets that are typed into pages.
 #[derive(Clone, Copy)]
 pub struct Code<'a> {
-    /// What it is written in.
+    /// Language of the code.
     pub language: Language,
-    /// The code.
+    /// Source text.
     pub text: &'a str,
-    /// How long it may take.
+    /// Timeout of the call.
     pub timeout: Duration,
 }
 
-/// What code has brought. Has no `Debug`: pages are private.
+/// Result of a call. Has no `Debug`, as pages are private.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Ran {
-    /// What it printed.
+    /// Standard output.
     pub stdout: String,
-    /// What it printed about errors, and the error that ended it.
+    /// Standard error, and the error that ended the call.
     pub stderr: String,
-    /// The value of its last expression, as text; JSON for objects.
+    /// Value of the last expression, as text; JSON for objects.
     pub result: String,
-    /// 0 when all went well; 124 when its time was over.
+    /// Exit code: 0 on success, 124 after a timeout.
     pub exit_code: i32,
-    /// Whether it was stopped at the end of its time.
+    /// Whether it was stopped by the timeout.
     pub killed: bool,
-    /// Whether one of the texts was cut.
+    /// Whether one of the texts was truncated.
     pub truncated: bool,
-    /// The error that ended it, in one line.
+    /// Error that ended the call, in one line.
     pub error: Option<String>,
 }
 
-/// Why code was not run.
+/// Reason why code was not run.
 #[derive(Debug, thiserror::Error)]
 pub enum InteractError {
-    /// This server does not run this language.
+    /// Language that this server does not run.
     #[error("{language} cannot be run here: {reason}; `node` always can")]
     Refused {
         /// Name of the language.
         language: &'static str,
-        /// Why, and what the operator can do.
+        /// Reason, and advice to the operator.
         reason: String,
     },
-    /// Too much code is being run already.
-    #[error("too much code is being run at the moment; try again later")]
+    /// No free slot in time.
+    #[error("too many code calls are running; try again later")]
     Busy,
-    /// The page, or its browser, is gone.
-    #[error("the page is gone")]
+    /// The page or its browser is closed.
+    #[error("the page is closed")]
     Gone,
-    /// The process for it could not be started.
-    #[error("code cannot be run: {0}")]
+    /// The process could not be started.
+    #[error("the process that runs code could not be started: {0}")]
     Start(#[from] std::io::Error),
 }
 
 impl Language {
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -4,28 +4,28 @@ use browser::{Failure, Hands};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-/// How long a command tries: less than a call has, so that the rest of the code hears of it.
+/// Timeout of a command in milliseconds: shorter than a call, so that the rest of the code learns of it.
 const PATIENCE_MS: u64 = 10_000;
 const HELP: &str = "\
 open URL                     go to a page (also: goto, navigate)
-snapshot [-i]                the elements of the page with references; -i only those to act on
-click TARGET                 dblclick, hover, focus, check, uncheck, scrollintoview likewise
-fill TARGET TEXT             replace what is in a field
+snapshot [-i]                list the page's elements with references; -i only interactive ones
+click TARGET                 also: dblclick, hover, focus, check, uncheck, scrollintoview
+fill TARGET TEXT             replace the content of a field
 type TARGET TEXT             type into a field, key by key
 select TARGET VALUE…         choose in a list
-press KEY                    such as Enter, Tab or Control+a
+press KEY                    press a key, such as Enter, Tab or Control+a
 scroll up|down|left|right [PIXELS]
 get text|html|value TARGET   get attr TARGET NAME, get count TARGET, get title, get url
 is visible|enabled|checked TARGET
 wait TARGET | MILLISECONDS   wait --text TEXT, wait --url PATTERN, wait --load STATE
 find role|text|label|placeholder|testid|first|last|nth … ACTION [TEXT] [--name NAME]
 eval JAVASCRIPT
-screenshot [--full] [FILE]   as base64, or into a file
+screenshot [--full] [FILE]   print as base64, or write to a file
 back, forward, reload
 A TARGET is a reference such as @e3, or a CSS selector, or text=…
 ";
 
-/// Carries out one command; the text is what it prints.
+/// Runs one command and returns its output.
 pub(crate) async fn run(hands: &Hands, words: &[String], by: Instant) -> Result<String, Failure> {
     let words: Vec<_> = words.iter().map(String::as_str).collect();
     let session = Session { hands, by };
@@ -53,12 +53,12 @@ pub(crate) async fn run(hands: &Hands, words: &[String], by: Instant) -> Result<
         ["close" | "quit" | "exit"] => Ok(String::new()),
         [act, target, rest @ ..] if ACTS.contains(act) => session.act(aim(target), act, rest).await,
         [unknown, ..] => Err(Failure::new(format!(
-            "agent-browser: there is no `{unknown}` with these words; see `agent-browser help`"
+            "agent-browser: unknown command or wrong number of arguments: `{unknown}`; see `agent-browser help`"
         ))),
     }
 }
 
-/// What is done to an element.
+/// Actions on an element.
 const ACTS: &[&str] = &[
     "click",
     "dblclick",
@@ -80,7 +80,7 @@ struct Session<'a> {
     by: Instant,
 }
 
-/// The beginning of an operation: how the element is found.
+/// Returns the locator part of an operation.
 fn aim(target: &str) -> Value {
     match target.strip_prefix('@').or_else(|| target.strip_prefix("ref=")) {
         Some(reference) => json!({ "ref": reference }),
@@ -97,7 +97,7 @@ impl Session<'_> {
         self.call(verb, args).await.map(|_| String::new())
     }
 
-    /// Goes somewhere and says where that is.
+    /// Navigates and returns title and address.
     async fn go(&self, verb: &str, args: Value) -> Result<String, Failure> {
         self.call(verb, args).await?;
         let title = self.call("title", json!({})).await?;
@@ -128,7 +128,7 @@ impl Session<'_> {
             ("text", []) => return self.element(aim, "inner_text", Value::Null).await.map(|value| text_of(&value)),
             _ => {
                 return Err(Failure::new(format!(
-                    "agent-browser: wrong words after `{act}`; see `agent-browser help`"
+                    "agent-browser: wrong arguments for `{act}`; see `agent-browser help`"
                 )));
             }
         };
@@ -145,7 +145,7 @@ impl Session<'_> {
             ["html", target] => self.element(aim(target), "html", Value::Null).await?,
             [what @ ("value" | "count" | "box"), target] => self.element(aim(target), what, Value::Null).await?,
             ["attr" | "attribute", target, name] => self.element(aim(target), "attribute", (*name).into()).await?,
-            _ => return Err(Failure::new("agent-browser: get what? See `agent-browser help`")),
+            _ => return Err(Failure::new("agent-browser: wrong arguments for `get`; see `agent-browser help`")),
         };
         Ok(text_of(&value))
     }
@@ -163,7 +163,7 @@ impl Session<'_> {
                 self.quiet("sleep", json!({ "ms": ms.parse::<f64>().unwrap_or_default(), "timeout": 0 })).await
             }
             [target] => self.element(aim(target), "wait", "visible".into()).await.map(|_| String::new()),
-            _ => Err(Failure::new("agent-browser: wait for what? See `agent-browser help`")),
+            _ => Err(Failure::new("agent-browser: wrong arguments for `wait`; see `agent-browser help`")),
         }
     }
 
@@ -178,13 +178,13 @@ impl Session<'_> {
             "down" => (0.0, pixels),
             "left" => (-pixels, 0.0),
             "right" => (pixels, 0.0),
-            other => return Err(Failure::new(format!("agent-browser: cannot scroll `{other}`"))),
+            other => return Err(Failure::new(format!("agent-browser: unknown scroll direction `{other}`"))),
         };
         let aim = json!({ "steps": [{ "css": ":root" }] });
         self.element(aim, "scroll_by", json!({ "x": x, "y": y })).await.map(|_| String::new())
     }
 
-    /// `find role button click --name Send`, `find text "Sign in" click`, `find nth 2 .row text` …
+    /// Runs `find role button click --name Send`, `find text "Sign in" click`, `find nth 2 .row text` …
     async fn find(&self, words: &[&str]) -> Result<String, Failure> {
         let (mut words, mut name, mut exact) = (words.to_vec(), None, false);
         if let Some(at) = words.iter().position(|word| *word == "--name") {
@@ -212,7 +212,7 @@ impl Session<'_> {
             ["nth", place, selector, rest @ ..] => {
                 (json!([{ "css": selector }, { "nth": number(place)? as i64 }]), rest)
             }
-            _ => return Err(Failure::new("agent-browser: find what? See `agent-browser help`")),
+            _ => return Err(Failure::new("agent-browser: wrong arguments for `find`; see `agent-browser help`")),
         };
         match rest {
             [] => self.act(json!({ "steps": steps }), "click", &[]).await,
@@ -224,7 +224,7 @@ impl Session<'_> {
         let full = match options {
             [] => false,
             ["--full" | "-f"] => true,
-            _ => return Err(Failure::new("agent-browser: screenshot takes `--full` and a name for the file")),
+            _ => return Err(Failure::new("agent-browser: `screenshot` accepts only `--full` and a file name")),
         };
         let picture = self.call("screenshot", json!({ "full_page": full })).await?;
         Ok(text_of(&picture))
@@ -236,7 +236,7 @@ fn number(text: &str) -> Result<f64, Failure> {
     number.ok_or_else(|| Failure::new(format!("agent-browser: `{text:.100}` is not a number")))
 }
 
-/// Texts as they are, everything else as JSON.
+/// Formats strings as they are, everything else as JSON.
 fn text_of(value: &Value) -> String {
     match value {
         Value::Null => "\n".to_owned(),

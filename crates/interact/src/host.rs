@@ -1,4 +1,4 @@
-//! Our side of the socket: what the program asks for is done on the page.
+//! The host's side of the socket: runs the requested calls on the page.
 
 use std::io;
 
@@ -20,14 +20,14 @@ use crate::bounded::Output;
 use crate::commands;
 use crate::talk::{self, Answer, Done, MAX_ANSWER, MAX_LINE, MAX_WORDS, Said, Told, Wrong};
 
-/// So long before the end a call gives up, so that the program hears the reason.
+/// Time before the deadline at which a call times out, so that the program learns the reason.
 const MARGIN: Duration = Duration::from_millis(800);
-/// Most that a program may say in one run, in bytes: every line of it is read by us.
+/// Limit of the bytes that a program may send in one run; the host parses all of them.
 const MAX_HEARD: usize = 64 << 20;
-/// How many calls of one program may be under way, and how many answers may wait for it to read them.
+/// Limit of concurrent calls of one program, and of answers that it has not read.
 const MAX_CALLS: usize = 8;
 
-/// The socket to one program.
+/// Connection to one program.
 pub(crate) struct Talk {
     from: OwnedReadHalf,
     read: Lines,
@@ -36,18 +36,18 @@ pub(crate) struct Talk {
     writer: AbortHandle,
 }
 
-/// Bytes as they come, and the lines in them.
+/// Line buffer.
 #[derive(Default)]
 struct Lines {
     bytes: Vec<u8>,
-    /// Where the next line begins: what is before is thrown away when more is read, not with every line.
+    /// Start of the next line. Consumed bytes are removed only before a read, not after every line.
     begin: usize,
-    /// Up to where it was looked at.
+    /// End of the part that was searched for a line end.
     searched: usize,
 }
 
 impl Lines {
-    /// The next line, without its end.
+    /// Returns the next line, without its end.
     fn next(&mut self) -> Option<&[u8]> {
         let Some(end) = self.bytes[self.searched..].iter().position(|byte| *byte == b'\n') else {
             self.searched = self.bytes.len();
@@ -58,7 +58,7 @@ impl Lines {
         Some(&self.bytes[begin..end])
     }
 
-    /// What is left is the beginning of a line: where the rest of it goes.
+    /// Removes the consumed lines, and returns the buffer to read more into.
     fn rest(&mut self) -> &mut Vec<u8> {
         self.bytes.drain(..self.begin);
         self.searched -= self.begin;
@@ -69,15 +69,15 @@ impl Lines {
 
 /// How a conversation ended.
 pub(crate) enum Ended {
-    /// The program says that its code is through.
+    /// The program reports that its code has finished.
     Done(Done),
-    /// The program has closed its end, or speaks what nobody understands.
+    /// The program has closed the connection, or sent an invalid message.
     Closed,
-    /// The fence could not be put up.
+    /// The sandbox could not be activated.
     Unfenced(String),
-    /// The time is over.
+    /// The deadline has passed.
     TimeOver,
-    /// The page is gone.
+    /// The page is closed.
     Gone,
 }
 
@@ -90,22 +90,22 @@ impl Talk {
         Ok(Self { from, read: Lines::default(), heard: 0, to: sender, writer })
     }
 
-    /// Sends bytes; false when the program does not read, or is gone.
+    /// Queues bytes; returns false if the program does not read or has ended.
     pub(crate) fn send(&self, bytes: Vec<u8>) -> bool {
         self.to.try_send(bytes).is_ok()
     }
 
-    /// Another run begins.
+    /// Resets the byte count for another run.
     pub(crate) fn listen_anew(&mut self) {
         self.heard = 0;
     }
 
-    /// What the program says next. Nothing is lost when the future is dropped.
+    /// Returns the next message. Cancel-safe: received bytes stay in the buffer.
     async fn next(&mut self) -> Option<Said> {
         loop {
             if let Some(line) = self.read.next() {
                 self.heard += line.len();
-                // A shell may send bytes that are no text.
+                // A shell may send bytes that are not UTF-8.
                 let said = serde_json::from_str(&String::from_utf8_lossy(line));
                 return said.ok().filter(|_| self.heard <= MAX_HEARD);
             }
@@ -116,7 +116,7 @@ impl Talk {
         }
     }
 
-    /// Does what the program asks for until it ends.
+    /// Runs the program's calls until it ends.
     pub(crate) async fn serve(
         &mut self,
         hands: &Hands,
@@ -168,7 +168,7 @@ async fn write(mut to: OwnedWriteHalf, mut queue: mpsc::Receiver<Vec<u8>>) {
     }
 }
 
-/// The bytes of an answer; `Err` when nothing can be done with the page any more.
+/// Returns the bytes of an answer; `Err` when the page cannot be used any more.
 async fn answer(hands: &Hands, said: Said, deadline: Instant) -> Result<Vec<u8>, Failure> {
     match said {
         Said::Call { id, verb, args } => {
@@ -206,17 +206,17 @@ async fn answer(hands: &Hands, said: Said, deadline: Instant) -> Result<Vec<u8>,
     }
 }
 
-/// Reads what a program hands over, if it has no more values than this.
+/// Parses the arguments of a program, if they have no more than `most` values.
 fn unpacked<T: DeserializeOwned>(text: &RawValue, most: usize) -> Result<T, Failure> {
     json::read(text.get().as_bytes(), most).map_err(|error| {
         let name = if matches!(error, JsonError::Malformed(_)) { "TypeError" } else { "RangeError" };
-        let message = format!("what is handed to the page has {error}");
+        let message = format!("the argument has {error}");
         Failure { name: name.to_owned(), ..Failure::new(message) }
     })
 }
 
 fn too_large(length: usize) -> String {
-    format!("the answer has {} MiB, and {} at most can be had: ask for less", length >> 20, MAX_ANSWER >> 20)
+    format!("the answer has {} MiB, over the limit of {} MiB; ask for less", length >> 20, MAX_ANSWER >> 20)
 }
 
 async fn call(hands: &Hands, verb: &str, args: &Value, deadline: Instant) -> Result<Value, Failure> {
@@ -254,7 +254,7 @@ mod tests {
             serde_json::from_str(&format!(r#"{{"call":{{"id":1,"verb":"evaluate","args":{many}}}}}"#)).unwrap();
         let Said::Call { args, .. } = said else { panic!("not a call") };
         let failure = unpacked::<Value>(&args, MAX_VALUES).unwrap_err();
-        let message = "what is handed to the page has more than 120000 JSON values";
+        let message = "the argument has more than 120000 JSON values";
         assert_eq!((failure.name.as_str(), failure.message.as_str()), ("RangeError", message));
         assert_eq!(unpacked::<Value>(&raw("[1]".to_owned()), MAX_VALUES).unwrap(), serde_json::json!([1]));
         assert_eq!(unpacked::<Vec<String>>(&raw("[1]".to_owned()), MAX_WORDS).unwrap_err().name, "TypeError");

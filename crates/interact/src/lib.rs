@@ -1,12 +1,12 @@
-//! Code and orders in words, carried out on an open page.
+//! Code and plain instructions, run on an open page.
 //!
-//! [`Interact::run`] runs code: *node* in an interpreter of our own, which has no host to escape to; *python* and *bash*
-//! behind a fence ([`fence::Fence`]), where the machine has them. All of them get at the page by the same verbs
-//! ([`browser::Hands::call`]), which they send over a socket that is all they have of the outside. [`Interact::obey`] does
-//! what a sentence says, when it is one of the plain ones that need no model.
+//! [`Interact::run`] runs code: *node* in an embedded interpreter without host access; *python* and *bash* in a sandbox
+//! ([`fence::Fence`]), where they are installed. All of them use the same verbs on the page ([`browser::Hands::call`]),
+//! sent over a socket that is their only connection to the outside. [`Interact::obey`] carries out simple instructions
+//! that need no language model.
 //!
-//! Code runs in a process of its own, so that whatever it does ends with that process. The program that uses this crate
-//! starts itself again for it, and so begins with [`is_child`] and [`child`].
+//! Code runs in a child process, so that everything it starts ends with that process. The program that uses this crate
+//! starts itself again for this, and so must begin with [`is_child`] and [`child`].
 
 mod apart;
 mod bounded;

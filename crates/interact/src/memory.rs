@@ -1,19 +1,19 @@
-//! How much memory the processes of a call have together: the kernel bounds each of them, not all.
+//! Memory limit for all processes of a call together; the kernel limits each of them, not their sum.
 //!
-//! What is looked at is what each has for itself. Memory that they could share is not to be had behind the fence: none without
-//! a file (`mmap`, `memfd_create`, System V), and files lie in a folder of bounded size.
+//! Private memory is counted. The sandbox allows no shared memory except files in a folder of limited size (no
+//! anonymous shared `mmap`, `memfd_create` or System V).
 
 use std::fs;
 
 use rustix::process::Pid;
 use tokio::time::{Duration, sleep};
 
-/// Most memory of all processes of a call together, in bytes.
+/// Memory limit of all processes of a call together, in bytes.
 pub(crate) const MAX_TOGETHER: u64 = 1 << 30;
-/// How often it is looked at.
+/// Polling interval.
 const PACE: Duration = Duration::from_millis(100);
 
-/// Waits until the processes of a group hold too much.
+/// Waits until the processes of a group exceed the limit.
 pub(crate) async fn too_much(group: Option<Pid>) {
     let Some(group) = group else { return std::future::pending().await };
     loop {
@@ -25,17 +25,17 @@ pub(crate) async fn too_much(group: Option<Pid>) {
     }
 }
 
-/// What the processes of a group hold, in bytes. Pages of files do not count.
+/// Returns the memory of the processes of a group, in bytes, without file-backed pages.
 fn of_group(group: Pid) -> u64 {
     let Ok(processes) = fs::read_dir("/proc") else { return 0 };
     let numbers = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
     numbers.filter_map(|number| held(number, group)).sum()
 }
 
-/// Processes end while one looks: that is none.
+/// Returns the memory of a process if it belongs to the group; `None` also if it has just ended.
 fn held(number: u32, group: Pid) -> Option<u64> {
     let stat = fs::read_to_string(format!("/proc/{number}/stat")).ok()?;
-    // The name before it may hold anything: state, parent, group follow.
+    // The process name may contain anything, so parsing starts after its last `)`: state, parent, group follow.
     let (_, fields) = stat.rsplit_once(')')?;
     let its_group = fields.split_ascii_whitespace().nth(2)?.parse::<i32>().ok()?;
     if its_group != group.as_raw_nonzero().get() {

@@ -1,4 +1,4 @@
-//! Python and a shell: programs of the machine, behind the fence.
+//! Python and Bash in a sandbox.
 
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -17,7 +17,7 @@ use crate::memory;
 use crate::start::{Interact, Process};
 use crate::talk::{Done, Order, Program};
 
-/// The folders that interpreters and the tools of a shell need. Settings of the machine are in none of them.
+/// Folders that interpreters and shell tools need. None contains system settings or secrets.
 const READS: &[&str] = &[
     "/bin",
     "/lib",
@@ -36,15 +36,15 @@ const READS: &[&str] = &[
     "/etc/ld.so.cache",
     "/etc/alternatives",
 ];
-/// Status of what was ended at the end of its time, as `timeout(1)` has it.
+/// Exit code after a timeout, as in `timeout(1)`.
 const TIME_OVER: i32 = 124;
-/// Status of what was ended before, as a shell tells it.
+/// Exit code after a kill for another reason, as in a shell.
 const KILLED: i32 = 137;
-const TOO_MUCH: &str = "its processes took more than 1 GiB of memory together";
-/// How long the last of what was printed may take to arrive once everything has ended.
+const TOO_MUCH: &str = "its processes together exceeded the memory limit of 1 GiB";
+/// Time limit for the rest of the output to arrive after all processes have ended.
 const LAST: Duration = Duration::from_secs(1);
 
-/// Runs code in a process of its own.
+/// Runs code in a child process.
 pub(crate) async fn run(
     interact: &Interact,
     hands: &Hands,
@@ -54,10 +54,10 @@ pub(crate) async fn run(
     let language = code.language.name();
     let refused = |reason: String| InteractError::Refused { language, reason };
     let Some(program) = program(code.language) else {
-        return Err(refused("the machine does not have it".to_owned()));
+        return Err(refused("it is not installed on this machine".to_owned()));
     };
     if interact.settings.program.is_none() {
-        return Err(refused("this program cannot start itself again".to_owned()));
+        return Err(refused("this program cannot start itself as a child process".to_owned()));
     }
     let order = Order { fence: fence(code), program: Some(program), parent: std::process::id() };
     let (mut process, socket) = Process::start(interact, &order, true).await?;
@@ -66,7 +66,7 @@ pub(crate) async fn run(
     let printing = tokio::spawn(print(stdout, false, Arc::clone(&output)));
     let complaining = tokio::spawn(print(stderr, true, Arc::clone(&output)));
     let lived = live(&mut process, Talk::over(socket)?, hands, (&*output, deadline)).await;
-    // Whatever it has left behind goes with it, and so the texts have an end.
+    // Kills leftover background processes too, which closes the pipes, so that the readers end.
     process.end();
     let both = async { (printing.await, complaining.await) };
     let _ = timeout(LAST, both).await;
@@ -77,16 +77,16 @@ pub(crate) async fn run(
     Ok(lived.told(&mut output.lock()))
 }
 
-/// How a program lived.
+/// End of a program.
 #[derive(Default)]
 struct Lived {
     done: Option<Done>,
-    /// None when it was stopped.
+    /// Exit code; `None` if it was stopped.
     status: Option<i32>,
     stop: Option<Stop>,
 }
 
-/// Why a program was stopped before its time was over.
+/// Reason why a program was stopped before its timeout.
 enum Stop {
     Unfenced(String),
     Memory,
@@ -109,14 +109,14 @@ async fn live(
             }
         };
         tokio::select! {
-            // What it has said counts before its end.
+            // `biased`: messages that the program has sent are read before its exit is noticed.
             biased;
             ended = serving => match ended {
                 Ended::Done(done) => lived.done = Some(done),
                 Ended::Unfenced(reason) => return Ok(Lived { stop: Some(Stop::Unfenced(reason)), ..lived }),
                 Ended::TimeOver => return Ok(lived),
                 Ended::Gone => return Err(InteractError::Gone),
-                // Closed here too, so that it need not wait for answers.
+                // Closed on this side too, so that the program does not wait for answers.
                 Ended::Closed => talk = None,
             },
             status = process.child.wait() => return Ok(Lived { status: Some(code_of(status?)), ..lived }),
@@ -132,22 +132,22 @@ impl Lived {
         let (exit_code, killed, error) = match (self.status, self.stop) {
             (Some(0), _) => (0, false, done.error),
             (Some(status), _) => {
-                (status, false, Some(done.error.unwrap_or_else(|| format!("it ended with status {status}"))))
+                (status, false, Some(done.error.unwrap_or_else(|| format!("it exited with status {status}"))))
             }
             (None, Some(_)) => (KILLED, false, Some(TOO_MUCH.to_owned())),
-            (None, None) => (TIME_OVER, true, Some("the time for the call is over".to_owned())),
+            (None, None) => (TIME_OVER, true, Some("the call timed out".to_owned())),
         };
         output.told(End { result: done.result, error, exit_code, killed })
     }
 }
 
-/// As a shell counts: a signal is 128 and its number.
+/// Converts a status like a shell: 128 plus the signal number.
 fn code_of(status: std::process::ExitStatus) -> i32 {
     use std::os::unix::process::ExitStatusExt as _;
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or_default())
 }
 
-/// Reads all that is printed, and keeps what there is room for.
+/// Reads all output, and keeps what fits in the limit.
 async fn print(from: Option<impl AsyncRead + Unpin>, is_error: bool, output: Arc<Mutex<Output>>) {
     let Some(mut from) = from else { return };
     let mut part = vec![0; 16 << 10];
@@ -156,13 +156,13 @@ async fn print(from: Option<impl AsyncRead + Unpin>, is_error: bool, output: Arc
     }
 }
 
-/// The interpreter of a language on this machine, where it has one; JavaScript needs none.
+/// Returns the interpreter of a language on this machine, if it is installed; JavaScript needs none.
 #[must_use]
 pub fn interpreter(language: Language) -> Option<PathBuf> {
     program(language).map(|program| program.path)
 }
 
-/// The program of a language; none where the machine does not have it.
+/// Returns the program of a language, if it is installed.
 fn program(language: Language) -> Option<Program> {
     let first = |paths: &[&str]| paths.iter().map(PathBuf::from).find(|path| path.exists());
     let (path, args): (PathBuf, &[&str]) = match language {

@@ -1,4 +1,4 @@
-//! Where code is run: processes of its own, so many at a time.
+//! Start of child processes for code, and their slots.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -23,57 +23,56 @@ use crate::orders::{self, OrderError};
 use crate::talk::Order;
 use crate::{CHILD, shell};
 
-/// How long a process may take to read what it is to do.
+/// Time limit for a process to read its order.
 const MAX_START: Duration = Duration::from_secs(5);
-/// How long a call may wait for its place, if it has so much time.
+/// Longest time that a call waits for a slot.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How code is run on this machine.
+/// Settings for running code.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The program that is started again for code; it must begin with [`crate::child`]. Best is `/proc/self/exe`, which no
-    /// update takes away. None means that JavaScript runs in a thread of this process and nothing else is run: for
-    /// programs that cannot be started again.
+    /// Program that is started again for code; it must begin with [`crate::child`]. Best is `/proc/self/exe`, which
+    /// remains even if an update replaces the file. `None` means that JavaScript runs in a thread of this process and
+    /// nothing else is run: for programs that cannot be started again.
     pub program: Option<PathBuf>,
-    /// Whose such a process is, by number of user and group, when this one is root's.
+    /// User and group of the child processes, if this process runs as root.
     pub user: Option<(u32, u32)>,
-    /// How many calls may be at work at the same time.
+    /// Maximum number of concurrent calls.
     pub places: usize,
 }
 
-/// Runs code and obeys orders.
+/// Runner of code and plain instructions.
 pub struct Interact {
     pub(crate) settings: Settings,
     places: Semaphore,
     starter: Mutex<Option<mpsc::Sender<Wanted>>>,
 }
 
-/// A process that is to be started.
+/// Request to start a process.
 struct Wanted {
     command: Command,
     runtime: Handle,
     started: oneshot::Sender<io::Result<Child>>,
 }
 
-/// What stays from one call of a session to the next, besides the page: the interpreter with its variables. Dropping it ends
-/// its process.
+/// State of a session that is kept between calls: the interpreter with its variables. Dropping it ends the interpreter.
 #[derive(Default)]
 pub struct Work {
     pub(crate) interpreter: Option<Interpreter>,
 }
 
 impl Interact {
-    /// Nothing is started before it is needed.
+    /// Creates a runner. Processes are started on demand.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         let places = Semaphore::new(settings.places.max(1));
         Self { settings, places, starter: Mutex::default() }
     }
 
-    /// Runs code on a page. Code that fails is no error: [`Ran::error`] says what went wrong.
+    /// Runs code on a page. An error in the code is part of the result: [`Ran::error`].
     ///
     /// # Errors
-    /// [`InteractError`] when the code was not run, or the page is gone.
+    /// [`InteractError`] when the code was not run, or the page is closed.
     pub async fn run(&self, hands: &Hands, code: &Code<'_>, work: &mut Work) -> Result<Ran, InteractError> {
         let deadline = Instant::now() + code.timeout;
         let _place = self.place(deadline).await?;
@@ -83,10 +82,10 @@ impl Interact {
         }
     }
 
-    /// Does what a sentence says, without a model. Returns what was done and read, as text.
+    /// Carries out a plain instruction without a language model. Returns what was done and read, as text.
     ///
     /// # Errors
-    /// [`OrderError`]: the sentence is none of the plain ones, or the page does not have what it names.
+    /// [`OrderError`]: the prompt is not plain, or the page does not have what it names.
     pub async fn obey(&self, hands: &Hands, prompt: &str, timeout: Duration) -> Result<String, OrderError> {
         orders::obey(hands, prompt, Instant::now() + timeout).await
     }
@@ -96,16 +95,16 @@ impl Interact {
         place.map_err(|_| InteractError::Busy)?.map_err(|_| InteractError::Busy)
     }
 
-    /// Starts a process in the thread that is there for it.
+    /// Starts a process from the starter thread.
     async fn spawn(&self, command: Command) -> io::Result<Child> {
         let (started, child) = oneshot::channel();
         let wanted = Wanted { command, runtime: Handle::current(), started };
-        self.starter()?.send(wanted).map_err(|_| io::Error::other("the thread that starts processes is gone"))?;
+        self.starter()?.send(wanted).map_err(|_| io::Error::other("the thread that starts processes has ended"))?;
         child.await.map_err(io::Error::other)?
     }
 
-    /// The thread that starts processes. They end with whoever has started them, which to the kernel is a thread, and those
-    /// of a runtime come and go; this one ends with us.
+    /// Returns the channel to the starter thread. The parent-death signal of a child refers to the thread that started
+    /// it, and threads of the runtime come and go. The starter lives as long as this value.
     fn starter(&self) -> io::Result<mpsc::Sender<Wanted>> {
         let mut starter = self.starter.lock();
         if let Some(starter) = &*starter {
@@ -115,7 +114,7 @@ impl Interact {
         let work = move || {
             for Wanted { mut command, runtime, started } in all {
                 let _inside = runtime.enter();
-                // Where nobody waits for it any more, it ends at once.
+                // If the caller has gone away, the child is dropped and so killed.
                 let _ = started.send(command.spawn());
             }
         };
@@ -125,18 +124,18 @@ impl Interact {
     }
 }
 
-/// A process for code, with the group that it started. Both end with this value.
+/// Child process with its process group. Both are killed on drop.
 pub(crate) struct Process {
     pub(crate) child: Child,
     group: Option<Pid>,
 }
 
 impl Process {
-    /// Starts the program again, with one end of a socket as its standard input, and gives it its order.
+    /// Starts the program again, with one end of a socket as its standard input, and sends its order.
     pub(crate) async fn start(interact: &Interact, order: &Order, prints: bool) -> io::Result<(Self, UnixStream)> {
         let settings = &interact.settings;
         let program =
-            settings.program.as_deref().ok_or_else(|| io::Error::other("this program cannot start itself"))?;
+            settings.program.as_deref().ok_or_else(|| io::Error::other("this program cannot start itself again"))?;
         let (ours, theirs) = UnixStream::pair()?;
         let output = || if prints { Stdio::piped() } else { Stdio::null() };
         let mut command = Command::new(program);
@@ -155,22 +154,23 @@ impl Process {
         let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
         let started = Self { child, group };
         let order = serde_json::to_vec(order)?;
-        // The socket takes it at once, or the process is reading it already; one that does not even start is not waited for.
+        // Blocking, but short: the socket buffer takes it at once, or the process is already reading. The timeout
+        // covers a process that never starts.
         ours.set_write_timeout(Some(MAX_START))?;
         io::Write::write_all(&mut &ours, &(order.len() as u64).to_le_bytes())?;
         io::Write::write_all(&mut &ours, &order)?;
         Ok((started, ours))
     }
 
-    /// The group of all that it has started.
+    /// Returns the process group.
     pub(crate) fn group(&self) -> Option<Pid> {
         self.group
     }
 
-    /// Ends it and all that it has started.
+    /// Kills the process and its group.
     pub(crate) fn end(&mut self) {
         if let Some(group) = self.group.take() {
-            // It may have ended by itself.
+            // The group may have ended already.
             let _ = kill_process_group(group, Signal::KILL);
         }
     }

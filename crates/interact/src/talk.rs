@@ -1,4 +1,4 @@
-//! What a program and its host say to each other, over one socket: JSON in lines.
+//! Protocol between a program and its host over one socket: JSON lines.
 
 use std::path::PathBuf;
 
@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Longest line that a program may send, in bytes.
+/// Maximum length of a line from a program, in bytes.
 pub(crate) const MAX_LINE: usize = 4 << 20;
 
-/// Most words of a command.
+/// Maximum number of words of a command.
 pub(crate) const MAX_WORDS: usize = 10_000;
 
-/// Longest answer to a call, in bytes.
+/// Maximum length of an answer, in bytes.
 pub(crate) const MAX_ANSWER: usize = 16 << 20;
 
-/// The first line to the process: what it is to become.
+/// First message to the process.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Order {
-    /// What it may do then.
+    /// Sandbox of the process.
     pub(crate) fence: fence::Fence,
-    /// What it becomes; none means the interpreter of JavaScript.
+    /// Program to become; `None` means the JavaScript interpreter.
     pub(crate) program: Option<Program>,
-    /// The number of the process that has started it, and that it ends with.
+    /// Process id of the parent, with which it ends.
     pub(crate) parent: u32,
 }
 
-/// A program of the machine.
+/// Installed program.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Program {
     pub(crate) path: PathBuf,
@@ -34,59 +34,59 @@ pub(crate) struct Program {
     pub(crate) env: Vec<(String, String)>,
 }
 
-/// What a program says.
+/// Message from a program.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Said {
-    /// The fence stands, and the program begins; or the reason why it does not.
+    /// The sandbox is active and the program begins, or the reason why not.
     Fenced(Result<(), String>),
-    /// A verb for the page, whose answer bears the same number. Its arguments are not read yet.
+    /// Call of a verb on the page; the answer has the same id. The arguments are parsed later, with a limit.
     Call {
         id: u64,
         verb: String,
         #[serde(default)]
         args: Box<RawValue>,
     },
-    /// A command as in a shell. The answer is not JSON: its number, status and length in a line, then the text. Its words, a
-    /// list of texts, are not read yet.
+    /// Shell command. The answer is not JSON: id, status and length in a line, then the text. The words, a list of
+    /// strings, are parsed later, with a limit.
     Command { id: u64, words: Box<RawValue> },
-    /// Something printed.
+    /// Printed text.
     Print { error: bool, text: String },
-    /// The code is through.
+    /// End of the code.
     Done(Done),
 }
 
-/// How code ended.
+/// End of the code.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Done {
     /// Value of the last expression, as text.
     pub(crate) result: String,
-    /// The error that ended it, in one line, with the line that it came from.
+    /// Error that ended it, in one line, with its line number.
     pub(crate) error: Option<String>,
-    /// The same with its stack.
+    /// Error with its stack trace.
     pub(crate) stack: Option<String>,
-    /// Its time was over.
+    /// Whether it was stopped by the timeout.
     pub(crate) killed: bool,
-    /// Why the interpreter has lost its variables, if it has.
+    /// Reason why the interpreter has lost its variables, if it has.
     pub(crate) lost: Option<String>,
 }
 
-/// What the host says.
+/// Message from the host.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Told {
-    /// To the interpreter: code, its time in milliseconds, and where the page is.
+    /// Runs code, for the interpreter: source, timeout in milliseconds, and the URL of the page.
     Run { code: String, ms: u64, url: String },
-    /// To any program: the answer to a call.
+    /// Answer to a call.
     Answer(Answer),
 }
 
-/// The answer to a call.
+/// Answer to a call.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Answer {
     pub(crate) id: u64,
-    /// Where the page is now.
+    /// Current URL of the page.
     pub(crate) url: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ok: Option<Value>,
@@ -94,14 +94,14 @@ pub(crate) struct Answer {
     pub(crate) error: Option<Wrong>,
 }
 
-/// Why a call failed.
+/// Error of a call.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Wrong {
     pub(crate) name: String,
     pub(crate) message: String,
 }
 
-/// A message as a line.
+/// Serializes a message as a line.
 pub(crate) fn line(message: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(message).unwrap_or_default();
     line.push(b'\n');

@@ -1,4 +1,4 @@
-//! What is recognised on the pages of a PDF or picture, one word a line: page, block, line, box, size, weight, confidence, text.
+//! Prints the words recognised on the pages of a PDF or image: page, block, line, box, size, weight, confidence, text.
 
 use std::io::Write;
 use std::{env, error, fs, io};

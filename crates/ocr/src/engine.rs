@@ -1,4 +1,4 @@
-//! Tesseract, kept warm.
+//! Tesseract instances, kept for reuse.
 
 use std::ffi::{CStr, CString};
 
@@ -8,27 +8,27 @@ use tesseract::plumbing::TessBaseApi;
 use crate::hocr::{self, Read};
 use crate::{Error, Frame, Grey, Languages, Page, page};
 
-/// Recognises pages, one at a time. Each language costs some tens of megabytes from its first use.
+/// Recogniser of pages, one at a time. Each language takes some tens of megabytes from its first use.
 pub struct Engine {
     folder: CString,
     languages: Vec<Language>,
-    /// The language that the last page was written in.
+    /// Language of the last page.
     current: usize,
 }
 
 struct Language {
     name: CString,
-    /// Once it was needed.
+    /// Instance, created on first use.
     warm: Option<TessBaseApi>,
 }
 
 impl Engine {
-    /// Starts tesseract with the first of the languages; the others follow when a page seems to be written in none of those
+    /// Starts tesseract with the first language. The others are started when a page seems to be in none of those
     /// before.
     ///
     /// # Errors
     ///
-    /// [`Error::Start`] if its data is damaged.
+    /// [`Error::Start`] if its language data is damaged.
     pub fn new(languages: &Languages) -> Result<Self, Error> {
         let bad = || Error::Start(languages.folder().display().to_string());
         let folder = CString::new(languages.folder().as_os_str().as_encoded_bytes()).map_err(|_| bad())?;
@@ -56,12 +56,12 @@ impl Engine {
         self.current = language;
     }
 
-    /// How many languages there are.
+    /// Returns the number of languages.
     pub(crate) fn count(&self) -> usize {
         self.languages.len()
     }
 
-    /// Reads a picture in one of the languages.
+    /// Reads an image in one of the languages.
     pub(crate) fn read(&mut self, language: usize, picture: &Grey, dpi: f32, mode: PageSegMode) -> Result<Read, Error> {
         let length = |edge: usize| i32::try_from(edge).map_err(|_| Error::TooLarge);
         let (width, height) = (length(picture.width())?, length(picture.height())?);

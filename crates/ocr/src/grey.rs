@@ -1,11 +1,11 @@
-//! Pictures in shades of grey.
+//! Greyscale images.
 
-/// The most pixels that a picture may have, decoded or drawn: a letter page at 600 dpi has 34 million.
+/// Maximum number of pixels of an image, decoded or rendered; a letter page at 600 dpi has 34 million.
 pub const MAX_PIXELS: u64 = 36_000_000;
-/// The longest edge of a picture, in pixels; tesseract takes no more than 32 767.
+/// Maximum edge length of an image, in pixels; tesseract accepts at most 32 767.
 pub const MAX_EDGE: u32 = 30_000;
 
-/// A picture in shades of grey; 0 is black and 255 white.
+/// Greyscale image; 0 is black and 255 white.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grey {
     width: usize,
@@ -14,26 +14,26 @@ pub struct Grey {
 }
 
 impl Grey {
-    /// A picture of rows from the top to the bottom; none if the number of pixels is not right, or beyond [`MAX_PIXELS`].
+    /// Creates an image from rows, top to bottom; `None` if the number of pixels is wrong or above [`MAX_PIXELS`].
     #[must_use]
     pub fn new(width: u32, height: u32, pixels: Vec<u8>) -> Option<Self> {
         let fits = is_allowed(width, height) && pixels.len() as u64 == u64::from(width) * u64::from(height);
         fits.then_some(Self { width: width as usize, height: height as usize, pixels })
     }
 
-    /// Pixels from left to right.
+    /// Returns the width in pixels.
     #[must_use]
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// Pixels from top to bottom.
+    /// Returns the height in pixels.
     #[must_use]
     pub fn height(&self) -> usize {
         self.height
     }
 
-    /// All pixels, row by row.
+    /// Returns all pixels, row by row.
     #[must_use]
     pub fn pixels(&self) -> &[u8] {
         &self.pixels
@@ -47,7 +47,7 @@ impl Grey {
         self.pixels.chunks_exact(self.width)
     }
 
-    /// The picture turned clockwise by quarters.
+    /// Returns the image rotated clockwise by quarter turns.
     #[must_use]
     pub fn turned(&self, quarters: u8) -> Self {
         let (width, height) = (self.width, self.height);
@@ -68,8 +68,8 @@ impl Grey {
         }
     }
 
-    /// The picture rotated about its centre so that what descends to the right by an angle, in radians, becomes level. It
-    /// keeps its size; what comes in at the corners is white.
+    /// Returns the image rotated about its centre so that lines descending to the right by `angle`, in radians, become
+    /// level. The size is kept; the corners are filled with white.
     #[must_use]
     pub fn levelled(&self, angle: f32) -> Self {
         let (sin, cos) = angle.sin_cos();
@@ -77,6 +77,7 @@ impl Grey {
         let mut pixels = vec![255; self.pixels.len()];
         for (y, row) in pixels.chunks_exact_mut(self.width).enumerate() {
             let dy = y as f32 - cy;
+            // Source position of the row's first pixel; each step to the right advances it by the rotated unit vector.
             let (mut from_x, mut from_y) = (cx - cos * cx - sin * dy, cy - sin * cx + cos * dy);
             for pixel in row {
                 *pixel = self.sample(from_x, from_y);
@@ -87,7 +88,7 @@ impl Grey {
         Self { width: self.width, height: self.height, pixels }
     }
 
-    /// The shade at a place between pixels.
+    /// Returns the shade between pixels, by bilinear interpolation in 8-bit fixed point.
     fn sample(&self, x: f32, y: f32) -> u8 {
         if !(x >= 0.0 && y >= 0.0) {
             return 255;
@@ -104,7 +105,7 @@ impl Grey {
         ((upper * (256 - fy) + lower * fy) >> 16) as u8
     }
 
-    /// Makes a box white: left, top, right and bottom, the latter two outside.
+    /// Fills a box with white: left, top, right and bottom, the latter two exclusive.
     pub(crate) fn whiten(&mut self, [x0, y0, x1, y1]: [u32; 4]) {
         let (x0, x1) = ((x0 as usize).min(self.width), (x1 as usize).min(self.width));
         for y in (y0 as usize)..(y1 as usize).min(self.height) {
@@ -114,14 +115,14 @@ impl Grey {
         }
     }
 
-    /// The part of the picture inside a box, or nothing when that is empty.
+    /// Returns the part of the image inside a box; `None` if it is empty.
     pub(crate) fn cut(&self, [x0, y0, x1, y1]: [u32; 4]) -> Option<Self> {
         let (x1, y1) = (x1.min(self.width as u32), y1.min(self.height as u32));
         let rows = (y0..y1).flat_map(|y| self.row(y as usize).get(x0 as usize..x1 as usize).unwrap_or_default());
         Self::new(x1.checked_sub(x0)?, y1.checked_sub(y0)?, rows.copied().collect())
     }
 
-    /// The picture made larger or smaller, or nothing when it would be too large.
+    /// Returns the image scaled by a factor; `None` if it would be too large.
     #[must_use]
     pub fn scaled(&self, factor: f32) -> Option<Self> {
         let length = |edge: usize| ((edge as f32 * factor).round().max(1.0)) as u32;
@@ -135,7 +136,8 @@ impl Grey {
         Self::new(width, height, scaled.into_raw())
     }
 
-    /// The shade that best parts ink from paper (Otsu, "A threshold selection method from gray-level histograms", 1979).
+    /// Returns the threshold between ink and paper (Otsu, "A threshold selection method from gray-level histograms",
+    /// 1979).
     #[must_use]
     pub fn threshold(&self) -> u8 {
         let mut counts = [0_u64; 256];
@@ -162,23 +164,23 @@ impl Grey {
     }
 }
 
-/// Whether a picture of this size is taken.
+/// Whether the size is within the limits.
 pub(crate) fn is_allowed(width: u32, height: u32) -> bool {
     let edges = [width, height].iter().all(|edge| (1..=MAX_EDGE).contains(edge));
     edges && u64::from(width) * u64::from(height) <= MAX_PIXELS
 }
 
-/// How light a colour is.
+/// Returns the luminance of a colour.
 pub(crate) fn luminance(red: u8, green: u8, blue: u8) -> u8 {
     ((u32::from(red) * 77 + u32::from(green) * 150 + u32::from(blue) * 29) >> 8) as u8
 }
 
-/// How light the colours are whose red, green and blue follow each other.
+/// Returns the luminances of interleaved red, green and blue samples.
 pub(crate) fn of_rgb(samples: &[u8]) -> Vec<u8> {
     samples.chunks_exact(3).map(|colour| luminance(colour[0], colour[1], colour[2])).collect()
 }
 
-/// How light a mixture of inks is; 0 is none of one.
+/// Returns the luminance of a CMYK colour; 0 means no ink.
 pub(crate) fn of_inks(cyan: u8, magenta: u8, yellow: u8, black: u8) -> u8 {
     let left = |ink: u8| 255 - ink.saturating_add(black);
     luminance(left(cyan), left(magenta), left(yellow))

@@ -1,42 +1,42 @@
-//! What tesseract writes: hOCR, in the one form in which it does.
+//! Parser for the hOCR output of tesseract, in the one form that it writes.
 //!
-//! Of the formats that it has, this alone says where the baseline of a line is and how high its letters are.
+//! Only hOCR, of tesseract's output formats, contains the baseline of a line and the height of its letters.
 
-/// A box in pixels: left, top, right, bottom.
+/// Box in pixels: left, top, right, bottom.
 pub(crate) type Box4 = [f32; 4];
 
-/// What stands in the output.
+/// Parsed output.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
     pub(crate) lines: Vec<Line>,
     pub(crate) pictures: Vec<Box4>,
 }
 
-/// A line of text.
+/// Line of text.
 #[derive(Debug, Default)]
 pub(crate) struct Line {
     pub(crate) bounds: Box4,
-    /// The slope of the baseline, and how far it lies below the lower left corner of the box.
+    /// Slope of the baseline, and its offset below the lower left corner of the box.
     pub(crate) baseline: (f32, f32),
     /// Height from the lowest to the highest letters.
     pub(crate) height: f32,
-    /// It does not run to the right: tesseract then says no baseline.
+    /// Whether the line does not run to the right; tesseract then reports no baseline.
     pub(crate) turned: bool,
-    /// The block that it belongs to.
+    /// Number of its block.
     pub(crate) block: u32,
     pub(crate) words: Vec<Word>,
 }
 
-/// A word.
+/// Word.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Word {
     pub(crate) text: String,
     pub(crate) bounds: Box4,
-    /// 0 to 100.
+    /// Confidence, 0 to 100.
     pub(crate) confidence: f32,
 }
 
-/// Reads the output.
+/// Parses the output.
 pub(crate) fn read(hocr: &str) -> Read {
     let mut read = Read::default();
     let mut block = 0;
@@ -58,7 +58,7 @@ pub(crate) fn read(hocr: &str) -> Read {
                     line.words.push(word);
                 }
             }
-            // Bold and italic type inside a word.
+            // An inner element, such as bold or italic type, continues the word.
             _ => {
                 if let Some(word) = &mut open {
                     word.text.push_str(&unescaped(text));
@@ -88,7 +88,7 @@ fn class(tag: &str) -> Option<&str> {
     rest.split('\'').next()
 }
 
-/// The numbers that follow a name.
+/// Returns the numbers that follow a name.
 fn numbers<const N: usize>(tag: &str, name: &str) -> Option<[f32; N]> {
     let rest = &tag[tag.find(&format!("{name} "))? + name.len() + 1..];
     let mut out = [0.0; N];

@@ -1,10 +1,10 @@
-//! The languages whose data is installed.
+//! Installed language data of tesseract.
 
 use std::path::{Path, PathBuf};
 
 use crate::Error;
 
-/// Where distributions put the data.
+/// Folders where distributions install the data.
 const FOLDERS: [&str; 6] = [
     "/usr/share/tesseract-ocr/5/tessdata",
     "/usr/share/tesseract-ocr/4.00/tessdata",
@@ -13,12 +13,12 @@ const FOLDERS: [&str; 6] = [
     "/usr/local/share/tessdata",
     "/opt/homebrew/share/tessdata",
 ];
-/// Data that is no language: orientation, and formulas.
+/// Data files that are not languages: orientation, and formulas.
 const OTHERS: [&str; 2] = ["osd", "equ"];
-/// Languages that are tried.
+/// Maximum number of languages.
 const MAX_LANGUAGES: usize = 16;
 
-/// The languages that pages are recognised in, the first of them most likely.
+/// Languages of recognition, the most likely first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Languages {
     folder: PathBuf,
@@ -26,8 +26,8 @@ pub struct Languages {
 }
 
 impl Languages {
-    /// Looks for data in a folder, or else where distributions put it. Of `wanted` (`eng`, `deu`, `chi_sim`) those are taken
-    /// that are installed, in that order; if it is empty, all that are installed, English first.
+    /// Finds language data in a folder, or else where distributions install it. Takes those of `wanted` (`eng`, `deu`,
+    /// `chi_sim`) that are installed, in that order; if `wanted` is empty, all that are installed, English first.
     ///
     /// # Errors
     ///
@@ -52,20 +52,20 @@ impl Languages {
         Ok(Self { folder: folder.to_owned(), names })
     }
 
-    /// The folder that holds the data; whoever is fenced in must be allowed to read it.
+    /// Returns the folder of the data, which must be readable in a sandbox.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Their names, as tesseract has them.
+    /// Returns the names of the languages, as tesseract uses them.
     #[must_use]
     pub fn names(&self) -> &[String] {
         &self.names
     }
 }
 
-/// The languages in a folder, English first.
+/// Returns the languages in a folder, English first.
 fn installed(folder: &Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let files = entries.filter_map(Result::ok).filter_map(|entry| entry.file_name().into_string().ok());

@@ -1,30 +1,30 @@
-//! Leaders: the rows of dots that lead from a title to the number of its page.
+//! Leaders: rows of dots that lead from a title to its page number.
 //!
-//! Tesseract reads them as all kinds of letters. So they are taken out of the picture before it is read, and put among the words
-//! as what they are.
+//! Tesseract reads them as random letters. So they are erased from the image before it is read, and inserted among the
+//! words as dots.
 
 use crate::grey::Grey;
 use crate::parts::Part;
 
-/// The largest dot, in inches.
+/// Maximum size of a dot, in inches.
 const MAX_DOT: f32 = 0.035;
-/// The widest step from dot to dot, in inches.
+/// Maximum distance between dots, in inches.
 const MAX_STEP: f32 = 0.2;
-/// Dots of a leader; three are an ellipsis.
+/// Minimum number of dots; three are an ellipsis.
 const MIN_DOTS: usize = 6;
-/// Steps of one leader differ by at most this share of it, or a pixel and a half.
+/// Tolerance of the distance between dots, as a share of it, but at least a pixel and a half.
 const EVEN: f32 = 0.3;
-/// Dots of one page that are looked at; with more they are a pattern.
+/// Maximum number of dots on a page; more of them are a pattern.
 const MAX_DOTS: usize = 60_000;
 
-/// A row of dots, in pixels.
+/// Row of dots, in pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Leader {
     pub(crate) dots: Vec<Part>,
 }
 
 impl Leader {
-    /// Left, top, right, bottom.
+    /// Returns left, top, right, bottom.
     pub(crate) fn bounds(&self) -> [f32; 4] {
         let start = [f32::INFINITY, f32::INFINITY, 0.0, 0.0];
         self.dots.iter().fold(start, |[x0, y0, x1, y1], dot| {
@@ -33,7 +33,7 @@ impl Leader {
     }
 }
 
-/// The leaders among the parts of a picture.
+/// Finds the leaders among the parts of an image.
 pub(crate) fn find(parts: &[Part], dpi: f32) -> Vec<Leader> {
     let most = (MAX_DOT * dpi).max(2.0) as u32;
     let is_dot = |part: &&Part| {
@@ -45,7 +45,7 @@ pub(crate) fn find(parts: &[Part], dpi: f32) -> Vec<Leader> {
         return Vec::new();
     }
     dots.sort_by_key(|dot| (dot.x0, dot.y1));
-    // Rows that are still open, by the height of their last dot.
+    // Rows that may still grow. The dots come from left to right, so a row ends when the next dot is out of its reach.
     let mut open: Vec<Vec<Part>> = Vec::new();
     let mut found = Vec::new();
     for dot in dots {
@@ -75,7 +75,7 @@ fn goes_on(row: &[Part], dot: &Part) -> bool {
     level && dot.x0 > last.x1 && (step - usual).abs() <= (EVEN * usual).max(1.6)
 }
 
-/// Paints over the dots of leaders.
+/// Erases the dots of leaders.
 pub(crate) fn erase(picture: &mut Grey, leaders: &[Leader]) {
     for dot in leaders.iter().flat_map(|leader| &leader.dots) {
         picture.whiten([dot.x0.saturating_sub(1), dot.y0.saturating_sub(1), dot.x1 + 1, dot.y1 + 1]);

@@ -1,20 +1,20 @@
-//! How large and how thick letters are.
+//! Size and stroke thickness of letters.
 
 use crate::grey::Grey;
 use crate::hocr::{Box4, Line, Word};
 
-/// Height of capitals, figures and letters such as `b` above their line, as a share of the em; of common fonts 0.66 to 0.73.
+/// Height of capitals, digits and ascenders above the baseline, as a share of the em; 0.66 to 0.73 in common fonts.
 const TALL: f32 = 0.7;
-/// Height of ideographs.
+/// Height of ideographs, as a share of the em.
 const IDEOGRAPH: f32 = 0.92;
-/// From the lowest to the highest letters of a line.
+/// Height from the lowest to the highest letters of a line, as a share of the em.
 const FULL: f32 = 0.93;
-/// Changes of shade that are noise, as a share of that from paper to ink.
+/// Changes of shade below this share of the contrast are noise.
 const NOISE: f32 = 0.12;
-/// Pixels of a word that are looked at.
+/// Maximum number of pixels of a word that is measured.
 const MAX_LOOKED: usize = 400_000;
 
-/// The height of the em of a line, in pixels.
+/// Returns the em height of a line, in pixels: the median of its words.
 pub(crate) fn size(line: &Line) -> f32 {
     let mut sizes: Vec<f32> = line.words.iter().filter_map(|word| word_size(line, word)).collect();
     sizes.sort_by(f32::total_cmp);
@@ -24,7 +24,7 @@ pub(crate) fn size(line: &Line) -> f32 {
     }
 }
 
-/// The height at which the words of a line stand, at a place of it.
+/// Returns the y position of the baseline at a given x.
 pub(crate) fn baseline(line: &Line, x: f32) -> f32 {
     let (slope, offset) = line.baseline;
     line.bounds[3] + offset + slope * (x - line.bounds[0])
@@ -37,7 +37,7 @@ fn word_size(line: &Line, word: &Word) -> Option<f32> {
         return Some((y1 - y0) / IDEOGRAPH).filter(|size| *size > 2.0);
     }
     let tall = |letter: char| letter.is_uppercase() || letter.is_ascii_digit() || "bdfhkl".contains(letter);
-    // Accents and brackets stand higher.
+    // Accented capitals and brackets rise above the cap height.
     let higher = |letter: char| "()[]{}|/\\$".contains(letter) || (letter.is_uppercase() && !letter.is_ascii());
     let tells = word.text.chars().any(tall) && !word.text.chars().any(higher);
     (tells && above > 2.0).then_some(above / TALL)
@@ -47,7 +47,8 @@ fn is_ideograph(letter: char) -> bool {
     matches!(letter, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}')
 }
 
-/// How thick the strokes in a box are, in pixels: the mean length of what is dark along its rows. 0 if nothing is.
+/// Returns the stroke thickness in a box, in pixels: the mean length of the dark runs along its rows. 0 if there are
+/// none.
 pub(crate) fn thickness(picture: &Grey, bounds: Box4) -> f32 {
     let clamp = |value: f32, most: usize| (value.max(0.0) as usize).min(most);
     let (x0, x1) = (clamp(bounds[0], picture.width()), clamp(bounds[2], picture.width()));
@@ -73,10 +74,11 @@ pub(crate) fn thickness(picture: &Grey, bounds: Box4) -> f32 {
         }
         edges += last;
     }
+    // Each dark run has two edges, so `edges / 2` is the number of runs.
     if edges > 0.0 { 2.0 * area / edges } else { 0.0 }
 }
 
-/// The shades of ink and paper in a box: the darkest twentieth and the middle of the lighter half.
+/// Returns the shades of ink and paper in a box: the 5th and the 80th percentile.
 fn shades(picture: &Grey, (x0, x1): (usize, usize), (y0, y1): (usize, usize)) -> (f32, f32) {
     let mut counts = [0_usize; 256];
     for y in y0..y1 {
@@ -122,7 +124,7 @@ mod tests {
             ..Line::default()
         };
         assert_eq!(size(&line(vec![word("ace", 20.0, 34.0), word("Hand", 13.0, 34.0)])), 30.0);
-        // No tall letter: what tesseract says of the line.
+        // Without a tall letter, the line height from tesseract is used.
         assert!((size(&line(vec![word("ace", 20.0, 34.0)])) - 30.1).abs() < 0.1);
     }
 }

@@ -1,4 +1,4 @@
-//! Pictures of pages in, words with their places out: optical character recognition on tesseract.
+//! Optical character recognition (OCR) with tesseract, from images of pages to words with positions.
 //!
 //! ```no_run
 //! use ocr::{Engine, Languages, Renderer};
@@ -15,12 +15,12 @@
 //! # }
 //! ```
 //!
-//! [`Renderer`] draws the pages of a PDF, [`Pictures`] decodes pictures, and [`Engine`] reads what they show. It first puts the
-//! picture upright (`skew`, quarters by what can be read at all), and besides the words (`hocr`) it measures what tells a
-//! layout what they are: the size and weight of letters (`letters`), straight lines and shaded boxes (`rules`, `shades`).
+//! [`Renderer`] draws the pages of a PDF, [`Pictures`] decodes images, and [`Engine`] recognises their text. It first
+//! turns the image upright (`skew`, and quarter turns by trial). Besides the words (`hocr`) it measures what the layout
+//! analysis needs: size and weight of letters (`letters`), rules and shaded boxes (`rules`, `shades`).
 //!
-//! Tesseract looks at OMP_THREAD_LIMIT in the environment: it must be 1 where several of these run at the same time, or all are
-//! many times slower.
+//! Tesseract reads OMP_THREAD_LIMIT from the environment: it must be 1 where several instances run at the same time,
+//! otherwise all are many times slower.
 
 mod engine;
 mod error;

@@ -1,4 +1,4 @@
-//! A page: put upright, read, and measured.
+//! Recognition of one page: turned upright, read, and measured.
 
 use tesseract::PageSegMode;
 
@@ -6,26 +6,26 @@ use crate::hocr::{self, Box4, Line, Read};
 use crate::leaders::{self, Leader};
 use crate::{Engine, Error, Frame, Grey, letters, parts, rules, shades, skew};
 
-/// Pixels of a picture that is read: a letter page at 300 dpi has 8.4 million.
+/// Maximum number of pixels of the image that is read; a letter page at 300 dpi has 8.4 million.
 const MAX_READ: f32 = 9_000_000.0;
-/// How high most letters are, in pixels, when a picture is neither too fine nor too coarse: those without a tail or a stroke
-/// above.
+/// Ideal height of lower-case letters without ascender or descender, in pixels, for recognition.
 const LETTER: f32 = 14.0;
-/// Letters that are lower are made larger, so many times at most.
+/// Letters below this height, in pixels, are enlarged.
 const LOW_LETTER: f32 = 9.0;
+/// Maximum factor of enlargement.
 const MAX_LARGER: f32 = 2.0;
-/// Dots per inch below which nothing is made coarser.
+/// Resolution in dots per inch below which no image is reduced.
 const COARSE_DPI: f32 = 200.0;
-/// Angles that are put right, in radians: a tenth of a degree is a third of a line of text across a page.
+/// Smallest skew angle that is corrected, in radians: a tenth of a degree is a third of a line of text across a page.
 const MIN_ANGLE: f32 = 0.0015;
-/// Mean confidence, 0 to 100, below which a page may lie on its side or be written in another language.
+/// Mean confidence, 0 to 100, below which other orientations and languages are tried.
 const DOUBTFUL: f32 = 68.0;
-/// How much surer another language must be.
+/// Minimum gain of confidence for another language.
 const SURER: f32 = 6.0;
-/// Words that are no more sure than this are specks and edges of pictures.
+/// Words below this confidence are specks and edges of pictures.
 const MIN_CONFIDENCE: f32 = 8.0;
 
-/// A box, in points from the top left corner of the upright page.
+/// Box, in points from the top left corner of the upright page.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Area {
     /// Left edge.
@@ -38,43 +38,43 @@ pub struct Area {
     pub y1: f32,
 }
 
-/// What a page shows.
+/// Recognised page.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Page {
     /// Width of the upright page, in points.
     pub width: f32,
     /// Height of the upright page, in points.
     pub height: f32,
-    /// Quarters by which the picture was turned clockwise to be upright.
+    /// Quarter turns by which the image was rotated clockwise to be upright.
     pub turned: u8,
-    /// Its words in the order in which they are read.
+    /// Words in reading order.
     pub words: Vec<Word>,
     /// Straight lines along the axes.
     pub rules: Vec<Area>,
-    /// Boxes that are a little darker than the paper.
+    /// Boxes that are slightly darker than the paper.
     pub shades: Vec<Area>,
     /// Pictures.
     pub pictures: Vec<Area>,
 }
 
-/// A word.
+/// Recognised word.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Word {
-    /// Its text.
+    /// Text.
     pub text: String,
-    /// The box around its ink.
+    /// Bounding box.
     pub area: Area,
-    /// The height at which it stands, in points.
+    /// Baseline, in points.
     pub baseline: f32,
     /// Height of the em, in points.
     pub size: f32,
-    /// How thick its strokes are, as a share of the em; 0 if that is not known.
+    /// Stroke thickness as a share of the em; 0 if unknown.
     pub weight: f32,
-    /// How sure its characters are, 0 to 1.
+    /// Confidence of its characters, 0 to 1.
     pub confidence: f32,
-    /// Its line, counted through the page.
+    /// Number of its line within the page.
     pub line: u32,
-    /// Its block, counted through the page.
+    /// Number of its block within the page.
     pub block: u32,
 }
 
@@ -83,6 +83,7 @@ pub(crate) fn recognise(engine: &mut Engine, frame: &Frame) -> Result<Page, Erro
     let sheet = Sheet::of(frame);
     let mut upright = sheet.upright(0);
     let mut read = upright.read(engine, engine.current())?;
+    // A page with low confidence is tried in all orientations; otherwise the reported line directions decide.
     let turned = match sideways(&read) {
         _ if mean(&read) < DOUBTFUL => best_turn(engine, &upright)?,
         Some(turned) => turned,
@@ -101,7 +102,7 @@ pub(crate) fn recognise(engine: &mut Engine, frame: &Frame) -> Result<Page, Erro
     Ok(upright.page(&read))
 }
 
-/// The picture as it is read.
+/// Image at the resolution for recognition.
 struct Sheet {
     picture: Grey,
     dpi: f32,
@@ -117,7 +118,7 @@ impl Sheet {
         }
     }
 
-    /// The sheet turned clockwise by quarters, and then level.
+    /// Returns the sheet rotated clockwise by quarter turns, then levelled.
     fn upright(&self, turned: u8) -> Upright {
         let picture = self.picture.turned(turned);
         let threshold = picture.threshold();
@@ -129,7 +130,7 @@ impl Sheet {
     }
 }
 
-/// How much larger or smaller a picture is read best: what is finer than needed only costs time.
+/// Returns the best scale factor for recognition: more resolution than needed only costs time.
 fn factor(frame: &Frame) -> f32 {
     let pixels = (frame.grey.width() * frame.grey.height()) as f32;
     let most = (MAX_READ / pixels).sqrt();
@@ -141,7 +142,7 @@ fn factor(frame: &Frame) -> f32 {
     wanted.min(most)
 }
 
-/// The height of most letters, in pixels.
+/// Returns the median height of letters, in pixels.
 fn letter_height(picture: &Grey) -> Option<f32> {
     let parts = parts::parts(picture, picture.threshold());
     let mut heights: Vec<u32> =
@@ -150,7 +151,7 @@ fn letter_height(picture: &Grey) -> Option<f32> {
     heights.get(heights.len() / 2).filter(|_| heights.len() >= 60).map(|height| *height as f32)
 }
 
-/// A picture that is upright, if it was turned rightly.
+/// Levelled image, upright if the quarter turns were right.
 struct Upright {
     picture: Grey,
     dpi: f32,
@@ -215,7 +216,7 @@ impl Upright {
         words
     }
 
-    /// A line that does not run to the right, as one word.
+    /// Returns a line that does not run to the right, as one word.
     fn turned_line(&self, number: u32, line: &Line) -> Word {
         let texts: Vec<&str> = line.words.iter().map(|word| word.text.as_str()).collect();
         let sum: f32 = line.words.iter().map(|word| word.confidence).sum();
@@ -232,7 +233,7 @@ impl Upright {
         }
     }
 
-    /// A leader as a word, of the size of the line that it stands in; what stands in none is a line of a drawing.
+    /// Returns a leader as a word with the size of its line. A row of dots outside of any line is part of a drawing.
     fn leader(&self, number: u32, leader: &Leader, lines: &[Line]) -> Option<Word> {
         let bounds = leader.bounds();
         let middle = f32::midpoint(bounds[0], bounds[2]);
@@ -253,14 +254,14 @@ impl Upright {
     }
 }
 
-/// A line that is drawn, read as a letter.
+/// Whether the word is a drawn line that was read as a letter.
 fn is_rule(word: &hocr::Word, rules: &[Box4]) -> bool {
     let [x0, y0, x1, y1] = word.bounds;
     let crossed = |rule: &Box4| rule[0] < x1 && x0 < rule[2] && rule[1] < y1 && y0 < rule[3];
     word.text.chars().all(|letter| "|¦_—–-=~[]".contains(letter)) && rules.iter().any(crossed)
 }
 
-/// How sure the letters are on average, 0 to 100; 100 where there are none.
+/// Returns the mean confidence per letter, 0 to 100; 100 if there are no letters.
 fn mean(read: &Read) -> f32 {
     let words = || read.lines.iter().flat_map(|line| &line.words);
     let letters: usize = words().map(|word| word.text.chars().count()).sum();
@@ -268,7 +269,7 @@ fn mean(read: &Read) -> f32 {
     if letters == 0 { 100.0 } else { sum / letters as f32 }
 }
 
-/// The quarters by which a page has to be turned most of whose letters are in lines that run up or down.
+/// Returns the quarter turns for a page whose letters are mostly in lines that run up or down.
 fn sideways(read: &Read) -> Option<u8> {
     let letters = |line: &Line| line.words.iter().map(|word| word.text.chars().count()).sum::<usize>();
     let (turned, level): (Vec<&Line>, Vec<&Line>) = read.lines.iter().partition(|line| line.turned);
@@ -280,11 +281,11 @@ fn sideways(read: &Read) -> Option<u8> {
         [first, .., last] => (last.bounds[1] - first.bounds[1]).signum() as i32,
         _ => 0,
     };
-    // What runs down is turned back by a quarter.
+    // Text that runs down is turned back by three quarters clockwise.
     Some(if turned.iter().map(|line| down(line)).sum::<i32>() >= 0 { 3 } else { 1 })
 }
 
-/// Letters that are sure.
+/// Counts the letters and digits in confident words.
 fn sure_letters(read: &Read) -> usize {
     let words = read.lines.iter().filter(|line| !line.turned).flat_map(|line| &line.words);
     words
@@ -293,13 +294,14 @@ fn sure_letters(read: &Read) -> usize {
         .sum()
 }
 
-/// The quarters by which a part of the page has to be turned for the most letters to be sure.
+/// Returns the quarter turns at which a part of the page has the most confident letters.
 fn best_turn(engine: &mut Engine, upright: &Upright) -> Result<u8, Error> {
     let Some(part) = densest(&upright.picture, upright.threshold) else { return Ok(0) };
     let mut best = (0, 0);
     for turned in [0, 1, 3, 2] {
         let read = engine.read(engine.current(), &part.turned(turned), upright.dpi, PageSegMode::PsmAuto)?;
         let letters = sure_letters(&read);
+        // Another orientation needs half as many letters again, so that noise does not turn the page.
         if letters > best.1 * 3 / 2 + 3 {
             best = (turned, letters);
         }
@@ -307,7 +309,7 @@ fn best_turn(engine: &mut Engine, upright: &Upright) -> Result<u8, Error> {
     Ok(best.0)
 }
 
-/// The quarter of a picture with the most ink.
+/// Returns the part of the image with the most ink, among nine that are half as wide and high.
 fn densest(picture: &Grey, threshold: u8) -> Option<Grey> {
     let (width, height) = (picture.width() as u32, picture.height() as u32);
     let ink = |place: &[u32; 4]| -> usize {
@@ -325,7 +327,7 @@ fn densest(picture: &Grey, threshold: u8) -> Option<Grey> {
     picture.cut(places.max_by_key(ink)?)
 }
 
-/// Another language in which some lines of the page are much surer.
+/// Returns another language in which some lines of the page have much more confidence.
 fn best_language(engine: &mut Engine, upright: &Upright, read: &Read) -> Result<Option<usize>, Error> {
     let current = engine.current();
     let Some(part) = sample(upright, read).filter(|_| engine.count() > 1) else { return Ok(None) };
@@ -342,7 +344,7 @@ fn best_language(engine: &mut Engine, upright: &Upright, read: &Read) -> Result<
     Ok(best.0)
 }
 
-/// The lines in the middle of a page.
+/// Returns the lines in the middle of a page.
 fn sample(upright: &Upright, read: &Read) -> Option<Grey> {
     let middle = read.lines.get(read.lines.len() / 2)?.bounds;
     let reach = 0.6 * upright.dpi;

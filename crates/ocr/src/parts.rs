@@ -1,18 +1,18 @@
-//! Connected ink: letters, dots, specks.
+//! Connected components of ink: letters, dots, specks.
 
 use crate::grey::Grey;
 
-/// Runs of ink of one picture; with more it is no page of text.
+/// Maximum number of runs of ink in an image; with more it is not a page of text.
 const MAX_RUNS: usize = 3_000_000;
 
-/// Ink that hangs together, and the box around it; the right and lower edges are outside.
+/// Connected component and its bounding box; the right and lower edges are exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) x0: u32,
     pub(crate) y0: u32,
     pub(crate) x1: u32,
     pub(crate) y1: u32,
-    /// Dark pixels.
+    /// Number of dark pixels.
     pub(crate) area: u32,
 }
 
@@ -26,15 +26,16 @@ impl Part {
     }
 }
 
-/// A run of ink in one row.
+/// Run of ink in one row.
 struct Run {
     from: u32,
     to: u32,
-    /// The part that it belongs to, by way of [`root`].
+    /// Index of its component, to be resolved by [`root`].
     part: u32,
 }
 
-/// The parts of a picture, or none if there are too many.
+/// Returns the components of an image, or none if there are too many runs.
+// Connected-component labelling in one pass over the runs of each row, with a union-find structure in `parents`.
 pub(crate) fn parts(picture: &Grey, threshold: u8) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let mut parents: Vec<u32> = Vec::new();
@@ -46,6 +47,7 @@ pub(crate) fn parts(picture: &Grey, threshold: u8) -> Vec<Part> {
         if count > MAX_RUNS {
             return Vec::new();
         }
+        // `first` skips the runs above that end left of this one, so both rows are walked once.
         let mut first = 0;
         for run in &mut here {
             while above.get(first).is_some_and(|other| other.to < run.from) {
@@ -98,13 +100,14 @@ fn runs(row: &[u8], threshold: u8, out: &mut Vec<Run>) {
 fn root(parents: &mut [u32], place: u32) -> u32 {
     let mut root = place;
     while parents[root as usize] != root {
+        // Path halving.
         parents[root as usize] = parents[parents[root as usize] as usize];
         root = parents[root as usize];
     }
     root
 }
 
-/// Makes two parts one, and says which.
+/// Merges two components and returns the one that is kept.
 fn join(parents: &mut [u32], parts: &mut [Part], a: u32, b: u32) -> u32 {
     if a == b {
         return a;

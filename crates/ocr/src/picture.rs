@@ -1,4 +1,4 @@
-//! Pictures, decoded.
+//! Decoding of image files.
 
 use std::io::Cursor;
 
@@ -8,21 +8,21 @@ use crate::grey::{is_allowed, luminance, of_inks, of_rgb};
 use crate::tiff_pages::Tiff;
 use crate::{Error, Grey, MAX_EDGE};
 
-/// Dots per inch of a picture that does not say.
+/// Assumed resolution of an image that does not declare one, in dots per inch.
 pub(crate) const USUAL_DPI: f32 = 200.0;
-/// Bytes that a decoder may use besides the file.
+/// Memory limit of a decoder in bytes, besides the file.
 const MAX_DECODED: u64 = 256 << 20;
 
-/// A picture and how fine it is.
+/// Decoded image and its resolution.
 #[derive(Debug, Clone)]
 pub struct Frame {
-    /// The picture.
+    /// Image.
     pub grey: Grey,
-    /// Its pixels per inch.
+    /// Pixels per inch.
     pub dpi: f32,
 }
 
-/// A file of one picture or, of TIFF, several.
+/// Image file; TIFF files may contain several images.
 pub struct Pictures<'a> {
     bytes: &'a [u8],
     format: Format,
@@ -37,24 +37,24 @@ enum Format {
 }
 
 impl<'a> Pictures<'a> {
-    /// Looks what the file holds: PNG, JPEG, JPEG 2000, TIFF, GIF (its first frame), BMP or WebP.
+    /// Detects the format: PNG, JPEG, JPEG 2000, TIFF, GIF (its first frame), BMP or WebP.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for AVIF and HEIC, [`Error::Broken`] if it is no picture.
+    /// [`Error::Unsupported`] for AVIF and HEIC, [`Error::Broken`] for other files.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Error> {
         let format = format(bytes)?;
         let count = if format == Format::Tiff { Tiff::open(bytes)?.count() } else { 1 };
         Ok(Self { bytes, format, count })
     }
 
-    /// How many pictures it holds.
+    /// Returns the number of images.
     #[must_use]
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// Decodes one, counted from 1.
+    /// Decodes one image, counted from 1.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ fn format(bytes: &[u8]) -> Result<Format, Error> {
         Ok(
             format @ (ImageFormat::Png | ImageFormat::Jpeg | ImageFormat::Gif | ImageFormat::Bmp | ImageFormat::WebP),
         ) => Ok(Format::Other(format)),
-        _ => Err(Error::Broken("it is not a picture".to_owned())),
+        _ => Err(Error::Broken("the file is not a supported image".to_owned())),
     }
 }
 
@@ -130,7 +130,7 @@ fn shades(picture: DynamicImage) -> Result<Grey, Error> {
     Grey::new(width, height, pixels).ok_or(Error::TooLarge)
 }
 
-/// How light a colour is where white paper shows through it.
+/// Returns the luminance of a colour on white paper.
 pub(crate) fn on_paper(red: u8, green: u8, blue: u8, alpha: u8) -> u8 {
     let (shade, alpha) = (u32::from(luminance(red, green, blue)), u32::from(alpha));
     ((shade * alpha + 255 * (255 - alpha)) / 255) as u8
@@ -149,7 +149,7 @@ fn jpeg2000(bytes: &[u8]) -> Result<Grey, Error> {
     let mut context = DecoderContext::default();
     let samples = image.decode(&mut context).map_err(broken)?.data_u8();
     if channels == 0 || samples.len() != channels * width as usize * height as usize {
-        return Err(Error::Broken("its channels are not equally large".to_owned()));
+        return Err(Error::Broken("its channels differ in size".to_owned()));
     }
     let pixels = samples.chunks_exact(channels).map(|pixel| {
         let alpha = if channels > colours { pixel[colours] } else { 255 };

@@ -1,6 +1,6 @@
-//! The pages of a PDF as pictures.
+//! Rendering of PDF pages.
 //!
-//! A page that is nothing but one picture, as those of scans are, is not drawn: its picture is taken as it was scanned.
+//! A page that consists of a single image, as in scans, is not rendered: the scanned image is used directly.
 
 use hayro::hayro_interpret::font::GlyphRun;
 use hayro::hayro_interpret::util::TransformExt;
@@ -18,16 +18,16 @@ use crate::grey::{is_allowed, luminance, of_rgb};
 use crate::picture::Frame;
 use crate::{Error, Grey, MAX_PIXELS};
 
-/// How finely pages are drawn, in dots per inch.
+/// Resolution at which pages are rendered, in dots per inch.
 const DPI: f32 = 200.0;
-/// The longest edge that can be drawn, in pixels.
+/// Maximum edge length that can be rendered, in pixels.
 const MAX_DRAWN_EDGE: f32 = 30_000.0;
-/// Pictures of scans are taken as they are between these, in dots per inch.
+/// Range of resolutions in which scanned images are used directly, in dots per inch.
 const SCANNED: std::ops::RangeInclusive<f32> = 90.0..=450.0;
-/// The share of a page that the picture of a scan covers at least.
+/// Minimum share of a page that the image of a scan covers.
 const WHOLE: f64 = 0.9;
 
-/// Draws the pages of one PDF.
+/// Renderer for the pages of one PDF.
 pub struct Renderer(Pdf);
 
 impl Renderer {
@@ -38,22 +38,23 @@ impl Renderer {
     /// [`Error::Broken`] if it cannot be read.
     pub fn new(bytes: Vec<u8>) -> Result<Self, Error> {
         Pdf::new(bytes).map(Self).map_err(|error| match error {
-            LoadPdfError::Decryption(_) => Error::Broken("it is encrypted".to_owned()),
-            LoadPdfError::Invalid => Error::Broken("it is not a PDF".to_owned()),
+            LoadPdfError::Decryption(_) => Error::Broken("the PDF is encrypted".to_owned()),
+            LoadPdfError::Invalid => Error::Broken("the file is not a PDF".to_owned()),
         })
     }
 
-    /// How many pages it has.
+    /// Returns the number of pages.
     #[must_use]
     pub fn pages(&self) -> u32 {
         u32::try_from(self.0.pages().len()).unwrap_or(u32::MAX)
     }
 
-    /// Draws a page, counted from 1, at 200 dpi; a large page less finely, a scanned page as it was scanned.
+    /// Renders a page, counted from 1, at 200 dpi; a large page at a lower resolution, a scanned page as it was
+    /// scanned.
     ///
     /// # Errors
     ///
-    /// [`Error::NoPage`], or [`Error::TooLarge`] if even a coarse picture would have too many pixels.
+    /// [`Error::NoPage`], or [`Error::TooLarge`] if even a low resolution has too many pixels.
     pub fn render(&self, number: u32) -> Result<Frame, Error> {
         let place = (number as usize).checked_sub(1).ok_or(Error::NoPage(number))?;
         let page = self.0.pages().get(place).ok_or(Error::NoPage(number))?;
@@ -79,7 +80,7 @@ fn drawn(page: &Page<'_>) -> Result<Frame, Error> {
     Ok(Frame { grey, dpi: scale * 72.0 })
 }
 
-/// The picture that is all of a page, turned as the page is.
+/// Returns the image that fills a page, rotated as the page is.
 fn scanned(pdf: &Pdf, page: &Page<'_>) -> Option<Frame> {
     let (width, height) = page.render_dimensions();
     let sheet = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
@@ -94,16 +95,16 @@ fn scanned(pdf: &Pdf, page: &Page<'_>) -> Option<Frame> {
     }
 }
 
-/// What a page is made of.
+/// Content of a page.
 enum Scan {
     None,
-    /// One picture that covers it.
+    /// One image that covers the page.
     One(Frame),
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
-/// Looks for the picture of a scan.
+/// Device that looks for the image of a scan.
 struct Finder {
     sheet: Rect,
     scan: Scan,
@@ -126,7 +127,7 @@ impl Finder {
         if covered.area() < WHOLE * self.sheet.area() || !SCANNED.contains(&dpi) {
             return None;
         }
-        // What does not fill the page as it is would have to be cut or moved.
+        // An image that is cropped or shifted on the page must be rendered.
         let even = |a: f64, b: f64| (a - b).abs() < 0.02 * b;
         let around = transform.transform_rect_bbox(size);
         if !even(around.width(), self.sheet.width()) || !even(around.height(), self.sheet.height()) {
@@ -141,7 +142,8 @@ impl Finder {
     }
 }
 
-/// The quarters by which a map turns clockwise; none if it does anything else but scale and move.
+/// Returns the clockwise quarter turns of a transform; `None` if it does anything except scale, turn by quarters and
+/// move.
 fn quarters(transform: &Affine) -> Option<u8> {
     let [a, b, c, d, ..] = transform.as_coeffs();
     let size = a.abs().max(b.abs());

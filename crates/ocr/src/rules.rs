@@ -1,22 +1,22 @@
-//! Straight lines along the axes: long thin runs of ink.
+//! Rules: straight horizontal and vertical lines, found as long thin runs of ink.
 
 use crate::grey::Grey;
 use crate::hocr::Box4;
 
-/// The shortest line, in inches: longer than a stroke of letters.
+/// Minimum length of a line, in inches; longer than the strokes of letters.
 const MIN_LENGTH: f32 = 0.3;
-/// The thickest line, in inches.
+/// Maximum thickness of a line, in inches.
 const MAX_THICK: f32 = 0.03;
-/// Gaps inside a run, in pixels: scanners lose some.
+/// Maximum gap inside a run, in pixels: scanners lose some.
 const MAX_GAP: usize = 2;
-/// How far the pieces of one line may lie apart, in pixels, when it goes on one row higher or lower.
+/// Maximum distance between the pieces of one line, in pixels, where it continues one row higher or lower.
 const MAX_BREAK: i64 = 12;
-/// Pixels from one place of a run that is looked at to the next.
+/// Distance between the sampled positions of a run, in pixels.
 const SAMPLE: usize = 5;
-/// Runs of one direction; with more the page is a picture.
+/// Maximum number of runs in one direction; with more the page is a picture.
 const MAX_RUNS: usize = 60_000;
 
-/// The lines across and down a picture, in pixels.
+/// Returns the horizontal and vertical lines of an image, in pixels.
 pub(crate) fn find(picture: &Grey, threshold: u8, dpi: f32) -> Vec<Box4> {
     let least = (MIN_LENGTH * dpi) as usize;
     let thick = (MAX_THICK * dpi).max(3.0) as i64;
@@ -34,7 +34,7 @@ pub(crate) fn find(picture: &Grey, threshold: u8, dpi: f32) -> Vec<Box4> {
     across.chain(down).map(|edges| edges.map(|edge| edge as f32)).collect()
 }
 
-/// A run of ink: the row or column that it is in, and where it begins and ends.
+/// Run of ink: its row or column, start and end.
 #[derive(Debug, Clone, Copy)]
 struct Run {
     at: i64,
@@ -43,7 +43,8 @@ struct Run {
 }
 
 impl Run {
-    /// Whether it is a line for most of its length, with paper on both sides, and not a row of letters or the edge of a block.
+    /// Whether the run is a line, thin and with paper on both sides, for at least 60 % of its length, rather than a row
+    /// of letters or the edge of a block.
     fn is_thin(&self, thick: i64, dark: impl Fn(i64, i64) -> bool) -> bool {
         let (mut thin, mut all) = (0, 0);
         for along in (self.from..self.to).step_by(SAMPLE) {
@@ -85,16 +86,16 @@ fn runs_down(picture: &Grey, threshold: u8, least: usize) -> Vec<Run> {
     out
 }
 
-/// A run that may still grow.
+/// Run that may still grow.
 #[derive(Debug, Clone, Copy, Default)]
 struct Growing {
     from: usize,
-    /// The end of its last ink; 0 while there is none.
+    /// End of its last ink; 0 while there is none.
     to: usize,
 }
 
 impl Growing {
-    /// Takes the next pixel, and gives a run that ended with it.
+    /// Takes the next pixel, and returns a run that ended before it.
     fn step(&mut self, dark: bool, place: usize, least: usize) -> Option<(i64, i64)> {
         if !dark {
             return (self.to > 0 && place > self.to + MAX_GAP).then(|| self.end(least)).flatten();
@@ -113,18 +114,18 @@ impl Growing {
     }
 }
 
-/// A line under construction: rows that follow each other.
+/// Line under construction: adjacent rows of ink.
 #[derive(Debug, Clone, Copy)]
 struct Line {
     top: i64,
     bottom: i64,
     from: i64,
     to: i64,
-    /// Ink in it.
+    /// Amount of ink.
     ink: i64,
 }
 
-/// Joins runs of rows that follow each other, and leaves out what is too thick.
+/// Joins the runs of adjacent rows to lines, and discards those that are too thick.
 fn lines(runs: Vec<Run>, thick: i64) -> Vec<Line> {
     if runs.len() > MAX_RUNS {
         return Vec::new();
@@ -157,7 +158,7 @@ fn lines(runs: Vec<Run>, thick: i64) -> Vec<Line> {
         open.push(joined);
     }
     done.append(&mut open);
-    // A long line may wander a little, but is not thicker for it.
+    // A slightly slanted line covers more rows with its length, but has no more ink per length.
     done.retain(|line| {
         let length = line.to - line.from;
         line.bottom + 1 - line.top <= thick + length / 200 && line.ink <= thick * length
@@ -179,7 +180,7 @@ mod tests {
             }
         };
         fill(50, 100, 400, 103);
-        // The same line goes on one row lower, after a gap.
+        // The line continues one row lower after a gap.
         fill(404, 101, 750, 104);
         fill(50, 100, 52, 500);
         fill(300, 200, 500, 300);

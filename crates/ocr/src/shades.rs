@@ -1,21 +1,21 @@
-//! Shaded boxes: areas that are a little darker than the paper, as rows of tables are.
+//! Shaded boxes: areas that are slightly darker than the paper, such as table rows.
 
 use crate::grey::Grey;
 use crate::hocr::Box4;
 
-/// The side of the cells that are looked at, in inches.
+/// Side of the sampled cells, in inches.
 const CELL: f32 = 0.04;
-/// How much darker than the paper a shaded box is, of 255, at least and at most.
+/// Minimum and maximum difference of a shaded box from the paper, of 255.
 const DARKER: std::ops::RangeInclusive<i32> = 7..=110;
-/// How much the cells of one box differ.
+/// Maximum difference of the cells of one box.
 const SAME: i32 = 6;
-/// The smallest box, in inches.
+/// Minimum size of a box, in inches.
 const MIN_WIDTH: f32 = 0.5;
 const MIN_HEIGHT: f32 = 0.1;
-/// The share of its bounds that a box covers.
+/// Minimum share of its bounds that a box covers.
 const FULL: f32 = 0.85;
 
-/// The shaded boxes of a picture, in pixels.
+/// Returns the shaded boxes of an image, in pixels.
 pub(crate) fn find(picture: &Grey, dpi: f32) -> Vec<Box4> {
     let side = ((CELL * dpi) as usize).max(2);
     let cells = Cells::of(picture, side);
@@ -37,7 +37,7 @@ pub(crate) fn find(picture: &Grey, dpi: f32) -> Vec<Box4> {
     out
 }
 
-/// The shade of the ground in each cell.
+/// Background shade of each cell.
 struct Cells {
     across: usize,
     shades: Vec<u8>,
@@ -54,7 +54,7 @@ impl Cells {
                 for y in row * side..(row + 1) * side {
                     values.extend_from_slice(&picture.row(y)[column * side..(column + 1) * side]);
                 }
-                // The lighter part: text does not darken the ground that it stands on.
+                // The upper quartile, as text does not darken the background that it stands on.
                 let place = values.len() * 3 / 4;
                 shades.push(*values.select_nth_unstable(place).1);
             }
@@ -62,7 +62,7 @@ impl Cells {
         Self { across, shades }
     }
 
-    /// The shade of most of the lighter cells.
+    /// Returns the most frequent shade of the lighter half, as the shade of the paper.
     fn paper(&self) -> Option<i32> {
         let mut counts = [0_usize; 256];
         self.shades.iter().for_each(|shade| counts[usize::from(*shade)] += 1);
@@ -70,7 +70,7 @@ impl Cells {
         (*most.1 > 0).then_some(most.0 as i32)
     }
 
-    /// The cells of one shade around a first one.
+    /// Returns the connected cells of similar shade around a cell.
     fn grow(&self, start: usize, seen: &mut [bool], shaded: impl Fn(usize) -> bool) -> Group {
         let shade = i32::from(self.shades[start]);
         let mut group = Group { left: usize::MAX, top: usize::MAX, right: 0, bottom: 0, count: 0 };
@@ -96,7 +96,7 @@ impl Cells {
     }
 }
 
-/// Cells of one shade.
+/// Group of connected cells.
 struct Group {
     left: usize,
     top: usize,

@@ -1,21 +1,21 @@
-//! How far the lines of a page are off the level.
+//! Detection of the skew of a page.
 //!
-//! Of all angles, the right one puts the ink of a line of text into the fewest rows: the sum of the squares of the ink in each row is
-//! then at its largest (Postl, "Detection of linear oblique structures and skew scan in digitized documents", 1986).
+//! At the right angle the ink of a line of text falls into the fewest rows, so the sum of the squares of the ink per
+//! row has its maximum (Postl, "Detection of linear oblique structures and skew scan in digitized documents", 1986).
 
 use crate::grey::Grey;
 
-/// The largest angle that is looked for, in degrees.
+/// Largest angle that is detected, in degrees.
 const MAX_DEGREES: f32 = 6.0;
-/// Steps of the first search and of the second, in degrees.
+/// Steps of the first and the second search, in degrees.
 const COARSE: f32 = 0.25;
 const FINE: f32 = 0.03;
-/// Dark pixels that are looked at.
+/// Maximum number of sampled dark pixels.
 const MAX_DARK: usize = 60_000;
-/// Pixels of the picture that one cell of the search covers, both ways.
+/// Side of a cell of the search, in pixels.
 const CELL: usize = 3;
 
-/// The angle by which lines descend to the right, in radians; 0 when nothing tells.
+/// Returns the angle by which lines descend to the right, in radians; 0 if it is unclear.
 pub(crate) fn angle(picture: &Grey, threshold: u8) -> f32 {
     let dark = dark_cells(picture, threshold);
     if dark.len() < 200 {
@@ -38,18 +38,18 @@ pub(crate) fn angle(picture: &Grey, threshold: u8) -> f32 {
     let level = score(0.0);
     let coarse = search(0.0, MAX_DEGREES, COARSE, &mut score);
     let (best, found) = search(coarse.0, COARSE, FINE, &mut score);
-    // Noise has a best angle too: the lines must be clearly better off than as they are.
+    // Noise has a maximum too, so the best angle must be clearly better than none.
     if found > 1.04 * level { best.to_radians() } else { 0.0 }
 }
 
-/// The best of the angles around one, and its score.
+/// Returns the best of the angles around one, and its score. Ties go to the smaller angle.
 fn search(around: f32, reach: f32, step: f32, score: &mut impl FnMut(f32) -> f64) -> (f32, f64) {
     let steps = (reach / step).round() as i32;
     let tried = (-steps..=steps).map(|place| around + place as f32 * step).map(|degrees| (degrees, score(degrees)));
     tried.max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.abs().total_cmp(&a.0.abs()))).unwrap_or((0.0, 0.0))
 }
 
-/// Cells at whose middle the lower side of ink is: the feet of letters stand on their line, and nothing counts twice.
+/// Returns positions at the lower edges of ink: the feet of letters stand on their line, and each stroke counts once.
 fn dark_cells(picture: &Grey, threshold: u8) -> Vec<(f32, f32)> {
     let mut out = Vec::new();
     for y in 1..picture.height() {
@@ -68,7 +68,7 @@ fn dark_cells(picture: &Grey, threshold: u8) -> Vec<(f32, f32)> {
 mod tests {
     use super::*;
 
-    /// Lines of dashes that descend by an angle.
+    /// Draws lines of dashes that descend by an angle.
     fn lines(degrees: f32) -> Grey {
         let (width, height) = (1200_usize, 1600_usize);
         let mut pixels = vec![255; width * height];

@@ -1,4 +1,4 @@
-//! TIFF, which may hold several pages.
+//! Decoding of TIFF files, which may contain several pages.
 
 use std::io::Cursor;
 
@@ -10,11 +10,11 @@ use crate::grey::{is_allowed, luminance, of_inks, of_rgb};
 use crate::picture::{Frame, USUAL_DPI, on_paper};
 use crate::{Error, Grey};
 
-/// Pages of one file that are counted.
+/// Maximum number of pages that are counted.
 const MAX_PAGES: u32 = 10_000;
-/// Bytes of one decoded page, and of what is needed for it.
+/// Memory limit of one decoded page, and of the decoder's buffers, in bytes.
 const MAX_DECODED: usize = 256 << 20;
-/// Resolutions that are believed, in dots per inch.
+/// Range of plausible resolutions, in dots per inch; others are replaced by the default.
 const LIKELY_DPI: std::ops::RangeInclusive<f32> = 60.0..=1300.0;
 
 /// A TIFF file.
@@ -29,7 +29,7 @@ impl<'a> Tiff<'a> {
         Decoder::new(Cursor::new(bytes)).map(|decoder| Self(decoder.with_limits(limits))).map_err(broken)
     }
 
-    /// How many pages it has.
+    /// Counts the pages.
     pub(crate) fn count(mut self) -> u32 {
         let mut count = 1;
         while count < MAX_PAGES && self.0.more_images() && self.0.next_image().is_ok() {
@@ -49,10 +49,10 @@ impl<'a> Tiff<'a> {
         let samples = match self.0.read_image().map_err(broken)? {
             DecodingResult::U8(samples) => samples,
             DecodingResult::U16(samples) => samples.into_iter().map(|sample| (sample >> 8) as u8).collect(),
-            _ => return Err(Error::Broken("its numbers are of a rare kind".to_owned())),
+            _ => return Err(Error::Broken("its sample format is not supported".to_owned())),
         };
         let pixels = self.shades(colours, width as usize, &samples)?;
-        let grey = Grey::new(width, height, pixels).ok_or_else(|| Error::Broken("it is cut off".to_owned()))?;
+        let grey = Grey::new(width, height, pixels).ok_or_else(|| Error::Broken("the file is truncated".to_owned()))?;
         Ok(Frame { grey, dpi: self.dpi() })
     }
 
@@ -77,7 +77,7 @@ impl<'a> Tiff<'a> {
                 };
                 unpacked(samples, width, bits).map(shade).collect()
             }
-            _ => return Err(Error::Broken("its colours are of a rare kind".to_owned())),
+            _ => return Err(Error::Broken("its colour type is not supported".to_owned())),
         };
         Ok(pixels)
     }
@@ -93,7 +93,7 @@ impl<'a> Tiff<'a> {
     }
 }
 
-/// The values of samples of fewer than eight bits; rows begin with a byte.
+/// Unpacks samples of fewer than eight bits; every row starts at a byte boundary.
 fn unpacked(samples: &[u8], width: usize, bits: u8) -> impl Iterator<Item = u8> {
     let bits = usize::from(bits);
     let row = (width * bits).div_ceil(8).max(1);

@@ -1,4 +1,4 @@
-//! A child that recognises nothing, as the server is one, for tests.
+//! A child process without text recognition, like the server itself, for tests.
 
 use std::process::ExitCode;
 

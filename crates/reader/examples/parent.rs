@@ -1,4 +1,4 @@
-//! A process that has a picture read which never ends, to be killed by a test: `parent PROGRAM`.
+//! A process that reads an image which never ends, to be killed by a test: `parent PROGRAM`.
 
 use std::io;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ async fn main() -> io::Result<()> {
     let program = std::env::args_os().nth(1).map(PathBuf::from);
     let settings = Settings { reader: program, children: 2, ..Settings::default() };
     let pool = Pool::new(settings).map_err(io::Error::other)?;
-    // One child counts the pages of a picture, which never ends; another waits for two that recognise pages.
+    // One child hangs while it counts the pages of an image; another waits for two that hang on its pages.
     let read = |orders: &'static str| {
         let options = Options::default();
         let kind = Kind::Image(ImageKind::Png);

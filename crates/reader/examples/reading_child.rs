@@ -1,5 +1,5 @@
-//! A child whose eyes do as the picture says, for tests: `3 2=crash` is a picture of three pages, the second of which makes it
-//! crash.
+//! A child process whose text recognition does what the image says, for tests: `3 2=crash` is an image of three pages,
+//! of which the second crashes the child.
 
 use std::fs::File;
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -49,7 +49,7 @@ impl Recognise for Orders<'_> {
         let order = self.0.split(' ').find_map(|order| order.strip_prefix(&mark));
         let words = match order {
             Some(order) => obey(order)?,
-            // The later pages are ready before the first ones.
+            // Later pages are ready before the first ones.
             None => {
                 std::thread::sleep(Duration::from_millis(40 / u64::from(number)));
                 format!("page{number}")
@@ -81,7 +81,7 @@ fn obey(order: &str) -> Result<String, RecogniseError> {
     }
 }
 
-/// What can be done that should not, beginning with what can.
+/// Tries what the sandbox must prevent, after one thing that works.
 fn try_everything() -> Vec<&'static str> {
     let listening = ["127.0.0.1:1", "127.0.0.1:22"];
     let tries: [(&str, bool); 8] = [
@@ -97,7 +97,7 @@ fn try_everything() -> Vec<&'static str> {
     tries.into_iter().filter(|(_, worked)| *worked).map(|(name, _)| name).collect()
 }
 
-/// A connection that is refused by the other side went out.
+/// Whether a connection left the sandbox; one refused by the other side did.
 fn is_let_out(address: &str) -> bool {
     let error = TcpStream::connect(address).err();
     error.is_none_or(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)

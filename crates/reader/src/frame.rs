@@ -1,7 +1,7 @@
-//! What a child and its parent say to each other, over the child's standard input and output.
+//! Protocol between a child and its parent, over the child's standard input and output.
 //!
-//! A frame is the length of its head and the length of its body, each in eight bytes, the lowest first; then the head, a message
-//! in JSON; then the body, which only those have that bring a file.
+//! A frame is the length of its head and the length of its body, each in eight bytes, little-endian; then the head, a
+//! message in JSON; then the body, a file, which only some messages have.
 
 use std::io;
 
@@ -13,56 +13,56 @@ use crate::job::{Answer, Failure, Options};
 
 /// Bytes before the head.
 pub(crate) const LENGTHS: usize = 16;
-/// Longest message of a child. Above all this bounds the text of one document.
+/// Longest message of a child, in bytes. In effect this limits the text of one document.
 pub(crate) const MAX_SAID: usize = 64 << 20;
 
-/// What a parent says.
+/// Message from the parent.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Told {
-    /// Read the document that is the body, after saying that it is open.
+    /// Read the document in the body, after reporting its pages.
     Read {
         kind: Kind,
         options: Options,
-        /// Pages can be asked for.
+        /// Whether pages may be sent for recognition.
         can_ocr: bool,
     },
-    /// Go on with it.
+    /// Continue with the document.
     Go,
-    /// Let it be.
+    /// Drop the document.
     Leave,
-    /// The page that was asked for.
+    /// Recognised page that the child asked for.
     Seen(Result<RecognisedPage, RecogniseError>),
-    /// Open the file that is the body, whose pages will be asked for.
+    /// Open the file in the body, whose pages will be requested.
     Look { kind: Kind },
-    /// Recognise this page of it.
+    /// Recognise this page of the file.
     Page(u32),
 }
 
-/// What a child says.
+/// Message from the child.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Said {
-    /// It is behind its fence.
+    /// The sandbox is active.
     Ready {
-        /// Walls that this system does not give.
+        /// Restrictions that this system does not support.
         missing: Vec<String>,
-        /// The languages that it recognises; none means that it recognises nothing.
+        /// Languages of text recognition; empty if it has none.
         languages: Vec<String>,
     },
-    /// The document is open, and so many pages of it will be read.
+    /// The document is open, and this many pages will be read.
     Opened { pages: u32 },
-    /// These pages will be asked for, in this order.
+    /// These pages will be requested, in this order.
     Expect(Vec<u32>),
-    /// This page has to be recognised.
+    /// This page must be recognised.
     Wants(u32),
-    /// The document is read.
+    /// The document has been read.
     Read(Box<Answer>),
-    /// The document cannot be read.
+    /// The document could not be read.
     Failed(Failure),
-    /// The page that was to be recognised.
+    /// Recognised page that the parent asked for.
     Seen(Result<RecognisedPage, RecogniseError>),
 }
 
-/// What stands before the body of a message.
+/// Returns lengths and head of a message, to be followed by the body.
 pub(crate) fn head(message: &impl Serialize, body: usize) -> io::Result<Vec<u8>> {
     let mut frame = vec![0; LENGTHS];
     serde_json::to_writer(&mut frame, message)?;
@@ -72,17 +72,17 @@ pub(crate) fn head(message: &impl Serialize, body: usize) -> io::Result<Vec<u8>>
     Ok(frame)
 }
 
-/// How long head and body are.
+/// Returns the lengths of head and body, checked against the limits.
 pub(crate) fn lengths(bytes: [u8; LENGTHS], max_head: usize, max_body: usize) -> io::Result<(usize, usize)> {
     let length = |at: usize, most: usize| {
         let bytes = bytes[at..at + 8].try_into().unwrap_or_default();
         let length = usize::try_from(u64::from_le_bytes(bytes)).ok().filter(|length| *length <= most);
-        length.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "a message is too long"))
+        length.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "the message is too long"))
     };
     Ok((length(0, max_head)?, length(8, max_body)?))
 }
 
-/// A message from its head.
+/// Parses a message from its head.
 pub(crate) fn message<T: DeserializeOwned>(head: &[u8]) -> io::Result<T> {
     serde_json::from_slice(head).map_err(Into::into)
 }

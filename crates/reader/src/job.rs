@@ -1,4 +1,4 @@
-//! What is asked for, and what comes back.
+//! Jobs and their answers.
 
 use base::Owner;
 use bytes::Bytes;
@@ -6,96 +6,96 @@ use documents::{Kind, Metadata};
 use serde::{Deserialize, Serialize};
 use wire::{PageBlocks, PageText, PdfMode};
 
-/// A document to read.
+/// Document to read.
 #[derive(Clone)]
 pub struct Job {
     /// The file.
     pub bytes: Bytes,
-    /// What it is, by [`documents::detect`].
+    /// Kind of the file, from [`documents::detect`].
     pub kind: Kind,
-    /// Whose turn it is: children are shared out fairly.
+    /// Owner of the job; children are shared fairly among owners.
     pub owner: Owner,
-    /// How it is read.
+    /// Options.
     pub options: Options,
 }
 
-/// How a document is read.
+/// Options of reading a document.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
-    /// Embedded text, recognised text or both. Pictures have only the latter, office files only the former.
+    /// Embedded text, recognised text or both. Images have only recognised text, office files only embedded text.
     pub mode: PdfMode,
-    /// Pages after this one are not read.
+    /// Number of the last page to read.
     pub max_pages: Option<u32>,
-    /// Marks the boundaries of pages in the markdown.
+    /// Whether page boundaries are marked in the markdown.
     pub page_markers: bool,
-    /// What is wanted besides the markdown.
+    /// Requested results besides the markdown.
     pub wants: Wants,
 }
 
-/// What is wanted besides the markdown.
+/// Requested results besides the markdown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wants {
-    /// The document as HTML.
+    /// Whether the document is wanted as HTML.
     pub html: bool,
-    /// The markdown of each page.
+    /// Whether the markdown of each page is wanted.
     pub pages: bool,
-    /// The layout of each page.
+    /// Whether the layout of each page is wanted.
     pub blocks: bool,
 }
 
-/// A document that was read.
+/// Result of reading a document.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Answer {
-    /// Its text.
+    /// Text as markdown.
     pub markdown: String,
-    /// The same as HTML, if wanted.
+    /// Text as HTML, if requested.
     pub html: Option<String>,
-    /// Addresses that it links to, each once.
+    /// Link targets, without duplicates.
     pub links: Vec<String>,
-    /// The markdown of each page, if wanted; office files have none.
+    /// Markdown of each page, if requested; none for office files.
     pub pages: Vec<PageText>,
-    /// The layout of each page, if wanted; office files have none.
+    /// Layout of each page, if requested; none for office files.
     pub blocks: Vec<PageBlocks>,
-    /// What it says about itself.
+    /// Metadata of the document.
     pub metadata: Metadata,
-    /// How many pages were read; 1 for what has no pages.
+    /// Number of pages read; 1 for files without pages.
     pub pages_read: u32,
-    /// What the caller should know, in sentences.
+    /// Warnings for the caller.
     pub warnings: Vec<String>,
-    /// Something is missing that more time or another server could have read.
+    /// Whether something is missing that more time or another server could have read.
     pub is_partial: bool,
 }
 
-/// Why a document was not read. `E` is why it could not be afforded.
+/// Reason why a document was not read. `E` is the reason why it was declined.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError<E> {
-    /// It cannot be afforded.
-    #[error("the document cannot be afforded")]
+    /// Declined by the `afford` callback.
+    #[error("the document was declined because of its number of pages")]
     Afford(E),
-    /// It is encrypted, and the empty password does not open it.
+    /// Encrypted with a password that is not empty.
     #[error("the document is encrypted; remove its password and try again")]
     Encrypted,
-    /// It is not what it seemed, or too damaged, or it made the child crash.
+    /// Wrong type, too damaged, or the cause of a crash of the child.
     #[error("{0}")]
     Broken(String),
-    /// Reading it takes more memory or work than a document may cost.
+    /// Over the limit of memory or work.
     #[error("{0}")]
     Limit(String),
-    /// There is no embedded text, and only that was asked for.
+    /// No embedded text, where OCR was not allowed.
     #[error("the document has no embedded text; use the mode `auto` or `ocr`")]
     OcrRequired,
-    /// Its text would have to be recognised, which this server cannot do.
+    /// OCR needed, which this server does not have.
     #[error("{0}")]
     OcrMissing(String),
-    /// The deadline has passed.
+    /// Deadline exceeded.
     #[error("the document was not read in time")]
     Timeout,
-    /// No child can be had. The reason says what to do.
+    /// No child available. The message says what to do.
     #[error("documents cannot be read now: {0}")]
     Unavailable(String),
 }
 
-/// Why a document was not read, as a child says it or as it ended.
+/// Reason why a document was not read, as reported by a child or concluded from its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Failure {
     Encrypted,

@@ -1,11 +1,11 @@
-//! Documents read in processes of their own: behind a fence, a bounded number of them, ended when nobody waits.
+//! Documents read in sandboxed child processes, from a bounded pool, killed when the caller goes away.
 //!
-//! A document may be made to use all memory, never to end, or to crash who reads it. So none is read in the process of the
-//! service: [`Pool`] hands it to a child, which has fenced itself in, holds one document at a time and is killed when its time
-//! is over or nobody waits any more. What is recognised from pictures is seen by further children, page by page, so that a page
+//! A malicious document may use up all memory, never end, or crash its reader. So no document is read in the process of
+//! the service: [`Pool`] passes it to a child process, which has sandboxed itself, reads one document at a time, and is
+//! killed when its time is over or the caller has gone away. OCR runs in further children, page by page, so that a page
 //! that hangs costs only itself.
 //!
-//! The child is `quarry-reader`, which can recognise text, or else the program itself, started again: see [`is_child`].
+//! The child is `quarry-reader`, which has OCR, or else the program itself, started again: see [`is_child`].
 
 mod child;
 mod frame;

@@ -1,5 +1,4 @@
-//! The pages of one document that are recognised: by several children, in whatever order, and handed over in the order in which
-//! they are asked for.
+//! OCR of the pages of one document: by several children in any order, returned in the order of request.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -18,12 +17,12 @@ use crate::job::{Failure, Job};
 use crate::pool::Inner;
 use crate::process::Child;
 
-/// How long one page may take. A second is usual; some never end.
+/// Time limit for one page. A second is usual; some pages never end.
 const MAX_PAGE: Duration = Duration::from_secs(60);
 
 type Seen = Result<RecognisedPage, RecogniseError>;
 
-/// The pages of a document. Dropping it ends the children that are at work on them.
+/// Pages of a document. Dropping it kills the children that work on them.
 pub(crate) struct Looks {
     work: Work,
     workers: JoinSet<()>,
@@ -31,14 +30,14 @@ pub(crate) struct Looks {
     seen: HashMap<u32, Seen>,
 }
 
-/// What every worker knows.
+/// Shared state of the workers.
 #[derive(Clone)]
 struct Work {
     pool: Arc<Inner>,
     file: Bytes,
     kind: Kind,
     owner: Owner,
-    /// When all must be done that is to be of use.
+    /// Deadline after which a result is of no use.
     until: Instant,
     queue: Arc<Mutex<VecDeque<u32>>>,
     results: mpsc::Sender<(u32, Seen)>,
@@ -46,7 +45,7 @@ struct Work {
 
 impl Looks {
     pub(crate) fn new(pool: &Arc<Inner>, job: &Job, until: Instant) -> Self {
-        // Those who work do not run far ahead of what is asked for.
+        // A bounded channel: workers do not run far ahead of the requests.
         let (sender, results) = mpsc::channel(2 * pool.settings.places());
         let work = Work {
             pool: Arc::clone(pool),
@@ -60,7 +59,7 @@ impl Looks {
         Self { work, workers: JoinSet::new(), results, seen: HashMap::new() }
     }
 
-    /// These pages will be asked for, in this order.
+    /// Queues pages that will be requested in this order, and starts workers for them.
     pub(crate) fn expect(&mut self, numbers: &[u32]) {
         self.work.queue.lock().extend(numbers);
         for _ in self.workers.len()..self.work.pool.settings.places().min(numbers.len()) {
@@ -68,13 +67,13 @@ impl Looks {
         }
     }
 
-    /// The page, when it is recognised.
+    /// Returns a page when it is recognised.
     pub(crate) async fn page(&mut self, number: u32) -> Seen {
         loop {
             if let Some(seen) = self.seen.remove(&number) {
                 return seen;
             }
-            // Results are there before their worker ends.
+            // Workers send their results before they end, so the channel is emptied before the workers are counted.
             while let Ok((other, seen)) = self.results.try_recv() {
                 self.seen.insert(other, seen);
             }
@@ -92,7 +91,7 @@ impl Looks {
         }
     }
 
-    /// Nobody is at work on this page, as it was not expected.
+    /// Queues a page that no worker is working on, as it was not announced.
     fn ask_again(&mut self, number: u32) {
         let mut queue = self.work.queue.lock();
         if !queue.contains(&number) {
@@ -104,7 +103,7 @@ impl Looks {
 }
 
 impl Work {
-    /// Recognises pages until none is left.
+    /// Recognises pages until the queue is empty.
     async fn run(self) {
         while !self.queue.lock().is_empty() {
             let Ok(_place) = self.pool.pages.enter(&self.owner, self.until).await else { return };
@@ -116,7 +115,7 @@ impl Work {
         }
     }
 
-    /// Recognises pages with one child, until none is left or somebody else waits for the place.
+    /// Recognises pages with one child, until the queue is empty or another owner waits for the slot.
     async fn with_child(&self) -> Result<(), Failure> {
         let mut child = self.pool.child().await?;
         if child.tell(&Told::Look { kind: self.kind }, &self.file).await.is_err() {
@@ -132,7 +131,7 @@ impl Work {
                     return Ok(());
                 }
                 Err(_) => {
-                    let failed = format!("it took longer than {} s", MAX_PAGE.as_secs());
+                    let failed = format!("recognition took longer than {} s", MAX_PAGE.as_secs());
                     self.send(number, Err(RecogniseError::Failed(failed))).await;
                     return Ok(());
                 }
@@ -146,12 +145,12 @@ impl Work {
     }
 
     async fn send(&self, number: u32, seen: Seen) {
-        // Nobody listens when the document is done with.
+        // The receiver is gone when the document is finished.
         let _ = self.results.send((number, seen)).await;
     }
 }
 
-/// A page by a child; none when the child is of no use any more.
+/// Recognises a page with a child; `None` when the child cannot be used any more.
 async fn look(child: &mut Child, number: u32) -> Option<Seen> {
     child.tell(&Told::Page(number), &[]).await.ok()?;
     match child.hear().await.ok()? {
@@ -163,6 +162,6 @@ async fn look(child: &mut Child, number: u32) -> Option<Seen> {
 fn why(failure: Failure) -> String {
     match failure {
         Failure::Limit(why) | Failure::Unavailable(why) | Failure::Broken(why) => why,
-        _ => "the process that recognises it ended".to_owned(),
+        _ => "the process that recognises the page ended".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! The children of this process, and who has one read.
+//! The pool of children, and the queues for them.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -14,40 +14,39 @@ use crate::programs::Programs;
 use crate::read;
 use crate::settings::{Settings, StartError};
 
-/// What to do where there is no program to read with.
-const NO_PROGRAM: &str =
-    "no program to read documents with is there; put quarry-reader beside the server, or set documents.reader";
+/// Error where no reader program exists.
+const NO_PROGRAM: &str = "there is no reader program; put quarry-reader beside the server, or set documents.reader";
 
-/// The children of this process. Dropping it ends them.
+/// Pool of children. Dropping it kills them.
 pub struct Pool(Arc<Inner>);
 
 pub(crate) struct Inner {
     pub(crate) settings: Settings,
     programs: Programs,
-    /// Places for documents.
+    /// Slots for documents.
     documents: Line,
-    /// Places for pages that are recognised. A document that waits for its pages holds a place of the other kind, so none
-    /// waits for itself.
+    /// Slots for pages under OCR. A document holds a slot of the other kind while it waits for its pages, so there is
+    /// no deadlock.
     pub(crate) pages: Line,
     idle: Mutex<Vec<Child>>,
-    /// Somebody ends children that have been idle for long.
+    /// Whether a task that ends idle children is running.
     sweeps: AtomicBool,
     running: Arc<AtomicUsize>,
-    /// The walls that are missing were told.
+    /// Whether the missing sandbox restrictions have been logged.
     told: AtomicBool,
 }
 
 impl Pool {
-    /// Starts nothing: children come when they are needed.
+    /// Creates a pool. Children are started on demand.
     ///
     /// # Errors
-    /// [`StartError`] when the settings name a program that is not there.
+    /// [`StartError`] when the configured program does not exist.
     pub fn new(settings: Settings) -> Result<Self, StartError> {
         let programs = Programs::find(settings.reader.as_deref())?;
         let places = settings.places();
         Ok(Self(Arc::new(Inner {
             documents: Line::new(places, settings.waiting.into()),
-            // Each document has so many who ask at most.
+            // Each document has at most this many workers.
             pages: Line::new(places, places * places),
             settings,
             programs,
@@ -58,13 +57,13 @@ impl Pool {
         })))
     }
 
-    /// Whether text can be recognised, as far as is known: until a child has started, whether its program is there.
+    /// Whether OCR is available, as far as is known: until a child has started, whether its program exists.
     #[must_use]
     pub fn can_ocr(&self) -> bool {
         self.0.settings.enabled && self.0.programs.can_ocr()
     }
 
-    /// The languages that text can be recognised in; empty until a child has started.
+    /// Returns the languages of OCR; empty until a child has started.
     #[must_use]
     pub fn languages(&self) -> Vec<String> {
         self.0.programs.languages()
@@ -76,31 +75,31 @@ impl Pool {
         self.0.settings.enabled && self.0.programs.best().is_some()
     }
 
-    /// How many children run.
+    /// Returns the number of running children.
     #[must_use]
     pub fn children(&self) -> usize {
         self.0.running.load(Ordering::Relaxed)
     }
 
-    /// Places for documents, and for pages that are recognised: how many are taken, and how many wait for one.
+    /// Returns the load of the document slots and of the OCR slots: how many are taken, and how many callers wait.
     #[must_use]
     pub fn load(&self) -> [Load; 2] {
         [self.0.documents.load(), self.0.pages.load()]
     }
 
-    /// Starts a child and ends it, to learn what it can do.
+    /// Starts a child and ends it, to learn its capabilities.
     pub async fn look(&self) {
         if self.can_read() {
-            // What went wrong was logged.
+            // `start` has logged a failure.
             drop(self.0.start().await);
         }
     }
 
-    /// Reads a document. `afford` is asked once, with the number of pages that will be read, after the file is opened and
-    /// before it is read. Dropping the future ends the child.
+    /// Reads a document. `afford` is called once with the number of pages to be read, after the file is opened and
+    /// before it is read. Dropping the future kills the child.
     ///
     /// # Errors
-    /// [`ReadError`], see its variants.
+    /// See [`ReadError`].
     pub async fn read<E>(
         &self,
         job: Job,
@@ -109,7 +108,7 @@ impl Pool {
     ) -> Result<Answer, ReadError<E>> {
         let inner = &self.0;
         if !inner.settings.enabled {
-            return Err(ReadError::Unavailable("documents.enabled is off".to_owned()));
+            return Err(ReadError::Unavailable("the setting documents.enabled is off".to_owned()));
         }
         let deadline = deadline.min(Instant::now() + inner.settings.longest);
         let _place = inner.place(&job.owner, deadline).await?;
@@ -122,17 +121,17 @@ impl Inner {
     async fn place(&self, owner: &Owner, deadline: Instant) -> Result<Place, Failure> {
         self.documents.enter(owner, deadline).await.map_err(|none| match none {
             NoPlace::Late => Failure::Timeout,
-            NoPlace::Full => Failure::Unavailable("too many documents wait already; try again later".to_owned()),
+            NoPlace::Full => Failure::Unavailable("the queue of documents is full; try again later".to_owned()),
         })
     }
 
-    /// An idle child, or a new one.
+    /// Returns an idle child, or starts a new one.
     pub(crate) async fn child(&self) -> Result<Child, Failure> {
         let can_ocr = self.programs.can_ocr();
         loop {
             let idle = self.idle.lock().pop();
             let Some(mut child) = idle else { return self.start().await };
-            // One from before recognition was possible is of no use.
+            // A child from before OCR became available is discarded.
             if child.is_alive() && child.can_ocr >= can_ocr {
                 return Ok(child);
             }
@@ -150,7 +149,7 @@ impl Inner {
                 }
                 Err(why) => {
                     let path = program.path.display();
-                    tracing::warn!(program = %path, why, "a program that reads documents did not start");
+                    tracing::warn!(program = %path, why, "the document reader did not start; it is left out for 60 s");
                     if !self.programs.failed(&program) {
                         return Err(Failure::Unavailable(format!("{path} did not start: {why}")));
                     }
@@ -162,11 +161,11 @@ impl Inner {
     fn tell(&self, ready: &Ready) {
         if !ready.missing.is_empty() && !self.told.swap(true, Ordering::Relaxed) {
             let missing = ready.missing.join("; ");
-            tracing::warn!(missing, "the processes that read documents are less fenced in than they could be");
+            tracing::warn!(missing, "the sandbox of the document readers is incomplete on this system");
         }
     }
 
-    /// Keeps a child for the next document, unless it has grown or had many.
+    /// Keeps a child for the next document, unless it has grown too large or read too many.
     pub(crate) fn put_back(self: &Arc<Self>, mut child: Child) {
         child.documents += 1;
         if child.documents >= self.settings.recycle || child.resident() > self.settings.recycle_memory {
@@ -179,13 +178,13 @@ impl Inner {
         }
     }
 
-    /// Ends children that have been idle for so long. When the next one is due, if there is one.
+    /// Ends children that have been idle for this long. Returns when the next one is due, if there is one.
     fn end_idle(&self, idle: std::time::Duration) -> Option<Instant> {
         let mut all = self.idle.lock();
         all.retain(|child| child.idle_since.elapsed() < idle);
         let next = all.iter().map(|child| child.idle_since + idle).min();
         if next.is_none() {
-            // Under the lock, so that whoever puts one back after this starts anew.
+            // Stored under the lock, so that the next `put_back` starts a new sweep.
             self.sweeps.store(false, Ordering::Relaxed);
         }
         next

@@ -1,4 +1,4 @@
-//! One child: started, told, heard, and ended with its value.
+//! One child process: start, messages, and cleanup. It is killed on drop.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
@@ -20,17 +20,17 @@ use crate::job::Failure;
 use crate::programs::Program;
 use crate::settings::Settings;
 
-/// How long a child may take to put up its fence. A few milliseconds are usual.
+/// Time limit for a child to activate its sandbox. A few milliseconds are usual.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long a child that said nothing more may take to end. It is dead already, or about to be.
+/// Time limit for a child to exit after it has closed its pipe. It is dead already, or about to be.
 const LAST_MOMENT: Duration = Duration::from_secs(2);
-/// How much of what it writes to its standard error is kept.
+/// Bytes of its standard error that are kept.
 const MAX_WORDS: usize = 4 << 10;
 
-/// Bytes of a message above which other tasks would wait while it is read: the text of a whole document may be in one.
+/// Messages above this size are parsed on a blocking thread, as they may contain the text of a whole document.
 const LONG: usize = 1 << 20;
 
-/// A child. Dropping it ends the process.
+/// Child process. Dropping it kills the process.
 pub(crate) struct Child {
     process: tokio::process::Child,
     to: ChildStdin,
@@ -38,16 +38,16 @@ pub(crate) struct Child {
     words: Arc<Mutex<String>>,
     listening: Option<JoinHandle<()>>,
     memory: u64,
-    /// Can recognise text.
+    /// Whether it has OCR.
     pub(crate) can_ocr: bool,
-    /// Documents that it has had.
+    /// Number of documents that it has read.
     pub(crate) documents: u32,
-    /// Since when it has none.
+    /// Time since when it is idle.
     pub(crate) idle_since: Instant,
     _counted: Counted,
 }
 
-/// One of those that run.
+/// Guard that counts a running child.
 struct Counted(Arc<AtomicUsize>);
 
 impl Counted {
@@ -63,17 +63,17 @@ impl Drop for Counted {
     }
 }
 
-/// What a child said when it started.
+/// Report of a child that has started.
 pub(crate) struct Ready {
     pub(crate) missing: Vec<String>,
     pub(crate) languages: Vec<String>,
 }
 
 impl Child {
-    /// Starts a program and waits until it is behind its fence.
+    /// Starts a program and waits until its sandbox is active.
     ///
     /// # Errors
-    /// The reason in words.
+    /// The reason as a message.
     pub(crate) async fn start(
         program: &Program,
         settings: &Settings,
@@ -85,7 +85,7 @@ impl Child {
                 child.can_ocr = !languages.is_empty();
                 Ok((child, Ready { missing, languages }))
             }
-            Ok(Ok(_)) => Err("it is another program".to_owned()),
+            Ok(Ok(_)) => Err("the program is no document reader".to_owned()),
             Ok(Err(_)) => Err(child.last_words().await),
             Err(_) => Err(format!("it was not ready within {} s", PATIENCE.as_secs())),
         }
@@ -95,12 +95,12 @@ impl Child {
         let mut command = Command::new(&program.path);
         let languages = settings.ocr_languages.join(&AND.to_string());
         command.args([CHILD, &settings.memory.to_string(), &languages]).current_dir("/").process_group(0);
-        // Nothing of our own environment: it holds secrets. One arena where memory is glibc's, as each counts as 64 MiB of
-        // it; and one thread for a page, as several children are at work at the same time.
+        // The environment is not inherited, as it holds secrets. One glibc arena, as each counts as 64 MiB of the
+        // memory limit; one OCR thread per page, as several children work at the same time.
         command.env_clear().env("LANG", "C.UTF-8").env("MALLOC_ARENA_MAX", "1").env("OMP_THREAD_LIMIT", "1");
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut process = command.kill_on_drop(true).spawn()?;
-        let gone = || io::Error::other("it has no pipes");
+        let gone = || io::Error::other("the child has no pipes");
         let to = process.stdin.take().ok_or_else(gone)?;
         let from = BufReader::new(process.stdout.take().ok_or_else(gone)?);
         let words = Arc::new(Mutex::new(String::new()));
@@ -120,19 +120,19 @@ impl Child {
         })
     }
 
-    /// Tells it something, with a file or without one.
+    /// Sends a message, with or without a file.
     pub(crate) async fn tell(&mut self, told: &Told, body: &[u8]) -> io::Result<()> {
         self.to.write_all(&frame::head(told, body.len())?).await?;
         self.to.write_all(body).await
     }
 
-    /// What it says next.
+    /// Receives the next message.
     pub(crate) async fn hear(&mut self) -> io::Result<Said> {
         let mut lengths = [0; LENGTHS];
         self.from.read_exact(&mut lengths).await?;
         let (head, _) = frame::lengths(lengths, MAX_SAID, 0)?;
         let mut bytes = Vec::new();
-        // It grows with what comes, not with what was announced.
+        // The buffer grows with the received bytes, so an untrusted length cannot allocate memory.
         (&mut self.from).take(head as u64).read_to_end(&mut bytes).await?;
         if bytes.len() > LONG {
             return tokio::task::spawn_blocking(move || frame::message(&bytes)).await?;
@@ -140,28 +140,29 @@ impl Child {
         frame::message(&bytes)
     }
 
-    /// Whether it is still there.
+    /// Whether the process is still running.
     pub(crate) fn is_alive(&mut self) -> bool {
         matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// Bytes of memory that it holds.
+    /// Returns its resident memory, in bytes.
     pub(crate) fn resident(&self) -> u64 {
         let statm = self.process.id().and_then(|id| std::fs::read_to_string(format!("/proc/{id}/statm")).ok());
         let pages = statm.and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
         pages.unwrap_or(0) * rustix::param::page_size() as u64
     }
 
-    /// What became of a document whose child went silent.
+    /// Returns the failure of a document whose child has died.
     pub(crate) async fn fate(mut self) -> Failure {
         let last = self.last_words().await;
         let status = self.process.try_wait().ok().flatten();
-        tracing::warn!(?status, last, "a document has ended the process that read it");
-        // The words of Rust and of C++ for it. Nobody but the system kills a child that somebody waits for.
+        tracing::warn!(?status, last, "a document reader ended while it was reading a document; the document failed");
+        // Messages of the Rust and C++ allocators. A SIGKILL that the pool did not send comes from the kernel's OOM
+        // killer.
         let no_memory = ["memory allocation of", "bad_alloc"].iter().any(|word| self.words.lock().contains(word));
         if no_memory || status.is_some_and(|status| status.signal() == Some(Signal::KILL.as_raw())) {
             let most = self.memory >> 20;
-            let why = format!("reading the document takes more than {most} MiB of memory; split it and try again");
+            let why = format!("reading the document exceeds {most} MiB of memory; split it and try again");
             return Failure::Limit(why);
         }
         Failure::Broken(
@@ -169,7 +170,7 @@ impl Child {
         )
     }
 
-    /// The last that it wrote to its standard error, when it has ended.
+    /// Waits for the exit, and returns the last line of the standard error.
     async fn last_words(&mut self) -> String {
         let ended = timeout(LAST_MOMENT, self.process.wait()).await;
         if let Some(listening) = self.listening.take() {
@@ -180,12 +181,12 @@ impl Child {
         match (last, ended) {
             (Some(last), _) => last.to_owned(),
             (None, Ok(Ok(status))) => format!("it ended with {status}"),
-            (None, _) => "it said nothing".to_owned(),
+            (None, _) => "it ended without a message".to_owned(),
         }
     }
 }
 
-/// Keeps the end of what it writes.
+/// Collects the end of the standard error.
 async fn listen(mut stderr: ChildStderr, words: Arc<Mutex<String>>) {
     let mut buffer = [0; 1024];
     while let Ok(count @ 1..) = stderr.read(&mut buffer).await {

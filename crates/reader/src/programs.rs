@@ -1,4 +1,4 @@
-//! Which program is started to read documents.
+//! Selection of the program that reads documents.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,42 +9,42 @@ use tokio::time::Instant;
 use crate::child::can_be_child;
 use crate::settings::StartError;
 
-/// The program that can recognise text, beside the one that runs.
+/// Name of the program with OCR, in the folder of the running program.
 const NAME: &str = "quarry-reader";
-/// The program that runs, which no update takes away.
+/// The running program, which remains even if an update replaces its file.
 const OWN: &str = "/proc/self/exe";
-/// How long a program that did not start is not tried again.
+/// Time during which a program that did not start is not tried again.
 const REST: Duration = Duration::from_secs(60);
 
-/// The programs that there are.
+/// Available programs.
 pub(crate) struct Programs {
     reader: Option<PathBuf>,
     own: Option<PathBuf>,
     known: Mutex<Known>,
 }
 
-/// What is known of the reader.
+/// State of the reader.
 #[derive(Default)]
 struct Known {
-    /// When it did not start.
+    /// Time of its last failure to start.
     failed: Option<Instant>,
-    /// The languages that it said it recognises.
+    /// Languages that it has reported.
     languages: Option<Vec<String>>,
 }
 
-/// A program to start.
+/// Program to start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Program {
     pub(crate) path: PathBuf,
-    /// It is the one of the settings, or beside the one that runs.
+    /// Whether it is `quarry-reader`, rather than the running program.
     pub(crate) is_reader: bool,
 }
 
 impl Programs {
-    /// Looks for the reader where the settings name it, else beside the program that runs.
+    /// Finds the reader at the configured path, else beside the running program.
     ///
     /// # Errors
-    /// [`StartError`] when it is not where the settings name it.
+    /// [`StartError`] when it is not at the configured path.
     pub(crate) fn find(named: Option<&Path>) -> Result<Self, StartError> {
         let reader = match named {
             Some(path) if path.is_file() => Some(path.to_owned()),
@@ -55,25 +55,25 @@ impl Programs {
         Ok(Self { reader, own, known: Mutex::default() })
     }
 
-    /// The best program at this moment.
+    /// Returns the preferred program that may be tried now.
     pub(crate) fn best(&self) -> Option<Program> {
         let reader = self.reader.clone().filter(|_| !self.known.lock().rests());
         let reader = reader.map(|path| Program { path, is_reader: true });
         reader.or_else(|| self.own.clone().map(|path| Program { path, is_reader: false }))
     }
 
-    /// Whether text can be recognised, as far as is known.
+    /// Whether OCR is available, as far as is known.
     pub(crate) fn can_ocr(&self) -> bool {
         let known = self.known.lock();
         self.reader.is_some() && !known.rests() && known.languages.as_ref().is_none_or(|some| !some.is_empty())
     }
 
-    /// The languages that are recognised, as far as is known.
+    /// Returns the languages of OCR, as far as is known.
     pub(crate) fn languages(&self) -> Vec<String> {
         self.known.lock().languages.clone().unwrap_or_default()
     }
 
-    /// Writes down that a program did not start. Whether there is another one to try.
+    /// Records that a program did not start. Returns whether there is another one to try.
     pub(crate) fn failed(&self, program: &Program) -> bool {
         if program.is_reader {
             self.known.lock().failed = Some(Instant::now());
@@ -81,7 +81,7 @@ impl Programs {
         program.is_reader && self.own.is_some()
     }
 
-    /// Writes down what a program said of itself when it started.
+    /// Records the languages that a started program has reported.
     pub(crate) fn started(&self, program: &Program, languages: &[String]) {
         if program.is_reader {
             *self.known.lock() = Known { failed: None, languages: Some(languages.to_owned()) };

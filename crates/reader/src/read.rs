@@ -1,4 +1,4 @@
-//! A document with its child, from the file to the answer.
+//! Reading of one document with a child, from the file to the answer.
 
 use std::io;
 use std::sync::Arc;
@@ -12,10 +12,11 @@ use crate::look::Looks;
 use crate::pool::Inner;
 use crate::process::Child;
 
-/// What is kept of the time for what comes after the last recognised page: a share of it, within bounds.
+/// Minimum and maximum of the time that is reserved after the last recognised page; the reserve is an eighth of the
+/// rest.
 const RESERVE: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(5));
 
-/// Has a document read. Dropping the future ends all children that are at work on it.
+/// Reads a document. Dropping the future kills all children that work on it.
 pub(crate) async fn document<E>(
     pool: &Arc<Inner>,
     job: &Job,
@@ -29,7 +30,7 @@ pub(crate) async fn document<E>(
             pool.put_back(child);
             Ok(answer)
         }
-        // A child that can say why it fails is as good as before.
+        // A child that reports a failure is still usable.
         Ok(Err(error)) => {
             pool.put_back(child);
             Err(error)
@@ -43,7 +44,7 @@ fn reserve(deadline: Instant) -> Duration {
     (left / 8).clamp(RESERVE.0, RESERVE.1).min(left)
 }
 
-/// What comes of the document; an error is one of the line to the child.
+/// Returns the result of the document; an `io::Error` means that the connection to the child failed.
 async fn converse<E>(
     child: &mut Child,
     mut pages: Looks,
@@ -64,7 +65,7 @@ async fn converse<E>(
                 }
                 child.tell(&Told::Go, &[]).await?;
             }
-            // What is read is paid for.
+            // No results before `Opened`: pages must be paid for before they are read.
             _ if afford.is_some() && !matches!(said, Said::Failed(_)) => return Err(out_of_turn()),
             Said::Expect(numbers) => pages.expect(&numbers),
             Said::Wants(number) => {
@@ -79,5 +80,5 @@ async fn converse<E>(
 }
 
 fn out_of_turn() -> io::Error {
-    io::Error::other("the child spoke out of turn")
+    io::Error::other("unexpected message from the child")
 }

@@ -1,4 +1,4 @@
-//! What an operator can set about documents: section `documents`.
+//! Settings of the section `documents`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,51 +6,51 @@ use std::time::Duration;
 use base::setting;
 use serde::{Deserialize, Deserializer};
 
-/// Section `documents`.
+/// Settings of the section `documents`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Whether documents are read at all. Default: on.
+    /// Whether documents are read. Default: on.
     pub enabled: bool,
-    /// The program `quarry-reader`. Default: none, which means beside the program that runs, and without it that program
-    /// itself.
+    /// Path of the program `quarry-reader`. Default: none, which means beside the running program, and if it is not
+    /// there, the running program itself.
     #[serde(deserialize_with = "maybe_path")]
     pub reader: Option<PathBuf>,
-    /// Bytes of memory that one document may take in each of its children. Default: 512 MiB.
+    /// Memory limit of each child for one document, in bytes. Default: 512 MiB.
     #[serde(rename = "memory_mib", deserialize_with = "memory")]
     pub memory: u64,
-    /// Most documents that are read at the same time, and most pages that are recognised at the same time. Default: 0, one
+    /// Number of documents that are read concurrently, and of pages that are under OCR concurrently. Default: 0, one
     /// for each processor.
     pub children: u16,
-    /// Most documents that wait for a child. Default: 64.
+    /// Maximum number of documents that wait for a child. Default: 64.
     pub waiting: u16,
-    /// Documents after which a child is replaced. Default: 100.
+    /// Number of documents after which a child is replaced. Default: 100.
     #[serde(deserialize_with = "setting::positive")]
     pub recycle: u32,
-    /// Bytes of memory above which a child is replaced after its document. Default: 192 MiB.
+    /// Memory in bytes above which a child is replaced after its document. Default: 192 MiB.
     #[serde(rename = "recycle_mib", deserialize_with = "setting::any_mib")]
     pub recycle_memory: u64,
-    /// How long a child without a document is kept. Default: 60 s.
+    /// Idle timeout of a child. Default: 60 s.
     #[serde(rename = "idle_s", deserialize_with = "setting::seconds")]
     pub idle: Duration,
-    /// Longest time that one document may take, whatever the timeout of its request. Default: 300 s.
+    /// Time limit for one document, whatever the timeout of its request. Default: 300 s.
     #[serde(rename = "max_s", deserialize_with = "setting::some_seconds")]
     pub longest: Duration,
-    /// Languages of recognised text, as tesseract names them. Default: none, which means all that are installed, by the
-    /// script of each page.
+    /// Languages of OCR, as tesseract names them. Default: none, which means all that are installed, by the script of
+    /// each page.
     #[serde(deserialize_with = "languages")]
     pub ocr_languages: Vec<String>,
 }
 
-/// Why documents cannot be read as the settings say.
+/// Error in the settings of documents.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StartError {
-    /// The named program is not there.
+    /// The configured program does not exist.
     #[error("there is no program {}", .0.display())]
     NoProgram(PathBuf),
 }
 
-/// The smallest memory that a child can start and read a short document in.
+/// Smallest memory limit with which a child can start and read a short document, in MiB.
 const MIN_MEMORY_MIB: u64 = 64;
 
 impl Default for Settings {
@@ -71,7 +71,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// How many children of each kind there may be at a time.
+    /// Returns the number of slots of each kind.
     pub(crate) fn places(&self) -> usize {
         match self.children {
             0 => std::thread::available_parallelism().map_or(2, usize::from),
@@ -80,13 +80,13 @@ impl Settings {
     }
 }
 
-/// A path; an empty one is none.
+/// Deserializes a path; an empty string means none.
 fn maybe_path<'de, D: Deserializer<'de>>(input: D) -> Result<Option<PathBuf>, D::Error> {
     let text = String::deserialize(input)?;
     Ok(Some(text.trim()).filter(|text| !text.is_empty()).map(PathBuf::from))
 }
 
-/// Names of files in the folder of language data, so nothing that leads out of it.
+/// Deserializes language names. They become file names in the data folder, so they must not lead out of it.
 fn languages<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
     setting::each(input, |name| {
         let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');

@@ -1,4 +1,5 @@
-//! What a visit brings besides the page: pictures and prints become files, or stand in the document where none are kept.
+//! Captures of a visit: screenshots and PDFs are stored as files, or embedded in the document if there is no file
+//! store.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,23 +9,23 @@ use wire::{ActionResults, CapturedPage, FormatKind};
 
 use crate::{Ports, ScrapeError, Target};
 
-/// Said where a picture was asked for and there is nothing to take one of.
-const NO_PICTURE: &str = "there is no screenshot: the URL leads to a file, or a copy answers";
+/// Warning that a requested screenshot could not be taken.
+const NO_PICTURE: &str = "there is no screenshot: the URL leads to a file, or the page came from the cache";
 
-/// What of it stands in the document.
+/// Captures as they go into the document.
 #[derive(Debug, Default)]
 pub(crate) struct Captured {
-    /// URL of the picture.
+    /// URL of the screenshot.
     pub(crate) screenshot: Option<String>,
-    /// `None` where no actions were asked for.
+    /// Results of the actions; `None` if there were none.
     pub(crate) actions: Option<ActionResults>,
     pub(crate) warning: Option<&'static str>,
 }
 
-/// Takes pictures, prints and results of actions out of what was fetched, and keeps them.
+/// Takes screenshots, PDFs and action results out of the fetched page, and stores them.
 ///
 /// # Errors
-/// Those of [`Files::keep`](crate::Files::keep).
+/// Errors of [`Files::keep`](crate::Files::keep).
 pub(crate) async fn keep(ports: Ports<'_>, target: &Target, fetched: &mut Fetched) -> Result<Captured, ScrapeError> {
     let asks_for_actions = !target.options.actions.is_empty();
     let Some(rendered) = fetched.rendered.as_mut() else {
@@ -68,7 +69,7 @@ async fn keep_picture(ports: Ports<'_>, Picture { bytes, content_type }: Picture
     keep_file(ports, "screenshot", content_type, bytes).await
 }
 
-/// The URL of a file that is kept, or the file itself as one (RFC 2397).
+/// Returns the URL of a stored file, or a `data:` URL (RFC 2397) if there is no file store.
 async fn keep_file(
     ports: Ports<'_>,
     kind: &'static str,

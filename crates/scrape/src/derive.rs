@@ -1,4 +1,5 @@
-//! Phase 3: from the body to a draft of the document, in a thread, and where nothing more is wanted to the end.
+//! Phase 3: turns the body into a draft of the document on a CPU thread, and completes it there if no other step
+//! follows.
 
 use std::sync::Arc;
 
@@ -18,30 +19,30 @@ use crate::finish::Told;
 use crate::source::{Besides, Origin, PageSource, Source, TextSource, add};
 use crate::{CpuError, Ports, ScrapeError, Scraped, Target, Tools};
 
-/// What became of a page.
+/// Result of deriving a page.
 pub(crate) enum Derived<T> {
-    /// All is done.
+    /// Result of `last`, with nothing left to do.
     Done(T),
-    /// The document so far.
+    /// Draft that another step may improve.
     Draft(Box<Draft>),
 }
 
-/// A document on its way.
+/// Unfinished document.
 pub(crate) struct Draft {
     pub(crate) document: Document,
-    /// Where the page points to; empty unless the target collects links.
+    /// Link targets of the page; empty unless the target collects links.
     pub(crate) links: Vec<String>,
-    /// What it was made of; the body is gone where it was read.
+    /// Page that it was made of; the body has been taken where it was parsed.
     pub(crate) page: Page,
     pub(crate) warnings: Vec<String>,
     pub(crate) verdict: Verdict,
-    /// How many pages its price counts.
+    /// Number of pages to be charged.
     pub(crate) pages: u32,
-    /// The PDF that is all that the page shows.
+    /// PDF that is the page's only content.
     pub(crate) embedded: Option<Url>,
 }
 
-/// What is done with the result, by whichever thread gets that far. Clones share it; it can be taken once.
+/// Final callback, run once by the thread that completes the document. Clones share it.
 pub(crate) struct Last<F>(Arc<Mutex<Option<F>>>);
 
 impl<F> Last<F> {
@@ -50,7 +51,7 @@ impl<F> Last<F> {
     }
 
     /// # Errors
-    /// [`ScrapeError::Panicked`] when it was taken before: then that is how it ended.
+    /// [`ScrapeError::Panicked`] when it was taken before, as the thread that took it must have panicked.
     pub(crate) fn take(&self) -> Result<F, ScrapeError> {
         self.0.lock().take().ok_or(ScrapeError::Panicked)
     }
@@ -62,11 +63,11 @@ impl<F> Clone for Last<F> {
     }
 }
 
-/// Makes a draft of a page. The body is parsed once; a document is read elsewhere before. The same thread completes it and
-/// does `last`, unless another step of the plan, or something in the page, may bring more.
+/// Makes a draft of a page. The body is parsed once; documents are read by a reader process first. The same thread
+/// completes the draft and runs `last`, unless another step of the plan, or an embedded PDF, may bring more.
 ///
 /// # Errors
-/// [`ScrapeError::Selectors`], and those of [`document::read`] and [`on_thread`].
+/// [`ScrapeError::Selectors`], and the errors of [`document::read`] and [`on_thread`].
 pub(crate) async fn derive<T, F>(
     tools: &Tools,
     ports: Ports<'_>,
@@ -100,11 +101,11 @@ where
     on_thread(tools, target, work).await?
 }
 
-/// Does work on a page when `tools.cpu` has a place for the owner. At the deadline, and when the future is dropped, the work
-/// is told to stop; it keeps its place until it has.
+/// Runs work on a page when `tools.cpu` has a slot for the owner. At the deadline, and when the future is dropped, the
+/// work is told to stop; it keeps its slot until it has.
 ///
 /// # Errors
-/// [`ScrapeError::Timeout`], and [`ScrapeError::Panicked`] when our code broke on the page.
+/// [`ScrapeError::Timeout`], and [`ScrapeError::Panicked`] when the work panicked.
 pub(crate) async fn on_thread<T: Send + 'static>(
     tools: &Tools,
     target: &Target,
@@ -113,31 +114,31 @@ pub(crate) async fn on_thread<T: Send + 'static>(
     tools.cpu.run(&target.owner, target.deadline, work).await.map_err(|error| match error {
         CpuError::Timeout => ScrapeError::Timeout,
         CpuError::Panicked => {
-            // The panic's own text went to the panic hook; here only the host is named, for those who may be named.
+            // The panic hook has logged the message; this adds the host, unless the scrape is private.
             let host = target.url.host_str().filter(|_| !target.private).unwrap_or("***");
-            tracing::error!(url.host = host, "a page broke the pipeline");
+            tracing::error!(url.host = host, "the scrape pipeline panicked on a page; the scrape failed");
             ScrapeError::Panicked
         }
     })
 }
 
-/// What is to be made of a body.
+/// Requested results, and what may follow.
 struct Wants {
     options: Arc<ScrapeOptions>,
     collect_links: bool,
     more: More,
 }
 
-/// What may follow a page.
+/// Further attempts that may follow a draft.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct More {
-    /// Another way to it.
+    /// Another step of the plan.
     pub(crate) steps: bool,
-    /// The PDF that is all that it shows.
+    /// A PDF that is the page's only content.
     pub(crate) embedded: bool,
 }
 
-/// A body, by how it is read.
+/// Body, by how it is processed.
 enum Body {
     Page,
     Text,
@@ -162,7 +163,7 @@ fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft
     Ok(Draft { document, links, page, warnings, verdict, pages, embedded })
 }
 
-/// What a body became.
+/// Result of processing a body.
 struct Made {
     document: Document,
     links: Vec<String>,
@@ -172,7 +173,7 @@ struct Made {
 }
 
 impl Made {
-    /// Every format that was asked for, for as long as somebody waits for it.
+    /// Makes every requested format, until the work is told to stop.
     fn of(source: &Source<'_>, wants: &Wants, stop: &Stop) -> Self {
         let mut document = Document::default();
         for format in wants.options.formats.iter().take_while(|_| !stop.is_set()) {
@@ -186,7 +187,7 @@ impl Made {
     }
 }
 
-/// A page of HTML, or XML as one.
+/// Processes a page of HTML, or XML converted to HTML.
 fn of_page(fetched: &mut Fetched, sheets: Vec<Sheet>, wants: &Wants, stop: &Stop) -> Result<Made, ScrapeError> {
     let origin = Origin::of(fetched);
     let besides = Besides::of(fetched, sheets);
@@ -203,13 +204,13 @@ fn of_page(fetched: &mut Fetched, sheets: Vec<Sheet>, wants: &Wants, stop: &Stop
         }
         made
     };
-    // When the tree is gone, so that a large page is not in memory once more.
+    // Set after the tree is dropped, so that a large page is not in memory twice.
     made.document.raw_html = wants.options.wants(FormatKind::RawHtml).then(|| text.into_string());
     Ok(made)
 }
 
-/// XML, XHTML that was sent as such included, as the HTML that says the same; None for HTML. Read as HTML, a feed would lose
-/// its titles and links, other XML what parts its texts, and XHTML all that stands behind `<script/>`.
+/// Converts XML, including XHTML sent as such, to equivalent HTML; `None` for HTML. Parsed as HTML, a feed would lose
+/// its titles and links, other XML its separation of texts, and XHTML everything after `<script/>`.
 fn as_html(fetched: &Fetched, origin: Origin, text: &str, stop: &Stop) -> Option<String> {
     let is_xml = fetched.kind == BodyKind::Xml;
     let feed = is_xml.then(|| formats::feed_page(text, &fetched.url, stop)).flatten();
@@ -217,14 +218,14 @@ fn as_html(fetched: &Fetched, origin: Origin, text: &str, stop: &Stop) -> Option
     feed.or_else(|| is_sent.then(|| formats::xml_page(text, stop)).flatten())
 }
 
-/// A document that was read.
+/// Processes a document from a reader.
 fn of_document(read: Read, wants: &Wants, stop: &Stop) -> Made {
     let mut made = Made::of(&Source::Document(&read), wants, stop);
     read.complete(&mut made.document);
     made
 }
 
-/// A body that is text already: JSON, markdown, plain text.
+/// Processes a body that is already text: JSON, markdown, plain text.
 fn of_text(fetched: &mut Fetched, wants: &Wants, stop: &Stop) -> Made {
     let text = fetched.take_text();
     let mut made = {

@@ -1,4 +1,4 @@
-//! Phase 2: what to do with the body that arrived.
+//! Phase 2: decides how the body is processed.
 
 use documents::Kind;
 use fetch::{BodyKind, Fetched};
@@ -9,23 +9,23 @@ use crate::{ScrapeError, Target, Tools};
 /// How the document is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// A file that the caller wants unread, whatever it is.
+    /// A file that the caller wants unprocessed, of any type.
     Bytes,
-    /// Parsed as HTML. XML too: feeds say in HTML what they mean, and of others the text is all that is wanted.
+    /// Parsed as HTML. Includes XML: feeds have HTML equivalents, and of other XML only the text is used.
     Page,
-    /// Text already: plain text and markdown pass through, JSON becomes a code block.
+    /// Text: plain text and markdown pass through, JSON becomes a code block.
     Text,
-    /// Read in a process of its own: PDF, office files, pictures.
+    /// Read in a reader process: PDF, office files, images.
     Document(Kind),
-    /// Nothing to read: an error answer whose body is a file.
+    /// Empty: an error response whose body is a file.
     Nothing,
 }
 
-/// Decides by what was asked for and what arrived.
+/// Chooses the route by the options and the body.
 ///
 /// # Errors
-/// [`ScrapeError::UnsupportedFile`] for a file that is not read. An error answer is never refused: its status is
-/// what the caller wants to know.
+/// [`ScrapeError::UnsupportedFile`] for an unsupported file. An error response is never rejected, as its status is the
+/// information that the caller wants.
 pub(crate) fn route(tools: &Tools, target: &Target, fetched: &Fetched) -> Result<Route, ScrapeError> {
     if target.options.wants(FormatKind::RawBase64) {
         return Ok(Route::Bytes);
@@ -37,7 +37,7 @@ pub(crate) fn route(tools: &Tools, target: &Target, fetched: &Fetched) -> Result
     }
 }
 
-/// The bytes decide what a file is; rows of values are text to all but their name.
+/// Chooses the route of a file. The bytes decide its type; only the name tells CSV from plain text.
 fn of_file(tools: &Tools, target: &Target, fetched: &Fetched) -> Result<Route, ScrapeError> {
     let is_text = fetched.kind == BodyKind::Text;
     let unsupported = |advice| Err(ScrapeError::UnsupportedFile { content_type: name(fetched), advice });
@@ -51,11 +51,11 @@ fn of_file(tools: &Tools, target: &Target, fetched: &Fetched) -> Result<Route, S
     }
 }
 
-const TAKE_RAW: &str = "the format rawBase64 returns them as they are";
+const TAKE_RAW: &str = "the format rawBase64 returns them unchanged";
 const LIST_IMAGE: &str =
-    "list `image` in `parsers` to have the text on them read, or take them as they are with rawBase64";
+    "list `image` in `parsers` to have their text recognised, or get them unchanged with the format rawBase64";
 
-/// Whether a page that arrived is a document: a file that a reader can make text of.
+/// Whether a page is a document, a file that a reader can convert to text.
 #[must_use]
 pub fn is_document(fetched: &Fetched) -> bool {
     kind(fetched, None).is_some()
@@ -64,11 +64,11 @@ pub fn is_document(fetched: &Fetched) -> bool {
 fn kind(fetched: &Fetched, file: Option<&str>) -> Option<Kind> {
     let name = file.unwrap_or_else(|| fetched.url.path());
     let found = documents::detect(&fetched.body, fetched.content_type.as_deref(), Some(name));
-    // Broken beyond recognition, but what it was sent as is what the answer is about.
+    // Damaged beyond recognition: the declared type decides, so that the error is about a broken PDF.
     found.or_else(|| (fetched.kind == BodyKind::Pdf).then_some(Kind::Pdf))
 }
 
-/// Whether files of a kind are to be read. PDFs are unless there is a list without them (docs/CONTRACT.md, "Options").
+/// Whether files of a kind are to be parsed. PDFs are, unless a list omits them (docs/CONTRACT.md, "Options").
 pub(crate) fn reads(options: &ScrapeOptions, kind: ParserKind) -> bool {
     match &options.parsers {
         Some(list) => list.iter().map(Parser::kind).any(|listed| listed == kind),
@@ -76,7 +76,7 @@ pub(crate) fn reads(options: &ScrapeOptions, kind: ParserKind) -> bool {
     }
 }
 
-/// Whether the caller wants to see the page itself, so that no document may stand for it.
+/// Whether the caller wants the page itself, so that no document may replace it.
 pub(crate) fn wants_page(options: &ScrapeOptions) -> bool {
     let shown = [FormatKind::Screenshot, FormatKind::Branding, FormatKind::RawBase64];
     !options.actions.is_empty() || shown.into_iter().any(|kind| options.wants(kind))
@@ -84,7 +84,7 @@ pub(crate) fn wants_page(options: &ScrapeOptions) -> bool {
 
 fn name(fetched: &Fetched) -> String {
     let declared = fetched.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default().trim();
-    // A picture or archive that calls itself text/html is named by its bytes.
+    // The declared type is ignored for images and archives sent as `text/html`.
     match fetched.kind {
         BodyKind::Pdf => "application/pdf".to_owned(),
         BodyKind::Image if !declared.starts_with("image/") => "image".to_owned(),

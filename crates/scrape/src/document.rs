@@ -1,4 +1,4 @@
-//! Documents on their way: what a reader is asked for, and what its answer becomes.
+//! Documents: the request to a reader, and the use of its answer.
 
 use std::time::Duration;
 
@@ -11,22 +11,22 @@ use wire::{Document, FormatKind, PageBlocks, Parser, PdfMode, PdfParser, ScrapeO
 
 use crate::{DocumentError, Ports, ScrapeError, Target, Tools, plain};
 
-/// Longest time that a reader leaves for what comes after it: it ends earlier with the pages that it has.
+/// Maximum time that is reserved after reading; the reader stops early and returns the pages that it has.
 const MAX_TIME_AFTER: Duration = Duration::from_secs(1);
 
-/// A document that was read.
+/// Document that a reader has read.
 pub(crate) struct Read {
     kind: Kind,
     answer: Answer,
-    /// How many pages its price counts.
+    /// Number of pages to be charged.
     pub(crate) pages: u32,
     keeps_images: bool,
 }
 
-/// Has a document read, when a reader is free. A PDF is paid for before the first of its pages is read.
+/// Reads a document when a reader is free. A PDF is paid for before its first page is read.
 ///
 /// # Errors
-/// [`ScrapeError::Document`], those of [`Funds::cover`](crate::Funds::cover), and [`ScrapeError::Timeout`].
+/// [`ScrapeError::Document`], errors of [`Funds::cover`](crate::Funds::cover), and [`ScrapeError::Timeout`].
 pub(crate) async fn read(
     tools: &Tools,
     ports: Ports<'_>,
@@ -39,7 +39,7 @@ pub(crate) async fn read(
         Job { bytes: fetched.body.clone(), kind, owner: target.owner.clone(), options: asked(&target.options, kind) };
     let left = target.deadline.saturating_duration_since(Instant::now());
     let deadline = target.deadline - (left / 10).min(MAX_TIME_AFTER);
-    // Pictures and office files cost the same whatever they hold.
+    // Images and office files have a fixed price.
     let funds = ports.funds.filter(|_| kind == Kind::Pdf);
     let mut covered = 1;
     let afford = async |pages: u32| {
@@ -54,7 +54,7 @@ pub(crate) async fn read(
     Ok(Read { kind, answer, pages, keeps_images: !target.options.remove_base64_images })
 }
 
-/// What the options ask of a reader. The settings of PDFs hold for pictures as well, but for the mode.
+/// Translates the options for a reader. The PDF settings also apply to images, except the mode.
 fn asked(options: &ScrapeOptions, kind: Kind) -> Options {
     let pdf = options.parsers.iter().flatten().find_map(|parser| match parser {
         Parser::Pdf(pdf) => Some(pdf.clone()),
@@ -79,7 +79,7 @@ impl Read {
         self.answer.links.clone()
     }
 
-    /// What the document says about itself, under the names that pages use for it.
+    /// Returns the document's metadata under the names that pages use.
     pub(crate) fn metadata(&self) -> Map<String, Value> {
         let Metadata { title, author, subject, keywords, creator, producer, language, created, modified, .. } =
             &self.answer.metadata;
@@ -101,7 +101,7 @@ impl Read {
         self.answer.warnings.clone()
     }
 
-    /// Adds what only documents have: pages, blocks, and how many pages there are.
+    /// Adds the data that only documents have: pages, blocks and page counts.
     pub(crate) fn complete(self, document: &mut Document) {
         let Metadata { num_pages, total_pages, .. } = self.answer.metadata;
         let metadata = &mut document.metadata;
@@ -123,12 +123,12 @@ impl Read {
     }
 }
 
-/// A count, of which 0 says that it is not known.
+/// Returns a count, or `None` for 0, which means unknown.
 fn known(count: u32) -> Option<u32> {
     (count > 0).then_some(count)
 }
 
-/// Blocks say where they stand in the markdown that they were found with, so that of another one they say nothing.
+/// Removes the positions of blocks: they refer to the original markdown, not to a rewritten one.
 fn forget_spans(blocks: &mut [PageBlocks]) {
     blocks.iter_mut().flat_map(|page| &mut page.items).for_each(|block| block.markdown_span = None);
 }

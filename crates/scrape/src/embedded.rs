@@ -1,16 +1,16 @@
-//! Pages that are nothing but a frame around a PDF: what their caller wants is the PDF.
+//! Pages that are only a frame around a PDF. The PDF is scraped instead.
 
 use formats::Page;
 use page::{Index, LocalName, absolute, local_name};
 use url::Url;
 
-/// Words beside the PDF that a page may have, such as a title and a link to it.
+/// Words that such a page may have beside the PDF, for example a title and a download link.
 const MAX_WORDS: usize = 20;
 
-/// Said where a PDF stands for the page around it.
-pub(crate) const WARNING: &str = "the page shows nothing but one PDF, which is given in its place";
+/// Warning that a PDF replaces the page around it.
+pub(crate) const WARNING: &str = "the page shows nothing but one PDF, which was scraped instead";
 
-/// The PDF, when the page embeds one, nothing else of the kind, and next to no text.
+/// Returns the PDF if the page embeds exactly one, and otherwise has almost no text.
 pub(crate) fn pdf(page: &Page) -> Option<Url> {
     let (mut words, mut found, mut at) = (0, None, 0);
     while at < page.node_count() {
@@ -25,7 +25,7 @@ pub(crate) fn pdf(page: &Page) -> Option<Url> {
         match page.name(at) {
             Some(name) if is_unseen(name) => at = page.end(at),
             Some(name) if is_frame(name) => {
-                // What stands inside is for browsers that cannot show it.
+                // The content of a frame is the fallback for browsers that cannot show it.
                 let url = target(page, at)?;
                 if found.replace(url.clone()).is_some_and(|before| before != url) {
                     return None;
@@ -48,13 +48,13 @@ fn is_frame(name: &LocalName) -> bool {
     [local_name!("iframe"), local_name!("embed"), local_name!("object"), local_name!("frame")].contains(name)
 }
 
-/// What says something without words.
+/// Whether the element is content without words.
 fn is_content(name: &LocalName) -> bool {
     [local_name!("video"), local_name!("audio"), local_name!("canvas"), local_name!("form"), local_name!("table")]
         .contains(name)
 }
 
-/// Where a frame leads, if that is a PDF by its type or its name.
+/// Returns the target of a frame if it is a PDF by its type or its name.
 fn target(page: &Page, at: Index) -> Option<Url> {
     let link = page.attr(at, "src").or_else(|| page.attr(at, "data"))?;
     let url = absolute(page.base(), &link).filter(|url| matches!(url.scheme(), "http" | "https"))?;

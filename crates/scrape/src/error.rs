@@ -1,66 +1,66 @@
-//! Why a page could not be turned into a document.
+//! Errors of a scrape.
 
 use std::error::Error;
 
 use fetch::FetchError;
 use reader::ReadError;
 
-/// Why a scrape failed. The texts are fit for the caller.
+/// Reason why a scrape failed. The messages may be shown to the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum ScrapeError {
-    /// No page arrived.
+    /// Failure to fetch the page.
     #[error(transparent)]
     Fetch(FetchError),
-    /// No copy answers, and the page must not be fetched.
-    #[error("no copy of the page answers, and it is not to be fetched")]
+    /// Cache miss where fetching is not allowed.
+    #[error("the page is not in the cache, and this request must not fetch it")]
     NoCopy,
-    /// What the scrape was lent failed; the text of the cause is for the log only.
-    #[error("a part of the service that the scrape needs failed")]
+    /// Failure of a port (cache, files or billing). The cause is for the log only.
+    #[error("an internal component that the scrape needs failed")]
     Port(#[source] Box<dyn Error + Send + Sync>),
-    /// The URL leads to a file of a kind that is not read.
+    /// File of an unsupported type.
     #[error("files of type {content_type} cannot be turned into text; {advice}")]
     UnsupportedFile {
-        /// The type that the site gave, or what the bytes look like.
+        /// Declared type, or the type detected from the bytes.
         content_type: String,
-        /// What the caller can do instead.
+        /// Advice to the caller.
         advice: &'static str,
     },
-    /// The document that was found cannot be read.
+    /// Document that cannot be read.
     #[error(transparent)]
     Document(#[from] DocumentError),
-    /// The selectors of the request cost more on this page than all of one request may.
+    /// Selectors that exceed the step limit of one request on this page.
     #[error(
         "includeTags, excludeTags and the selectors of attributes take too many steps on this page; use fewer or simpler ones"
     )]
     Selectors,
-    /// The deadline passed, while fetching or while deriving.
+    /// Deadline exceeded, while fetching or while deriving.
     #[error("the scrape did not finish in time; a longer timeout may help")]
     Timeout,
-    /// Our own code broke on this page. The service itself goes on.
+    /// Panic while processing this page. The service itself goes on.
     #[error("the page could not be processed")]
     Panicked,
 }
 
-/// Why a document cannot be read. The texts are fit for the caller.
+/// Reason why a document cannot be read. The messages may be shown to the caller.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DocumentError {
-    /// It is locked with a password.
+    /// Encrypted document.
     #[error("the document is encrypted; remove its password and try again")]
     Encrypted,
-    /// It is damaged, or not what it says it is.
+    /// Damaged document, or a file of another type than declared.
     #[error("{0}")]
     Broken(String),
-    /// Reading it takes more memory or work than one document may cost.
+    /// Document that exceeds the limit of memory or work.
     #[error("{0}")]
     Limit(String),
-    /// Nothing but its embedded text was to be read, and it has none.
+    /// PDF without embedded text, where no OCR was allowed.
     #[error("the PDF has no embedded text; use the mode `auto` or `ocr`")]
     OcrRequired,
-    /// Its text would have to be recognised, for which this server lacks the means.
+    /// Document that needs OCR, which this server does not have.
     #[error("{0}")]
     OcrMissing(String),
-    /// No reader is to be had now.
-    #[error("no reader of documents is to be had: {0}")]
+    /// No reader available.
+    #[error("no document reader is available: {0}")]
     Unavailable(String),
 }
 

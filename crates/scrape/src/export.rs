@@ -1,18 +1,18 @@
-//! Addresses of documents that are shown by a program in the page: their owner has an address for the document itself.
+//! Export addresses of documents that are shown in a web application.
 
 use url::Url;
 use wire::FormatKind;
 
 use crate::{Target, Tools, detect};
 
-/// Where the document is exported that the target leads to. Nothing where the caller wants to see the page, or where nobody
-/// could read the document.
+/// Returns the export address of the document at the target. `None` if the caller wants the page itself, or if no
+/// reader is configured.
 pub(crate) fn of(tools: &Tools, target: &Target) -> Option<Url> {
     let wants_page = detect::wants_page(&target.options) || target.options.wants(FormatKind::RawHtml);
     (tools.documents.is_some() && !wants_page).then(|| export(&target.url)).flatten()
 }
 
-/// Google Docs, Sheets, Slides and Drive. Published pages (`/d/e/…/pub`) are pages already.
+/// Returns the export address for Google Docs, Sheets, Slides and Drive. Published pages (`/d/e/…/pub`) stay pages.
 fn export(url: &Url) -> Option<Url> {
     let segments: Vec<&str> = url.path_segments()?.filter(|segment| !segment.is_empty()).collect();
     match (url.host_str()?, segments.as_slice()) {
@@ -41,7 +41,7 @@ fn export(url: &Url) -> Option<Url> {
 fn download(url: &Url, id: &str) -> Option<Url> {
     let mut found = url.join("/uc").ok()?;
     found.query_pairs_mut().append_pair("export", "download").append_pair("id", id);
-    // Some older files open only with it.
+    // Some older files cannot be opened without it.
     if let Some((key, value)) = url.query_pairs().find(|(key, _)| key == "resourcekey") {
         found.query_pairs_mut().append_pair(&key, &value);
     }

@@ -1,4 +1,4 @@
-//! Phase 1: a copy of the page, else what the steps of the plan bring.
+//! Phase 1: the cached copy of the page, else the result of the plan's steps.
 
 use std::time::Duration;
 
@@ -15,47 +15,47 @@ use crate::{
     revalidate,
 };
 
-/// Longest time that a document waits for its page to be kept.
+/// Longest time that a document waits until its page is stored in the cache.
 const MAX_KEEP_TIME: Duration = Duration::from_secs(2);
-/// Time before the deadline at which keeping the page is given up.
+/// Time before the deadline at which storing is abandoned.
 const KEEP_MARGIN: Duration = Duration::from_millis(100);
 
-/// Longest time that is left for the page around a PDF that does not arrive.
+/// Maximum time that is reserved for the surrounding page if an embedded PDF does not arrive.
 const MAX_TIME_FOR_PAGE: Duration = Duration::from_secs(2);
-/// How much longer than its share a step may take that shows an unfinished page when its time is over.
+/// Extra time for a browser step, which returns an unfinished page when its share of the time is over.
 const OVERRUN: Duration = Duration::from_millis(300);
 
-/// A page, and how the copies had a part in it.
+/// Page and its cache state.
 pub(crate) struct Page {
     pub(crate) fetched: Fetched,
-    /// `None` when no copy was looked for.
+    /// Cache state; `None` if the cache was not consulted.
     pub(crate) cache: Option<CacheState>,
-    /// When the copy was fetched that this is.
+    /// Time when the cached copy was fetched.
     pub(crate) cached_at: Option<Timestamp>,
-    /// What was taken of it besides.
+    /// Screenshots, PDFs and action results.
     pub(crate) captured: Captured,
-    /// The style sheets that it links to, where they are wanted.
+    /// Linked style sheets, if wanted.
     pub(crate) sheets: Vec<Sheet>,
 }
 
 impl Page {
-    /// A page with nothing besides. `cache` says what the look for a copy brought, if there was one.
+    /// Creates a page without captures. `cache` is the result of the cache lookup, if there was one.
     pub(crate) fn new(fetched: Fetched, cache: Option<CacheState>) -> Self {
         Self { fetched, cache, cached_at: None, captured: Captured::default(), sheets: Vec::new() }
     }
 }
 
-/// What the look for a copy brought.
+/// Result of the cache lookup.
 pub(crate) struct Found {
     copy: Option<Page>,
     cache: Option<CacheState>,
 }
 
-/// Looks for a copy. One that its scripts have run in answers as it is, and so does any where nothing else may: no step of
-/// the plan is taken then. Another is judged as the page would be: whether it needs its scripts.
+/// Looks for a cached copy. A rendered copy is used as it is, and so is any copy if fetching is not allowed: the plan
+/// ends then. Any other copy is judged like a fetched page: whether it needs its scripts.
 ///
 /// # Errors
-/// Those of [`Copies::find`](crate::Copies::find).
+/// Errors of [`Copies::find`](crate::Copies::find).
 pub(crate) async fn find(ports: Ports<'_>, target: &Target, plan: &mut Plan) -> Result<Found, ScrapeError> {
     let Some(copies) = ports.copies else { return Ok(Found { copy: None, cache: None }) };
     let wants = match () {
@@ -71,13 +71,13 @@ pub(crate) async fn find(ports: Ports<'_>, target: &Target, plan: &mut Plan) -> 
                 plan.end();
             }
             let copy = Page { cached_at: Some(at), ..Page::new(*fetched, Some(CacheState::Hit)) };
-            // Whatever follows is fetched because this one did not do.
+            // A later fetch counts as a miss, as this copy was not good enough.
             Found { copy: Some(copy), cache: Some(CacheState::Miss) }
         }
     })
 }
 
-/// What was found, else the page itself; one that answers with an error status is a page as well.
+/// Returns the cached copy, else fetches the page. A page with an error status is a page as well.
 ///
 /// # Errors
 /// [`ScrapeError::Fetch`] and [`ScrapeError::Timeout`] when no step got a page.
@@ -94,11 +94,11 @@ pub(crate) async fn fetch(
     }
 }
 
-/// Takes step after step for as long as the next one helps with what went wrong. When nothing better comes, a page that was
-/// refused stands. A copy that was found at the address that is asked makes the requests conditional.
+/// Takes steps for as long as the next one helps with the last failure. A refused page is returned if nothing better
+/// comes. A stale copy from the same address makes the requests conditional.
 ///
 /// # Errors
-/// That of the last step when none got a page.
+/// The error of the last step when none returned a page.
 pub(crate) async fn steps(
     tools: &Tools,
     target: &Target,
@@ -116,14 +116,14 @@ pub(crate) async fn steps(
             Ok(page) if goes_on => refused = Some(page),
             Ok(page) => return Ok(page),
             Err(error) if goes_on => failed = Some(error),
-            // That there was no engine to try says nothing of the page.
+            // A missing browser says nothing about the page, so an earlier error is more useful.
             Err(error @ FetchError::Unavailable { .. }) => return refused.ok_or(failed.unwrap_or(error)),
             Err(error) => return refused.ok_or(error),
         }
     }
 }
 
-/// Takes one step, within its share of the time.
+/// Runs one step within its share of the time.
 async fn take(
     tools: &Tools,
     target: &Target,
@@ -132,11 +132,11 @@ async fn take(
     outdated: Option<&Outdated>,
 ) -> Result<Fetched, FetchError> {
     let Some(step) = plan.step() else {
-        let reason = "nothing on this server can do all that the request asks for".to_owned();
+        let reason = "no engine on this server supports everything that the request asks for".to_owned();
         return Err(FetchError::Site { reason });
     };
     let deadline = plan.share(target.deadline);
-    // What a browser has made of the page is another body than the one that the site named.
+    // Validators belong to the body as sent; the DOM of a browser has none.
     let outdated = outdated.filter(|copy| !plan.runs_scripts() && copy.proxy == step.proxy);
     let validators = outdated.map(|copy| &copy.validators);
     let request = FetchRequest { validators, ..request(tools, target, url, step, deadline) };
@@ -152,7 +152,7 @@ async fn take(
             Ok(page)
         }
         Err(error) => {
-            tracing::debug!(engine, reason, "engine got no page");
+            tracing::debug!(engine, reason, "the engine returned no page");
             Err(error)
         }
     }
@@ -192,16 +192,16 @@ pub(crate) fn request<'a>(
     }
 }
 
-/// Whether a PDF that is all that the page shows stands for it: not where its caller wants to see the page, and not where
-/// nothing but a copy may answer.
+/// Whether an embedded PDF may replace its page: not if the caller wants the page itself, or if fetching is not
+/// allowed.
 pub(crate) fn follows_embedded(tools: &Tools, ports: Ports<'_>, target: &Target) -> bool {
     let options = &target.options;
     let is_copy = ports.copies.is_some_and(Copies::is_all);
     tools.documents.is_some() && !is_copy && !detect::wants_page(options) && detect::reads(options, ParserKind::Pdf)
 }
 
-/// Gets the PDF that a page embeds, by the plainest engine and the kind of proxy that the page came through. False when it
-/// cannot be had; otherwise it is what [`fetch`] brings next.
+/// Fetches the PDF that a page embeds, with the cheapest engine and the proxy strength of the page. Returns false on
+/// failure; otherwise the next call of [`fetch`] returns it.
 pub(crate) async fn embedded(
     tools: &Tools,
     target: &Target,
@@ -211,10 +211,10 @@ pub(crate) async fn embedded(
     base::address::cut_credentials(&mut url);
     let Some(engine) = tools.engines.iter().min_by_key(|engine| engine.rank()) else { return false };
     let left = target.deadline.saturating_duration_since(Instant::now());
-    // Without it the page is what there is, and takes a moment.
+    // If the PDF does not arrive, processing the page itself still takes a moment.
     let deadline = target.deadline - (left / 10).min(MAX_TIME_FOR_PAGE);
     let given = Given::new(&target.given_for, &target.options.headers, target.basic_auth.as_ref());
-    // A copy may be from when there was another kind.
+    // A cached copy may come from a time when an enhanced proxy was configured.
     let proxy = if tools.proxies.has_enhanced() { proxy } else { ProxyUsed::Basic };
     let request = FetchRequest {
         mobile: target.options.mobile,
@@ -235,7 +235,7 @@ pub(crate) async fn embedded(
     true
 }
 
-/// A later step that the site refuses must not replace the page that an earlier step brought.
+/// Rejects a refused page, which must not replace the page of an earlier step.
 pub(crate) fn check_not_refused(page: &Page) -> Result<(), FetchError> {
     match page.fetched.is_refused() {
         true => Err(FetchError::Site { reason: format!("HTTP status {}", page.fetched.status) }),
@@ -243,13 +243,13 @@ pub(crate) fn check_not_refused(page: &Page) -> Result<(), FetchError> {
     }
 }
 
-/// The page once more, if it is to be kept. Where nothing keeps copies, the body is not copied.
+/// Returns a copy of the page to store. Without a cache the body is not copied.
 pub(crate) fn copy_to_keep(ports: Ports<'_>, page: &Page) -> Option<Fetched> {
     let is_new = page.cached_at.is_none();
     ports.copies.filter(|copies| is_new && copies.keeps()).map(|_| page.fetched.clone())
 }
 
-/// Keeps the page, within bounds: slow storage may not cost the caller the document.
+/// Stores the page in the cache, within a time limit, so that slow storage does not cost the caller the document.
 pub(crate) async fn keep(ports: Ports<'_>, target: &Target, copy: Option<Fetched>) {
     let (Some(copies), Some(copy)) = (ports.copies, copy) else { return };
     let until = (Instant::now() + MAX_KEEP_TIME).min(target.deadline - KEEP_MARGIN);

@@ -1,4 +1,4 @@
-//! Last phase: what is known about the page besides its content, warnings, and nothing that could harm a log or terminal.
+//! Last phase: adds metadata and warnings, and removes control characters that could harm a log or terminal.
 
 use base::Stop;
 use fetch::Fetched;
@@ -9,10 +9,10 @@ use crate::derive::{Draft, Last, on_thread};
 use crate::fetch::Page;
 use crate::{ScrapeError, Scraped, Target, Tools};
 
-/// Completes a draft that left its thread, and does `last`.
+/// Completes a draft that has left its thread, and runs `last`.
 ///
 /// # Errors
-/// Those of [`on_thread`].
+/// Errors of [`on_thread`].
 pub(crate) async fn finish<T, F>(
     tools: &Tools,
     target: &Target,
@@ -27,7 +27,7 @@ where
     on_thread(tools, target, move |stop: &Stop| Ok(last.take()?(draft.finish(told), stop))).await?
 }
 
-/// How the caller named what was scraped.
+/// URL or file name as the caller gave it.
 pub(crate) struct Told {
     source_url: String,
     file: Option<String>,
@@ -40,7 +40,7 @@ impl Told {
 }
 
 impl Draft {
-    /// The document with what is known about the page besides its content.
+    /// Completes the document with metadata and warnings.
     pub(crate) fn finish(self, told: Told) -> Scraped {
         let Self { mut document, links, page, mut warnings, pages, .. } = self;
         let Page { fetched, cache, cached_at, captured, .. } = page;
@@ -48,7 +48,7 @@ impl Draft {
         metadata.page =
             std::mem::take(&mut metadata.page).into_iter().map(|(key, value)| (clean(&key), cleaned(value))).collect();
         (metadata.source_url, metadata.source_file) = (told.source_url, told.file.as_deref().map(clean));
-        // What was sent to us has no address.
+        // An uploaded file has no URL.
         metadata.url = if told.file.is_none() { address(&fetched.url) } else { String::new() };
         metadata.status_code = fetched.status;
         let sent = fetched.content_type.as_deref().map(clean);
@@ -72,8 +72,8 @@ impl Draft {
     }
 }
 
-/// The address of a page without the name of a place on it, which the server has not seen. Fragments that name a page of a
-/// script (`#/…`, `#!…`) stay.
+/// Returns the URL without its fragment, which the server never sees. Fragments that name a script's route (`#/…`,
+/// `#!…`) are kept.
 fn address(url: &Url) -> String {
     let mut url = url.clone();
     if !url.fragment().is_some_and(base::address::is_route) {
@@ -97,8 +97,8 @@ fn cleaned(value: Value) -> Value {
     }
 }
 
-/// Without control characters and without those that change the direction of the text around them. Metadata ends up in
-/// log lines, file names and terminals; line breaks and tabs become spaces.
+/// Removes control characters and those that change the direction of the surrounding text, as metadata ends up in log
+/// lines, file names and terminals. Line breaks and tabs become spaces.
 fn clean(text: &str) -> String {
     let turns = |c: char| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     text.chars()

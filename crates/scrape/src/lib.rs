@@ -1,4 +1,5 @@
-//! One URL in, one document out, in phases: plan, fetch, detect, derive, finish. Knows no database and no team.
+//! The scrape pipeline, from one URL to one document: plan, fetch, detect, derive, finish. Independent of database and
+//! teams.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {

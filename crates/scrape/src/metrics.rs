@@ -1,9 +1,9 @@
-//! What is counted here.
+//! Metrics of this crate.
 
 use metrics::counter;
 
-/// Steps taken to pages, by `engine` and `reason`: `first`, what was asked for that needs the engine, or what was lacking
-/// after the step before.
+/// Counter of fetch steps by `engine` and `reason`: `first`, the option that needs the engine, or the shortcoming of
+/// the step before.
 const STEPS: &str = "quarry_fetch_steps_total";
 
 pub(crate) fn step(engine: &'static str, reason: &'static str) {

@@ -1,16 +1,16 @@
-//! Bodies that are text already, as markdown and as HTML.
+//! Bodies that are already text, converted to markdown and HTML.
 
 use serde_json::{Map, Value};
 
-/// `source` as a fenced code block (CommonMark 4.5). The fence is longer than any run of backticks inside, so that the
-/// body cannot end it.
+/// Returns `source` as a fenced code block (CommonMark 4.5). The fence is longer than any run of backticks inside, so
+/// that the body cannot close it.
 pub(crate) fn fenced(source: &str, language: &str) -> String {
     let longest = source.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(3.max(longest + 1));
     format!("{fence}{language}\n{}\n{fence}", source.trim_end())
 }
 
-/// `source` as browsers show plain text.
+/// Returns `source` as HTML, like browsers show plain text.
 pub(crate) fn preformatted(source: &str) -> String {
     let mut html = String::with_capacity(source.len() + 16);
     html.push_str("<pre>");
@@ -30,13 +30,13 @@ pub(crate) fn preformatted(source: &str) -> String {
     html
 }
 
-/// Markdown with the bytes of embedded images taken out, as in markdown made from HTML: `![alt](<Base64-Image-Removed>)`.
+/// Removes the data of embedded images from markdown, as in markdown made from HTML: `![alt](<Base64-Image-Removed>)`.
 pub(crate) fn without_embedded_images(source: &str) -> String {
     const START: &str = "](data:image/";
-    /// Bytes from the start of an image to the mark of its coding.
+    /// Bytes from the start of an image within which `;base64,` must come.
     const TYPE: usize = 256;
     let mut kept = String::with_capacity(source.len());
-    // Where the text is written up to, and where the nearest end was found: images that begin before it have the same.
+    // `end` is kept across matches: images that begin before it share it, so that the text is scanned only once.
     let (mut written, mut end) = (0, 0);
     for (at, _) in source.match_indices(START) {
         if at < written {
@@ -56,10 +56,11 @@ pub(crate) fn without_embedded_images(source: &str) -> String {
     kept
 }
 
-/// Most lines of a markdown text that are searched for what it says about itself.
+/// Lines of a markdown text that are searched for metadata.
 const MAX_LINES_ABOUT: usize = 200;
 
-/// What a markdown text says about itself: title, description and language of its front matter, else its first heading as title.
+/// Returns the metadata of a markdown text: title, description and language of its front matter, else its first heading
+/// as title.
 pub(crate) fn about(text: &str) -> Map<String, Value> {
     let mut about = Map::new();
     let mut lines = text.trim_start_matches('\u{feff}').lines().take(MAX_LINES_ABOUT).peekable();

@@ -1,4 +1,5 @@
-//! What the caller lends to a scrape. A scrape that must leave no trace is lent nothing that could keep one.
+//! Ports: services that the caller provides to a scrape. A scrape that must leave no trace gets none that could keep
+//! one.
 
 use std::error::Error;
 
@@ -11,108 +12,110 @@ use wire::ProxyUsed;
 
 use crate::ScrapeError;
 
-/// All that a scrape can be lent; the default is nothing.
+/// All ports of a scrape; the default is none.
 #[derive(Clone, Copy, Default)]
 pub struct Ports<'a> {
-    /// Pages that were fetched before. Without it every page is fetched, and none is kept.
+    /// Page cache. Without it every page is fetched, and none is stored.
     pub copies: Option<&'a dyn Copies>,
-    /// Where pictures and prints are kept. Without it they stand in the document, as `data:` URLs.
+    /// File store for screenshots and PDFs. Without it they are embedded in the document as `data:` URLs.
     pub files: Option<&'a dyn Files>,
-    /// Who pays for what costs more than a page. Without it everything is paid for.
+    /// Payment for scrapes that cost more than one page. Without it everything is covered.
     pub funds: Option<&'a dyn Funds>,
 }
 
-/// Who pays for what costs more than a page.
+/// Payment for scrapes that cost more than one page.
 #[async_trait]
 pub trait Funds: Send + Sync {
-    /// Asked when it is known that so many pages of a PDF are going to be read, before any of them is.
+    /// Covers this number of PDF pages. Called before the first of them is read.
     ///
     /// # Errors
-    /// [`ScrapeError::Port`] when they cannot be paid for; then none is read.
+    /// [`ScrapeError::Port`] when the credits do not suffice; no page is read then.
     async fn cover(&self, pages: u32) -> Result<(), ScrapeError>;
 }
 
-/// A place for files that come out of pages.
+/// File store for captures of pages.
 #[async_trait]
 pub trait Files: Send + Sync {
-    /// Keeps a file and says its URL. `kind` is what it is, in a word such as `screenshot`.
+    /// Stores a file and returns its URL. `kind` is a word such as `screenshot`.
     ///
     /// # Errors
-    /// [`ScrapeError::Port`] when it cannot be kept.
+    /// [`ScrapeError::Port`] when it cannot be stored.
     async fn keep(&self, kind: &'static str, content_type: &'static str, bytes: Bytes) -> Result<String, ScrapeError>;
 }
 
-/// Which copies will do.
+/// Kind of copy that is acceptable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wants {
-    /// Any. One from before its scripts counts only when it does not need them.
+    /// Any copy. One without scripts run is used only if the page does not need them.
     Any,
-    /// One that its scripts have run in.
+    /// A rendered copy, after its scripts have run.
     Rendered,
-    /// One with the body as it was sent.
+    /// A copy with the body as it was sent.
     Sent,
 }
 
-/// Pages that were fetched before.
+/// Cache of fetched pages, for one scrape.
 #[async_trait]
 pub trait Copies: Send + Sync {
-    /// A copy that answers this scrape.
+    /// Looks up a copy that may answer this scrape.
     ///
     /// # Errors
-    /// [`ScrapeError::NoCopy`] when there is none and the page must not be fetched, [`ScrapeError::Port`] when the copies
-    /// cannot be read and nothing else will do.
+    /// [`ScrapeError::NoCopy`] when there is none and fetching is not allowed, [`ScrapeError::Port`] when the cache
+    /// cannot be read and fetching is not allowed.
     async fn find(&self, wants: Wants) -> Result<CopyLookup, ScrapeError>;
 
-    /// The URL and validators of a copy that is too old, where [`Copies::find`] found no other.
-    /// A conditional request tells whether it is still the page.
+    /// Returns URL and validators of a stale copy, if [`Copies::find`] had a miss. A conditional request tells whether
+    /// it is still current.
     fn outdated(&self) -> Option<Outdated> {
         None
     }
 
-    /// The copy that a 304 has confirmed, as if it had just been fetched. `None` when it cannot be read.
+    /// Returns the copy that a 304 has confirmed, as if it had just been fetched. `None` when it cannot be read.
     async fn revalidated(&self) -> Option<Fetched> {
         None
     }
 
-    /// Whether nothing but a copy may answer this scrape.
+    /// Whether only the cache may answer this scrape, without fetching.
     fn is_all(&self) -> bool;
 
-    /// Whether a page that is fetched for this scrape should be kept.
+    /// Whether a page that is fetched for this scrape should be stored.
     fn keeps(&self) -> bool;
 
-    /// Keeps a page, if it is worth it; in place of one that was kept before for this scrape. Dropped when it takes too long; a failure costs nothing but the copy.
+    /// Stores a page if it is worth caching, replacing one stored earlier for this scrape. The future is dropped when
+    /// it takes too long. A failure only loses the copy.
     async fn keep(&self, page: &Fetched);
 }
 
-/// What a look for a copy brought.
+/// Result of a cache lookup.
 pub enum CopyLookup {
-    /// Copies do not answer this scrape.
+    /// The cache is not used for this scrape.
     NotAsked,
-    /// There is none.
+    /// There is no copy.
     Miss,
-    /// The copy, as if it had just been fetched, and when it was.
+    /// The copy, as if it had just been fetched, and the time when it was fetched.
     Hit(Box<Fetched>, Timestamp),
 }
 
-/// The URL and validators of a copy that is too old to answer.
+/// URL and validators of a stale copy.
 pub struct Outdated {
-    /// Where the page was found after redirects.
+    /// Final URL of the copy after redirects.
     pub url: Url,
-    /// What the site named this version of the page by.
+    /// Validators of this version of the page.
     pub validators: Validators,
-    /// Through which kind of proxy it was found: what is asked through another may not tell that both have one caller.
+    /// Strength of the proxy that it came through. Validators are not sent through another, as they would link the two.
     pub proxy: ProxyUsed,
 }
 
 impl Outdated {
-    /// Whether it was found at this address: what a site says of one says nothing of another, and is nobody else's business.
+    /// Whether the copy has this address. Validators of another address mean nothing there, and must not be revealed to
+    /// it.
     pub(crate) fn is_at(&self, url: &Url) -> bool {
         self.url[..Position::AfterQuery] == url[..Position::AfterQuery]
     }
 }
 
 impl ScrapeError {
-    /// For a port that failed.
+    /// Wraps the error of a port.
     pub fn port(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::Port(cause.into())
     }

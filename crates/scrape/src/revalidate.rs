@@ -1,5 +1,5 @@
-//! Conditional requests (RFC 9110 section 13): a page whose copy is too old is requested with the validators of that copy, and
-//! is not sent again while it is unchanged.
+//! Conditional requests (RFC 9110 section 13): a stale page is requested with the validators of its cached copy, and is
+//! not sent again while it is unchanged.
 
 use fetch::{FetchError, Fetched, Plan};
 use tokio::time::{Instant, timeout_at};
@@ -7,10 +7,10 @@ use tokio::time::{Instant, timeout_at};
 use crate::fetch::steps;
 use crate::{Copies, Ports, Target, Tools};
 
-/// The page that the steps of the plan bring; after a 304 the copy.
+/// Fetches the page by the steps of the plan; returns the cached copy after a 304.
 ///
 /// # Errors
-/// As [`steps`].
+/// Like [`steps`].
 pub(crate) async fn page(
     tools: &Tools,
     ports: Ports<'_>,
@@ -20,7 +20,7 @@ pub(crate) async fn page(
     let outdated = ports.copies.filter(|_| !plan.runs_scripts()).and_then(Copies::outdated);
     let answer = steps(tools, target, plan, outdated.as_ref()).await?;
     let Some(copies) = ports.copies.filter(|_| answer.not_modified) else { return Ok(answer) };
-    // Half of the time is left for the page itself, should the copy not come.
+    // Half of the time is reserved for fetching the page, in case the copy cannot be read.
     let now = Instant::now();
     let until = now + plan.share(target.deadline).saturating_duration_since(now) / 2;
     match timeout_at(until, copies.revalidated()).await.ok().flatten() {
@@ -29,7 +29,7 @@ pub(crate) async fn page(
     }
 }
 
-/// The copy with the URL, proxy and warnings of the 304.
+/// Returns the copy with the URL, proxy and warnings of the 304.
 fn renewed(copy: Fetched, answer: Fetched) -> Fetched {
     let validators = copy.validators.renewed(answer.validators);
     Fetched { url: answer.url, proxy: answer.proxy, warnings: answer.warnings, validators, ..copy }

@@ -1,4 +1,4 @@
-//! The way of one page, from top to bottom.
+//! The pipeline of one page, from start to end.
 
 use ::fetch::{Fetched, Plan};
 use tokio::join;
@@ -8,15 +8,15 @@ use crate::derive::{Derived, Draft, Last, More};
 use crate::fetch::{Found, Page};
 use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, derive, detect, fetch, finish, sheets};
 
-/// Turns a page into a document, and returns what `last` makes of that.
+/// Turns a page into a document, and returns the result of `last` on it.
 ///
-/// `last` runs once, in the thread that parsed the page: work that keeps a core busy, such as packing the document, costs no
-/// second trip to a thread there. Once its [`base::Stop`] is set, nobody waits for its result any more.
+/// `last` runs once, on the thread that parsed the page, so that CPU-bound work such as compressing the document needs
+/// no second slot. Once its [`base::Stop`] is set, its result is discarded.
 ///
-/// Dropping the future ends everything that the scrape has begun: connections are closed, and threads told to stop.
+/// Dropping the future cancels everything that the scrape has begun: connections are closed, and threads told to stop.
 ///
 /// # Errors
-/// [`ScrapeError`]; see its variants. [`ScrapeError::Timeout`] at the deadline of the target, whatever was going on.
+/// See [`ScrapeError`]. [`ScrapeError::Timeout`] at the deadline of the target, in any phase.
 pub async fn run<T, F>(tools: &Tools, ports: Ports<'_>, target: &Target, last: F) -> Result<T, ScrapeError>
 where
     T: Send + 'static,
@@ -26,10 +26,10 @@ where
     timeout_at(target.deadline, phases).await.unwrap_or(Err(ScrapeError::Timeout))
 }
 
-/// As [`run`], of a page or a file that is at hand: nothing is fetched, and nothing is kept.
+/// Processes a page or file that is already available, like [`run`]: nothing is fetched, and nothing is cached.
 ///
 /// # Errors
-/// As [`run`].
+/// Like [`run`].
 pub async fn read<T, F>(
     tools: &Tools,
     ports: Ports<'_>,
@@ -65,14 +65,14 @@ where
         let made = async {
             let page = fetched(tools, ports, target, (&mut plan, &mut found), before.is_some()).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
-            // A later phase that needs the document before `finish` is one more reason for a draft here.
+            // A later phase that needs the document before `finish` also requires a draft here.
             let more = More { steps: plan.can_run_scripts(), embedded: follows_embedded };
             join!(derived(tools, ports, target, (page, more), &last), keep).0
         };
         let mut draft = match (made.await, before.take()) {
             (Ok(Derived::Done(done)), _) => return Ok(done),
             (Ok(Derived::Draft(draft)), _) => draft,
-            // When a later step fails, what came before stands.
+            // If a later step fails, the earlier draft is used.
             (Err(error), Some(mut draft)) => {
                 draft.warnings.push(format!("the scripts of the page could not be run: {error}"));
                 break draft;
@@ -91,11 +91,12 @@ where
         }
         before = Some(draft);
     };
-    // What a model is asked about the draft, and what it is compared with, come here, a line each.
+    // Phases that work on the draft, such as questions to a model or comparisons, are inserted here.
     finish::finish(tools, target, draft, last).await
 }
 
-/// The page that the present step brings, with what belongs to it. `is_later` says that an earlier step has brought one.
+/// Fetches the page by the current step, with style sheets and captures. `is_later` says that an earlier step returned
+/// a page.
 async fn fetched(
     tools: &Tools,
     ports: Ports<'_>,
@@ -112,7 +113,7 @@ async fn fetched(
     Ok(page)
 }
 
-/// What is made of a page, by what its body is.
+/// Derives the document of a page, by the kind of its body.
 async fn derived<T, F>(
     tools: &Tools,
     ports: Ports<'_>,

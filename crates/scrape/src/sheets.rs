@@ -1,4 +1,4 @@
-//! The style sheets that a page links to: where no browser has told which styles are in force, they say much of it.
+//! Style sheets that a page links to. They describe its branding if no browser has computed the styles.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use wire::FormatKind;
 use crate::fetch::{Page, request};
 use crate::{Target, Tools, derive};
 
-/// How long all of them may take together.
+/// Time limit for all style sheets together.
 const MAX_TIME: Duration = Duration::from_secs(3);
-/// Time before the deadline at which they are given up.
+/// Time before the deadline at which they are abandoned.
 const MARGIN: Duration = Duration::from_secs(1);
-/// Bytes of all together: more is not read (`branding::declared`).
+/// Byte limit of all style sheets together; `branding::declared` reads no more.
 const MAX_BYTES: usize = 1 << 20;
 
-/// Gets them where branding is wanted of a page that was fetched just now and that nobody has looked at. They come the same
-/// way as the page: through the guard, over its proxy, with what of the caller's may go to their addresses. Those that do
-/// not come are left out.
+/// Fetches the style sheets if branding is wanted and the page was fetched just now without a browser. They are fetched
+/// like the page: through the address guard and its proxy, with the caller's headers where these may go. Failed ones
+/// are left out.
 pub(crate) async fn get(tools: &Tools, target: &Target, step: Option<&Step>, page: &Page) -> Vec<Sheet> {
     let is_seen = page.fetched.rendered.as_ref().is_some_and(|rendered| rendered.styles.is_some());
     let is_wanted = target.options.wants(FormatKind::Branding) && page.cached_at.is_none() && !is_seen;
@@ -59,7 +59,7 @@ async fn linked(tools: &Tools, target: &Target, page: &Page) -> Vec<Url> {
 
 async fn sheet(engine: &Arc<dyn Engine>, request: &FetchRequest<'_>) -> Option<String> {
     let fetched = engine.fetch(request).await.ok()?;
-    // An error page is no style sheet.
+    // An error page must not be parsed as CSS.
     let is_css = fetched.content_type.as_deref().is_some_and(|kind| kind.trim_start().starts_with("text/css"));
     (fetched.is_loaded() && is_css).then(|| fetched.text().into_owned())
 }

@@ -1,4 +1,4 @@
-//! A body while it is read, and what each format takes of it.
+//! A body while it is processed, and the formats made of it.
 
 use std::cell::{Cell, OnceCell};
 
@@ -18,20 +18,21 @@ use crate::document::Read;
 use crate::needs_scripts::{asks_for_scripts, has_scripts, needs_scripts, says_more_without_scripts};
 use crate::plain;
 
-/// The body, by how it is read. A kind of body that is read in a new way is one more of these.
+/// Body, by how it is processed. A new kind of body is a new variant.
 pub(crate) enum Source<'a> {
     /// A parsed page.
     Page(Box<PageSource<'a>>),
-    /// Text already: JSON, markdown, plain text.
+    /// Text: JSON, markdown, plain text.
     Text(TextSource<'a>),
-    /// A document that a reader has read.
+    /// Document from a reader.
     Document(&'a Read),
-    /// A file that is not read: in base64 it stands for every text format.
+    /// Unprocessed file; every text format contains it in base64.
     Bytes(&'a [u8]),
 }
 
-/// Adds one format to the document: the table of all there are. One without a line here does not compile; one that needs
-/// more than the body is made in a later phase, and those that this server lacks the means for were refused before.
+/// Adds one format to the document. The match is exhaustive on purpose: a new format does not compile without a line
+/// here. Formats that need more than the body are made in a later phase; those that this server does not support were
+/// rejected before.
 pub(crate) fn add(format: &Format, source: &Source<'_>, document: &mut Document) {
     match format {
         Format::Markdown => document.markdown = Some(source.markdown()),
@@ -75,8 +76,8 @@ impl Source<'_> {
         }
     }
 
-    /// A file as it came, in base64; of a document that was read, the page that stands for it. Text as it came is not copied
-    /// here: it is moved into the document once no format reads it any more.
+    /// Returns a raw file in base64, or the HTML of a document. Raw text is not copied here: it is moved into the
+    /// document when no format needs it any more.
     fn unread(&self) -> Option<String> {
         match self {
             Self::Page(_) | Self::Text(_) => None,
@@ -101,7 +102,7 @@ impl Source<'_> {
         }
     }
 
-    /// One entry per selector that was asked for, also when nothing matches.
+    /// Returns one entry per requested selector, even if nothing matches.
     fn attributes(&self, wanted: &AttributesFormat) -> Vec<AttributeValues> {
         let find = |selector: &str, attribute: &str| match self {
             Self::Page(page) => formats::attributes(page.page, selector, attribute),
@@ -115,7 +116,7 @@ impl Source<'_> {
         wanted.selectors.iter().map(entry).collect()
     }
 
-    /// What somebody has seen of the page, else what it declares. A text or a file has no look of its own.
+    /// Returns the branding from computed styles, else from declared ones. Texts and files have none.
     fn branding(&self) -> Branding {
         match self {
             Self::Page(page) => page.branding(),
@@ -123,7 +124,7 @@ impl Source<'_> {
         }
     }
 
-    /// What the page says about itself.
+    /// Returns the page's own metadata.
     pub(crate) fn metadata(&self) -> Map<String, Value> {
         match self {
             Self::Page(page) => formats::metadata(page.page),
@@ -133,7 +134,7 @@ impl Source<'_> {
         }
     }
 
-    /// What the caller should know about what was made of it so far.
+    /// Returns the warnings for the caller about the formats made so far.
     pub(crate) fn warnings(&self) -> Vec<String> {
         let page = match self {
             Self::Page(page) => page,
@@ -146,7 +147,7 @@ impl Source<'_> {
         cut.into_iter().chain(page.is_bare.get().then_some(bare)).chain(declared).map(str::to_owned).collect()
     }
 
-    /// Whether another way to the page may bring more.
+    /// Whether another step may bring more of the page.
     pub(crate) fn verdict(&self) -> Verdict {
         match self {
             Self::Page(page) => page.verdict(),
@@ -155,58 +156,58 @@ impl Source<'_> {
     }
 }
 
-/// Said with a page that has nothing to show.
-const BARE: &str = "the page shows nothing until its scripts run: only its title and description are given";
-/// The same where its scripts have run.
-const BARE_FOR_GOOD: &str = "the page shows nothing: only its title and description are given";
-/// Said with branding that was not seen.
-const DECLARED: &str = "branding is what the page declares: no browser has told which styles are in force";
-/// Said with a page that was not read to its end.
-const CUT: &str = "the page is too large to be read whole: a part of it was left out";
+/// Warning for a page that shows nothing without scripts.
+const BARE: &str = "the page shows nothing until its scripts run; only its title and description are returned";
+/// Warning for a page that shows nothing even after its scripts have run.
+const BARE_FOR_GOOD: &str = "the page shows nothing; only its title and description are returned";
+/// Warning for branding from declared styles.
+const DECLARED: &str = "branding is taken from the declared styles, as no browser has computed the styles in force";
+/// Warning for a page that was not parsed to its end.
+const CUT: &str = "the page is too large to be parsed whole: a part of it was left out";
 
-/// A parsed page, and the part of it that was asked for, which is chosen when the first format needs it.
+/// Parsed page and its requested part, which is selected when the first format needs it.
 pub(crate) struct PageSource<'a> {
     page: &'a Page,
     options: &'a ScrapeOptions,
     origin: Origin,
     besides: Besides,
     content: OnceCell<Content<'a>>,
-    /// Whether its markdown was made, and is only what the page says about itself.
+    /// Whether the markdown was made and contains only the page's title and description.
     is_bare: Cell<bool>,
-    /// Whether its branding was made, and is only what the page declares.
+    /// Whether the branding was made from declared styles only.
     is_declared: Cell<bool>,
 }
 
-/// How a page was come by.
+/// How the page was obtained.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// As the server sent it, with this status.
     Sent(u16),
-    /// As its scripts have made it.
+    /// After its scripts have run.
     Rendered,
-    /// As it was sent, and no script can add anything: XML.
+    /// As the server sent it, without scripts that could add anything: XML.
     Plain,
 }
 
-/// What is known of a page besides its body.
+/// Facts about a page besides its body.
 #[derive(Default)]
 pub(crate) struct Besides {
-    /// What a browser has seen of its styles.
+    /// Computed styles from a browser.
     styles: Option<Sample>,
-    /// The style sheets that it links to.
+    /// Linked style sheets.
     sheets: Vec<Sheet>,
-    /// Where windows were to go that it wanted to open.
+    /// Targets of the windows that the page tried to open.
     windows: Vec<String>,
-    /// Whether its address names a route (`#/…`, `#!…`), which only its scripts know.
+    /// Whether the URL names a route (`#/…`, `#!…`), which only scripts can show.
     is_route: bool,
 }
 
 impl Besides {
-    /// Takes what `fetched` brought besides a body.
+    /// Takes these facts out of `fetched`.
     pub(crate) fn of(fetched: &mut Fetched, sheets: Vec<Sheet>) -> Self {
         let is_route = fetched.url.fragment().is_some_and(is_route);
         let Some(rendered) = &mut fetched.rendered else { return Self { sheets, is_route, ..Self::default() } };
-        // A sample that cannot be read says no more than none.
+        // An unreadable sample is treated as none.
         let styles = rendered.styles.take().and_then(|styles| Sample::deserialize(styles).ok());
         let windows = std::mem::take(&mut rendered.windows).into_iter().map(String::from).collect();
         Self { styles, sheets, windows, is_route }
@@ -253,7 +254,7 @@ impl<'a> PageSource<'a> {
         }
     }
 
-    /// Those of the page, and those that only its scripts know: windows that it wanted to open.
+    /// Returns the links of the page, and those known only to its scripts: windows that it tried to open.
     fn links(&self) -> Vec<String> {
         let mut links = formats::links(self.page);
         let others: Vec<_> = self.besides.windows.iter().filter(|url| !links.contains(url)).cloned().collect();
@@ -261,7 +262,7 @@ impl<'a> PageSource<'a> {
         links
     }
 
-    /// The page is judged as a whole, whatever parts of it were asked for.
+    /// Judges the page as a whole, whichever parts were requested.
     fn verdict(&self) -> Verdict {
         match self.origin {
             Origin::Sent(_) if self.besides.is_route && has_scripts(self.page) => {
@@ -275,19 +276,19 @@ impl<'a> PageSource<'a> {
         }
     }
 
-    /// Where the caller chose the parts of a page, nothing may be what was asked for.
+    /// Whether empty markdown means an empty page. Where the caller selects parts, an empty result may be correct.
     fn may_be_bare(&self) -> bool {
         self.options.include_tags.is_empty() && self.options.exclude_tags.is_empty()
     }
 }
 
-/// The main content; the whole page when nothing of the main content is left. What a page keeps for readers without scripts
-/// stands in where its scripts have shown nothing.
+/// Selects the main content, or the whole page if that is empty. The `noscript` content is used where the scripts have
+/// shown almost nothing.
 fn content<'p>(page: &'p Page, options: &ScrapeOptions, origin: Origin) -> Content<'p> {
-    // A browser that runs scripts shows nothing of it.
+    // A browser that runs scripts shows no `noscript`.
     let unseen = (origin == Origin::Rendered).then(|| "noscript".to_owned());
     let mut which = ContentOptions {
-        // No frame stands around what is no page.
+        // XML has no navigation around its content.
         only_main_content: options.only_main_content && origin != Origin::Plain,
         include_tags: options.include_tags.clone(),
         exclude_tags: options.exclude_tags.iter().cloned().chain(unseen).collect(),
@@ -311,13 +312,13 @@ fn content_or_all<'p>(page: &'p Page, which: &mut ContentOptions) -> Content<'p>
     formats::content(page, which)
 }
 
-/// A body that is text already.
+/// Body that is text.
 pub(crate) struct TextSource<'a> {
     pub(crate) text: &'a str,
     pub(crate) kind: BodyKind,
-    /// Where it was found.
+    /// URL of the text, for relative links.
     pub(crate) url: &'a Url,
-    /// Whether embedded images stay in markdown.
+    /// Whether embedded images stay in the markdown.
     pub(crate) keeps_images: bool,
     pub(crate) stop: &'a Stop,
 }

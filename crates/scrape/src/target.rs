@@ -1,4 +1,4 @@
-//! What goes into the pipeline and what comes out of it.
+//! Input and output of the pipeline.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,21 +12,21 @@ use wire::{ActionResults, Block, Capabilities, Capability, Document, Format, Scr
 
 use crate::Cpu;
 
-/// What every scrape uses.
+/// Shared services of all scrapes.
 #[derive(Clone)]
 pub struct Tools {
-    /// Ways to get a page.
+    /// Engines that fetch pages.
     pub engines: Vec<Arc<dyn Engine>>,
-    /// What they may go through.
+    /// Forward proxies.
     pub proxies: Arc<Proxies>,
-    /// Places for work that keeps a core busy.
+    /// Slots for CPU-bound work.
     pub cpu: Cpu,
-    /// Who reads documents: PDF, office files, pictures. Without it they are refused.
+    /// Pool of document readers: PDF, office files, images. Without it documents are rejected.
     pub documents: Option<Arc<Pool>>,
 }
 
 impl Tools {
-    /// What they make possible.
+    /// Returns the capabilities that these services provide.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
         let offers = |feature| self.engines.iter().any(|engine| engine.offers(feature));
@@ -41,40 +41,40 @@ impl Tools {
     }
 }
 
-/// What to scrape. Has no `Debug`: the URL and the headers may hold secrets.
+/// Scrape request. Has no `Debug`: the URL and the headers may hold secrets.
 #[derive(Clone)]
 pub struct Target {
     /// The page, `http` or `https`, without user name and password.
     pub url: Url,
-    /// `url` as it is told back (`metadata.sourceURL`); nothing for a file that was sent to us.
+    /// URL as reported in `metadata.sourceURL`; empty for an uploaded file.
     pub source: String,
-    /// What the file is called that was sent to us.
+    /// Name of the uploaded file.
     pub file: Option<String>,
-    /// The URL that the headers of `options` and `basic_auth` were given for: they go to its origin only.
+    /// URL that the headers of `options` and `basic_auth` were given for; they go to its origin only.
     pub given_for: Url,
-    /// User name and password that stood in `given_for`.
+    /// User name and password from `given_for`.
     pub basic_auth: Option<BasicAuth>,
-    /// What the caller wants.
+    /// Scrape options.
     pub options: Arc<ScrapeOptions>,
-    /// When everything must be done.
+    /// Deadline of the whole scrape.
     pub deadline: Instant,
     /// Whether the URL must not be logged (lockdown, zero data retention).
     pub private: bool,
-    /// Who has it done: where places are few, as of [`Tools::cpu`], browsers and readers, teams take turns, and in each its
-    /// runs.
+    /// Owner of the work: scarce slots (CPU, browsers, readers) are shared fairly among teams, and within a team among
+    /// its runs.
     pub owner: Owner,
-    /// Whether [`Scraped::links`] is wanted, as by a crawl.
+    /// Whether [`Scraped::links`] is wanted, for example by a crawl.
     pub collect_links: bool,
-    /// Cookies and storage that a browser begins with.
+    /// Cookies and storage of a profile to start with.
     pub state: Option<Arc<State>>,
-    /// Whether they are wanted back ([`Scraped::state`]).
+    /// Whether cookies and storage are returned ([`Scraped::state`]).
     pub keeps_state: bool,
-    /// The name under which the page stays open for a while, where a browser shows it.
+    /// Name under which the page stays open afterwards, if a browser loads it.
     pub hold: Option<String>,
 }
 
 impl Target {
-    /// This page with nothing else asked for but `options`, by an owner without a name.
+    /// Creates a target with these options and defaults otherwise, for an anonymous owner.
     #[must_use]
     pub fn new(url: Url, options: Arc<ScrapeOptions>, deadline: Instant) -> Self {
         let (source, given_for) = (url.to_string(), url.clone());
@@ -95,8 +95,8 @@ impl Target {
         }
     }
 
-    /// Whether all that is asked for can be made of markdown, so that the site may answer with it: only the main content, as
-    /// text, and none of the links of the page.
+    /// Whether all requested formats can be made of markdown, so that the site may answer with it: only the main
+    /// content, as text, without the links of the page.
     #[must_use]
     pub fn takes_markdown(&self) -> bool {
         let options = &self.options;
@@ -117,24 +117,24 @@ impl Target {
     }
 }
 
-/// What a page became.
+/// Result of a scrape.
 #[derive(Clone)]
 pub struct Scraped {
-    /// The document. What the pipeline cannot know (`scrapeId`, `creditsUsed`) is left for the caller.
+    /// Document. Fields that the pipeline cannot know (`scrapeId`, `creditsUsed`) are left for the caller.
     pub document: Document,
-    /// Where the page points to, whatever formats were asked for; empty unless [`Target::collect_links`].
+    /// Link targets of the page, independent of the formats; empty unless [`Target::collect_links`].
     pub links: Vec<String>,
-    /// How many pages its price counts: those of a PDF that were read, else 1.
+    /// Number of pages to be charged: the pages of a PDF that were read, else 1.
     pub pages: u32,
     /// The `Retry-After` header as it was sent.
     pub retry_after: Option<String>,
-    /// What it holds of the budget for bodies in memory; to be kept for as long as the document is.
+    /// Share of the memory budget for bodies; to be held for as long as the document is.
     pub room: net::Room,
-    /// Cookies and storage of the browser at the end, where [`Target::keeps_state`] asks for them.
+    /// Cookies and storage of the browser at the end, if [`Target::keeps_state`].
     pub state: Option<State>,
 }
 
-/// Only the document: cookies are secrets.
+/// Shows only the document, as cookies are secrets.
 impl fmt::Debug for Scraped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Scraped").field("document", &self.document).finish_non_exhaustive()
@@ -142,7 +142,7 @@ impl fmt::Debug for Scraped {
 }
 
 impl Scraped {
-    /// Gives back what only the work on the body needed. Whoever makes more of the document does this afterwards.
+    /// Returns the share of the memory budget that only the processing needed. To be called when the document is final.
     pub fn shrink_room(&self) {
         let Document { markdown, html, raw_html, raw_base64, links, images, attributes, .. } = &self.document;
         let texts = [markdown, html, raw_html, raw_base64].into_iter().flatten().map(String::len).sum::<usize>();
@@ -158,7 +158,7 @@ impl Scraped {
     }
 }
 
-/// Files stand in the document where none are kept. Values of scripts take more memory than their text.
+/// Estimates the bytes of action results. Files count, as they may be embedded; script values exceed their text.
 fn bytes_of_actions(results: &ActionResults) -> usize {
     let ActionResults { screenshots, scrapes, javascript_returns, pdfs } = results;
     let files = screenshots.iter().chain(pdfs).map(String::len).sum::<usize>();

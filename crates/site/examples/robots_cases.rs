@@ -1,5 +1,5 @@
-//! `cargo run -p site --example robots_cases -- FILE…`: plays the HTTP cases of robots.txt case files against
-//! `site::Site`, with real sites, a resolver and a canary on loopback. `cargo xtask robots` calls it.
+//! `cargo run -p site --example robots_cases -- FILE…`: runs the HTTP cases of robots.txt case files against
+//! `site::Site`, with real sites, a resolver and a canary on loopback. Called by `cargo xtask robots`.
 
 #![expect(
     clippy::unwrap_used,
@@ -18,10 +18,10 @@ use site::{AGENT, Approach, SiteError, SiteRules};
 use testkit::{Body, Canary, Dns, Encoding, ManualClock, Reply, Script, Site};
 use url::Url;
 
-/// One case on its own loopback internet.
+/// Loopback internet of one case.
 struct World {
     site: Site,
-    /// Another port, another host, and https.
+    /// A site on another port, another host, and https.
     other: Site,
     canary: Canary,
     _dns: Dns,
@@ -71,7 +71,7 @@ impl World {
         Self { site, other, canary, _dns: dns, clock, ours, _folder: folder }
     }
 
-    /// Does what `origin` of the case says.
+    /// Configures the sites as `origin` of the case says.
     fn set(&self, case: &Value) {
         let origin = &case["origin"];
         let moved = |to: &str| Reply { status: 302, ..Reply::default() }.header("location", to);
@@ -120,7 +120,7 @@ impl World {
         reply
     }
 
-    /// The address of the case, on the port where it is served here.
+    /// Returns the URL of the case, with the port where it is served here.
     fn url(&self, case: &Value) -> Url {
         let origin = &case["origin"];
         let port = if origin["connect"] == "refused" { closed_port() } else { self.site.addr().port() };
@@ -128,7 +128,7 @@ impl World {
         let base = Url::parse(&format!("{scheme}://site.test:{port}/")).unwrap();
         let given = text(&case["url"]);
         match Url::parse(given) {
-            // Another port, or https.
+            // An absolute URL: another port, or https.
             Ok(mut url) => {
                 url.set_port(Some(self.other.addr().port())).unwrap();
                 url
@@ -144,12 +144,12 @@ impl World {
     }
 }
 
-/// What is wrong with the answer.
+/// Runs a case and returns its faults.
 async fn play(case: &Value) -> Vec<String> {
     let world = World::start(case).await;
     world.set(case);
     if text(&case["url"]).starts_with("http") {
-        // Known before, so that a mix-up of sites would show.
+        // Loads the own site first, so that a mix-up of sites would show.
         let own = serde_json::json!({ "origin": case["origin"], "url": "/x" });
         world.ask(&own).await.unwrap();
     }
@@ -172,7 +172,7 @@ async fn play(case: &Value) -> Vec<String> {
     check(case["allowed"].as_bool().is_none_or(|expect| expect == allowed), format!("allowed is {allowed}"));
     check(case["max_seconds"].as_f64().is_none_or(|most| took <= most), format!("took {took:.1} s"));
     check(case["max_rss_delta_mib"].as_u64().is_none_or(|most| grown <= most), format!("{grown} MiB more"));
-    check(case["canary_hits"].as_u64().is_none_or(|_| world.canary.connects() == 0), "the canary was asked".to_owned());
+    check(case["canary_hits"].as_u64().is_none_or(|_| world.canary.connects() == 0), "the canary was hit".to_owned());
     check(case["min_gap_s"].as_f64().is_none_or(|least| delay >= least), format!("delay {delay} s"));
     check(case["max_gap_s"].as_f64().is_none_or(|most| delay <= most), format!("delay {delay} s"));
     let asked = world.site.requests().iter().filter(|seen| seen.path == "/robots.txt").count() as u64;
@@ -197,12 +197,12 @@ fn gzip(plain: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A port where nobody listens.
+/// Returns a port on which nothing listens.
 fn closed_port() -> u16 {
     std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
-/// KiB of memory that this process needed at most, since the last reset (proc(5), `clear_refs`).
+/// Returns the peak memory of this process since the last reset, in KiB (proc(5), `clear_refs`).
 fn peak(reset: bool) -> u64 {
     if reset {
         let _ = std::fs::write("/proc/self/clear_refs", "5");

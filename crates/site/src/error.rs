@@ -1,13 +1,13 @@
-//! Why a site is not known.
+//! Errors of this crate.
 
-/// Why there is no answer about a site. That the site itself failed is an answer:
+/// Reason why nothing is known about a site. A failure of the site itself is an answer:
 /// [`SiteRules::failure`](crate::SiteRules::failure).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SiteError {
-    /// The deadline of the caller passed.
-    #[error("robots.txt was not known in time")]
+    /// Deadline of the caller exceeded.
+    #[error("robots.txt did not arrive in time")]
     Timeout,
-    /// Reading robots.txt panicked; the panic hook has said why.
+    /// Panic while reading robots.txt; the panic hook has logged it.
     #[error("robots.txt could not be processed")]
     Panicked,
 }

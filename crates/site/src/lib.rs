@@ -1,4 +1,4 @@
-//! What a site says of itself to robots, robots.txt, sitemaps and `llms.txt`, always fetched through the guarded client.
+//! The files that a site publishes for robots (robots.txt, sitemaps and `llms.txt`), fetched through the address guard.
 //!
 //! ```no_run
 //! # async fn page(parts: (net::Client, store::Store)) -> Result<(), Box<dyn std::error::Error>> {
@@ -50,11 +50,10 @@ use robots::Known;
 pub use robots::{RobotsFailure, SiteRules};
 pub use sitemaps::{MAX_BYTES, MAX_REQUESTS, MAX_SITEMAP_TIME, Sink, SitemapPage, SitemapTotals, Terms};
 
-/// The name that this service gives itself in `User-Agent` where it asks as a robot, and that robots.txt may address.
+/// Name of this service in `User-Agent` when it acts as a robot, which robots.txt may address.
 pub const AGENT: &str = concat!("Quarry/", env!("CARGO_PKG_VERSION"));
 
-/// The way to robots.txt and sitemaps of any site, and what is remembered of them. Cheap to clone; all clones share the
-/// memory.
+/// Access to robots.txt, sitemaps and `llms.txt` of any site, with a cache. Cheap to clone; all clones share the cache.
 #[derive(Clone)]
 pub struct Site(Arc<Inner>);
 
@@ -68,29 +67,30 @@ struct Inner {
     known: Known,
 }
 
-/// How a site is approached.
+/// Terms of access to a site.
 #[derive(Debug, Clone, Copy)]
 pub struct Approach<'a> {
-    /// The robot's name: what `User-Agent` says, and whose group of robots.txt holds. [`AGENT`] unless the caller chose.
+    /// Name of the robot, used for `User-Agent` and to select the group in robots.txt. [`AGENT`] unless the caller
+    /// chose.
     pub agent: &'a str,
-    /// When everything that is asked for has to be there.
+    /// Deadline of the whole request.
     pub deadline: Instant,
-    /// Whether the certificate of the site has to be valid (`skipTlsVerification: false`).
+    /// Whether certificates are verified (`skipTlsVerification: false`).
     pub verify_tls: bool,
-    /// Whether no trace of the site may be written (zero data retention).
+    /// Whether nothing about the site may be stored (zero data retention).
     pub private: bool,
 }
 
 impl Site {
-    /// A way over this client, through these proxies in turn; none means directly. Answers are kept in `store`, by the
-    /// time of `clock`; sitemaps are unpacked and parsed in places of `cpu`.
+    /// Creates an access over this client, through these proxies in turn; none means a direct connection. Answers are
+    /// cached in `store`, by the time of `clock`; sitemaps are decompressed and parsed in CPU slots of `cpu`.
     #[must_use]
     pub fn new(client: net::Client, proxies: Vec<net::Proxy>, store: Store, clock: Arc<dyn Clock>, cpu: Cpu) -> Self {
         let (turn, known) = (AtomicUsize::new(0), Known::default());
         Self(Arc::new(Inner { client, proxies, turn, store, clock, cpu, known }))
     }
 
-    /// Sends a GET; the body is read from the answer piece by piece.
+    /// Sends a GET request; the body is read from the answer piece by piece.
     async fn open(&self, url: Url, approach: Approach<'_>, redirects: usize) -> Result<net::Download, net::Error> {
         let mut request = net::Request::get(url);
         let agent = HeaderValue::try_from(approach.agent).unwrap_or(HeaderValue::from_static(AGENT));

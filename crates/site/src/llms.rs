@@ -1,4 +1,4 @@
-//! The pages that a site lists for language models, in `llms.txt` (llmstxt.org).
+//! Pages that a site lists for language models in `llms.txt` (llmstxt.org).
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use url::Url;
 use crate::sitemaps::address;
 use crate::{Approach, Site, SitemapPage, Terms};
 
-/// Longest time for one file.
+/// Time limit for one file.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Redirects that are followed to it.
+/// Limit of redirects to a file.
 const MAX_REDIRECTS: usize = 3;
 
 impl Site {
-    /// The pages that the `llms.txt` at the root of the host of `start` lists, and the one in the folder of `start` where that
-    /// is another: at most 1 MiB and 10 000 pages of each. Empty where there is none, where it is no text, and where robots.txt
-    /// decides and forbids it. They may be of any site, and appear again. Reading takes the places for processor work of the
-    /// owner.
+    /// Returns the pages in the `llms.txt` at the root of the host of `start`, and in the one in the folder of `start`
+    /// if that is another file: at most 1 MiB and 10 000 pages of each. Empty if there is none, if it is not text, or
+    /// if robots.txt is obeyed and forbids it. The pages may be of any site, and may repeat. Parsing uses CPU slots of
+    /// the owner.
     pub async fn llms_pages(&self, start: &Url, approach: Approach<'_>, terms: Terms<'_>) -> Vec<SitemapPage> {
         let places = [start.join("/llms.txt").ok(), folder_of(start)];
         let mut found: Vec<SitemapPage> = Vec::new();
@@ -32,7 +32,7 @@ impl Site {
                 Ok(Some(file)) => found.extend(self.read_llms(file, approach, terms).await),
                 Ok(None) => {}
                 Err(error) if approach.private => drop(error),
-                Err(error) => tracing::debug!(%error, "no llms.txt"),
+                Err(error) => tracing::debug!(%error, "could not fetch llms.txt; it is skipped"),
             }
             asked.push(place);
         }
@@ -47,7 +47,7 @@ impl Site {
         let deadline = approach.deadline.min(Instant::now() + PATIENCE);
         let mut answer = self.open(place, Approach { deadline, ..approach }, MAX_REDIRECTS).await?;
         let kind = answer.headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
-        // Many sites answer every address with their page.
+        // Many sites answer every address with an HTML page.
         if !answer.status.is_success() || kind.to_ascii_lowercase().contains("html") {
             return Ok(None);
         }
@@ -55,7 +55,7 @@ impl Site {
         while body.len() < MAX_LLMS_BYTES {
             match answer.piece().await {
                 Ok(Some(piece)) => body.extend_from_slice(&piece[..piece.len().min(MAX_LLMS_BYTES - body.len())]),
-                // What came before the limit is the beginning of the file.
+                // At the size limit, the part received so far is used.
                 Ok(None) | Err(net::Error::TooLarge { .. }) => break,
                 Err(error) => return Err(error),
             }
@@ -65,11 +65,11 @@ impl Site {
 
     async fn read_llms(&self, file: File, approach: Approach<'_>, terms: Terms<'_>) -> Vec<SitemapPage> {
         let read = self.0.cpu.run(terms.owner, approach.deadline, move |_| file.pages()).await;
-        read.inspect_err(|error| tracing::debug!(%error, "llms.txt not read")).unwrap_or_default()
+        read.inspect_err(|error| tracing::debug!(%error, "could not read llms.txt; it is skipped")).unwrap_or_default()
     }
 }
 
-/// A file as it was sent, or its beginning.
+/// Downloaded file, possibly truncated.
 struct File {
     url: Url,
     body: Vec<u8>,
@@ -86,7 +86,7 @@ impl File {
     }
 }
 
-/// The file in the folder of a page.
+/// Returns the address of the file in the folder of a page.
 fn folder_of(start: &Url) -> Option<Url> {
     start.join("llms.txt").ok()
 }

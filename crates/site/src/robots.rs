@@ -1,5 +1,5 @@
-//! robots.txt of a site by RFC 9309: fetched through the guard, once for all who ask at the same time, and kept in
-//! memory and in the database.
+//! The robots.txt of a site (RFC 9309): fetched through the address guard, once for all concurrent callers, and cached
+//! in memory and in the database.
 
 mod memory;
 mod request;
@@ -19,43 +19,43 @@ use memory::{Answer, Memory, Times, Trust};
 pub use request::RobotsFailure;
 use request::{Outcome, Row};
 
-/// Age up to which a remembered failure answers work that begins; after that the site is asked again.
+/// Maximum age of a cached failure for work that begins; after that the site is asked again.
 const FRESH_FAILURE: TimeDelta = TimeDelta::seconds(5);
-/// Files of this size are read where they do not hold up others.
+/// Largest file, in bytes, that is parsed on the async thread.
 const SMALL_FILE: usize = 16 << 10;
-/// Bytes of all rules that are remembered.
+/// Byte limit of the cache of rules.
 const MAX_RULES_BYTES: u64 = 24 << 20;
-/// Bytes of all files that are remembered, for robots that have not asked for their rules yet.
+/// Byte limit of the cache of files, for robots that have not asked for their rules yet.
 const MAX_FILES_BYTES: u64 = 8 << 20;
 
-/// What one robot may do at one site: scheme, host and port.
+/// Rules for one robot at one site (scheme, host and port).
 #[derive(Debug, Clone, Default)]
 pub struct SiteRules {
-    /// Which paths it may fetch. Everything is forbidden when the site failed or did not answer.
+    /// Paths that it may fetch. Everything is forbidden when the site failed or did not answer.
     pub rules: Rules,
-    /// What `Crawl-delay` asks for, not capped.
+    /// Value of `Crawl-delay`, not capped.
     pub crawl_delay: Option<Duration>,
-    /// The values of all `Sitemap` lines as written: they may be relative, and lead to other sites.
+    /// Values of all `Sitemap` lines as written: they may be relative, and may lead to other sites.
     pub sitemaps: Vec<String>,
-    /// Why the site could not be asked. `rules.is_unreachable()` is true then.
+    /// Reason why robots.txt could not be fetched. `rules.is_unreachable()` is then true.
     pub failure: Option<RobotsFailure>,
 }
 
-/// What this process remembers: the rules of a robot at a site, and below them the file, which is the same for all robots.
+/// In-memory cache: the rules of a robot at a site, and below them the file, which is shared by all robots.
 pub(crate) struct Known {
     rules: Memory<(Origin, String), Arc<SiteRules>>,
     files: Memory<Origin, File>,
 }
 
-/// A site as answers are kept for it.
+/// Cache key of a site.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Origin {
     text: String,
-    /// What comes without a checked certificate is not shown to those who want one.
+    /// Whether the certificate was verified. Answers without verification are not used for callers that require it.
     verified: bool,
 }
 
-/// robots.txt, or what takes its place.
+/// Parsed robots.txt, or its substitute after a failure.
 #[derive(Debug, Clone)]
 struct File {
     robots: Arc<Robots>,
@@ -75,30 +75,28 @@ impl Origin {
 }
 
 impl Site {
-    /// The rules of the site of `url` for the robot `approach.agent`.
+    /// Returns the rules of the site of `url` for the robot `approach.agent`.
     ///
-    /// An answer holds for a day, a failure for five minutes, for all processes on one database; the file is not read
-    /// twice for two robots. 4xx allows all; 5xx, no answer within 8 s, and an address that the guard refuses forbid all.
-    /// Up to 5 redirects are followed, each one guarded. Whoever asks while the site is being asked shares its answer;
-    /// the request goes on when the first caller has left. With `approach.private` nothing is written but memory.
-    ///
+    /// An answer is valid for a day, a failure for five minutes, for all processes on one database; one file serves all
+    /// robots. 4xx allows everything; 5xx, no answer within 8 s, and an address that the guard blocks forbid
+    /// everything. Up to 5 redirects are followed, each one guarded. Concurrent callers share one request, which goes
+    /// on when the first caller has left. With `approach.private` nothing is written except to memory.
     /// # Errors
-    /// [`SiteError::Timeout`] when the deadline passes before it is known. Trouble with the database is logged and no
-    /// error: the site is asked then.
+    /// [`SiteError::Timeout`] when the deadline passes first. Database errors are only logged; the site is asked then.
     pub async fn rules(&self, url: &Url, approach: Approach<'_>) -> Result<Arc<SiteRules>, SiteError> {
         self.find(url, approach, None).await
     }
 
-    /// As [`Site::rules`], for a crawl or map that begins: a failure that is older than 5 s does not count,
-    /// the site is asked again. So a site that was down for a moment is not lost for five minutes.
+    /// Returns the rules like [`Site::rules`], for a crawl or map that begins: a failure older than 5 s is ignored and
+    /// the site is asked again, so that a site that was down for a moment is not lost for five minutes.
     ///
     /// # Errors
-    /// As [`Site::rules`].
+    /// Like [`Site::rules`].
     pub async fn rules_at_start(&self, url: &Url, approach: Approach<'_>) -> Result<Arc<SiteRules>, SiteError> {
         self.find(url, approach, Some(self.now() - FRESH_FAILURE)).await
     }
 
-    /// Failures from before `failures_since` are as good as forgotten.
+    /// Returns the rules, ignoring failures from before `failures_since`.
     async fn find(
         &self,
         url: &Url,
@@ -111,7 +109,7 @@ impl Site {
             return Ok(rules);
         }
         let asked = Asked { url: url.clone(), verify_tls: approach.verify_tls, private: approach.private };
-        // A task of its own: others wait for the same answer, and it is worth knowing even when all have left.
+        // A separate task: others wait for the same answer, which is worth caching even when all callers have left.
         let learn = tokio::spawn(self.clone().learn(key, asked, trust));
         match timeout_at(approach.deadline, learn).await {
             Ok(learned) => learned.map_err(|_| SiteError::Panicked)?,
@@ -133,7 +131,7 @@ impl Site {
         Ok(self.0.known.rules.get_or_learn(&key, trust, learn).await?.value)
     }
 
-    /// From the database, else from the site.
+    /// Loads the file from the database, else from the site.
     async fn file(
         &self,
         origin: &Origin,
@@ -158,13 +156,13 @@ impl Site {
         Ok(file.answer(origin, times))
     }
 
-    /// An answer that is in the database, and how long it still holds.
+    /// Returns a valid answer from the database, with its times.
     async fn look_up(&self, origin: &Origin) -> Option<(Outcome, Times)> {
         let now = self.now();
         let find = async { table::find(&mut self.0.store.conn().await?, &origin.text, origin.verified, now).await };
         let row = find.await.unwrap_or_else(|error| {
             if error.is_news() {
-                tracing::warn!(%error, "robots.txt not readable from the database, the site is asked");
+                tracing::warn!(%error, "could not read robots.txt from the database; the site is asked");
             }
             None
         })?;
@@ -186,19 +184,19 @@ impl Site {
         if let Err(error) = keep.await
             && error.is_news()
         {
-            tracing::warn!(%error, "robots.txt not kept in the database");
+            tracing::warn!(%error, "could not store robots.txt in the database; other processes ask the site again");
         }
     }
 }
 
-/// What the request depends on, besides the robot.
+/// Parameters of the request, besides the robot.
 struct Asked {
     url: Url,
     verify_tls: bool,
     private: bool,
 }
 
-/// The file that an answer stands for, and how long it holds.
+/// Parses an answer, and returns the file with its lifetime.
 async fn read(outcome: Outcome) -> Result<(File, TimeDelta), SiteError> {
     off_thread(outcome.size(), move || {
         let (answer, failure) = match &outcome {
@@ -225,14 +223,14 @@ fn rules_of(file: &File, agent: &str) -> SiteRules {
 }
 
 impl SiteRules {
-    /// Bytes in memory.
+    /// Returns the size in memory, in bytes.
     fn size(&self) -> usize {
         let sitemaps = self.sitemaps.iter().map(|line| size_of::<String>() + line.capacity());
         self.rules.size() + sitemaps.sum::<usize>()
     }
 }
 
-/// Small work is done at once, other in a thread. A file has a largest size, and with it the work.
+/// Runs small work at once, and other work on a blocking thread. The file size is limited, and so is the work.
 async fn off_thread<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> T + Send + 'static,

@@ -1,4 +1,4 @@
-//! The pages that the sitemaps of a site list, handed out while they are downloaded.
+//! Pages listed in the sitemaps of a site, passed on while they are downloaded.
 
 mod ask;
 mod discovery;
@@ -18,59 +18,58 @@ use discovery::Discovery;
 pub(crate) use read::address;
 use read::{Candidate, Context};
 
-/// Most requests of one call, with redirects and those that are sent again. A crawl or map whose start leads away makes two.
+/// Request limit of one call, including redirects and retries. A crawl or map whose start redirects makes two calls.
 pub const MAX_REQUESTS: usize = 40;
-/// Most decoded bytes of one call.
+/// Limit of decoded bytes of one call.
 pub const MAX_BYTES: u64 = 256 << 20;
-/// Longest time for one sitemap, each time that it is asked for.
+/// Time limit of each request for a sitemap.
 pub const MAX_SITEMAP_TIME: Duration = Duration::from_secs(15);
-/// Redirects that are followed to a sitemap.
+/// Limit of redirects to a sitemap.
 const MAX_REDIRECTS: usize = 3;
 
-/// A page that a sitemap lists.
+/// Page that a sitemap lists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SitemapPage {
-    /// Its address, absolute, `http` or `https`, without user name and password. It may be of any site, and appear
-    /// again.
+    /// Absolute address, `http` or `https`, without user name and password. May be of any site, and may repeat.
     pub url: Url,
-    /// What else the sitemap says of it.
+    /// Other data of the entry.
     pub about: SitemapUrl,
 }
 
-/// Whose work it is, and what it must respect.
+/// Owner of the work, and rules to respect.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms<'a> {
-    /// Who has it done: reading takes that owner's places for processor work.
+    /// Owner whose CPU slots are used for parsing.
     pub owner: &'a Owner,
-    /// Whether robots.txt decides about the places that are only guessed.
+    /// Whether robots.txt is obeyed for sitemaps at guessed addresses.
     pub obey: bool,
 }
 
-/// Who gets the pages.
+/// Receiver of the pages.
 pub trait Sink: Send {
-    /// Why it can take no more.
+    /// Reason why it cannot take more.
     type Error: From<SiteError>;
 
-    /// Takes a batch of pages, two thousand at most and never none. While it works the downloads wait, so it may
-    /// write to the database; `Break` ends them.
+    /// Takes a batch of 1 to 2000 pages. The downloads wait meanwhile, so it may write to the database; `Break` ends
+    /// them.
     fn take(&mut self, pages: Vec<SitemapPage>) -> impl Future<Output = Result<ControlFlow<()>, Self::Error>> + Send;
 }
 
-/// What was found.
+/// Totals of one call.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SitemapTotals {
-    /// Sitemaps that were read, indexes and broken ones included.
+    /// Number of sitemaps read, including indexes and malformed ones.
     pub sitemaps: usize,
-    /// Pages that were handed out.
+    /// Number of pages passed on.
     pub pages: usize,
-    /// Sitemaps that were announced and could not be read.
+    /// Number of declared sitemaps that could not be read.
     pub failed: usize,
-    /// Whether a limit or the deadline left something out. The sink's own `Break` does not count.
+    /// Whether a limit or the deadline left something out. A `Break` of the sink does not count.
     pub is_cut: bool,
 }
 
 impl SitemapTotals {
-    /// Those of two calls together.
+    /// Adds the totals of two calls.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -83,17 +82,17 @@ impl SitemapTotals {
 }
 
 impl Site {
-    /// Hands the pages of all sitemaps of the site of `start` to `sink`, while they are downloaded: those that robots.txt
-    /// names, those that they list (3 indexes deep), and else those in the usual places; XML, text, RSS and Atom, gzipped
-    /// or not, however broken.
+    /// Passes the pages of all sitemaps of the site of `start` to `sink` while they are downloaded: the sitemaps that
+    /// robots.txt declares, those that they list (3 indexes deep), and if there are none, those at the usual addresses.
+    /// Reads XML, text, RSS and Atom, gzipped or not, even if malformed.
     ///
-    /// A site that is busy (429, 500, 502, 503, 504, no connection) is asked again, up to three times for each sitemap that it
-    /// names or that has the usual name.
+    /// A busy site (429, 500, 502, 503, 504, no connection) is asked up to three times for each sitemap that it
+    /// declares or that has the usual name.
     ///
-    /// Every request passes the guard. At most 40 requests and 256 MiB, 15 s for each sitemap; `approach.deadline` ends
-    /// the whole, and what came before counts. Only pieces are in memory, and what the sink keeps. Sitemaps that the site
-    /// itself names are always read (RFC 9309 section 2.2.4: `Sitemap` belongs to no group). Unpacking and parsing take
-    /// the places for processor work of the owner.
+    /// Every request passes the address guard. The limits are 40 requests, 256 MiB, and 15 s for each sitemap; at
+    /// `approach.deadline` the call ends and keeps the results so far. Only small pieces are in memory. Declared
+    /// sitemaps are always read (RFC 9309 section 2.2.4: `Sitemap` belongs to no group). Decompression and parsing use
+    /// CPU slots of the owner.
     ///
     /// ```no_run
     /// # async fn list(site: &site::Site, start: &url::Url) -> Result<(), site::SiteError> {
@@ -124,7 +123,7 @@ impl Site {
     /// ```
     ///
     /// # Errors
-    /// Those of the sink. What goes wrong with a sitemap is counted in [`SitemapTotals`].
+    /// Errors of the sink. Failed sitemaps are counted in [`SitemapTotals`].
     pub async fn sitemaps<S: Sink>(
         &self,
         start: &Url,
@@ -142,7 +141,7 @@ impl Site {
         let candidates = sitemap_candidates(start, &lines).into_iter().map(Candidate::from);
         let (likely, guesses): (Vec<_>, Vec<_>) = candidates.partition(Candidate::is_likely);
         let ended = discovery.run(&context, likely.into_iter(), sink).await?;
-        // What content systems call it is asked for only when nothing else is there.
+        // The names used by content management systems are tried only if no other sitemap was found.
         if ended.is_continue() && discovery.found.sitemaps == 0 {
             let _ended = discovery.run(&context, guesses.into_iter(), sink).await?;
         }

@@ -1,4 +1,4 @@
-//! Annotations: links, and the text of forms and notes that lies on the page.
+//! Annotations: links, and the visible text of forms and notes.
 
 use lopdf::{Dictionary, Object, Stream};
 
@@ -9,15 +9,15 @@ use crate::geometry::{Matrix, Rect};
 use crate::objects::{Lookup, as_dict, decode_text, resolve};
 use crate::open::View;
 
-/// Annotations of one page.
+/// Maximum number of annotations of one page.
 const MAX_ANNOTATIONS: usize = 5000;
-/// Bytes of an address.
+/// Maximum length of an address, in bytes.
 const MAX_URL: usize = 4096;
-/// Lines of a value that is shown.
+/// Maximum number of lines of a form value.
 const MAX_VALUE_LINES: usize = 200;
-/// Letters of such a line.
+/// Maximum number of characters of such a line.
 const MAX_VALUE: usize = 500;
-/// Flags of annotations that are not shown: invisible, hidden, without view.
+/// Flags of invisible annotations: Invisible, Hidden, NoView.
 const NOT_SHOWN: i64 = 1 | 2 | 32;
 
 impl Interpreter<'_> {
@@ -45,7 +45,7 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Runs what an annotation looks like, in its rectangle.
+    /// Runs the appearance stream of an annotation, in its rectangle.
     fn show_annotation(&mut self, annotation: &Dictionary, rect: &Rect, view: &View) {
         let doc = &self.pdf.doc;
         if annotation.integer(doc, b"F").unwrap_or(0) & NOT_SHOWN != 0 {
@@ -68,7 +68,7 @@ impl Interpreter<'_> {
 }
 
 impl Interpreter<'_> {
-    /// Shows the value of a field that nothing is drawn for: readers draw it themselves.
+    /// Adds the value of a field without an appearance stream, which PDF viewers generate themselves.
     fn show_value(&mut self, field: &Dictionary, rect: &Rect, view: &View) {
         let doc = &self.pdf.doc;
         let own = |key: &[u8]| field.object(doc, key).or_else(|| field.dict(doc, b"Parent")?.object(doc, key));
@@ -92,7 +92,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// The map that puts the box of a form into a rectangle, before the matrix of the form.
+/// Returns the transform from the box of a form to a rectangle, to be applied after the matrix of the form.
 fn placed(stream: &Stream, rect: &Rect, doc: &lopdf::Document) -> Option<Matrix> {
     let bbox = stream.dict.rect(doc, b"BBox")?;
     let bbox = stream.dict.matrix(doc, b"Matrix").map_or(bbox, |matrix| matrix.map(&bbox));

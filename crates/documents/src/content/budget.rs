@@ -1,22 +1,22 @@
-//! What one page, and what one document, may cost.
+//! Work limits of one page and of one document.
 //!
-//! A form may be drawn any number of times and draw others, so a small file can ask for more work than there is time in the
-//! world. Every unit of work is paid for from the page's budget and from what is left for the document.
+//! A form may be drawn any number of times and may draw others, so a small file can demand an unlimited amount of work.
+//! Every unit of work is charged to the budget of the page and to that of the document.
 
-/// Operators of one page.
+/// Maximum number of operators on one page.
 const MAX_OPERATORS: u32 = 4_000_000;
-/// Runs of forms on one page.
+/// Maximum number of form runs on one page.
 const MAX_FORMS: u32 = 20_000;
-/// Glyphs of one page.
+/// Maximum number of glyphs on one page.
 const MAX_GLYPHS: usize = 250_000;
-/// Lines, boxes, pictures and drawings of one page.
+/// Maximum number of each kind of shape (lines and boxes, images) on one page.
 const MAX_SHAPES: usize = 60_000;
-/// Operators of one document.
+/// Maximum number of operators in one document.
 const MAX_DOCUMENT_OPERATORS: u64 = 60_000_000;
-/// Bytes that the content streams of one document may have together.
+/// Maximum size of all content streams of one document, in bytes.
 const MAX_DOCUMENT_BYTES: usize = 512 << 20;
 
-/// What is left for a document.
+/// Remaining budget of a document.
 #[derive(Debug, Clone)]
 pub(crate) struct Budget {
     operators: u64,
@@ -29,7 +29,7 @@ impl Default for Budget {
     }
 }
 
-/// What is left for a page.
+/// Remaining budget of a page.
 #[derive(Debug)]
 pub(crate) struct PageBudget<'a> {
     document: &'a mut Budget,
@@ -42,7 +42,7 @@ impl<'a> PageBudget<'a> {
         Self { document, operators: MAX_OPERATORS, forms: MAX_FORMS }
     }
 
-    /// Pays for an operator.
+    /// Charges an operator; returns false if the budget is spent.
     pub(crate) fn operator(&mut self) -> bool {
         if self.operators == 0 || self.document.operators == 0 {
             return false;
@@ -52,18 +52,18 @@ impl<'a> PageBudget<'a> {
         true
     }
 
-    /// Pays for the run of a form.
+    /// Charges the run of a form; returns false if the budget is spent.
     pub(crate) fn form(&mut self) -> bool {
         self.forms = self.forms.saturating_sub(1);
         self.forms > 0
     }
 
-    /// Bytes that a content stream may have.
+    /// Returns the maximum size of the next content stream, in bytes.
     pub(crate) fn stream(&self, most: usize) -> usize {
         most.min(self.document.bytes)
     }
 
-    /// Pays for the bytes of a content stream.
+    /// Charges the bytes of a content stream.
     pub(crate) fn bytes(&mut self, count: usize) {
         self.document.bytes = self.document.bytes.saturating_sub(count);
     }

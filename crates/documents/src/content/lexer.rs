@@ -1,16 +1,16 @@
-//! Content streams, token by token.
+//! Lexer for content streams.
 //!
-//! Operands are kept in two buffers that are reused, so nothing is allocated per operator: one of operands, one of the bytes of
-//! names and strings. A stream that is damaged gives fewer tokens, never an error.
+//! Operands are kept in two reused buffers, one for operands, one for the bytes of names and strings, so nothing is
+//! allocated per operator. A damaged stream gives fewer tokens, never an error.
 
-/// Operands that one operator may have; what is beyond is dropped.
+/// Maximum number of operands of one operator; more are dropped.
 const MAX_OPERANDS: usize = 1 << 16;
-/// Bytes of strings and names that one operator may have; a string goes no further.
+/// Maximum bytes of strings and names of one operator; longer ones are cut.
 const MAX_TEXT: usize = 1 << 20;
-/// The deepest nesting of brackets in a string.
+/// Maximum nesting of brackets in a string.
 const MAX_BRACKETS: usize = 256;
 
-/// An operand, flat: an array is what stands between its two marks.
+/// Operand in a flat list: an array is the operands between its two marks.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Operand {
     Number(f32),
@@ -26,7 +26,7 @@ pub(crate) enum Operand {
     Word,
 }
 
-/// Reads a content stream.
+/// Lexer of a content stream.
 pub(crate) struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -39,12 +39,12 @@ impl<'a> Lexer<'a> {
         Self { bytes, at: 0, operands: Vec::with_capacity(16), text: Vec::with_capacity(256) }
     }
 
-    /// The bytes of a name or string.
+    /// Returns the bytes of a name or string.
     pub(crate) fn slice(&self, start: usize, end: usize) -> &[u8] {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// The operand at a place, if it is a number.
+    /// Returns the operand at an index, if it is a number.
     pub(crate) fn number(&self, place: usize) -> Option<f32> {
         match self.operands.get(place) {
             Some(Operand::Number(value)) => Some(*value),
@@ -52,9 +52,9 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The first operands, all of them numbers.
+    /// Returns the last `N` operands, if all of them are numbers.
     pub(crate) fn numbers<const N: usize>(&self) -> Option<[f32; N]> {
-        // Surplus operands stand before those that count.
+        // Surplus operands come before those that count.
         let first = self.operands.len().checked_sub(N)?;
         let mut out = [0.0; N];
         for (place, value) in out.iter_mut().enumerate() {
@@ -63,7 +63,7 @@ impl<'a> Lexer<'a> {
         Some(out)
     }
 
-    /// The bytes of the operand at a place, if it is a name.
+    /// Returns the bytes of the operand at an index, if it is a name.
     pub(crate) fn name(&self, place: usize) -> Option<&[u8]> {
         match self.operands.get(place) {
             Some(Operand::Name(start, end)) => Some(self.slice(*start, *end)),
@@ -71,7 +71,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// The next operator; its operands are in `operands` until the next call.
+    /// Returns the next operator; its operands are in `operands` until the next call.
     pub(crate) fn next(&mut self) -> Option<&'a [u8]> {
         self.operands.clear();
         self.text.clear();
@@ -107,7 +107,7 @@ impl<'a> Lexer<'a> {
             let place = from + found;
             let before = place == self.at || self.bytes.get(place - 1).is_some_and(|byte| is_space(*byte));
             let after = self.bytes.get(place + 2).is_none_or(|byte| is_space(*byte));
-            // Two letters may be data: what follows an image is text of operators.
+            // `EI` may occur in the image data, so it must be followed by printable text, as operators are.
             let next = self.bytes.get(place + 2..).unwrap_or_default();
             let reads = next.iter().take(12).all(|byte| is_space(*byte) || (0x20..0x7f).contains(byte));
             if before && after && reads {
@@ -255,7 +255,8 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// A number and its length in bytes, at least one. Wrong signs and points are read as other readers do: `--5` is -5.
+/// Parses a number; returns it with its length in bytes, at least one. Wrong signs and points are tolerated as in other
+/// readers: `--5` is -5.
 pub(crate) fn parse_number(bytes: &[u8]) -> (f32, usize) {
     let (mut at, mut negative) = (0, false);
     while let Some(sign @ (b'+' | b'-')) = bytes.get(at) {
@@ -272,7 +273,7 @@ pub(crate) fn parse_number(bytes: &[u8]) -> (f32, usize) {
                 }
             }
             b'.' if !point => point = true,
-            // A minus inside a number is what some producers write for a small one.
+            // Some producers write a minus inside of small numbers.
             b'-' => {}
             _ => break,
         }

@@ -1,4 +1,4 @@
-//! Marked content: furniture of the page, layers that are switched off, and text that says what is drawn.
+//! Marked content: page furniture, hidden layers, and replacement text (`ActualText`).
 
 use lopdf::Dictionary;
 
@@ -9,18 +9,18 @@ use super::show::spread;
 use crate::font::text::Text;
 use crate::objects::{Lookup, text_of};
 
-/// Marks inside marks; deeper ones count as the mark around them.
+/// Maximum nesting of marks; deeper ones are treated as part of the enclosing mark.
 const MAX_MARKS: usize = 256;
-/// Letters of a text that says what is drawn.
+/// Maximum length of a replacement text, in bytes.
 const MAX_ACTUAL: usize = 2000;
 
-/// The marks that are open.
+/// Stack of open marks.
 #[derive(Default)]
 pub(super) struct Marks {
     open: Vec<Mark>,
     artifacts: usize,
     hidden: usize,
-    /// Marks that were opened beyond the deepest level.
+    /// Number of open marks beyond the maximum nesting.
     beyond: usize,
 }
 
@@ -29,7 +29,7 @@ struct Mark {
     artifact: bool,
     hidden: bool,
     actual: Option<String>,
-    /// Glyphs that were on the page before.
+    /// Number of glyphs on the page before the mark.
     glyphs: usize,
 }
 
@@ -65,7 +65,7 @@ impl Marks {
 }
 
 impl Interpreter<'_> {
-    /// Runs an operator of marked content; false if it is none of these.
+    /// Runs an operator of marked content; returns false for other operators.
     pub(super) fn mark_operator(&mut self, operator: &[u8], lexer: &Lexer<'_>, resources: &Dictionary) -> bool {
         match operator {
             b"BMC" => self.marks.push(self.mark(lexer)),
@@ -100,7 +100,7 @@ impl Interpreter<'_> {
     }
 }
 
-/// `ActualText` of a property list that stands in the content.
+/// Returns `ActualText` from an inline property list.
 fn actual_text(lexer: &Lexer<'_>) -> Option<String> {
     let says = |pair: &[Operand]| match *pair {
         [Operand::Name(start, end), Operand::Text(from, to)] if lexer.slice(start, end) == b"ActualText" => {
@@ -111,7 +111,7 @@ fn actual_text(lexer: &Lexer<'_>) -> Option<String> {
     lexer.operands.windows(2).find_map(says)
 }
 
-/// Puts a text in the place of the glyphs that were drawn for it.
+/// Replaces the glyphs of a mark by its text.
 fn replace(glyphs: &mut Vec<Glyph>, from: usize, actual: &str) {
     let drawn = glyphs.get(from..).unwrap_or_default();
     let (Some(first), Some(last)) = (drawn.first().copied(), drawn.last().copied()) else { return };
@@ -119,11 +119,11 @@ fn replace(glyphs: &mut Vec<Glyph>, from: usize, actual: &str) {
     let text = match Text::of(actual) {
         Text::One(only) => only.to_string(),
         Text::Many(text) => text.into(),
-        // Only a mark that means nothing, such as a hyphen at the end of a line, is taken away.
+        // Only a single glyph may be replaced by nothing, such as a hyphen at the end of a line.
         Text::Unknown if drawn.len() <= 1 => String::new(),
         Text::Unknown => return,
     };
-    // A text that is much longer than what is drawn describes it, and does not say it.
+    // A text much longer than what is drawn is a description rather than a replacement.
     let plausible = text.chars().count() <= 4 * drawn.len() + 8;
     if one_line && plausible && text.len() <= MAX_ACTUAL {
         glyphs.truncate(from);

@@ -1,7 +1,7 @@
-//! The content interpreter: runs the content streams of a page and notes what they draw.
+//! Content interpreter: runs the content streams of a page and records what they draw.
 //!
-//! It streams: operators are read one by one and nothing is kept but the text, the lines and boxes that tables are made of, and
-//! the places of pictures. It never fails. What is damaged is skipped, and when a budget runs out the page is marked as cut.
+//! Operators are read one by one, and only the text, the lines and boxes of tables and the positions of images are
+//! kept. It never fails: damaged parts are skipped, and when a budget is spent the page is marked as cut.
 
 mod annotations;
 mod budget;
@@ -29,9 +29,9 @@ use crate::geometry::{Matrix, Rect};
 use crate::objects::{Lookup, MAX_STREAM, as_dict, bytes, resolve};
 use crate::open::{Pdf, View};
 
-/// Forms inside forms.
+/// Maximum nesting of forms.
 const MAX_DEPTH: usize = 12;
-/// Graphics states that are saved at one time.
+/// Maximum number of saved graphics states.
 const MAX_SAVED: usize = 512;
 
 /// Reads the content of one page.
@@ -57,7 +57,7 @@ pub(crate) struct Interpreter<'a> {
     line_matrix: Matrix,
     path: Path,
     marks: Marks,
-    /// Forms that are being run, so that none runs inside itself.
+    /// Forms that are being run, to prevent recursion.
     running: Vec<ObjectId>,
     depth: usize,
     styles: HashMap<*const Font, u16>,
@@ -84,7 +84,7 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// The content streams of a page, one after the other.
+    /// Returns the concatenated content streams of a page.
     fn page_bytes(&mut self, page: &Dictionary) -> Vec<u8> {
         let doc = &self.pdf.doc;
         let mut content = Vec::new();
@@ -197,7 +197,7 @@ impl<'a> Interpreter<'a> {
         self.state = state;
     }
 
-    /// The place of the font's style among those of the page.
+    /// Returns the index of the font's style in the styles of the page.
     fn style(&mut self, font: &Rc<Font>) -> u16 {
         let styles = &mut self.page.styles;
         *self.styles.entry(Rc::as_ptr(font)).or_insert_with(|| {

@@ -1,8 +1,8 @@
-//! What the content of a page is made of, in page space and in the order in which it is drawn.
+//! Content of a page, in page space and drawing order.
 
 use crate::geometry::Rect;
 
-/// Where a run of glyphs goes.
+/// Direction of a run of glyphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Direction {
     Right,
@@ -12,7 +12,7 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
-    /// The direction nearest to a vector in page space.
+    /// Returns the direction nearest to a vector in page space.
     pub(crate) fn of((x, y): (f32, f32)) -> Self {
         match (x.abs() >= y.abs(), x >= 0.0, y >= 0.0) {
             (true, true, _) => Self::Right,
@@ -23,22 +23,22 @@ impl Direction {
     }
 }
 
-/// What is known of the text of a glyph.
+/// Flags of a glyph.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Flags(u8);
 
 impl Flags {
-    /// A space, which separates words.
+    /// Space, which separates words.
     pub(crate) const SPACE: Self = Self(1);
-    /// Drawn without ink, as the text of scans is.
+    /// Invisible, like the text layer of scans.
     pub(crate) const HIDDEN: Self = Self(2);
-    /// Marked as furniture of the page.
+    /// Marked as page furniture.
     pub(crate) const ARTIFACT: Self = Self(4);
-    /// Its font does not say which character it is.
+    /// Without a known character in its font.
     pub(crate) const UNKNOWN: Self = Self(8);
-    /// First of what one operator shows.
+    /// First glyph of a show operator.
     pub(crate) const FIRST: Self = Self(16);
-    /// Belongs to the glyph before, as the second letter of a ligature does.
+    /// Part of the glyph before, such as the second letter of a ligature.
     pub(crate) const JOINED: Self = Self(32);
 
     pub(crate) fn has(self, other: Self) -> bool {
@@ -50,61 +50,61 @@ impl Flags {
     }
 }
 
-/// One character where it is drawn.
+/// One character with its position.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Glyph {
     pub(crate) text: char,
-    /// Where its baseline begins and ends.
+    /// Start and end of its advance on the baseline.
     pub(crate) start: (f32, f32),
     pub(crate) end: (f32, f32),
     /// Height of the em, in points.
     pub(crate) size: f32,
-    /// Place in [`PageContent::styles`].
+    /// Index in [`PageContent::styles`].
     pub(crate) style: u16,
     pub(crate) direction: Direction,
     pub(crate) flags: Flags,
 }
 
-/// How text looks.
+/// Text style.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Style {
-    /// The name of the font without its subset tag.
+    /// Font name without its subset tag.
     pub(crate) font: String,
     pub(crate) bold: bool,
     pub(crate) italic: bool,
     pub(crate) mono: bool,
-    /// Its glyphs are pictures, and nothing tells how bold it is.
+    /// Whether the glyphs are bitmaps (Type 3), so that the weight is unknown.
     pub(crate) bitmap: bool,
 }
 
-/// A filled box that is no line.
+/// Filled box that is not a line.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fill {
     pub(crate) rect: Rect,
     pub(crate) white: bool,
 }
 
-/// A link that lies on the page.
+/// Area of a link on the page.
 #[derive(Debug, Clone)]
 pub(crate) struct LinkArea {
     pub(crate) rect: Rect,
     pub(crate) url: String,
 }
 
-/// The content of one page.
+/// Content of one page.
 #[derive(Debug, Default)]
 pub(crate) struct PageContent {
     pub(crate) width: f32,
     pub(crate) height: f32,
     pub(crate) glyphs: Vec<Glyph>,
     pub(crate) styles: Vec<Style>,
-    /// Straight lines along the axes, as boxes of at least no width.
+    /// Horizontal and vertical lines, as boxes that may have no width or height.
     pub(crate) rules: Vec<Rect>,
     pub(crate) fills: Vec<Fill>,
     pub(crate) images: Vec<Rect>,
-    /// Boxes of other drawings.
+    /// Bounding boxes of other drawings.
     pub(crate) drawings: Vec<Rect>,
     pub(crate) links: Vec<LinkArea>,
-    /// A budget ran out, so something is missing.
+    /// Whether a budget was spent, so that something is missing.
     pub(crate) cut: bool,
 }

@@ -1,22 +1,22 @@
-//! Paths: the lines and boxes that tables are drawn with, and the place of other drawings.
+//! Paths: the lines and boxes of tables, and the positions of other drawings.
 
 use super::Interpreter;
 use super::lexer::Lexer;
 use super::page::Fill;
 use crate::geometry::Rect;
 
-/// A filled box that is at most so thick is a line.
+/// Maximum thickness of a filled box that counts as a line, in points.
 const MAX_RULE: f32 = 3.0;
-/// How far the ends of a line may differ from an axis.
+/// Maximum deviation of a line's ends from an axis, in points.
 const SLANT: f32 = 0.6;
-/// Corners of a part that are kept; a part with more is a drawing.
+/// Maximum number of corners that are kept; a part with more is a drawing.
 const MAX_CORNERS: usize = 12;
-/// Parts of one path.
+/// Maximum number of parts of one path.
 const MAX_PARTS: usize = 20_000;
-/// A drawing with smaller sides is a speck.
+/// Sides up to this length make a speck, in points.
 const SPECK: f32 = 2.0;
 
-/// A path under construction, in page space.
+/// Path under construction, in page space.
 #[derive(Default)]
 pub(super) struct Path {
     parts: Vec<Part>,
@@ -25,7 +25,7 @@ pub(super) struct Path {
 struct Part {
     corners: Vec<(f32, f32)>,
     closed: bool,
-    /// Curved, or with too many corners to keep.
+    /// Whether it is curved, or has too many corners to keep.
     free: bool,
     around: Rect,
 }
@@ -43,7 +43,7 @@ impl Part {
         }
     }
 
-    /// A box along the axes.
+    /// Returns the part as a box, if its sides are horizontal and vertical.
     fn as_box(&self) -> Option<Rect> {
         let mut corners = self.corners.as_slice();
         if let [first, .., last] = corners
@@ -59,7 +59,7 @@ impl Part {
 }
 
 impl Interpreter<'_> {
-    /// Runs an operator of paths; false if it is none of these.
+    /// Runs a path operator; returns false for other operators.
     pub(super) fn path_operator(&mut self, operator: &[u8], lexer: &Lexer<'_>) -> bool {
         match operator {
             b"m" => self.begin(lexer),
@@ -139,7 +139,7 @@ impl Interpreter<'_> {
                 self.stroke(part);
             }
         }
-        // What was painted with its path may be painted on.
+        // Returns the buffer for the next path, to avoid an allocation.
         self.path.parts = parts;
         self.path.parts.clear();
     }
@@ -190,7 +190,7 @@ fn near(a: (f32, f32), b: (f32, f32)) -> bool {
     (a.0 - b.0).abs() < SLANT && (a.1 - b.1).abs() < SLANT
 }
 
-/// The box of a line along an axis.
+/// Returns the box of a line, if it is horizontal or vertical.
 fn along(from: (f32, f32), to: (f32, f32)) -> Option<Rect> {
     let straight = (from.0 - to.0).abs() < SLANT || (from.1 - to.1).abs() < SLANT;
     straight.then(|| Rect::between(from, to))

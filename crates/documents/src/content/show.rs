@@ -1,7 +1,7 @@
-//! Text: the operators that place and show it.
+//! Text operators.
 //!
-//! A glyph is noted with the two ends of its advance on the baseline, in page space, so whatever scales, turns and skews it is
-//! done with here. Character spacing belongs to the advance as long as it is small: letters that are set wide stay one word.
+//! A glyph is recorded with both ends of its advance on the baseline, in page space, so all scaling, rotation and skew
+//! is resolved here. Small character spacing is part of the advance, so that letter-spaced words stay one word.
 
 use super::Interpreter;
 use super::lexer::{Lexer, Operand};
@@ -10,17 +10,17 @@ use crate::font::Shown;
 use crate::font::text::Text;
 use crate::geometry::Matrix;
 
-/// The smallest text that is taken for text, in points.
+/// Minimum size of text, in points.
 const MIN_SIZE: f32 = 0.3;
-/// The largest.
+/// Maximum size of text, in points.
 const MAX_SIZE: f32 = 3000.0;
-/// How far outside the page text may stand and still be read.
+/// Maximum distance of text outside of the page, in points.
 const OUTSIDE: f32 = 4.0;
-/// Character spacing that is part of the advance, as a share of the em.
+/// Character spacing below this share of the em is part of the advance.
 const TIGHT: f32 = 0.4;
 
 impl Interpreter<'_> {
-    /// Runs an operator of text; false if it is none of these.
+    /// Runs a text operator; returns false for other operators.
     pub(super) fn show_operator(&mut self, operator: &[u8], lexer: &Lexer<'_>) -> bool {
         let number = || lexer.number(0).unwrap_or(0.0);
         match operator {
@@ -120,7 +120,7 @@ impl Interpreter<'_> {
             let spacing = self.state.char_space;
             let advance = if font.vertical { -self.state.size } else { shown.width * self.state.size };
             let inked = if tight { advance + spacing } else { advance };
-            // All that a space moves by is space, so what comes after it right away is known to belong to its line.
+            // A space covers its whole movement, so the word after it is known to follow on the same line.
             let inked = if shown.is_space { advance + spacing + word } else { inked };
             if !self.marks.hidden() {
                 self.note(&shown, inked, flags);
@@ -134,7 +134,7 @@ impl Interpreter<'_> {
         Flags::default().with(Flags::HIDDEN, self.state.invisible).with(Flags::ARTIFACT, self.marks.artifact())
     }
 
-    /// Notes a glyph whose advance is a length in unscaled text space.
+    /// Records a glyph with its advance in unscaled text space.
     fn note(&mut self, shown: &Shown, advance: f32, flags: Flags) {
         let matrix = self.text_matrix.then(&self.state.matrix);
         let start = matrix.apply(0.0, self.state.rise);
@@ -153,7 +153,7 @@ impl Interpreter<'_> {
         match &shown.text {
             Text::One(text) => self.page.glyphs.push(spaced(Glyph { text: *text, ..glyph })),
             Text::Many(text) => spread(&mut self.page.glyphs, &glyph, text),
-            // A code without text and width is no mark on the paper.
+            // A code without text and width leaves no mark on the page.
             Text::Unknown if shown.width == 0.0 || shown.is_space => {}
             Text::Unknown => {
                 let flags = flags.with(Flags::UNKNOWN, true);
@@ -171,7 +171,7 @@ fn spaced(glyph: Glyph) -> Glyph {
     Glyph { flags: glyph.flags.with(Flags::SPACE, glyph.text == ' '), ..glyph }
 }
 
-/// Adds the letters of a text in the place of one glyph, each with its share.
+/// Adds the letters of a text in place of one glyph, each with an equal share of its advance.
 pub(super) fn spread(glyphs: &mut Vec<Glyph>, glyph: &Glyph, text: &str) {
     let count = text.chars().count().max(1) as f32;
     let (dx, dy) = ((glyph.end.0 - glyph.start.0) / count, (glyph.end.1 - glyph.start.1) / count);

@@ -1,4 +1,4 @@
-//! The graphics state, and the operators that change it.
+//! Graphics state and its operators.
 
 use std::rc::Rc;
 
@@ -10,10 +10,10 @@ use crate::font::Font;
 use crate::geometry::Matrix;
 use crate::objects::Lookup;
 
-/// The part of the graphics state that text and lines depend on.
+/// Part of the graphics state that affects text and lines.
 #[derive(Clone)]
 pub(super) struct State {
-    /// From user space to page space.
+    /// Transform from user space to page space.
     pub(super) matrix: Matrix,
     pub(super) font: Rc<Font>,
     pub(super) style: u16,
@@ -24,11 +24,11 @@ pub(super) struct State {
     pub(super) scale: f32,
     pub(super) leading: f32,
     pub(super) rise: f32,
-    /// Text is drawn without ink.
+    /// Whether text is drawn without ink.
     pub(super) invisible: bool,
-    /// Width of lines in user space.
+    /// Line width in user space.
     pub(super) line_width: f32,
-    /// What is filled now is as white as paper.
+    /// Whether the fill colour is white.
     pub(super) white: bool,
 }
 
@@ -52,7 +52,7 @@ impl State {
 }
 
 impl Interpreter<'_> {
-    /// Runs an operator that changes the state; false if it is none of these.
+    /// Runs a graphics state operator; returns false for other operators.
     pub(super) fn state_operator(&mut self, operator: &[u8], lexer: &Lexer<'_>, resources: &Dictionary) -> bool {
         match operator {
             b"q" => {
@@ -97,7 +97,7 @@ impl Interpreter<'_> {
         self.state.font = font;
     }
 
-    /// A named set of parameters may hold the font.
+    /// Sets the font from a named graphics state.
     fn set_external(&mut self, lexer: &Lexer<'_>, resources: &Dictionary) {
         let doc = &self.pdf.doc;
         let named = lexer.name(0).and_then(|name| resources.dict(doc, b"ExtGState")?.dict(doc, name));

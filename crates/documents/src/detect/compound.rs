@@ -1,22 +1,22 @@
-//! What a compound file holds: the container of Office before 2007 ([MS-CFB] sections 2.2 to 2.6).
+//! Directory of a compound file, the container of Office before 2007 ([MS-CFB] sections 2.2 to 2.6).
 
 use std::collections::HashSet;
 
 use crate::bytes::{u16_at, u32_at};
 
 pub(super) const SIGNATURE: &[u8] = b"\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1";
-/// Numbers from this one on are marks, not sectors or entries.
+/// First reserved number; greater ones are marks, not sectors or entries.
 const FIRST_MARK: u32 = 0xFFFF_FFFA;
-/// An entry of the directory: its length, and where it names the entries beside and below it.
+/// Length of a directory entry, and offsets of its references to siblings and child.
 const ENTRY: usize = 128;
 const LEFT: usize = 68;
 const RIGHT: usize = 72;
 const CHILD: usize = 76;
-/// What a directory of a document has at most, in sectors; and the steps through the list of tables.
+/// Maximum number of sectors of a directory, and of steps through the list of tables.
 const MAX_SECTORS: usize = 1024;
 
-/// Names of what lies in the root folder, in upper case, as names are compared in that format. All names of the file if its
-/// tree is damaged.
+/// Returns the names in the root folder, in upper case, as the format compares them. All names of the file if its tree
+/// is damaged.
 pub(super) fn root_names(file: &[u8]) -> Vec<String> {
     let directory = directory(file);
     let (mut names, mut seen) = (Vec::new(), HashSet::new());
@@ -33,12 +33,12 @@ pub(super) fn root_names(file: &[u8]) -> Vec<String> {
     names
 }
 
-/// The sectors of the directory, one after the other.
+/// Returns the sectors of the directory, concatenated.
 fn directory(file: &[u8]) -> Vec<u8> {
     let Some(sectors) = Sectors::of(file) else { return Vec::new() };
     let mut bytes = Vec::new();
     let mut next = u32_at(file, 48);
-    // A chain that leads back to itself ends when it is longer than the file.
+    // The limit also ends a chain that loops.
     for _ in 0..MAX_SECTORS.min(file.len() / sectors.size) {
         let Some(sector) = next.and_then(|number| sectors.get(number)) else { break };
         bytes.extend_from_slice(sector);
@@ -64,14 +64,15 @@ impl<'a> Sectors<'a> {
         self.file.get(start..end)
     }
 
-    /// The sector that follows in the chain, as the allocation table says.
+    /// Returns the next sector of a chain from the allocation table.
     fn after(&self, number: u32) -> Option<u32> {
         let in_sector = self.size / 4;
         let table = self.table(number as usize / in_sector)?;
         u32_at(self.get(table)?, number as usize % in_sector * 4)
     }
 
-    /// The sector with a part of the allocation table: the header names 109 of them, a list of sectors the others.
+    /// Returns the sector of a part of the allocation table: the header lists 109 of them, a chain of sectors the
+    /// others.
     fn table(&self, part: usize) -> Option<u32> {
         if part < 109 {
             return u32_at(self.file, 76 + part * 4);

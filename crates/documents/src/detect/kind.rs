@@ -1,15 +1,15 @@
-//! The kinds of documents, and what each is called: one table.
+//! Table of document kinds, with their names and media types.
 
 use serde::{Deserialize, Serialize};
 
-/// What a document is.
+/// Kind of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Kind {
     /// Portable Document Format.
     Pdf,
     /// Word (OOXML).
     Docx,
-    /// Word (OOXML) with macros, which nobody runs.
+    /// Word (OOXML) with macros, which are never run.
     Docm,
     /// Word before 2007.
     Doc,
@@ -35,15 +35,15 @@ pub enum Kind {
     Xlsb,
     /// OpenDocument spreadsheet.
     Ods,
-    /// Rows of values, separated by commas, semicolons or tabs.
+    /// Comma-, semicolon- or tab-separated values.
     Csv,
-    /// A book of XHTML pages.
+    /// Electronic book of XHTML pages.
     Epub,
-    /// A picture.
+    /// Image.
     Image(ImageKind),
 }
 
-/// What a picture is.
+/// Format of an image.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ImageKind {
     /// PNG.
@@ -62,21 +62,21 @@ pub enum ImageKind {
     Webp,
 }
 
-/// What a kind is to those who read it.
+/// Family of kinds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Family {
-    /// Text on pages.
+    /// Text documents.
     Document,
-    /// Slides.
+    /// Presentations.
     Presentation,
-    /// Sheets of cells.
+    /// Spreadsheets.
     Spreadsheet,
-    /// A picture.
+    /// Images.
     Image,
 }
 
 impl Family {
-    /// Its name, in lower case.
+    /// Returns its name, in lower case.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -88,7 +88,7 @@ impl Family {
     }
 }
 
-/// What a kind is called. The word is the first extension; the first type is the registered one.
+/// Names of a kind. The first extension is its word; the first media type is the registered one.
 struct Row {
     kind: Kind,
     family: Family,
@@ -105,7 +105,7 @@ const fn row(
     Row { kind, family, extensions, mime_types }
 }
 
-/// Types by the registry of IANA, then those that servers send for the same.
+/// Registered types (IANA) come first, then others that servers use.
 const ROWS: [Row; 24] = [
     row(Kind::Pdf, Family::Document, &["pdf"], &["application/pdf", "application/x-pdf", "text/pdf"]),
     row(
@@ -221,36 +221,36 @@ const ROWS: [Row; 24] = [
 ];
 
 impl Kind {
-    /// Every kind, in the order in which they are listed to callers.
+    /// Returns every kind, in the order in which they are listed to callers.
     pub fn all() -> impl Iterator<Item = Self> {
         ROWS.iter().map(|row| row.kind)
     }
 
-    /// Its name: the usual extension.
+    /// Returns its name, the usual extension.
     #[must_use]
     pub fn word(self) -> &'static str {
         self.extensions().first().copied().unwrap_or_default()
     }
 
-    /// What it is to those who read it.
+    /// Returns its family.
     #[must_use]
     pub fn family(self) -> Family {
         self.row().map_or(Family::Document, |row| row.family)
     }
 
-    /// Extensions of its files, in lower case and without the dot, the usual one first.
+    /// Returns its file extensions, in lower case and without the dot, the usual one first.
     #[must_use]
     pub fn extensions(self) -> &'static [&'static str] {
         self.row().map_or(&[], |row| row.extensions)
     }
 
-    /// Media types that name it, in lower case, the registered one first.
+    /// Returns its media types, in lower case, the registered one first.
     #[must_use]
     pub fn mime_types(self) -> &'static [&'static str] {
         self.row().map_or(&[], |row| row.mime_types)
     }
 
-    /// The kind that a file name or the path of a URL ends with, in any case.
+    /// Returns the kind by the extension of a file name or URL path, in any case.
     #[must_use]
     pub fn of_name(name: &str) -> Option<Self> {
         let (stem, extension) = name.rsplit('/').next()?.rsplit_once('.')?;
@@ -258,7 +258,7 @@ impl Kind {
         ROWS.iter().find(|row| !stem.is_empty() && names(row)).map(|row| row.kind)
     }
 
-    /// The kind that a media type names, with or without parameters.
+    /// Returns the kind by a media type, with or without parameters.
     #[must_use]
     pub fn of_mime_type(mime_type: &str) -> Option<Self> {
         let essence = mime_type.split(';').next()?.trim();

@@ -1,9 +1,9 @@
-//! How bytes look that are no document.
+//! Description of files that are not supported documents.
 
 use super::{LOOK, text_start};
 use crate::detect::compound;
 
-/// Signatures of what is no document that can be read, and its name in a sentence.
+/// Signatures of unsupported files, and their names for messages.
 const OTHERS: [(&[u8], &str); 22] = [
     (b"PK\x03\x04", "a ZIP archive"),
     (b"PK\x05\x06", "an empty ZIP archive"),
@@ -29,7 +29,8 @@ const OTHERS: [(&[u8], &str); 22] = [
     (b"SQLite format 3\0", "a database"),
 ];
 
-/// What bytes look like that [`detect`](super::detect) takes for no document: `a ZIP archive`, `text`, `an empty file`.
+/// Returns a description of bytes without a kind (see [`detect`](super::detect)): `a ZIP archive`, `text`, `an empty
+/// file`.
 #[must_use]
 pub fn looks_like(bytes: &[u8]) -> &'static str {
     let start = text_start(bytes);
@@ -42,7 +43,7 @@ pub fn looks_like(bytes: &[u8]) -> &'static str {
     }
 }
 
-/// The bytes are those of something that is no document.
+/// Whether the bytes have the signature of an unsupported file.
 pub(super) fn is_known(bytes: &[u8]) -> bool {
     known(bytes).is_some()
 }
@@ -62,7 +63,7 @@ fn known(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The text begins with a tag, a declaration or a comment of HTML or XML. UTF-16 is looked at without its zeros.
+/// Whether the text begins with a tag, declaration or comment of HTML or XML. Zeros of UTF-16 are skipped.
 pub(super) fn is_markup(start: &[u8]) -> bool {
     let narrow: Vec<u8> = start[..start.len().min(LOOK)].iter().copied().filter(|byte| *byte != 0).collect();
     let text = narrow.strip_prefix(b"\xFF\xFE").or(narrow.strip_prefix(b"\xFE\xFF")).unwrap_or(&narrow);
@@ -73,7 +74,8 @@ pub(super) fn is_markup(start: &[u8]) -> bool {
     }
 }
 
-/// Control bytes that no text has (WHATWG MIME Sniffing section 7.2). UTF-16 is text although it is full of zeros.
+/// Whether there are control bytes that no text has (WHATWG MIME Sniffing section 7.2). UTF-16 is text despite its
+/// zeros.
 pub(super) fn is_binary(bytes: &[u8]) -> bool {
     let utf16 = bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]);
     let control = |byte: &u8| matches!(byte, 0..=0x08 | 0x0B | 0x0E..=0x1A | 0x1C..=0x1F);

@@ -1,4 +1,4 @@
-//! What a file is: by its bytes, then by what it is called.
+//! Detection of the kind of a file: by its bytes, then by its name and media type.
 
 mod compound;
 mod kind;
@@ -11,14 +11,14 @@ pub use look::looks_like;
 use look::{is_binary, is_known, is_markup};
 use memchr::memmem;
 
-/// How far the beginning of a PDF may stand from the first byte (ISO 32000-1 annex H, 3.4.1), and how much text is looked at.
+/// Bytes in which the header of a PDF may start (ISO 32000-1 annex H, 3.4.1), and in which text is inspected.
 const LOOK: usize = 1024;
 
-/// Tells what a document is.
+/// Detects the kind of a document.
 ///
-/// `declared` is a media type as sent, `name` a file name or the path of a URL. The bytes decide. Only where they fit several
-/// kinds, or none, is asked what the file is called: rows of values have no signature, so they are what a name or type says,
-/// unless the bytes are markup or not text. `None` is no document that can be read, pages of markup among them.
+/// `declared` is a media type as sent, `name` a file name or the path of a URL. The bytes decide. Only if they fit
+/// several kinds, or none, do type and name count: CSV has no signature, so it depends on them, unless the bytes are
+/// markup or binary. `None` for unsupported files, including HTML and XML pages.
 #[must_use]
 pub fn detect(bytes: &[u8], declared: Option<&str>, name: Option<&str>) -> Option<Kind> {
     let by_type = declared.and_then(Kind::of_mime_type);
@@ -49,13 +49,13 @@ pub fn detect(bytes: &[u8], declared: Option<&str>, name: Option<&str>) -> Optio
             let by_name_alone = by_type.is_none() && !typeless && !declared.is_some_and(is_plain_text);
             (!by_name_alone && !is_binary(bytes)).then_some(Kind::Csv)
         }
-        // Broken files still are what they are called, so that the answer can say that they are broken.
+        // A damaged file keeps its declared kind, so that the error can say that it is damaged.
         Some(kind) if is_binary(bytes) && !is_known(bytes) => Some(kind),
         _ => None,
     }
 }
 
-/// Types that servers send for anything.
+/// Whether the media type is generic, sent for any file.
 fn says_nothing(declared: &str) -> bool {
     let essence = declared.split(';').next().unwrap_or_default().trim();
     ["", "application/octet-stream", "binary/octet-stream", "application/x-download", "application/force-download"]
@@ -67,7 +67,7 @@ fn is_plain_text(declared: &str) -> bool {
     declared.split(';').next().is_some_and(|essence| essence.trim().eq_ignore_ascii_case("text/plain"))
 }
 
-/// The file without byte order mark and white space before the first character.
+/// Returns the file after its byte order mark and leading white space.
 fn text_start(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).trim_ascii_start()
 }
@@ -88,7 +88,7 @@ fn image(bytes: &[u8]) -> Option<ImageKind> {
         (b"MM\0*", ImageKind::Tiff),
         (b"\0\0\0\x0CjP  \r\n\x87\n", ImageKind::Jpeg2000),
         (b"\xFFO\xFFQ", ImageKind::Jpeg2000),
-        // The length of the file may be anything, what follows it is zero.
+        // The length may be any four bytes, but the reserved fields after it are zero.
         (b"BM", ImageKind::Bmp),
     ];
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
@@ -99,7 +99,7 @@ fn image(bytes: &[u8]) -> Option<ImageKind> {
     (*kind != ImageKind::Bmp || is_bitmap()).then_some(*kind)
 }
 
-/// Packages of OOXML are known by where their main part lies, those of OpenDocument and EPUB by what they say in `mimetype`.
+/// Detects the kind of a ZIP package: OOXML by the path of the main part, OpenDocument and EPUB by the file `mimetype`.
 fn in_zip(bytes: &[u8], said: Option<Kind>) -> Option<Kind> {
     let entries = zip::entries(bytes);
     if let Some(mime_type) = zip::beginning(&entries, "mimetype", 128) {
@@ -120,13 +120,13 @@ fn in_zip(bytes: &[u8], said: Option<Kind>) -> Option<Kind> {
     } else if has("meta-inf/container.xml") {
         Some(Kind::Epub)
     } else {
-        // Main parts in other places, archives that are cut off: plausible if they are called so.
+        // For packages with other paths and for truncated archives, the declared kind counts if it is plausible.
         let is_package = has("[content_types].xml") || has("meta-inf/manifest.xml") || has("content.xml");
         said.filter(|kind| is_zipped(*kind) && (is_package || names.is_empty()))
     }
 }
 
-/// The name of a part as OPC compares it: without the first slash, in lower case; some writers use backslashes.
+/// Normalizes a part name as OPC does: without the leading slash, in lower case. Some writers use backslashes.
 fn part_name(name: &[u8]) -> String {
     let name = String::from_utf8_lossy(name).replace('\\', "/").to_lowercase();
     name.trim_start_matches('/').to_owned()
@@ -147,7 +147,7 @@ fn in_compound(bytes: &[u8], said: Option<Kind>) -> Option<Kind> {
     } else if has("POWERPOINT DOCUMENT") {
         Some(Kind::Ppt)
     } else if has("ENCRYPTEDPACKAGE") {
-        // With a password, a package of OOXML is put into such a file, and nothing says which.
+        // An encrypted OOXML package; its type is unknown without the password.
         Some(said.filter(|kind| is_zipped(*kind)).unwrap_or(Kind::Docx))
     } else {
         said.filter(|kind| names.is_empty() && matches!(kind, Kind::Doc | Kind::Xls | Kind::Ppt))

@@ -1,4 +1,4 @@
-//! What a ZIP file holds, without unpacking it (APPNOTE.TXT of PKWARE, sections 4.3.7, 4.3.12 and 4.3.16).
+//! ZIP directory, read without unpacking (APPNOTE.TXT of PKWARE, sections 4.3.7, 4.3.12 and 4.3.16).
 
 use std::io::Read;
 
@@ -7,29 +7,29 @@ use memchr::memmem;
 
 use crate::bytes::{u16_at, u32_at};
 
-/// More entries than any document has.
+/// Maximum number of entries; documents have fewer.
 const MAX_ENTRIES: usize = 65_536;
-/// Bytes of a name that are kept: more than those have that tell what a document is.
+/// Bytes of a name that are kept; the names that identify a document are shorter.
 const MAX_NAME: usize = 128;
-/// The comment after the end of the directory has at most 65 535 bytes, and the end itself 22.
+/// Maximum size of the end record in bytes: 22, and a comment of up to 65 535.
 const LONGEST_END: usize = 65_535 + 22;
 
-/// One file in the archive.
+/// File in the archive.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Entry<'a> {
     pub name: &'a [u8],
-    /// 0 for stored as it is, 8 for deflated.
+    /// Compression method: 0 for stored, 8 for deflated.
     method: u16,
     packed: &'a [u8],
 }
 
-/// Its files as the directory at the end lists them; without a directory, as they follow each other.
+/// Returns the files in the central directory; if there is none, those found by their local headers.
 pub(crate) fn entries(file: &[u8]) -> Vec<Entry<'_>> {
     let listed = directory(file).unwrap_or_default();
     if listed.is_empty() { found(file) } else { listed }
 }
 
-/// The first bytes of a file, `most` of them.
+/// Returns the first bytes of a file, at most `most`.
 pub(crate) fn beginning(entries: &[Entry<'_>], name: &str, most: u64) -> Option<Vec<u8>> {
     let entry = entries.iter().find(|entry| entry.name == name.as_bytes())?;
     let mut bytes = Vec::new();
@@ -45,7 +45,7 @@ fn directory(file: &[u8]) -> Option<Vec<Entry<'_>>> {
     let tail = file.len().saturating_sub(LONGEST_END);
     let end = tail + memmem::rfind(&file[tail..], b"PK\x05\x06")?;
     let (size, offset) = (u32_at(file, end + 12)? as usize, u32_at(file, end + 16)? as usize);
-    // Junk before the archive moves everything; then the directory is what stands before its end.
+    // Data before the archive shifts all offsets; then the directory is located relative to the end record.
     let is_there = |at: &usize| file.get(*at..*at + 4).is_some_and(|mark| mark == b"PK\x01\x02");
     let start = Some(offset).filter(is_there).or_else(|| end.checked_sub(size).filter(is_there))?;
     let moved = start.saturating_sub(offset);
@@ -61,7 +61,7 @@ fn directory(file: &[u8]) -> Option<Vec<Entry<'_>>> {
     Some(entries)
 }
 
-/// What stands behind a local header, nothing if that is not in the file.
+/// Returns the compressed bytes after a local header, or nothing if they are not in the file.
 fn packed(file: &[u8], header: usize, length: usize) -> &[u8] {
     let start = || {
         let name = usize::from(u16_at(file, header.checked_add(26)?)?);
@@ -71,7 +71,7 @@ fn packed(file: &[u8], header: usize, length: usize) -> &[u8] {
     bytes.unwrap_or_default()
 }
 
-/// Files of an archive that was cut off, by their local headers.
+/// Returns the files of a truncated archive, by their local headers.
 fn found(file: &[u8]) -> Vec<Entry<'_>> {
     let headers = memmem::find_iter(file, b"PK\x03\x04").take(MAX_ENTRIES);
     let entry = |at: usize| {
@@ -82,7 +82,7 @@ fn found(file: &[u8]) -> Vec<Entry<'_>> {
     headers.filter_map(entry).collect()
 }
 
-/// Headers may overlap, so that a file of invented ones would hold more names than bytes.
+/// Truncates a name. Headers may overlap, so a malicious file could otherwise hold more names than bytes.
 fn short(name: &[u8]) -> &[u8] {
     &name[..name.len().min(MAX_NAME)]
 }

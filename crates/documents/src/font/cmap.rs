@@ -1,20 +1,20 @@
-//! CMaps that stand in the file: `ToUnicode`, and the encodings of composite fonts.
+//! Embedded CMaps: `ToUnicode`, and the encodings of composite fonts.
 //!
-//! Ranges stay ranges, however many codes they cover, so a small map cannot become a large table.
+//! Ranges are stored as ranges, however large, so a small map cannot expand to a large table.
 
 use std::collections::HashMap;
 
 use crate::content::lexer::{Lexer, Operand};
 use crate::font::text::Text;
 
-/// Entries that one map may have.
+/// Maximum number of entries of one map.
 const MAX_ENTRIES: usize = 200_000;
-/// Ranges of codes of one length.
+/// Maximum number of code space ranges.
 const MAX_SPACES: usize = 200;
-/// Bytes of the text of one entry.
+/// Maximum length of the text of one entry, in bytes.
 const MAX_TEXT: usize = 512;
 
-/// A range of codes, `[first, last]`, that map to successive numbers.
+/// Range of codes, `[first, last]`, that maps to successive numbers.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     first: u32,
@@ -22,17 +22,17 @@ struct Range {
     to: u32,
 }
 
-/// A CMap.
+/// Character map.
 #[derive(Debug, Default)]
 pub(crate) struct CMap {
-    /// Length in bytes and range of the codes.
+    /// Code spaces: length in bytes, first and last code.
     spaces: Vec<(usize, u32, u32)>,
     text: HashMap<u32, Text>,
     text_ranges: Vec<Range>,
     cid_ranges: Vec<Range>,
-    /// Entries that were read, those that replaced others too.
+    /// Number of entries read, including replaced ones.
     read: usize,
-    /// The name of the map that this one goes on from.
+    /// Name of the map that this one extends.
     pub(crate) base: Option<Vec<u8>>,
     pub(crate) vertical: bool,
 }
@@ -61,7 +61,7 @@ impl CMap {
         map
     }
 
-    /// The text of a code.
+    /// Returns the text of a code.
     pub(crate) fn text(&self, code: u32) -> Text {
         if let Some(text) = self.text.get(&code) {
             return text.clone();
@@ -69,7 +69,7 @@ impl CMap {
         find(&self.text_ranges, code).and_then(char::from_u32).map_or(Text::Unknown, Text::of_char)
     }
 
-    /// The glyph of a code.
+    /// Returns the glyph of a code.
     pub(crate) fn cid(&self, code: u32) -> Option<u32> {
         find(&self.cid_ranges, code)
     }
@@ -82,10 +82,10 @@ impl CMap {
         !self.cid_ranges.is_empty()
     }
 
-    /// The length of the code that a string begins with, if the map says so.
+    /// Returns the length of the code that a string begins with, if the map defines it.
     pub(crate) fn length(&self, bytes: &[u8]) -> Option<usize> {
         let fits = |(length, first, last): &&(usize, u32, u32)| {
-            // Each byte of a code must lie in the range of its place.
+            // Code spaces are per byte: each byte of a code must be in the range at its position.
             bytes.len() >= *length
                 && (0..*length).all(|place| {
                     let shift = 8 * (length - 1 - place);
@@ -148,7 +148,7 @@ impl CMap {
         }
         match utf16_string(to).chars().collect::<Vec<_>>()[..] {
             [only] => self.text_ranges.push(Range { first, last, to: u32::from(only) }),
-            // Of a longer text the last unit counts on; more than a few codes is not meant.
+            // In a longer text only the last byte is incremented, so a range covers at most 256 codes.
             [.., _] => {
                 let mut text = to.to_vec();
                 for code in first..=last.min(first.saturating_add(255)) {
@@ -180,7 +180,7 @@ fn find(ranges: &[Range], code: u32) -> Option<u32> {
     (code <= range.last).then(|| range.to.saturating_add(code - range.first))
 }
 
-/// A code and its length in bytes.
+/// Returns a code and its length in bytes.
 fn code(lexer: &Lexer<'_>, operand: Operand) -> Option<(u32, usize)> {
     match operand {
         Operand::Text(start, end) => {

@@ -1,4 +1,4 @@
-//! Composite fonts (Type 0): codes of several bytes, glyphs by number.
+//! Composite fonts (Type 0): multi-byte codes, glyphs by number.
 
 use std::collections::HashMap;
 
@@ -12,30 +12,30 @@ use crate::font::widths::CidWidths;
 use crate::font::{MAX_CMAP, Shown, program_bytes};
 use crate::objects::{Lookup, as_dict, bytes};
 
-/// A composite font.
+/// Composite font.
 pub(super) struct Composite {
     pub(super) vertical: bool,
     encoding: Encoding,
     unicode: Option<CMap>,
-    /// The text of glyphs, when the file has no map to Unicode.
+    /// Text of glyphs, if there is no map to Unicode.
     glyphs: Glyphs,
     widths: CidWidths,
 }
 
-/// From codes to glyph numbers.
+/// Map from codes to glyph numbers.
 enum Encoding {
-    /// Two bytes, which are the number.
+    /// Two bytes, which are the glyph number.
     Identity,
     Embedded(Box<CMap>),
     Predefined(Box<Predefined>),
 }
 
-/// From glyph numbers to text.
+/// Map from glyph numbers to text.
 enum Glyphs {
     Unknown,
-    /// The characters of the embedded font.
+    /// Characters of the embedded font.
     Program(HashMap<u32, char>),
-    /// The map of a character collection to Unicode.
+    /// Map of a character collection to Unicode.
     Collection(Box<Predefined>),
 }
 
@@ -95,7 +95,7 @@ impl Composite {
     }
 }
 
-/// The encoding of a font, and whether it writes downwards.
+/// Returns the encoding of a font, and whether it writes vertically.
 fn encoding(doc: &Document, font: &Dictionary) -> (Encoding, bool) {
     match font.object(doc, b"Encoding") {
         Some(Object::Name(name)) => {
@@ -121,7 +121,7 @@ fn predefined(name: &[u8]) -> Option<Predefined> {
     Predefined::parse(load_embedded(CMapName::from_bytes(name))?, load_embedded)
 }
 
-/// The text of glyphs by the embedded font, or by the character collection that numbers them.
+/// Returns the text of glyphs from their character collection, or else from the embedded font.
 fn glyphs(doc: &Document, descendant: &Dictionary) -> Glyphs {
     let collection = descendant.dict(doc, b"CIDSystemInfo");
     let ordering = collection.and_then(|info| info.text(doc, b"Ordering")).unwrap_or_default();

@@ -1,7 +1,8 @@
-//! Fonts: from the bytes that an operator shows to text and widths.
+//! Fonts: conversion of shown bytes to text and widths.
 //!
-//! What a code stands for is asked in this order: `ToUnicode`; the encoding with its differences, whose glyph names the Adobe
-//! Glyph List explains; the embedded font program; for composite fonts the character collection. What is left is unknown.
+//! The text of a code comes from, in this order: `ToUnicode`; the encoding with its differences, whose glyph names are
+//! looked up in the Adobe Glyph List; the embedded font program; for composite fonts the character collection.
+//! Otherwise it is unknown.
 
 pub(crate) mod cmap;
 mod composite;
@@ -25,29 +26,29 @@ use crate::font::text::Text;
 use crate::geometry::Matrix;
 use crate::objects::{Lookup, as_dict, bytes, number, resolve};
 
-/// Bytes of an embedded font program that is read.
+/// Maximum size of an embedded font program, in bytes.
 const MAX_PROGRAM: usize = 16 << 20;
-/// Bytes of a CMap.
+/// Maximum size of a CMap, in bytes.
 const MAX_CMAP: usize = 8 << 20;
-/// Fonts that are kept; beyond, none is added.
+/// Maximum number of fonts; further ones are replaced by the default.
 const MAX_FONTS: usize = 2000;
 
-/// A code and what it shows.
+/// Decoded code.
 pub(crate) struct Shown {
     pub(crate) text: Text,
-    /// In shares of the em.
+    /// Width as a share of the em.
     pub(crate) width: f32,
-    /// The one-byte code 32, which word spacing applies to.
+    /// Whether it is the one-byte code 32, to which word spacing applies.
     pub(crate) is_space: bool,
-    /// Bytes that the code takes, at least one.
+    /// Length of the code in bytes, at least one.
     pub(crate) length: usize,
 }
 
-/// A font, ready to decode what is shown with it.
+/// Font, ready to decode text.
 pub(crate) struct Font {
     pub(crate) style: Style,
     pub(crate) vertical: bool,
-    /// How many ems of page space one unit of the font size is; 1 save in Type 3 fonts.
+    /// Ems of page space per unit of the font size; 1 except in Type 3 fonts.
     pub(crate) em: f32,
     codes: Codes,
 }
@@ -58,7 +59,7 @@ enum Codes {
 }
 
 impl Font {
-    /// The code that a string begins with, or nothing at its end.
+    /// Decodes the first code of a string; `None` at its end.
     pub(crate) fn next(&self, bytes: &[u8]) -> Option<Shown> {
         match &self.codes {
             Codes::Simple(simple) => simple.next(bytes),
@@ -88,7 +89,7 @@ impl Font {
     }
 }
 
-/// The fonts of a document, each read once.
+/// Fonts of a document, each loaded once.
 #[derive(Default)]
 pub(crate) struct Fonts {
     names: Names,
@@ -97,10 +98,10 @@ pub(crate) struct Fonts {
 }
 
 impl Fonts {
-    /// The font that an entry of the resources means.
+    /// Returns the font of a resource entry.
     pub(crate) fn get(&mut self, doc: &Document, entry: &Object) -> Rc<Font> {
         let Some(dict) = resolve(doc, entry).and_then(as_dict) else { return self.unknown() };
-        // A font that is no object of its own is known by its place in the document, which does not move.
+        // Inline font dictionaries have no object number, so the address identifies them; the document does not move.
         let place = std::ptr::from_ref(dict) as usize;
         if let Some(known) = self.by_place.get(&place) {
             return Rc::clone(known);
@@ -113,7 +114,7 @@ impl Fonts {
         font
     }
 
-    /// What stands in for a font that is missing: text in ASCII is text in most encodings.
+    /// Returns the default for a missing font: codes in the ASCII range are mostly right.
     pub(crate) fn unknown(&mut self) -> Rc<Font> {
         let names = &mut self.names;
         let make = || Rc::new(Font::load(&Document::new(), &Dictionary::new(), names));
@@ -121,10 +122,11 @@ impl Fonts {
     }
 }
 
-/// The width of one unit of a Type 3 font, and how many units of the font size its em has; else a thousandth and 1.
+/// Returns the width of one unit of a Type 3 font, and its em in units of the font size; for other fonts a thousandth
+/// and 1.
 ///
-/// The glyphs of a Type 3 font are drawn in a space of their own, often that of pixels, in which the em is not said. What the
-/// font is high tells it.
+/// The glyphs of a Type 3 font are drawn in its own space, often of pixels, without a declared em. It is derived from
+/// the height of the font.
 fn type3_scale(doc: &Document, font: &Dictionary) -> (f32, f32) {
     if font.name(doc, b"Subtype") != Some(b"Type3") {
         return (0.001, 1.0);
@@ -133,14 +135,14 @@ fn type3_scale(doc: &Document, font: &Dictionary) -> (f32, f32) {
         font.matrix(doc, b"FontMatrix").unwrap_or(Matrix([0.001, 0.0, 0.0, 0.001, 0.0, 0.0]));
     let (scale_x, scale_y) = (a.hypot(b), c.hypot(d));
     let height = font.rect(doc, b"FontBBox").map_or(0.0, |bbox| bbox.height()) * scale_y;
-    // A box without a height says nothing; letters are about half as wide as the em then.
+    // Without a useful bounding box, letters are assumed to be half an em wide.
     let em = if height > 0.2 { height / 1.2 } else { 2.0 * scale_x * mean_width(doc, font) };
-    // A font that is as high as its size says is one.
+    // A height close to the font size is taken as exact.
     let em = if (0.6..1.7).contains(&em) { 1.0 } else { em };
     (scale_x, if em.is_finite() && em > 0.0 { em } else { 1.0 })
 }
 
-/// The mean of the widths that are not zero.
+/// Returns the mean of the non-zero widths.
 fn mean_width(doc: &Document, font: &Dictionary) -> f32 {
     let listed = font.array(doc, b"Widths").unwrap_or_default().iter().filter_map(|width| resolve(doc, width));
     let widths: Vec<f32> = listed.filter_map(number).filter(|width| *width > 0.0).collect();
@@ -150,7 +152,7 @@ fn mean_width(doc: &Document, font: &Dictionary) -> f32 {
 fn style(doc: &Document, font: &Dictionary, described: &Dictionary) -> Style {
     let descriptor = described.dict(doc, b"FontDescriptor");
     let base = font.name(doc, b"BaseFont").or_else(|| descriptor?.name(doc, b"FontName")).unwrap_or_default();
-    // Type 3 fonts have no other name than that of the resource; what matters is that two fonts differ.
+    // Type 3 fonts have no name but that of the resource, which is enough to tell two fonts apart.
     let base = if base.is_empty() { font.name(doc, b"Name").unwrap_or_default() } else { base };
     let name = String::from_utf8_lossy(base).into_owned();
     let name = match name.split_once('+') {
@@ -172,7 +174,7 @@ fn style(doc: &Document, font: &Dictionary, described: &Dictionary) -> Style {
     }
 }
 
-/// The embedded program of a font, of whichever kind.
+/// Returns the embedded program of a font.
 fn program_bytes(doc: &Document, font: &Dictionary, key: &[u8]) -> Option<Vec<u8>> {
     bytes(font.dict(doc, b"FontDescriptor")?.stream(doc, key)?, MAX_PROGRAM)
 }

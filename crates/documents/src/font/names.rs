@@ -1,4 +1,4 @@
-//! From the name of a glyph to its text, by the Adobe Glyph List and the rules around it.
+//! Text of glyphs by name, from the Adobe Glyph List and its rules.
 
 use std::collections::HashMap;
 
@@ -6,14 +6,14 @@ use lopdf::{Dictionary, Document, Encoding, Object};
 
 use crate::font::text::Text;
 
-/// Names that are remembered; beyond, they are looked up again.
+/// Maximum number of cached names; others are looked up each time.
 const MAX_KNOWN: usize = 20_000;
-/// The longest name that is looked at.
+/// Maximum length of a name.
 const MAX_NAME: usize = 64;
 
-/// Looks up names of glyphs and of encodings.
+/// Lookup of glyph names and named encodings.
 ///
-/// The list itself is lopdf's, which shows it only through the encoding of a font; so a font is made that has the name.
+/// The list is part of lopdf, which exposes it only through the encoding of a font. So a font with the name is built.
 pub(crate) struct Names {
     known: HashMap<Vec<u8>, Text>,
     blank: Document,
@@ -26,7 +26,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The text of a glyph.
+    /// Returns the text of a glyph.
     pub(crate) fn text(&mut self, name: &[u8]) -> Text {
         if let Some(known) = self.known.get(name) {
             return known.clone();
@@ -43,7 +43,7 @@ impl Names {
         if name.len() > MAX_NAME || name.starts_with('.') {
             return Text::Unknown;
         }
-        // What follows a point is a variant of the glyph, and an underscore joins the parts of a ligature.
+        // A suffix after a dot names a variant of the glyph, and underscores join the parts of a ligature.
         let base = name.split('.').next().unwrap_or(name);
         let mut text = String::new();
         for part in base.split('_') {
@@ -71,7 +71,7 @@ impl Names {
         }
     }
 
-    /// The characters of a named encoding, if there is one of that name.
+    /// Returns the characters of a named encoding, if it exists.
     pub(crate) fn encoding(&self, name: &[u8]) -> Option<Vec<Text>> {
         let font = font(Object::Name(name.to_vec()));
         let Ok(Encoding::OneByteEncoding(table)) = font.get_font_encoding(&self.blank) else { return None };
@@ -88,7 +88,7 @@ fn unit(code: u16) -> Option<char> {
     char::from_u32(u32::from(code)).filter(|text| *text != '\0')
 }
 
-/// Names that hold the number of a character: `uni0041`, `uni00410042`, `u1F600`.
+/// Decodes names that contain a code point: `uni0041`, `uni00410042`, `u1F600`.
 fn numbered(name: &str) -> Option<String> {
     let hex = |digits: &str| u32::from_str_radix(digits, 16).ok().and_then(char::from_u32);
     if let Some(digits) = name.strip_prefix("uni").filter(|digits| digits.len() >= 4 && digits.is_ascii()) {

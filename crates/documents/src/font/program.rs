@@ -1,27 +1,27 @@
-//! What an embedded font program says about its characters, when the PDF itself does not.
+//! Characters from an embedded font program, for PDFs that do not declare them.
 
 use std::collections::HashMap;
 
 use crate::content::lexer::{Lexer, Operand};
 
-/// Characters that are taken from one font.
+/// Maximum number of characters of one font.
 const MAX_CHARACTERS: usize = 70_000;
-/// Segments or groups of one table.
+/// Maximum number of segments or groups of one table.
 const MAX_SEGMENTS: usize = 20_000;
 
-/// The characters of a TrueType or OpenType font.
+/// Characters of a TrueType or OpenType font.
 #[derive(Debug, Default)]
 pub(crate) struct Program {
-    /// The character of each glyph, by its Unicode table.
+    /// Character of each glyph, from its Unicode table.
     pub(crate) characters: HashMap<u32, char>,
-    /// The glyph of each code, by its tables for symbols and for the Macintosh.
+    /// Glyph of each code, from its symbol and Macintosh tables.
     pub(crate) codes: HashMap<u32, u32>,
-    /// The name of each glyph.
+    /// Name of each glyph.
     pub(crate) names: Vec<Vec<u8>>,
 }
 
 impl Program {
-    /// Reads the tables `cmap` and `post`; what is damaged is left out.
+    /// Reads the tables `cmap` and `post`; damaged parts are skipped.
     pub(crate) fn of_true_type(bytes: &[u8]) -> Self {
         let mut program = Self::default();
         let start = if bytes.starts_with(b"ttcf") { u32_at(bytes, 12).unwrap_or(0) as usize } else { 0 };
@@ -55,7 +55,7 @@ impl Program {
                         }
                     });
                 }
-                // Codes of symbols stand in the private area.
+                // Symbol codes are in the private use area.
                 (3, 0) => each_pair(map, &mut |code, glyph| {
                     self.codes.insert(code & 0xff, glyph);
                 }),
@@ -80,7 +80,7 @@ impl Program {
             rest = &after[name.len()..];
         }
         let name = |glyph: usize| {
-            // The first 258 names are those of the Macintosh, which a subset seldom relies on.
+            // The first 258 are the standard Macintosh names, which subsets rarely use.
             let index = usize::from(u16_at(table, 34 + 2 * glyph)?).checked_sub(258)?;
             own.get(index).map(|name| name.to_vec())
         };
@@ -88,7 +88,7 @@ impl Program {
     }
 }
 
-/// Calls back with each code and its glyph of a `cmap` subtable of format 0, 4, 6 or 12.
+/// Calls `found` with each code and its glyph of a `cmap` subtable of format 0, 4, 6 or 12.
 fn each_pair(map: &[u8], found: &mut dyn FnMut(u32, u32)) {
     match u16_at(map, 0) {
         Some(0) => {
@@ -127,6 +127,7 @@ fn each_of_segments(map: &[u8], found: &mut dyn FnMut(u32, u32)) {
     let count = usize::from(u16_at(map, 6).unwrap_or(0)) / 2;
     let mut left = MAX_CHARACTERS;
     for segment in 0..count.min(MAX_SEGMENTS) {
+        // Four parallel arrays: end codes, then a padding word, start codes, deltas and offsets. Hence the `+ 2`.
         let at = |part: usize| 14 + 2 * segment + part * 2 * count;
         let (Some(last), Some(first)) = (u16_at(map, at(0)), u16_at(map, at(1) + 2)) else { return };
         let (Some(delta), Some(offset)) = (u16_at(map, at(2) + 2), u16_at(map, at(3) + 2)) else { return };
@@ -135,6 +136,7 @@ fn each_of_segments(map: &[u8], found: &mut dyn FnMut(u32, u32)) {
             let glyph = if offset == 0 {
                 code.wrapping_add(delta)
             } else {
+                // An offset is relative to its own position in the table.
                 let place = at(3) + 2 + usize::from(offset) + 2 * usize::from(code - first);
                 match u16_at(map, place) {
                     Some(0) | None => continue,
@@ -148,7 +150,7 @@ fn each_of_segments(map: &[u8], found: &mut dyn FnMut(u32, u32)) {
     }
 }
 
-/// The names of the codes of a Type 1 font, from the encoding in its clear text.
+/// Returns the glyph names of a Type 1 font's codes, from the encoding in its clear text.
 pub(crate) fn type1_encoding(bytes: &[u8]) -> HashMap<u8, Vec<u8>> {
     let mut names = HashMap::new();
     let end = memchr::memmem::find(bytes, b"eexec").unwrap_or(bytes.len());
@@ -157,7 +159,7 @@ pub(crate) fn type1_encoding(bytes: &[u8]) -> HashMap<u8, Vec<u8>> {
     let mut lexer = Lexer::new(&clear[start..]);
     while let Some(operator) = lexer.next() {
         match operator {
-            // `dup 65 /A put`, where the operands of `put` are those after `dup`.
+            // In `dup 65 /A put` the lexer returns `put` with the operands after `dup`.
             b"put" => {
                 if let [.., Operand::Number(code), Operand::Name(from, to)] = lexer.operands[..] {
                     names.insert(code as u8, lexer.slice(from, to).to_vec());

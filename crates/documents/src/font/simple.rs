@@ -1,4 +1,4 @@
-//! Fonts with one byte per code: Type 1, TrueType, Type 3.
+//! Simple fonts with one byte per code: Type 1, TrueType, Type 3.
 
 use lopdf::{Dictionary, Document, Object};
 
@@ -9,19 +9,19 @@ use crate::font::text::{Text, dingbat, symbol};
 use crate::font::{Shown, program_bytes, widths};
 use crate::objects::{Lookup, as_dict, resolve};
 
-/// The flag of fonts whose characters are not Latin letters.
+/// Flag of fonts whose characters are not Latin letters.
 const SYMBOLIC: i64 = 1 << 2;
 
-/// What a simple font is read from.
+/// Source of a simple font.
 pub(super) struct Source<'a> {
     pub(super) doc: &'a Document,
     pub(super) font: &'a Dictionary,
     pub(super) name: &'a str,
-    /// The width of one unit in shares of the em.
+    /// Width of one unit as a share of the em.
     pub(super) scale: f32,
 }
 
-/// A font with one byte per code.
+/// Font with one byte per code.
 pub(super) struct Simple {
     text: Vec<Text>,
     widths: [f32; 256],
@@ -52,7 +52,7 @@ impl Simple {
     }
 }
 
-/// The text of each code by the encoding of the font.
+/// Returns the text of each code by the font's encoding.
 fn encoded(source: &Source<'_>, names: &mut Names) -> Vec<Text> {
     let Source { doc, font, .. } = *source;
     let encoding = font.object(doc, b"Encoding");
@@ -81,7 +81,8 @@ fn encoded(source: &Source<'_>, names: &mut Names) -> Vec<Text> {
     text
 }
 
-/// The text of a glyph by its name; names that only repeat the code, as in `a65`, mean the character of the code.
+/// Returns the text of a glyph by its name. A name that only repeats the code, such as `a65`, means the character of
+/// the code.
 fn named_glyph(name: &[u8], code: usize, names: &mut Names) -> Text {
     let text = names.text(name);
     if text.is_known() {
@@ -92,7 +93,7 @@ fn named_glyph(name: &[u8], code: usize, names: &mut Names) -> Text {
     if repeats { tex(code) } else { Text::Unknown }
 }
 
-/// A code of a font of TeX, in its encodings OT1 and T1, which fonts of bitmaps repeat in their names of glyphs.
+/// Returns the character of a code in the TeX encodings OT1 and T1, which bitmap fonts use for their glyph names.
 fn tex(code: usize) -> Text {
     const LOW: [&str; 21] = [
         "ff", "fi", "fl", "ffi", "ffl", "“", "”", "„", "«", "»", "–", "—", "", "", "ı", "", "ff", "fi", "fl", "ffi",
@@ -112,7 +113,7 @@ fn tex(code: usize) -> Text {
     }
 }
 
-/// The encoding that a font has of itself.
+/// Returns the built-in encoding of a font.
 fn built_in(source: &Source<'_>, names: &mut Names) -> Vec<Text> {
     let Source { doc, font, name, .. } = *source;
     let by = |table: fn(u8) -> Option<char>| {
@@ -142,7 +143,7 @@ fn built_in(source: &Source<'_>, names: &mut Names) -> Vec<Text> {
     }
 }
 
-/// The text of each code by the glyph that the font program has for it.
+/// Returns the text of each code by the glyph in the font program.
 fn by_glyphs(program: &Program, names: &mut Names) -> Vec<Text> {
     let fallback = names.encoding(b"WinAnsiEncoding").unwrap_or_default();
     let mut text = |code: u32| {

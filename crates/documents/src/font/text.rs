@@ -1,9 +1,9 @@
-//! The text that a code of a font stands for.
+//! Text of a font's codes.
 
-/// What a code stands for.
+/// Text of a code.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Text {
-    /// The font does not say.
+    /// Not known from the font.
     #[default]
     Unknown,
     One(char),
@@ -11,7 +11,7 @@ pub(crate) enum Text {
 }
 
 impl Text {
-    /// The text of a string, with what no reader writes taken out.
+    /// Creates a text without characters that cannot appear in readable text.
     pub(crate) fn of(text: &str) -> Self {
         let clean: String = text.chars().filter_map(plain).flat_map(expand).collect();
         let mut chars = clean.chars();
@@ -31,14 +31,14 @@ impl Text {
     }
 }
 
-/// A character as it is written down, or nothing for one that cannot be the text of a glyph.
+/// Normalizes a character; `None` for one that cannot be the text of a glyph.
 fn plain(text: char) -> Option<char> {
     match text {
         '\t' | '\n' | '\r' | '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' => Some(' '),
         '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffd}' | '\u{feff}' | '\u{fffe}' | '\u{200b}'..='\u{200d}' => {
             None
         }
-        // The private area that Symbol and Wingdings are put in by office programs.
+        // Office programs put Symbol and Wingdings into this private use area.
         '\u{f000}'..='\u{f0ff}' => Some(private(text)),
         '\u{f720}'..='\u{f77e}' | '\u{f7a1}'..='\u{f7ff}' | '\u{f8e5}'..='\u{f8fe}' => adobe(text),
         '\u{e000}'..='\u{f8ff}' => None,
@@ -46,7 +46,7 @@ fn plain(text: char) -> Option<char> {
     }
 }
 
-/// The private area of Adobe, which its list of glyphs puts small capitals, old style figures and pieces of large brackets in.
+/// Maps Adobe's private use area for small capitals, old style figures and pieces of large brackets.
 /// Source: <https://unicode.org/Public/MAPPINGS/VENDORS/ADOBE/>.
 fn adobe(text: char) -> Option<char> {
     const PIECES: &str = "‾⏐⎯®©™⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪⎮⎞⎟⎠⎤⎥⎦⎫⎬⎭";
@@ -57,7 +57,7 @@ fn adobe(text: char) -> Option<char> {
     }
 }
 
-/// Characters of the private area at the codes of a symbol font.
+/// Maps private use characters at the codes of a symbol font.
 fn private(text: char) -> char {
     match u32::from(text) - 0xf000 {
         0xb7 | 0x6c | 0x9f => '•',
@@ -73,7 +73,7 @@ fn private(text: char) -> char {
     }
 }
 
-/// Ligatures as letters.
+/// Expands ligatures to letters.
 fn expand(text: char) -> impl Iterator<Item = char> {
     let letters: &'static str = match text {
         'ﬀ' => "ff",
@@ -96,12 +96,12 @@ const DINGBATS_LOW: &str =
 const DINGBATS_HIGH: &str =
     " ❡❢❣❤❥❦❧♣♦♥♠①②③④⑤⑥⑦⑧⑨⑩❶❷❸❹❺❻❼❽❾❿➀➁➂➃➄➅➆➇➈➉➊➋➌➍➎➏➐➑➒➓➔→↔↕➘➙➚➛➜➝➞➟➠➡➢➣➤➥➦➧➨➩➪➫➬➭➮➯ ➱➲➳➴➵➶➷➸➹➺➻➼➽➾";
 
-/// A code of the font Symbol.
+/// Returns the character of a code in the font Symbol.
 pub(crate) fn symbol(code: u8) -> Option<char> {
     of_table(code, SYMBOL_LOW, SYMBOL_HIGH)
 }
 
-/// A code of the font ZapfDingbats.
+/// Returns the character of a code in the font ZapfDingbats.
 pub(crate) fn dingbat(code: u8) -> Option<char> {
     of_table(code, DINGBATS_LOW, DINGBATS_HIGH)
 }

@@ -1,16 +1,16 @@
-//! How wide glyphs are, in shares of the em.
+//! Widths of glyphs, as shares of the em.
 
 use lopdf::{Dictionary, Document, Object};
 
 use crate::objects::{Lookup, number, resolve};
 
-/// Entries of a table of widths of a composite font.
+/// Maximum number of entries in the width table of a composite font.
 const MAX_ENTRIES: usize = 70_000;
 
-/// The highest number of a glyph.
+/// Highest glyph number.
 const MAX_CID: f32 = 65_535.0;
 
-/// Widths of Helvetica from the space to the tilde, in thousandths.
+/// Widths of Helvetica from space to tilde, in thousandths.
 const HELVETICA: [u16; 95] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556, 556, 556,
     556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278, 500, 667, 556, 833,
@@ -18,7 +18,7 @@ const HELVETICA: [u16; 95] = [
     556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334,
     260, 334, 584,
 ];
-/// Widths of Times from the space to the tilde, in thousandths.
+/// Widths of Times from space to tilde, in thousandths.
 const TIMES: [u16; 95] = [
     250, 333, 408, 500, 500, 833, 778, 180, 333, 333, 500, 564, 250, 333, 250, 278, 500, 500, 500, 500, 500, 500, 500,
     500, 500, 500, 278, 278, 564, 564, 564, 444, 921, 722, 667, 667, 722, 611, 556, 722, 722, 333, 389, 722, 611, 889,
@@ -27,7 +27,8 @@ const TIMES: [u16; 95] = [
     200, 480, 541,
 ];
 
-/// Widths of a font with one byte per code. `scale` is the width of one unit, a thousandth of the em save in Type 3 fonts.
+/// Returns the widths of a simple font. `scale` is the width of one unit, a thousandth of the em except in Type 3
+/// fonts.
 pub(crate) fn simple(doc: &Document, font: &Dictionary, name: &str, scale: f32) -> [f32; 256] {
     let missing = font.dict(doc, b"FontDescriptor").and_then(|descriptor| descriptor.number(doc, b"MissingWidth"));
     let Some(listed) = font.array(doc, b"Widths") else { return standard(name) };
@@ -42,7 +43,7 @@ pub(crate) fn simple(doc: &Document, font: &Dictionary, name: &str, scale: f32) 
     widths
 }
 
-/// Widths of one of the fonts that every reader has.
+/// Returns the widths of a standard font.
 fn standard(name: &str) -> [f32; 256] {
     if name.contains("Courier") || name.contains("Mono") {
         return [0.6; 256];
@@ -56,7 +57,7 @@ fn standard(name: &str) -> [f32; 256] {
     widths
 }
 
-/// Widths of a composite font: ranges of glyphs, sorted, and the width of all others.
+/// Widths of a composite font: sorted ranges of glyphs, and the width of all others.
 #[derive(Debug)]
 pub(crate) struct CidWidths {
     ranges: Vec<(u32, u32, f32)>,

@@ -1,15 +1,15 @@
 //! Accents that are drawn over letters.
 //!
-//! Older fonts have no letters with accents: the accent is a glyph of its own, drawn over the letter before or after it.
+//! Older fonts have no accented letters: the accent is a separate glyph, drawn over the letter before or after it.
 
 use unicode_normalization::char::compose;
 
 use super::words::Letter;
 
-/// How far the middles of an accent and its letter may lie apart, in ems.
+/// Maximum distance between the middles of an accent and its letter, in ems.
 const OVER: f32 = 0.3;
 
-/// The text of letters from left to right, accents joined with what they stand over.
+/// Returns the text of letters from left to right, with accents composed with their letters.
 pub(super) fn composed(letters: &[Letter], size: f32) -> String {
     let mut text = String::with_capacity(letters.len());
     let mut place = 0;
@@ -27,12 +27,12 @@ pub(super) fn composed(letters: &[Letter], size: f32) -> String {
     text
 }
 
-/// One of two letters is an accent over the other.
+/// Whether one of two letters is an accent over the other.
 pub(super) fn stand_over(one: &Letter, other: &Letter, size: f32) -> bool {
     pair(one, other, size).or_else(|| pair(other, one, size)).is_some()
 }
 
-/// A letter with an accent over it.
+/// Returns the composed letter, if the accent is over the letter.
 fn pair(accent: &Letter, letter: &Letter, size: f32) -> Option<char> {
     let mark = combining(accent.text)?;
     let middle = |letter: &Letter| f32::midpoint(letter.x0, letter.x1);

@@ -1,20 +1,20 @@
-//! Lines become blocks: lines below each other with the look of one text.
+//! Grouping of lines into blocks: lines below each other that look like one text.
 //!
-//! A line goes on with a block when it is the only line at its height that could, and the block the only one that it could go on
-//! with. So a title over two columns ends where they begin, and each column is a block of its own.
+//! A line continues a block only if no other line at its height could, and if it could continue no other block. So a
+//! title over two columns ends where they begin, and each column is a separate block.
 
 use super::Scene;
 use super::lines::{Line, rows};
 use crate::geometry::Rect;
 
-/// The largest gap inside a block, as a share of the size.
+/// Maximum gap inside a block, as a share of the size.
 const MAX_GAP: f32 = 1.05;
-/// How much sizes may differ inside a block.
+/// Allowed ratio of sizes inside a block.
 const SAME_SIZE: std::ops::RangeInclusive<f32> = 0.78..=1.28;
-/// Gaps inside a line of justified text, in ems, that only a block around it explains.
+/// Maximum gap inside a line of justified text that is bridged by comparison with a neighbouring line, in ems.
 const BRIDGE: f32 = 3.0;
 
-/// The blocks of some lines, each from top to bottom.
+/// Groups lines into blocks, each from top to bottom.
 pub(crate) fn gather(lines: Vec<Line>, scene: &Scene<'_>) -> Vec<Vec<Line>> {
     let mut lines = lines;
     bridge(&mut lines);
@@ -23,7 +23,7 @@ pub(crate) fn gather(lines: Vec<Line>, scene: &Scene<'_>) -> Vec<Vec<Line>> {
     places.into_iter().map(|block| block.into_iter().filter_map(|place| lines[place].take()).collect()).collect()
 }
 
-/// Which lines are running text.
+/// Returns for each line whether it is running text.
 pub(crate) fn prose(lines: &[Line], scene: &Scene<'_>) -> Vec<bool> {
     let mut prose = vec![false; lines.len()];
     for block in grouped(lines, scene) {
@@ -31,6 +31,7 @@ pub(crate) fn prose(lines: &[Line], scene: &Scene<'_>) -> Vec<bool> {
         let size = lines[block[0]].size;
         let wordy = block.iter().filter(|place| lines[**place].words.len() >= 4).count();
         let full = block.iter().filter(|place| lines[**place].rect.width() > 0.7 * rect.width()).count();
+        // A block is prose with three lines or more, most of them wordy, half of them nearly full, and not too narrow.
         let text =
             block.len() >= 3 && wordy * 3 >= block.len() * 2 && full * 2 >= block.len() && rect.width() > 9.0 * size;
         for place in block {
@@ -42,10 +43,11 @@ pub(crate) fn prose(lines: &[Line], scene: &Scene<'_>) -> Vec<bool> {
     prose
 }
 
-/// Rows that are set in a font of typewriters throughout are code, and the spaces in it make no columns.
+/// Marks rows that are set in a monospaced font throughout as prose (code), as the spaces in them make no columns.
 fn set_code(lines: &[Line], scene: &Scene<'_>, prose: &mut [bool]) {
     let mono = |line: &Line| scene.content.styles.get(usize::from(line.style)).is_some_and(|style| style.mono);
     let all: Vec<usize> = (0..lines.len()).collect();
+    // In a document set mostly in a monospaced font the font does not indicate code.
     if lines.iter().filter(|line| mono(line)).count() * 5 > lines.len() * 3 {
         return;
     }
@@ -56,7 +58,7 @@ fn set_code(lines: &[Line], scene: &Scene<'_>, prose: &mut [bool]) {
     }
 }
 
-/// The line begins as a caption does.
+/// Whether the line begins like a caption.
 pub(super) fn is_caption(line: &Line) -> bool {
     crate::structure::signs::is_caption(&line.text())
 }
@@ -65,12 +67,12 @@ fn around(lines: &[Line], places: &[usize]) -> Rect {
     places.iter().fold(Rect::EMPTY, |rect, place| rect.union(&lines[*place].rect))
 }
 
-/// Joins the parts of a line of justified text whose spaces are wide: the line above or below is as long and has no gap there.
+/// Joins the parts of a justified line with wide spaces, where the line above or below is as long and has no gap.
 fn bridge(lines: &mut Vec<Line>) {
     let all: Vec<usize> = (0..lines.len()).collect();
     let mut rows: Vec<Vec<usize>> = rows(lines, &all).into_iter().map(|row| row.lines).collect();
     let mut gone = vec![false; lines.len()];
-    // Downwards and upwards: a line that was joined explains the next.
+    // Downwards and upwards, as a joined line may help to join the next.
     let down = (1..rows.len()).map(|row| (row, row - 1));
     let up = (1..rows.len()).rev().map(|row| (row - 1, row));
     for (row, near) in down.chain(up).collect::<Vec<_>>() {
@@ -92,7 +94,7 @@ fn bridge(lines: &mut Vec<Line>) {
     });
 }
 
-/// The lines of a row that together begin and end where a whole line does, or none.
+/// Returns the lines of a row that together begin and end where a whole line does, or none.
 fn parts_of(lines: &[Line], row: &[usize], whole: usize) -> Vec<usize> {
     let whole = &lines[whole];
     let size = whole.size;
@@ -115,11 +117,11 @@ fn parts_of(lines: &[Line], row: &[usize], whole: usize) -> Vec<usize> {
     if parts.len() > 1 && whole.words.len() >= 4 && level && near && close { parts } else { Vec::new() }
 }
 
-/// A block under construction.
+/// Block under construction.
 struct Open {
     places: Vec<usize>,
     rect: Rect,
-    /// The last line.
+    /// Index of its last line.
     last: usize,
 }
 
@@ -150,7 +152,7 @@ fn grouped(lines: &[Line], scene: &Scene<'_>) -> Vec<Vec<usize>> {
     done
 }
 
-/// The blocks that a line could go on with.
+/// Returns the blocks that a line could continue.
 fn candidates(lines: &[Line], place: usize, blocks: &[Open], scene: &Scene<'_>) -> Vec<usize> {
     let line = &lines[place];
     let fits = |block: &Open| {
@@ -166,14 +168,14 @@ fn candidates(lines: &[Line], place: usize, blocks: &[Open], scene: &Scene<'_>) 
     (0..blocks.len()).filter(|block| fits(&blocks[*block])).collect()
 }
 
-/// A line is drawn between two lines of text.
+/// Whether a rule is drawn between two lines of text.
 fn is_parted(above: &Rect, below: &Rect, scene: &Scene<'_>) -> bool {
     let (from, to) = (above.center().1, below.center().1);
     let edges = &scene.edges.across;
     let first = edges.partition_point(|edge| edge.at < from);
     edges[first..].iter().take_while(|edge| edge.at < to).any(|edge| {
         let shared = edge.to.min(below.x1.max(above.x1)) - edge.from.max(below.x0.min(above.x0));
-        // A line as long as the text above it, and close under it, underlines it.
+        // A rule as long as the text above it, and close below it, is an underline.
         let underline = (edge.from - above.x0).abs() < 2.0 && edge.to <= above.x1 + 2.0 && edge.at < above.y1 + 1.5;
         shared > 20.0 && !underline
     })

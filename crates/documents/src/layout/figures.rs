@@ -1,26 +1,26 @@
-//! Pictures and drawings, and the text inside them.
+//! Images and drawings, and the text inside them.
 
 use super::lines::Line;
 use crate::content::page::Fill;
 use crate::geometry::Rect;
 use crate::table::Found;
 
-/// The smallest side of a figure, in points.
+/// Minimum side of a figure, in points.
 const MIN_SIDE: f32 = 24.0;
-/// A picture that covers more of the page is its background.
+/// Maximum share of the page; a larger image is the background.
 const BACKGROUND: f32 = 0.85;
-/// Drawings that are so near belong together.
+/// Maximum distance between the pieces of a drawing, in points.
 const NEAR: f32 = 10.0;
-/// Bars that are so near belong to one chart.
+/// Maximum distance between the bars of a chart, in points.
 const NEAR_BARS: f32 = 40.0;
-/// Filled boxes of a page that may be bars.
+/// Maximum number of filled boxes that are considered as bars.
 const MAX_BARS: usize = 600;
-/// Pieces that a drawing has at least.
+/// Minimum number of pieces of a drawing.
 const MIN_PIECES: usize = 4;
-/// With more pieces the page is one drawing.
+/// Maximum number of pieces that are considered.
 const MAX_PIECES: usize = 3000;
 
-/// The figures of a page, the largest first.
+/// Returns the figures of a page, the largest first.
 pub(crate) fn find(images: &[Rect], drawings: &[Rect], (width, height): (f32, f32)) -> Vec<Rect> {
     let sheet = Rect { x0: 0.0, y0: 0.0, x1: width, y1: height };
     let clipped = |rect: &Rect| Rect {
@@ -41,7 +41,7 @@ pub(crate) fn find(images: &[Rect], drawings: &[Rect], (width, height): (f32, f3
     found
 }
 
-/// Drawings that lie near each other.
+/// Groups pieces that are near each other.
 fn clusters(pieces: &[Rect], near: f32) -> Vec<Vec<Rect>> {
     let mut groups: Vec<(Rect, Vec<Rect>)> = Vec::new();
     for piece in pieces.iter().take(MAX_PIECES) {
@@ -63,7 +63,7 @@ fn around(pieces: &[Rect]) -> Rect {
     pieces.iter().fold(Rect::EMPTY, |rect, piece| rect.union(piece))
 }
 
-/// Charts: bars of different lengths side by side, without text in them, and the labels around them.
+/// Returns charts with their labels: groups of bars of different lengths, without text inside.
 pub(crate) fn charts(fills: &[Fill], tables: &[Found], lines: &[Line], (width, height): (f32, f32)) -> Vec<Rect> {
     let is_bar = |fill: &&Fill| {
         let rect = &fill.rect;
@@ -88,7 +88,7 @@ pub(crate) fn charts(fills: &[Fill], tables: &[Found], lines: &[Line], (width, h
     found
 }
 
-/// A chart with the short lines around it: what its axes and bars say.
+/// Extends a chart by the short lines around it, the labels of its axes and bars.
 fn with_labels(chart: Rect, lines: &[Line]) -> Rect {
     let mut rect = chart;
     for _ in 0..4 {
@@ -103,11 +103,11 @@ fn with_labels(chart: Rect, lines: &[Line]) -> Rect {
         }
         rect = grown;
     }
-    // Labels that lead away from the chart are the text around it.
+    // If the labels lead far away from the chart, they are surrounding text.
     if rect.area() > 3.0 * chart.area() { chart } else { rect }
 }
 
-/// Figures that lie over each other are one.
+/// Merges overlapping figures.
 pub(crate) fn merged(figures: Vec<Rect>) -> Vec<Rect> {
     let mut out: Vec<Rect> = Vec::new();
     for mut figure in figures {
@@ -123,7 +123,7 @@ pub(crate) fn merged(figures: Vec<Rect>) -> Vec<Rect> {
     out
 }
 
-/// The lines inside figures, and all others.
+/// Splits lines into those inside figures and all others.
 pub(crate) fn take(figures: &[Rect], tables: &[Found], lines: Vec<Line>) -> (Vec<(Rect, Vec<Line>)>, Vec<Line>) {
     let free = |figure: &&Rect| !tables.iter().any(|table| table.rect.shared(figure) > 0.3 * figure.area());
     let mut inside: Vec<(Rect, Vec<Line>)> = figures.iter().filter(free).map(|rect| (*rect, Vec::new())).collect();
@@ -135,7 +135,7 @@ pub(crate) fn take(figures: &[Rect], tables: &[Found], lines: Vec<Line>) -> (Vec
             None => outside.push(line),
         }
     }
-    // A box with much text is a box of text, and not a figure.
+    // A box with much text is a text box rather than a figure.
     inside.retain_mut(|(_, held)| {
         let letters: usize = held.iter().map(Line::letters).sum();
         let text = held.len() > 40 || letters > 900;

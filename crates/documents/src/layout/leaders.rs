@@ -1,15 +1,15 @@
-//! Leaders: the dots between a title and the number of its page, which hold each entry of a list of contents together.
+//! Leaders: the dots between a title and its page number, which hold an entry of a table of contents together.
 
 use super::lines::{Line, rows};
 
-/// Dots of a leader; three are an ellipsis.
+/// Minimum number of dots; three are an ellipsis.
 const MIN_DOTS: usize = 5;
-/// The widest gap after the number of a section, in ems.
+/// Maximum gap after a section number, in ems.
 const AFTER_NUMBER: f32 = 4.0;
-/// Characters of a number.
+/// Maximum length of a number, in characters.
 const MAX_NUMBER: usize = 7;
 
-/// Joins lines that end in a leader with the number of the page after them, and with the number of the section before them.
+/// Joins lines that end in a leader with the page number after them and the section number before them.
 pub(super) fn join(lines: &mut Vec<Line>) {
     if !lines.iter().any(ends_in_leader) {
         return;
@@ -24,7 +24,7 @@ pub(super) fn join(lines: &mut Vec<Line>) {
             let near = |other: &usize| lines[*line].rect.x0 - lines[*other].rect.x1 < AFTER_NUMBER * lines[*line].size;
             let before = place.checked_sub(1).map(|before| row.lines[before]).filter(near);
             let after = row.lines.get(place + 1).copied();
-            // More than a number is the row of a table, unless it is an entry of the next column.
+            // More than one cell after the leader is a table row, unless the next one is the entry of another column.
             let last = row.lines[place + 1..].get(1).is_none_or(|next| ends_in_leader(&lines[*next]));
             let after = after.filter(|_| last);
             let free = |other: &usize| !gone[*other] && is_number(&lines[*other]);
@@ -43,7 +43,7 @@ pub(super) fn join(lines: &mut Vec<Line>) {
     });
 }
 
-/// A whole entry of a list of contents: its end is a leader and a number.
+/// Whether the line is a whole entry of a table of contents: it ends in a leader and a number.
 pub(super) fn is_entry(line: &Line) -> bool {
     let texts = || line.words.iter().rev().map(|word| word.text.as_str());
     texts().next().is_some_and(is_number_text) && dots(texts().skip(1)) >= MIN_DOTS
@@ -53,7 +53,7 @@ fn ends_in_leader(line: &Line) -> bool {
     dots(line.words.iter().rev().map(|word| word.text.as_str())) >= MIN_DOTS
 }
 
-/// Dots at the end of a text whose words come from its end.
+/// Counts the dots at the end of a text, given its words from the end.
 fn dots<'a>(words: impl Iterator<Item = &'a str>) -> usize {
     let mut count = 0;
     for word in words {
@@ -70,7 +70,7 @@ fn is_number(line: &Line) -> bool {
     matches!(&line.words[..], [word] if is_number_text(&word.text))
 }
 
-/// Digits with points between them, small Roman digits, or the letter of an appendix.
+/// Whether the text is a number: digits with dots between them, lower-case Roman digits, or the letter of an appendix.
 fn is_number_text(text: &str) -> bool {
     let digits = text.split('.').all(|part| part.bytes().all(|byte| byte.is_ascii_digit()));
     let digits = digits && text.starts_with(|letter: char| letter.is_ascii_digit());

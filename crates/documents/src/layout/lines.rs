@@ -1,22 +1,22 @@
-//! Words become lines.
+//! Grouping of words into lines.
 //!
-//! A [`Line`] is what stands on one baseline without a wide gap: a line of a paragraph, a cell of a table, half of a line that two
-//! columns share. Words join in the order of drawing first, which tells a wide space of justified text from the gap between two
-//! columns; what is left over is joined by geometry.
+//! A [`Line`] is the words on one baseline without a wide gap: a line of a paragraph, a cell of a table, the part of a
+//! line in one of two columns. Words are joined in drawing order first, which distinguishes a wide space in justified
+//! text from the gap between two columns. The rest is joined by geometry.
 
 use super::leaders;
 use super::words::{Word, is_ideograph};
 use crate::geometry::Rect;
 
-/// The widest space inside a line, in ems, when a single space covers it: that of justified text.
+/// Maximum gap inside a line that is covered by a single space character, in ems; justified text has such spaces.
 const WIDE_SPACE: f32 = 12.0;
-/// The same between words that are drawn apart.
+/// Maximum gap between words that are drawn one after the other without a space character, in ems.
 const SPACE: f32 = 1.0;
-/// The same between words that are not drawn one after the other.
+/// Maximum gap between words that are not drawn one after the other, in ems.
 const LOOSE_SPACE: f32 = 0.62;
-/// How far the baselines of one line may lie apart, in ems: indices stand higher and lower.
+/// Maximum difference of baselines in one line, in ems, because of superscripts and subscripts.
 const SHIFT: f32 = 0.45;
-/// The gap after the mark of a list, in ems.
+/// Maximum gap after the mark of a list item, in ems.
 const AFTER_MARK: f32 = 4.0;
 
 /// Words on one baseline.
@@ -25,12 +25,12 @@ pub(crate) struct Line {
     pub(crate) words: Vec<Word>,
     pub(crate) rect: Rect,
     pub(crate) baseline: f32,
-    /// Of most of its letters.
+    /// Size of most of its letters.
     pub(crate) size: f32,
     pub(crate) style: u16,
-    /// The earliest place in the order of drawing.
+    /// Earliest position of its words in drawing order.
     pub(crate) order: u32,
-    /// Most of its words run from right to left.
+    /// Whether most of its words run from right to left.
     pub(crate) rtl: bool,
 }
 
@@ -48,7 +48,7 @@ impl Line {
         let rtl = self.words.iter().filter(|word| word.is_rtl()).count();
         let lettered = self.words.iter().filter(|word| word.text.contains(char::is_alphabetic)).count();
         self.rtl = rtl > 0 && 2 * rtl >= lettered;
-        // The size and style of the most letters; a line has few of them.
+        // The size and style of most letters; a linear search suffices, as a line has few kinds.
         let mut kinds: Vec<(f32, u16, f32, usize)> = Vec::new();
         for word in &self.words {
             let count = word.text.chars().count();
@@ -68,7 +68,7 @@ impl Line {
         self.measure();
     }
 
-    /// Its text, words from right to left if most of them are.
+    /// Returns the text, from right to left if most words are.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         for (place, word) in self.reading().iter().enumerate() {
@@ -80,12 +80,12 @@ impl Line {
         text
     }
 
-    /// The words as they are read.
+    /// Returns the words in reading order.
     pub(crate) fn reading(&self) -> Vec<&Word> {
         if self.rtl { rtl_order(&self.words) } else { self.words.iter().collect() }
     }
 
-    /// Whether a space goes before the word at a place of the reading order.
+    /// Whether a space precedes the word at an index of the reading order.
     pub(crate) fn is_spaced(&self, place: usize) -> bool {
         if self.rtl {
             return true;
@@ -97,6 +97,7 @@ impl Line {
         let size = before.size.min(word.size);
         let ideographs = before.text.chars().next_back().is_some_and(is_ideograph)
             && word.text.chars().next().is_some_and(is_ideograph);
+        // Ideographs are set with gaps but without spaces. A drawn space counts even where the glyphs nearly touch.
         !ideographs && (gap > 0.14 * size || (word.spaced && gap > -0.1 * size))
     }
 
@@ -104,13 +105,13 @@ impl Line {
         self.words.iter().map(|word| word.text.chars().count()).sum()
     }
 
-    /// The first word is the mark of a list item.
+    /// Returns the first word, if it is the mark of a list item.
     pub(crate) fn mark(&self) -> Option<&str> {
         self.words.first().map(|word| word.text.as_str()).filter(|text| is_mark(text))
     }
 }
 
-/// Words from right to left, with runs of other words kept in their order.
+/// Returns the words from right to left, with runs of Latin words in their own order.
 fn rtl_order(words: &[Word]) -> Vec<&Word> {
     let mut order: Vec<&Word> = words.iter().rev().collect();
     let mut start = 0;
@@ -123,7 +124,7 @@ fn rtl_order(words: &[Word]) -> Vec<&Word> {
     order
 }
 
-/// Bullets, and numbers or letters with a point or bracket.
+/// Whether the text is a bullet, or a number or letter with a dot or bracket.
 pub(crate) fn is_mark(text: &str) -> bool {
     is_bullet(text) || is_number_mark(text)
 }
@@ -177,23 +178,23 @@ fn is_number_mark(text: &str) -> bool {
     digits || letter || roman
 }
 
-/// The lines of a page, by height and then from left to right.
+/// Returns the lines of a page, by height and then from left to right.
 pub(crate) fn lines(words: Vec<Word>) -> Vec<Line> {
     let mut lines = by_drawing(words);
     lines.sort_by(|a, b| a.baseline.total_cmp(&b.baseline).then(a.rect.x0.total_cmp(&b.rect.x0)));
     set_initials(&mut lines);
-    // What joined in the first pass may bridge two others in the second.
+    // Twice, as a line joined in the first pass may bridge two others in the second.
     let mut lines = evenly_spaced(by_geometry(by_geometry(lines)));
     leaders::join(&mut lines);
     lines
 }
 
-/// With more lines a page is not set so finely.
+/// Maximum number of lines of a page for which initials are searched; the search is quadratic.
 const MAX_FOR_INITIALS: usize = 3000;
-/// How much larger than its text an initial is, at least.
+/// Minimum ratio of an initial's size to that of its text.
 const INITIAL: f32 = 1.8;
 
-/// Puts initials, the large letters that some texts begin with, in front of the first line beside them.
+/// Puts initials, large first letters of a text, in front of the first line beside them.
 fn set_initials(lines: &mut Vec<Line>) {
     let is_letter = |line: &Line| {
         let mut letters = line.words.first().map_or("", |word| word.text.as_str()).chars();
@@ -220,6 +221,7 @@ fn set_initials(lines: &mut Vec<Line>) {
         };
         let mut letter = lines[place].words[0].clone();
         let line = &lines[first];
+        // The initial takes the baseline and size of its line, so that it does not change the measure of the line.
         (letter.baseline, letter.size, letter.style) = (line.baseline, line.size, line.style);
         letter.rect = Rect { x0: letter.rect.x0, x1: line.rect.x0, ..line.rect };
         lines[first].words.insert(0, letter);
@@ -228,9 +230,9 @@ fn set_initials(lines: &mut Vec<Line>) {
     }
 }
 
-/// Joins words with one gap between them all: a line of justified text that was drawn word by word.
+/// Joins words with equal gaps: a line of justified text that was drawn word by word.
 ///
-/// Columns of a table do not stand so, unless all that they hold is equally wide, as years are.
+/// Table columns rarely have equal gaps, unless all their cells are equally wide, such as years; see [`is_wordy`].
 fn evenly_spaced(mut lines: Vec<Line>) -> Vec<Line> {
     let all: Vec<usize> = (0..lines.len()).collect();
     let mut gone = vec![false; lines.len()];
@@ -257,20 +259,21 @@ fn evenly_spaced(mut lines: Vec<Line>) -> Vec<Line> {
     lines
 }
 
-/// The last line of a row up to which all gaps are as the first.
+/// Returns the last line of a row up to which all gaps equal the first one.
 fn even_end(lines: &[Line], row: &[usize], start: usize) -> usize {
     let gap = |place: usize| lines[row[place + 1]].rect.x0 - lines[row[place]].rect.x1;
     let size = lines[row[start]].size;
     let first = gap(start);
     let even =
         |place: &usize| (gap(*place) - first).abs() < 0.14 * size && (lines[row[place + 1]].size - size).abs() < 0.3;
+    // Beyond the widest space of justified text, equal gaps are columns.
     if first > WIDE_SPACE * size {
         return start;
     }
     start + (start..row.len() - 1).take_while(even).count()
 }
 
-/// Words of different lengths, as those of a text are.
+/// Whether the lines are words of different lengths, mostly with letters, as in running text.
 fn is_wordy(lines: &[Line], run: &[usize]) -> bool {
     let widths = || run.iter().map(|place| lines[*place].rect.width());
     let (narrow, wide) = (widths().fold(f32::INFINITY, f32::min), widths().fold(0.0, f32::max));
@@ -294,14 +297,16 @@ fn follows(last: &Word, word: &Word) -> bool {
     let size = last.size.max(word.size);
     let gap = last.gap_to(word);
     let wide = if word.joined { WIDE_SPACE } else { SPACE };
+    // A small negative gap is kerning or an italic overhang; a larger one starts a new line.
     (last.baseline - word.baseline).abs() < SHIFT * size && gap > -0.3 * size && gap < wide * size
 }
 
-/// Joins lines on one baseline that lie close to each other, in whatever order they were drawn.
+/// Joins lines on one baseline that are close to each other, in any drawing order.
 fn by_geometry(lines: Vec<Line>) -> Vec<Line> {
     let mut joined: Vec<Line> = Vec::with_capacity(lines.len());
     let mut open = 0;
     for line in lines {
+        // The lines are sorted by baseline, so those far above can match none of the rest; this keeps the search short.
         while joined.get(open).is_some_and(|early| early.rect.y1 < line.rect.y0 - 2.0 * line.size) {
             open += 1;
         }
@@ -314,7 +319,7 @@ fn by_geometry(lines: Vec<Line>) -> Vec<Line> {
     joined
 }
 
-/// Whether `right` goes on with the line `left`.
+/// Whether `right` continues the line `left`.
 fn belongs(left: &Line, right: &Line) -> bool {
     let (large, small) = (left.size.max(right.size), left.size.min(right.size));
     let shift = (left.baseline - right.baseline).abs();
@@ -322,7 +327,7 @@ fn belongs(left: &Line, right: &Line) -> bool {
     if shift > SHIFT * large || gap < -0.35 * large {
         return false;
     }
-    // An index is smaller than what it belongs to, and close to it.
+    // A superscript or subscript is smaller than its base, close to it, and short.
     if shift > 0.2 * large {
         return small < 0.85 * large && gap < 0.25 * large && (left.letters().min(right.letters()) <= 6);
     }
@@ -330,7 +335,7 @@ fn belongs(left: &Line, right: &Line) -> bool {
     gap < LOOSE_SPACE * large || (mark && gap < AFTER_MARK * large) || is_numbered(left, right, gap / large)
 }
 
-/// A heading after its number: both look the same, and the gap in ems is that which typesetters put there.
+/// Whether this is a heading after its number: same style, and a gap (in ems) as typesetters put there.
 fn is_numbered(number: &Line, heading: &Line, gap: f32) -> bool {
     let [word] = &number.words[..] else { return false };
     let digits =
@@ -342,7 +347,7 @@ fn is_numbered(number: &Line, heading: &Line, gap: f32) -> bool {
 
 /// Lines at one height, from left to right.
 pub(crate) struct Row {
-    /// Places in the list of lines.
+    /// Indices in the list of lines.
     pub(crate) lines: Vec<usize>,
     pub(crate) y0: f32,
     pub(crate) y1: f32,
@@ -356,6 +361,7 @@ pub(crate) fn rows(lines: &[Line], among: &[usize]) -> Vec<Row> {
     let mut baseline = f32::NEG_INFINITY;
     for place in places {
         let line = &lines[place];
+        // Compared with the first baseline of the row, not the last, so that a row cannot drift downwards.
         match rows.last_mut().filter(|_| (line.baseline - baseline).abs() < 0.4 * line.size.max(4.0)) {
             Some(row) => {
                 row.lines.push(place);

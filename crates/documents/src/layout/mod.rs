@@ -1,8 +1,8 @@
-//! Layout: what stands where on a page becomes parts in reading order.
+//! Layout analysis: converts the content of a page to parts in reading order.
 //!
-//! Words ([`words`]) become lines ([`lines`]). Tables are taken out, from the surest kind to the least sure. What remains is
-//! gathered into blocks ([`blocks`]), which are put in order ([`order`]) and cut into paragraphs ([`paragraphs`]). What the parts
-//! mean, such as which are headings, is decided for the whole document in [`crate::structure`].
+//! Words ([`words`]) become lines ([`lines`]). Tables are taken out, from the most to the least certain kind. The rest
+//! is grouped into blocks ([`blocks`]), which are ordered ([`order`]) and split into paragraphs ([`paragraphs`]). The
+//! role of the parts, such as headings, is decided for the whole document in [`crate::structure`].
 
 mod accents;
 pub(crate) mod blocks;
@@ -26,37 +26,37 @@ use crate::recognised::RecogniseError;
 use crate::table::edges::Edges;
 use crate::table::{Found, bands, columns, grid};
 
-/// Words of one page that layout can take; beyond, they stay in the order of drawing.
+/// Maximum number of words of a page for the layout analysis; beyond it they stay in drawing order.
 const MAX_WORDS: usize = 15_000;
 
-/// A part of a page.
+/// Part of a page.
 #[derive(Debug)]
 pub(crate) enum Part {
     Paragraph(Paragraph),
     Table(Found),
-    /// A picture, with the text that stands in it.
+    /// Figure with the text inside it.
     Figure(Rect, Vec<Paragraph>),
 }
 
-/// A page in parts, in reading order.
+/// Page as parts in reading order.
 #[derive(Debug, Default)]
 pub(crate) struct PageLayout {
     pub(crate) width: f32,
     pub(crate) height: f32,
-    /// Boxes are in page space.
+    /// Parts, with boxes in page space.
     pub(crate) parts: Vec<Part>,
     pub(crate) links: Vec<String>,
-    /// Where the links lie.
+    /// Areas of the links.
     pub(crate) areas: Vec<LinkArea>,
     pub(crate) quality: Quality,
     pub(crate) source: Source,
-    /// How sure the characters are, if they were recognised.
+    /// Confidence of the characters, if they were recognised.
     pub(crate) recognition: Recognition,
-    /// Why the page was not recognised, though it was to be.
+    /// Reason why OCR of the page failed, if it was wanted.
     pub(crate) failure: Option<RecogniseError>,
 }
 
-/// Lays out a page.
+/// Analyses the layout of a page.
 pub(crate) fn page(content: PageContent) -> PageLayout {
     let mut layout = laid_out(&content);
     layout.areas = content.links;
@@ -89,7 +89,7 @@ fn laid_out(content: &PageContent) -> PageLayout {
     layout
 }
 
-/// What is drawn besides text, in reading space.
+/// Drawings besides text, in reading space.
 pub(crate) struct Scene<'a> {
     pub(crate) content: &'a PageContent,
     pub(crate) width: f32,
@@ -139,7 +139,7 @@ fn parts(words: Vec<Word>, scene: &Scene<'_>) -> Vec<Part> {
     arrange(lines, tables, scene, body)
 }
 
-/// The size of most letters.
+/// Returns the size of most letters.
 fn body_size(lines: &[Line]) -> f32 {
     let mut sizes: Vec<(f32, usize)> = Vec::new();
     for line in lines {
@@ -151,7 +151,7 @@ fn body_size(lines: &[Line]) -> f32 {
     sizes.into_iter().max_by_key(|(_, count)| *count).map_or(0.0, |(size, _)| size)
 }
 
-/// Something that has a place in reading order.
+/// Item with a position in reading order.
 enum Item {
     Lines(Vec<Line>),
     Table(Found),
@@ -219,7 +219,7 @@ fn unique(urls: impl Iterator<Item = String>) -> Vec<String> {
     urls.filter(|url| seen.insert(url.clone())).collect()
 }
 
-/// How good the text of a page is.
+/// Measures the quality of a page's text.
 fn quality(content: &PageContent) -> Quality {
     let inked = || content.glyphs.iter().filter(|glyph| !glyph.flags.has(Flags::SPACE));
     let characters = inked().count();
@@ -236,7 +236,7 @@ fn quality(content: &PageContent) -> Quality {
     }
 }
 
-/// Characters that text hardly has: controls, the private area, what stands for an unknown one.
+/// Whether text hardly ever contains the character: control characters, private use, replacement characters.
 fn is_strange(letter: char) -> bool {
     letter.is_control() || matches!(letter, '\u{fffd}' | '\u{e000}'..='\u{f8ff}' | '\u{f0000}'..)
 }

@@ -1,18 +1,19 @@
-//! The order in which the parts of a page are read.
+//! Reading order of the parts of a page.
 //!
-//! Two rules (Breuel, "High Performance Document Layout Analysis", 2003) give a partial order: what lies above is read before what
-//! lies below, if they share a part of the width; and what lies to the left is read before what lies to the right, unless
-//! something that reaches over both lies between them. It is completed by the order of drawing. When that order as a whole breaks
-//! no rule of the first kind and jumps no more often, it is taken as it is: who made the document knew best.
+//! Two rules (Breuel, "High Performance Document Layout Analysis", 2003) give a partial order: a part above is read
+//! before a part below it if they overlap horizontally; and a part to the left is read before a part to the right,
+//! unless a part that overlaps both lies between them. Drawing order completes it. If the drawing order as a whole
+//! violates no rule of the first kind and has no more jumps, it is used unchanged, as it probably is the author's
+//! order.
 
 use crate::geometry::Rect;
 
-/// With more parts the cost of comparing them all is not worth it.
+/// Maximum number of parts that are compared with each other.
 const MAX_PARTS: usize = 220;
-/// Height of a row at the top or bottom of a page, in points.
+/// Maximum height of a row at the top or bottom of a page, in points.
 const MAX_ROW: f32 = 30.0;
 
-/// The places of boxes in reading order. Each box comes with its place in the order of drawing.
+/// Returns the indices of boxes in reading order. Each box comes with its position in drawing order.
 pub(crate) fn reading_order(boxes: &[(Rect, u32)]) -> Vec<usize> {
     let mut drawn: Vec<usize> = (0..boxes.len()).collect();
     drawn.sort_by_key(|place| boxes[*place].1);
@@ -24,11 +25,14 @@ pub(crate) fn reading_order(boxes: &[(Rect, u32)]) -> Vec<usize> {
     let geometric = if rects.len() > MAX_PARTS { by_height(&rects) } else { by_rules(&rects, &drawn) };
     let makes_sense =
         |order: &Vec<usize>| !contradicts(&rects, order) && jumps(&rects, order) <= jumps(&rects, &geometric);
+    // Drawing order is preferred, then drawing order with moved header and footer. Parts without a drawing order (OCR)
+    // leave only the geometric order.
     let found = if undrawn { None } else { [framed(&rects, &drawn), drawn].into_iter().rev().find(makes_sense) };
     found.unwrap_or(geometric)
 }
 
-/// The order of drawing with the rows at the top and at the bottom of the page, which many programs draw last, at its ends.
+/// Returns the drawing order with the rows at the top and the bottom of the page moved to its ends, as many programs
+/// draw them last.
 fn framed(rects: &[Rect], drawn: &[usize]) -> Vec<usize> {
     let upwards = |rect: &Rect| Rect { y0: -rect.y1, y1: -rect.y0, ..*rect };
     let top = first_row(rects);
@@ -38,7 +42,7 @@ fn framed(rects: &[Rect], drawn: &[usize]) -> Vec<usize> {
     order
 }
 
-/// The parts of the row at the top, if it is a low one and nothing else reaches into it.
+/// Returns the parts of the top row, if it is low and no other part reaches into it.
 fn first_row(rects: &[Rect]) -> Vec<usize> {
     let Some(first) = rects.iter().min_by(|a, b| a.y0.total_cmp(&b.y0)) else { return Vec::new() };
     let row: Vec<usize> = (0..rects.len()).filter(|place| rects[*place].center().1 < first.y1).collect();
@@ -70,7 +74,7 @@ struct Sorter<'a> {
 }
 
 impl Sorter<'_> {
-    /// Puts out what comes before a part, then the part.
+    /// Outputs all parts that come before a part, then the part: a depth-first topological sort that tolerates cycles.
     fn visit(&mut self, place: usize) {
         if std::mem::replace(&mut self.done[place], true) {
             return;
@@ -109,7 +113,7 @@ fn share_width(a: &Rect, b: &Rect) -> bool {
     a.overlap_x(b) > (0.08 * a.width().min(b.width())).max(0.5)
 }
 
-/// Something below is drawn before what is above it.
+/// Whether a part is drawn before one that lies above it.
 fn contradicts(rects: &[Rect], order: &[usize]) -> bool {
     if order.len() > 4 * MAX_PARTS {
         return true;
@@ -120,7 +124,7 @@ fn contradicts(rects: &[Rect], order: &[usize]) -> bool {
     (0..order.len()).any(|place| order[place + 1..].iter().any(|late| wrong(order[place], *late)))
 }
 
-/// How often an order does not go on downwards.
+/// Counts the steps of an order that do not lead downwards.
 fn jumps(rects: &[Rect], order: &[usize]) -> usize {
     let on = |pair: &&[usize]| {
         let (a, b) = (&rects[pair[0]], &rects[pair[1]]);
@@ -142,7 +146,7 @@ mod tests {
         let title = rect(50.0, 40.0, 550.0, 60.0);
         let (left, right) = (rect(50.0, 80.0, 290.0, 400.0), rect(310.0, 80.0, 550.0, 400.0));
         let (left2, right2) = (rect(50.0, 410.0, 290.0, 700.0), rect(310.0, 410.0, 550.0, 700.0));
-        // Drawn from top to bottom, and in the wrong order altogether.
+        // One in an order that contradicts the layout, one in reverse.
         for drawn in [[0, 1, 3, 2, 4], [4, 3, 2, 1, 0]] {
             let boxes: Vec<_> = [title, left, left2, right, right2].into_iter().zip(drawn).collect();
             assert_eq!(reading_order(&boxes), [0, 1, 2, 3, 4]);

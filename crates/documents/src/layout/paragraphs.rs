@@ -1,7 +1,7 @@
-//! Blocks become paragraphs.
+//! Splitting of blocks into paragraphs.
 //!
-//! A paragraph begins where a first line is indented, where the gap above is larger than others, where the look changes, where a
-//! mark of a list stands, and where the line above ended although the next word would still have fitted.
+//! A paragraph begins at an indented first line, after a larger gap, where the style changes, at the mark of a list
+//! item, and where the line above ended although the next word would have fitted.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -13,7 +13,7 @@ use super::words::Word;
 use crate::geometry::Rect;
 use crate::model::Inline;
 
-/// A paragraph, and what of its look tells what it is.
+/// Paragraph with the properties that determine its role.
 #[derive(Debug, Clone)]
 pub(crate) struct Paragraph {
     pub(crate) inline: Inline,
@@ -21,21 +21,21 @@ pub(crate) struct Paragraph {
     pub(crate) size: f32,
     pub(crate) bold: bool,
     pub(crate) mono: bool,
-    /// Stands for the font of most letters; equal fonts have equal faces.
+    /// Hash of the font of most letters.
     pub(crate) face: u64,
     pub(crate) lines: usize,
     pub(crate) letters: usize,
-    /// The mark of a list that it begins with.
+    /// Mark of a list item at its start.
     pub(crate) mark: Option<String>,
-    /// All of it is marked as furniture of the page.
+    /// Whether all of it is marked as page furniture.
     pub(crate) artifact: bool,
-    /// Its lines as they stand, of code only.
+    /// Lines of code, with their indentation; empty for other text.
     pub(crate) code: Vec<String>,
-    /// How far above it the text before ends; large at the top of a block.
+    /// Distance to the text above; infinite at the top of a block.
     pub(crate) above: f32,
 }
 
-/// Cuts a block into paragraphs.
+/// Splits a block into paragraphs.
 pub(crate) fn split(lines: &[Line], scene: &Scene<'_>, body: f32) -> Vec<Paragraph> {
     let lines = run_in(lines, scene);
     let block = Block::new(&lines, scene, body);
@@ -51,7 +51,7 @@ pub(crate) fn split(lines: &[Line], scene: &Scene<'_>, body: f32) -> Vec<Paragra
     out
 }
 
-/// Cuts off headings that stand on the first line of their text, set apart from it by their font and a wide space.
+/// Splits off run-in headings: headings on the first line of their text, set apart by their font and a wide space.
 fn run_in(lines: &[Line], scene: &Scene<'_>) -> Vec<Line> {
     let mut out = Vec::with_capacity(lines.len());
     for (place, line) in lines.iter().enumerate() {
@@ -67,7 +67,7 @@ fn run_in(lines: &[Line], scene: &Scene<'_>) -> Vec<Line> {
     out
 }
 
-/// How many words of a line are a heading.
+/// Returns how many words of a line are a run-in heading.
 fn run_in_length(line: &Line, scene: &Scene<'_>) -> usize {
     let style = |word: &Word| scene.content.styles.get(usize::from(word.style));
     let Some(first) = line.words.first() else { return 0 };
@@ -92,9 +92,9 @@ struct Block<'a> {
     lines: &'a [Line],
     scene: &'a Scene<'a>,
     rect: Rect,
-    /// The usual step from baseline to baseline.
+    /// Usual distance between baselines.
     step: f32,
-    /// The size of running text.
+    /// Size of running text.
     body: f32,
     mono: bool,
 }
@@ -105,6 +105,7 @@ impl<'a> Block<'a> {
         steps.sort_by(f32::total_cmp);
         let rect = lines.iter().fold(Rect::EMPTY, |rect, line| rect.union(&line.rect));
         let mut block = Self { lines, scene, rect, step: 0.0, body, mono: false };
+        // The lower third rather than the median: gaps between paragraphs only make steps larger.
         block.step = steps.get(steps.len() / 3).copied().unwrap_or(0.0);
         let mono = lines.iter().filter(|line| block.is_mono(line)).count();
         block.mono = mono * 3 > lines.len() * 2;
@@ -123,7 +124,7 @@ impl<'a> Block<'a> {
         self.style(line).is_some_and(|style| style.mono)
     }
 
-    /// Whether a paragraph begins at a line, when the one before began at `start`.
+    /// Whether a paragraph begins at a line, if the current one began at `start`.
     fn begins(&self, start: usize, place: usize) -> bool {
         let (last, line) = (&self.lines[place - 1], &self.lines[place]);
         let size = line.size;
@@ -147,25 +148,25 @@ impl<'a> Block<'a> {
         self.is_item(start, place) || self.is_indented(start, place) || self.is_deliberate(start, place)
     }
 
-    /// Bold words fill most of one of two lines by chance: the upper one is full and not all bold, and the look is the same
-    /// before and after its end.
+    /// Whether a change of weight at a line break is a coincidence, where bold words happen to fill most of one line:
+    /// the upper line is full and not all bold, and the words around the break have the same weight.
     fn runs_on(&self, start: usize, place: usize) -> bool {
         let (last, line) = (&self.lines[place - 1], &self.lines[place]);
         let bold = |word: &Word| self.scene.content.styles.get(usize::from(word.style)).is_some_and(|style| style.bold);
         let (Some(before), Some(after)) = (last.words.last(), line.words.first()) else { return false };
         let full = self.rect.x1 - last.rect.x1 < after.rect.width() + 1.6 * line.size;
-        // A paragraph that begins in bold has a heading on its first line.
+        // A paragraph whose first line begins in bold has a run-in heading.
         let headed = start + 1 == place && last.words.first().is_some_and(bold);
         full && bold(before) == bold(after) && !headed && !last.words.iter().all(bold)
     }
 
-    /// The line begins with the mark of a list.
+    /// Whether the line begins with the mark of a list item.
     fn is_item(&self, start: usize, place: usize) -> bool {
         let (last, line) = (&self.lines[place - 1], &self.lines[place]);
         let Some(mark) = line.mark().filter(|_| line.words.len() > 1) else { return false };
         let in_list = self.lines[start].mark().is_some();
         let short = last.rect.x1 < self.rect.x1 - 2.0 * line.size;
-        // A dash may stand in the middle of a text, and so may a number with a point.
+        // A dash or a number with a dot may also occur in running text, so further evidence is needed.
         (is_bullet(mark) && (!matches!(mark, "-" | "–" | "*" | "·") || in_list || short || place == 1))
             || in_list
             || short
@@ -183,15 +184,15 @@ impl<'a> Block<'a> {
             return self.lines[start].mark().is_none() && (full || indent > 1.2 * size);
         }
         if (0.7..6.0).contains(&(indent / size)) && place - start == 1 && returns && left(last) {
-            // One line alone before: a paragraph of one line, if it ended early.
+            // A single line before it is a paragraph if it ended early.
             return !full && self.lines[start].mark().is_none();
         }
-        // A hanging indent: the first line stands out to the left.
+        // Hanging indent: the first line begins further left than the rest.
         let hangs = next.is_some_and(|next| next.rect.x0 - line.rect.x0 > 0.7 * size);
         indent < -0.7 * size && left(line) && hangs && !left(last)
     }
 
-    /// The line above ended although the first word of this one would have fitted.
+    /// Whether the line above ended although the first word of this one would have fitted.
     fn is_deliberate(&self, start: usize, place: usize) -> bool {
         let (last, line) = (&self.lines[place - 1], &self.lines[place]);
         let Some(word) = line.words.first() else { return false };
@@ -233,7 +234,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Lines of code, with the spaces that their places stand for.
+    /// Returns lines of code, with spaces according to the positions of the words.
     fn code(&self, lines: &[&Line]) -> Vec<String> {
         let width = lines.iter().map(|line| 0.6 * line.size).fold(f32::INFINITY, f32::min).max(1.0);
         let left = self.rect.x0;

@@ -1,4 +1,4 @@
-//! The layout of a page from words that were recognised on a picture of it.
+//! Layout of a page from words recognised by OCR.
 
 use std::collections::HashMap;
 
@@ -10,38 +10,38 @@ use crate::model::{Quality, Source};
 use crate::recognised::{RecognisedPage, RecognisedWord};
 use crate::table::edges::Edges;
 
-/// Words of one page that are taken.
+/// Maximum number of words of one page.
 const MAX_RECOGNISED: usize = 50_000;
-/// How much thicker the strokes of bold letters are than those of most letters.
+/// Minimum ratio of the stroke thickness of bold letters to that of most letters.
 const BOLD: f32 = 1.3;
-/// Height of letters above the baseline, and depth below it, as shares of the em.
+/// Height of letters above the baseline and depth below it, as shares of the em.
 const ASCENT: f32 = 0.78;
 const DESCENT: f32 = 0.22;
-/// Sizes that differ by at most this share are one.
+/// Maximum relative difference of sizes that are treated as equal.
 const SAME_SIZE: f32 = 0.07;
-/// The narrowest gutter between columns, in ems.
+/// Minimum width of a gutter between columns, in ems.
 const GUTTER: f32 = 0.5;
-/// How far above and below a line those are that are around it, in ems.
+/// Distance above and below a line within which lines count as neighbours, in ems.
 const AROUND: f32 = 3.2;
-/// How much wider than most of its gaps a gap of stretched text is at most.
+/// Maximum ratio of a gap in stretched text to the median gap.
 const STRETCHED: f32 = 3.5;
-/// Lines of one page whose sizes are compared with each other.
+/// Maximum number of lines whose sizes are compared; the comparison is at least quadratic.
 const MAX_LINES: usize = 1500;
-/// Places of the styles that are told apart.
+/// Indices of the two styles that are distinguished.
 const PLAIN_STYLE: u16 = 0;
 const BOLD_STYLE: u16 = 1;
 
-/// How sure the characters of a page are: words in page space.
+/// Confidence of the words of a page, with their boxes in page space.
 #[derive(Debug, Default)]
 pub(crate) struct Recognition(Vec<(Rect, f32)>);
 
 impl Recognition {
-    /// Of the words inside a box.
+    /// Returns the mean confidence of the words inside a box.
     pub(crate) fn confidence(&self, rect: &Rect) -> Option<f32> {
         mean(self.0.iter().filter(|(word, _)| rect.holds(word.center())).map(|(_, sure)| *sure))
     }
 
-    /// Of all words.
+    /// Returns the mean confidence of all words.
     pub(crate) fn mean(&self) -> Option<f32> {
         mean(self.0.iter().map(|(_, sure)| *sure))
     }
@@ -52,8 +52,8 @@ fn mean(values: impl Iterator<Item = f32>) -> Option<f32> {
     (count > 0).then(|| sum / count as f32)
 }
 
-/// Lays out a page that was recognised, of which only what can be was kept (`RecognisedPage::sound`). What was embedded in it
-/// gives its links, and how much of it pictures cover.
+/// Lays out a recognised page after `RecognisedPage::sound` has dropped its invalid parts. The embedded layout supplies
+/// the links and the share of the page that images cover.
 pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLayout {
     let direction = match page.turned {
         1 => Direction::Up,
@@ -128,9 +128,9 @@ fn words(page: &RecognisedPage, content: &PageContent, turn: &Turn) -> Vec<Word>
     out
 }
 
-/// Which words go on with the line of the word before, however wide the gap between them is, as in justified text: all gaps of
-/// the line are equally wide, or words of the lines around fill the gap, or some others of a long line. Between columns none of
-/// that is so.
+/// Returns for each word whether it continues the line of the word before, however wide the gap, as in justified text:
+/// if all gaps of the line are equal, if words in the lines around block the gap, or if it is a long stretched line.
+/// Between columns none of this holds.
 fn joints(words: &[&RecognisedWord]) -> Vec<bool> {
     let mut by_height: Vec<&RecognisedWord> = words.to_vec();
     by_height.sort_by(|a, b| a.baseline.total_cmp(&b.baseline));
@@ -150,10 +150,10 @@ fn joints(words: &[&RecognisedWord]) -> Vec<bool> {
     out
 }
 
-/// A gap between two words of a line, in points.
+/// Gap between two words of a line, in points.
 struct Gap {
     width: f32,
-    /// It is wider than a space.
+    /// Whether it is wider than a space.
     wide: bool,
     bridged: bool,
 }
@@ -166,8 +166,8 @@ impl Gap {
     }
 }
 
-/// Below which width gaps of a line are spaces, as it is stretched text: many words, most of them with letters, wide gaps between
-/// most of them, and no gutters where some of these are. 0 for other lines.
+/// Returns the width below which the gaps of a line are spaces, if it is stretched text: many words, most of them with
+/// letters, mostly wide gaps, and at least a fifth of these bridged. 0 for other lines.
 fn widest_of_text(line: &[&RecognisedWord], gaps: &[Gap]) -> f32 {
     let wide: Vec<f32> = gaps.iter().filter(|gap| gap.wide).map(|gap| gap.width).collect();
     let bridged = gaps.iter().filter(|gap| gap.bridged).count();
@@ -178,7 +178,7 @@ fn widest_of_text(line: &[&RecognisedWord], gaps: &[Gap]) -> f32 {
     middle(wide.into_iter().map(|width| (width, 1))).map_or(0.0, |usual| STRETCHED * usual)
 }
 
-/// All gaps of a line are about as wide.
+/// Whether all gaps of a line are about equal.
 fn is_even(line: &[&RecognisedWord]) -> bool {
     let gaps: Vec<f32> = line.windows(2).map(|pair| pair[1].rect.x0 - pair[0].rect.x1).collect();
     let Some(usual) = middle(gaps.iter().map(|gap| (*gap, 1))) else { return false };
@@ -186,7 +186,7 @@ fn is_even(line: &[&RecognisedWord]) -> bool {
     gaps.len() >= 4 && gaps.iter().all(|gap| (gap - usual).abs() < (0.2 * usual).max(0.2 * size))
 }
 
-/// Words of the lines above and of those below leave nothing free of the gap through which a gutter could run.
+/// Whether words in the lines above or below leave no space in the gap through which a gutter could run.
 fn is_bridged(gap: (f32, f32), word: &RecognisedWord, by_height: &[&RecognisedWord]) -> bool {
     let first = by_height.partition_point(|other| other.baseline < word.baseline - AROUND * word.size);
     let around = by_height[first..].iter().take_while(|other| other.baseline <= word.baseline + AROUND * word.size);
@@ -201,7 +201,7 @@ fn is_bridged(gap: (f32, f32), word: &RecognisedWord, by_height: &[&RecognisedWo
     sides.contains(&Some(true)) && !sides.contains(&Some(false))
 }
 
-/// Whether boxes leave no more than so much of a range free; nothing if none of them is near it.
+/// Whether boxes leave at most `most` of a range free; `None` if they do not span it.
 fn is_closed((from, to): (f32, f32), mut boxes: Vec<Rect>, most: f32) -> Option<bool> {
     let (left, right) = boxes.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), r| (a.min(r.x0), b.max(r.x1)));
     if left > from || right < to {
@@ -217,8 +217,8 @@ fn is_closed((from, to): (f32, f32), mut boxes: Vec<Rect>, most: f32) -> Option<
     Some(widest.max(to - end) <= most)
 }
 
-/// The look of each line: what is measured on a picture varies from line to line of one text, so sizes that hardly differ become
-/// equal, and bold is what is clearly thicker than most of the page.
+/// Look of each line. Measurements on an image vary from line to line of one text, so similar sizes are made equal, and
+/// bold is only what is clearly thicker than most of the page.
 struct Looks(HashMap<u32, Look>);
 
 #[derive(Debug, Clone, Copy)]
@@ -258,7 +258,7 @@ fn measured(words: &[&RecognisedWord]) -> Look {
     }
 }
 
-/// Gives lines whose sizes hardly differ one size, that with the most letters first.
+/// Gives lines of similar size one size, starting with the size of most letters.
 fn equalise(looks: &mut [(u32, Look)]) {
     if looks.len() > MAX_LINES {
         return;
@@ -277,7 +277,7 @@ fn equalise(looks: &mut [(u32, Look)]) {
     }
 }
 
-/// The value of the letter in the middle when all are sorted by it.
+/// Returns the median, weighted by letters.
 fn middle(values: impl Iterator<Item = (f32, usize)>) -> Option<f32> {
     let mut values: Vec<(f32, usize)> = values.collect();
     values.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,11 +1,11 @@
-//! Lines become running text.
+//! Conversion of lines to running text.
 
 use super::lines::Line;
 use super::words::{Word, is_ideograph};
 use crate::content::page::{LinkArea, Style};
 use crate::model::{Inline, Span};
 
-/// The text of lines, one after the other.
+/// Returns the joined text of lines.
 pub(crate) fn joined(lines: &[Line]) -> String {
     let mut text = String::new();
     for line in lines {
@@ -14,7 +14,7 @@ pub(crate) fn joined(lines: &[Line]) -> String {
     text
 }
 
-/// Adds a line to a text: with a space, without one where a word was broken, or between characters that have none.
+/// Appends a line to a text: with a space, or without one after a hyphenated word part or between ideographs.
 pub(crate) fn append(text: &mut String, line: &str) {
     let (Some(last), Some(first)) = (text.chars().next_back(), line.chars().next()) else {
         return text.push_str(line);
@@ -30,7 +30,7 @@ pub(crate) fn append(text: &mut String, line: &str) {
 }
 
 enum Join {
-    /// A hyphen at the end of the line only breaks the word.
+    /// Joined without the hyphen at the end of the line, which only breaks the word.
     Broken,
     Glued,
     Spaced,
@@ -53,7 +53,7 @@ fn join(text: &str, last: char, first: char) -> Join {
     if letters == 0 {
         return Join::Spaced;
     }
-    // A word with a hyphen of its own keeps the one at the end of the line: `state-of-the-` goes on with `art`.
+    // A compound keeps the hyphen at the end of the line: `state-of-the-` is followed by `art`.
     let compound = word.contains('-') || word.contains('/');
     match first.is_lowercase() && lower && letters >= 2 && !compound {
         true => Join::Broken,
@@ -62,7 +62,7 @@ fn join(text: &str, last: char, first: char) -> Join {
     }
 }
 
-/// The text of lines with what is code and what links.
+/// Returns the text of lines, with code and links marked.
 pub(crate) fn inline(lines: &[&Line], styles: &[Style], links: &[LinkArea]) -> Inline {
     let mono = |style: u16| styles.get(usize::from(style)).is_some_and(|style| style.mono);
     let all = lines.iter().flat_map(|line| &line.words).all(|word| mono(word.style) && word.turns.is_empty());
@@ -82,7 +82,7 @@ pub(crate) fn inline(lines: &[&Line], styles: &[Style], links: &[LinkArea]) -> I
     pieces
 }
 
-/// A word cut where a font of typewriters begins or ends.
+/// Splits a word where a monospaced font begins or ends.
 fn parts(word: &Word) -> impl Iterator<Item = &str> {
     let starts = std::iter::once(0).chain(word.turns.iter().copied());
     let ends = word.turns.iter().copied().chain([word.text.len()]);
@@ -105,7 +105,7 @@ fn add(pieces: &mut Inline, word: &str, first: bool, spaced: bool, (code, link):
         }
         return;
     }
-    // Between pieces the space belongs to the one that is plain.
+    // The space between two spans goes to the plain one, never into code or a link.
     let mut text = last.text.clone();
     if first {
         append(&mut text, word)
@@ -130,7 +130,7 @@ fn add(pieces: &mut Inline, word: &str, first: bool, spaced: bool, (code, link):
     }
 }
 
-/// The text of pieces without their looks.
+/// Returns the text of spans without their markup.
 pub(crate) fn plain(inline: &Inline) -> String {
     inline.iter().map(|span| span.text.as_str()).collect()
 }

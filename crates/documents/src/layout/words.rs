@@ -1,27 +1,27 @@
-//! Glyphs become words.
+//! Grouping of glyphs into words.
 //!
-//! Layout works in *reading space*: the page turned so that most of its text runs to the right. A page whose text runs upwards is
-//! laid out like any other, and its boxes are turned back at the end. Text in another direction than most is kept apart.
+//! Layout uses *reading space*: the page rotated so that most of its text runs to the right. Text that runs upwards is
+//! laid out like any other, and its boxes are rotated back at the end. Text in other directions is laid out separately.
 
 use super::accents;
 pub(crate) use crate::content::page::Direction;
 use crate::content::page::{Flags, Glyph, PageContent};
 use crate::geometry::Rect;
 
-/// A gap that ends a word, as a share of the em.
+/// Minimum gap between words, as a share of the em.
 const WORD_GAP: f32 = 0.17;
-/// How far the baseline may move inside a word, as a share of the em.
+/// Maximum shift of the baseline inside a word, as a share of the em.
 const SAME_BASELINE: f32 = 0.12;
-/// Spaces inside a line of a page of typewriters; more set columns apart.
+/// Maximum number of spaces inside a line of a typewritten page; more separate columns.
 const TYPED_SPACES: usize = 2;
-/// How wide they may be, in ems.
+/// Maximum width of these spaces, in ems.
 const TYPED_GAP: f32 = 2.5;
 /// Height of letters above the baseline, as a share of the em.
 const ASCENT: f32 = 0.78;
 /// Depth of letters below the baseline, as a share of the em.
 const DESCENT: f32 = 0.22;
 
-/// A word in reading space.
+/// Word in reading space.
 #[derive(Debug, Clone)]
 pub(crate) struct Word {
     pub(crate) text: String,
@@ -29,16 +29,16 @@ pub(crate) struct Word {
     pub(crate) baseline: f32,
     pub(crate) size: f32,
     pub(crate) style: u16,
-    /// Where in its text a font of typewriters begins or ends.
+    /// Byte offsets in the text where a monospaced font begins or ends.
     pub(crate) turns: Vec<usize>,
-    /// Its place in the order of drawing.
+    /// Position in drawing order.
     pub(crate) order: u32,
-    /// A space was drawn before it.
+    /// Whether a space was drawn before it.
     pub(crate) spaced: bool,
-    /// One space, however wide, is all that lies between it and the word before; of typewriters, any number.
+    /// Whether only a single space, of any width, separates it from the word before; in monospaced text, several.
     pub(crate) joined: bool,
     pub(crate) artifact: bool,
-    /// Place in the links of the page.
+    /// Index in the links of the page.
     pub(crate) link: Option<u16>,
 }
 
@@ -52,16 +52,16 @@ impl Word {
     }
 }
 
-/// How reading space lies on the page.
+/// Rotation between page space and reading space.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Turn {
     pub(crate) direction: Direction,
-    /// Size of the page as it is shown.
+    /// Size of the visible page.
     pub(crate) page: (f32, f32),
 }
 
 impl Turn {
-    /// The size of the page in reading space.
+    /// Returns the size of the page in reading space.
     pub(crate) fn size(&self) -> (f32, f32) {
         match self.direction {
             Direction::Right | Direction::Left => self.page,
@@ -69,7 +69,7 @@ impl Turn {
         }
     }
 
-    /// From page space.
+    /// Converts from page space.
     pub(crate) fn to(&self, (x, y): (f32, f32)) -> (f32, f32) {
         let (width, height) = self.page;
         match self.direction {
@@ -80,7 +80,7 @@ impl Turn {
         }
     }
 
-    /// Back to page space.
+    /// Converts back to page space.
     pub(crate) fn back(&self, (x, y): (f32, f32)) -> (f32, f32) {
         let (width, height) = self.page;
         match self.direction {
@@ -100,7 +100,7 @@ impl Turn {
     }
 }
 
-/// The directions of the text of a page, the commonest first.
+/// Returns the directions of the text of a page, the most frequent first.
 pub(crate) fn directions(page: &PageContent) -> Vec<Direction> {
     let all = [Direction::Right, Direction::Down, Direction::Left, Direction::Up];
     let count = |direction: Direction| {
@@ -112,11 +112,11 @@ pub(crate) fn directions(page: &PageContent) -> Vec<Direction> {
     found.into_iter().map(|(_, direction)| direction).collect()
 }
 
-/// The words of one direction, in the order of drawing.
+/// Returns the words of one direction, in drawing order.
 pub(crate) fn words(page: &PageContent, turn: &Turn) -> Vec<Word> {
     let mut builder = Builder { words: Vec::with_capacity(page.glyphs.len() / 5), ..Builder::default() };
     let mono = |glyph: &Glyph| page.styles.get(usize::from(glyph.style)).is_some_and(|style| style.mono);
-    // On a page of typewriters spaces set columns apart, as nothing else can.
+    // On a typewritten page, columns are separated only by spaces.
     let typed = 5 * page.glyphs.iter().filter(|glyph| mono(glyph)).count() > 3 * page.glyphs.len();
     for glyph in page.glyphs.iter().filter(|glyph| glyph.direction == turn.direction) {
         builder.mono = mono(glyph);
@@ -140,7 +140,7 @@ pub(crate) fn words(page: &PageContent, turn: &Turn) -> Vec<Word> {
     words
 }
 
-/// A letter of a word.
+/// Letter of a word.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Letter {
     pub(super) x0: f32,
@@ -151,17 +151,17 @@ pub(super) struct Letter {
 #[derive(Default)]
 struct Builder {
     words: Vec<Word>,
-    /// The word under construction, whose turns are counted in letters, and its letters.
+    /// Word under construction with its letters; its turns are letter indices until it is finished.
     open: Option<(Word, Vec<Letter>)>,
-    /// The letter at hand is of a font of typewriters, and so was the last.
+    /// Whether the current and the last letter are monospaced.
     mono: bool,
     last_mono: bool,
     spaced: bool,
     new_run: bool,
-    /// Spaces since the last letter, and where the last of them ends.
+    /// Number of spaces since the last letter, and the end of the last of them.
     spaces: usize,
     space_end: f32,
-    /// So many spaces may stand inside a line: one, save in a font of typewriters.
+    /// Maximum number of spaces inside a line: one, more in monospaced fonts.
     most_spaces: usize,
 }
 
@@ -203,14 +203,14 @@ impl Builder {
         let level = (y - word.baseline).abs() < SAME_BASELINE * size;
         let gap = x0 - word.rect.x1;
         let forward = gap < WORD_GAP * word.size.min(glyph.size) && gap > -0.4 * size;
-        // What is written from right to left is often drawn so.
+        // Right-to-left text is often drawn from right to left.
         let backward = is_rtl(glyph.text) && (word.rect.x0 - x1).abs() < WORD_GAP * size;
-        // A space that was taken back separates nothing.
+        // A space that is cancelled by a move back separates nothing.
         let spaced = self.spaced && (gap > 0.04 * size || backward || gap < -0.04 * size);
         let stacked =
             letters.last().is_some_and(|last| accents::stand_over(last, &Letter { x0, x1, text: glyph.text }, size));
         let last = letters.last().map_or(' ', |last| last.text);
-        // Chinese and Japanese have no spaces, and a line of them is one word however long; what is drawn apart is apart.
+        // Chinese and Japanese are set without spaces, so a wide gap after an ideograph ends the word.
         level && !spaced && (forward || backward || stacked) && !(is_ideograph(last) && gap > 0.6 * size)
     }
 
@@ -232,7 +232,7 @@ impl Builder {
         self.open = Some((word, Vec::with_capacity(8)));
     }
 
-    /// Whether nothing but space that belongs to the line lies between the last word and one that begins here.
+    /// Whether only spaces inside the line lie between the last word and one that begins here.
     fn is_joined(&self, x0: f32, size: f32) -> bool {
         let covered = (x0 - self.space_end).abs() < 0.3 * size;
         let gap = self.words.last().map_or(0.0, |last| x0 - last.rect.x1);
@@ -259,7 +259,7 @@ impl Builder {
         }
     }
 
-    /// Bold type is made by some programs by drawing a word twice.
+    /// Whether the word repeats an earlier one at the same place: some programs imitate bold type this way.
     fn is_drawn_twice(&self, word: &Word) -> bool {
         let same = |other: &Word| {
             other.text == word.text
@@ -270,7 +270,7 @@ impl Builder {
     }
 }
 
-/// Letters from right to left as they are read: numbers and Latin words inside run the other way.
+/// Converts letters from visual order, right to left, to logical order: numbers and Latin words run the other way.
 fn logical(letters: impl Iterator<Item = char>) -> String {
     let mut text = String::new();
     let mut run: Vec<char> = Vec::new();
@@ -296,12 +296,12 @@ fn mirrored(letter: char) -> char {
     }
 }
 
-/// Letters of scripts that are written from right to left.
+/// Whether the letter belongs to a script that is written from right to left.
 pub(crate) fn is_rtl(letter: char) -> bool {
     matches!(letter, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}')
 }
 
-/// Characters of scripts without spaces between words.
+/// Whether the character belongs to a script without spaces between words.
 pub(crate) fn is_ideograph(letter: char) -> bool {
     matches!(letter, '\u{2e80}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ffef}' | '\u{20000}'..='\u{3ffff}')
 }

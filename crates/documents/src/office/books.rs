@@ -1,8 +1,8 @@
-//! Paragraphs of books that are no `p`.
+//! Paragraphs of books that are not marked as `p`.
 //!
-//! Many books set their paragraphs as `div`, and glossaries as `dt` and `dd`. The converter takes such an element for a part of
-//! the text around it, so that the last word of one and the first of the next become a word that nobody wrote. In the book that
-//! it is given, those without blocks in them are called `p`.
+//! Many books mark paragraphs as `div`, and glossaries as `dt` and `dd`. The converter takes such an element for inline
+//! text, and so joins the last word of one with the first of the next. So the book is rewritten before: those elements
+//! that contain no blocks are renamed to `p`.
 
 use std::io::{Cursor, Read, Write};
 use std::ops::Range;
@@ -12,7 +12,7 @@ use quick_xml::events::Event;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-/// Elements that hold either blocks or text.
+/// Elements that contain either blocks or text.
 const HOLDERS: [&str; 13] = [
     "div",
     "section",
@@ -28,7 +28,7 @@ const HOLDERS: [&str; 13] = [
     "dt",
     "dd",
 ];
-/// Other elements that are blocks.
+/// Other block elements.
 const BLOCKS: [&str; 18] = [
     "p",
     "ul",
@@ -49,10 +49,10 @@ const BLOCKS: [&str; 18] = [
     "details",
     "body",
 ];
-/// Bytes of a chapter that is looked at.
+/// Maximum size of a chapter that is rewritten, in bytes.
 const MAX_CHAPTER: u64 = 16 * 1024 * 1024;
 
-/// The book with its paragraphs apart; nothing if they are, or if it cannot be written anew.
+/// Returns the rewritten book; `None` if nothing has to be changed, or if it cannot be written.
 pub(super) fn with_paragraphs(book: &[u8]) -> Option<Vec<u8>> {
     let mut archive = ZipArchive::new(Cursor::new(book)).ok()?;
     let mut out = ZipWriter::new(Cursor::new(Vec::with_capacity(book.len())));
@@ -71,7 +71,7 @@ pub(super) fn with_paragraphs(book: &[u8]) -> Option<Vec<u8>> {
     if is_changed { out.finish().ok().map(Cursor::into_inner) } else { None }
 }
 
-/// The name of a chapter, and its text if that has to be another.
+/// Returns the name and new text of a chapter, if it has to be changed.
 fn chapter(archive: &mut ZipArchive<Cursor<&[u8]>>, index: usize) -> Option<(String, Vec<u8>)> {
     let file = archive.by_index(index).ok()?;
     let name = file.name().to_owned();
@@ -85,13 +85,13 @@ fn chapter(archive: &mut ZipArchive<Cursor<&[u8]>>, index: usize) -> Option<(Str
 }
 
 struct Element {
-    /// Where its name stands.
+    /// Position of its name.
     name: Range<usize>,
     is_holder: bool,
     has_blocks: bool,
 }
 
-/// The text in which holders without blocks are paragraphs; nothing if there are none, or if its tags do not match.
+/// Renames holders without blocks to `p`; `None` if there are none, or if the tags do not match.
 fn renamed(text: &[u8]) -> Option<Vec<u8>> {
     let mut reader = Reader::from_reader(text);
     let (mut open, mut names): (Vec<Element>, Vec<Range<usize>>) = (Vec::new(), Vec::new());
@@ -125,7 +125,7 @@ fn renamed(text: &[u8]) -> Option<Vec<u8>> {
     (!names.is_empty()).then(|| with_names(text, &names))
 }
 
-/// Where a name stands, if it does.
+/// Returns the position of a name, after a check that it is there.
 fn place(text: &[u8], start: usize, name: &[u8]) -> Option<Range<usize>> {
     let range = start..start.checked_add(name.len())?;
     (text.get(range.clone())? == name).then_some(range)

@@ -1,16 +1,16 @@
-//! Tables as they stand in markdown: rows of cells, and back.
+//! Markdown tables, parsed and written.
 
-/// A table of texts that are already markdown.
+/// Table whose cells are markdown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Grid {
     /// Rows of equal length.
     pub rows: Vec<Vec<String>>,
-    /// The first row names the columns.
+    /// Whether the first row names the columns.
     pub has_header: bool,
 }
 
 impl Grid {
-    /// Reads the lines of one table: a row, the line below it, and the other rows.
+    /// Parses the lines of one table: a header, the delimiter line, and the other rows.
     pub(super) fn of_lines(lines: &[&str]) -> Option<Self> {
         let [header, rule, rest @ ..] = lines else { return None };
         let is_rule = rule.chars().all(|letter| matches!(letter, '|' | '-' | ' '));
@@ -24,7 +24,7 @@ impl Grid {
         (is_rule && rows.iter().all(|row| row.len() == width)).then_some(Self { rows, has_header })
     }
 
-    /// Writes the table. Without a header its first line is empty, as markdown has no table without one.
+    /// Writes the table. Without a header its first row is empty, as markdown tables must have a header.
     pub(super) fn markdown(&self) -> String {
         let width = self.rows.iter().map(Vec::len).max().unwrap_or(0);
         let empty = vec![String::new(); width];
@@ -48,7 +48,7 @@ fn line(cells: &[String]) -> String {
     line
 }
 
-/// The cells of a line. A bar that belongs to a cell has a backslash before it.
+/// Splits a line into cells. A `|` inside a cell is escaped by a backslash.
 fn cells(line: &str) -> Vec<String> {
     let inner = line.trim().strip_prefix('|').unwrap_or(line);
     let (mut cells, mut start, mut is_escaped) = (Vec::new(), 0, false);

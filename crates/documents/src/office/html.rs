@@ -1,21 +1,22 @@
-//! Markdown as HTML, and what it links to.
+//! Conversion of markdown to HTML, and its links.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
-/// Markdown and what is made of it.
+/// Markdown and its derived results.
 pub(super) struct Written {
     pub markdown: String,
     pub html: String,
-    /// Absolute addresses, each once.
+    /// Absolute addresses, without duplicates.
     pub links: Vec<String>,
 }
 
-/// Makes HTML of markdown. Links that would run code in a browser keep their words alone, in both.
+/// Converts markdown to HTML. Links that would run code in a browser are reduced to their text, in both.
 ///
-/// The writer of the markdown uses three tags of HTML where markdown has nothing of its own; any other was text in the document.
+/// The writer of the markdown uses three HTML tags where markdown has no equivalent; any other tag was text in the
+/// document and is escaped.
 pub(super) fn written(markdown: String) -> Written {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_FOOTNOTES | Options::ENABLE_MATH;
@@ -46,10 +47,10 @@ pub(super) fn written(markdown: String) -> Written {
     Written { markdown, html, links }
 }
 
-/// Links that are reduced to their words.
+/// Links that are reduced to their text.
 #[derive(Default)]
 struct Cuts {
-    /// Those that have begun: where they stand, and their words.
+    /// Open links: their range, and the range of their text.
     open: Vec<(Range<usize>, Option<Range<usize>>)>,
     done: Vec<(Range<usize>, Range<usize>)>,
 }
@@ -95,7 +96,7 @@ fn allowed(tag: CowStr<'_>) -> Event<'_> {
     if matches!(&*tag, "<br>" | "</a>") || is_anchor(&tag) { Event::InlineHtml(tag) } else { Event::Text(tag) }
 }
 
-/// An address with a scheme, which means the same wherever it is read.
+/// Whether the address has a known scheme and so needs no base.
 fn is_absolute(address: &str) -> bool {
     let scheme = address.split_once(':').map(|(scheme, _)| scheme);
     scheme.is_some_and(|scheme| {
@@ -103,7 +104,7 @@ fn is_absolute(address: &str) -> bool {
     })
 }
 
-/// Browsers skip white space and control characters in a scheme.
+/// Whether the address runs code. Browsers ignore white space and control characters in a scheme.
 fn runs_code(address: &str) -> bool {
     let plain = address.chars().filter(|letter| !letter.is_whitespace() && !letter.is_control());
     let start: String = plain.take(11).flat_map(char::to_lowercase).collect();

@@ -1,7 +1,7 @@
-//! What a file may cost, before anybody reads it.
+//! Limits that are checked before conversion.
 //!
-//! The converter keeps a part of a package as a tree, at some 400 bytes for each element, and has limits that a server of many
-//! teams cannot afford. So archives are unpacked once, keeping nothing, to see what they hold.
+//! The converter keeps a part of a package as a tree, at some 400 bytes per element, and its own limits are too high
+//! for a server with many teams. So archives are unpacked once, keeping nothing, to measure them.
 
 use std::io::{Cursor, Read};
 
@@ -13,15 +13,15 @@ use super::rows;
 use crate::detect::Kind;
 use crate::error::Error;
 
-/// Files in one archive.
+/// Maximum number of files in an archive.
 const MAX_ENTRIES: usize = 10_000;
-/// Bytes of all files in an archive, unpacked.
+/// Maximum unpacked size of an archive, in bytes.
 const MAX_UNPACKED: u64 = 192 * 1024 * 1024;
-/// Tags in one part of an archive, and in all.
+/// Maximum number of tags in one part of an archive, and in all parts.
 const MAX_TAGS: usize = 800_000;
 const MAX_ALL_TAGS: usize = 4_000_000;
 
-/// Refuses what would take too much memory.
+/// Rejects a file that would need too much memory.
 pub(super) fn check(bytes: &[u8], kind: Kind) -> Result<(), Error> {
     match kind {
         Kind::Csv => rows::check(bytes),
@@ -34,7 +34,7 @@ pub(super) fn check(bytes: &[u8], kind: Kind) -> Result<(), Error> {
 
 fn archive(bytes: &[u8]) -> Result<(), Error> {
     let mut archive = ZipArchive::new(Cursor::new(bytes))
-        .map_err(|error| Error::Broken(format!("it is not a whole archive: {error}")))?;
+        .map_err(|error| Error::Broken(format!("it is not a complete archive: {error}")))?;
     if archive.len() > MAX_ENTRIES {
         return Err(Error::Limit("it has too many parts"));
     }
@@ -43,7 +43,7 @@ fn archive(bytes: &[u8]) -> Result<(), Error> {
         let file = match archive.by_index(index) {
             Ok(file) => file,
             Err(ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED)) => return Err(Error::Encrypted),
-            // Whether the document can do without this part is for its reader to say.
+            // The converter decides whether this part is essential.
             Err(_) => continue,
         };
         let (size, in_part) = measure(file, MAX_UNPACKED - unpacked)?;
@@ -56,7 +56,7 @@ fn archive(bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Bytes of a part and how many of them open a tag. A damaged part ends where it is damaged.
+/// Returns the size of a part and the number of its tags. A damaged part is measured up to the damage.
 fn measure(mut file: impl Read, room: u64) -> Result<(u64, usize), Error> {
     let mut chunk = [0; 32 * 1024];
     let (mut size, mut tags, mut is_markup) = (0_u64, 0, None);

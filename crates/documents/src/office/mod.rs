@@ -1,8 +1,8 @@
-//! Office files, rows of values and books.
+//! Office files, CSV and books.
 //!
-//! The conversion is anydoc's. What stands around it here: what a file may cost is checked before (`limits`), what it does not
-//! see is mended before (`books`) or after (`sheets`, `slides`), HTML and links are made of the same markdown (`html`), and what a document
-//! says about itself is read beside it (`properties`).
+//! The conversion is done by anydoc. This module checks limits before (`limits`), corrects what anydoc does not support
+//! before (`books`) or after (`sheets`, `slides`), makes HTML and links from the same markdown (`html`), and reads the
+//! metadata (`properties`).
 
 mod books;
 mod grid;
@@ -22,25 +22,25 @@ use crate::detect::Kind;
 use crate::error::Error;
 use crate::model::Metadata;
 
-/// What an office file, rows of values or a book are read into.
+/// Result of reading an office file, CSV or book.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Office {
-    /// GitHub's dialect. Sheets of a workbook with several begin with `## ` and their name.
+    /// GitHub-flavoured markdown. The sheets of a workbook with several begin with `## ` and their name.
     pub markdown: String,
-    /// The same as HTML, without styles.
+    /// HTML of the markdown, without styles.
     pub html: String,
-    /// Absolute addresses that it links to, each once, in order.
+    /// Absolute link targets, without duplicates, in order.
     pub links: Vec<String>,
-    /// What it says about itself. It has no pages.
+    /// Metadata, without page counts.
     pub metadata: Metadata,
 }
 
-/// Reads what is neither a PDF nor a picture. Nothing in it is run, and nothing that it refers to is fetched.
+/// Reads a document other than a PDF or an image. Nothing in it is run, and nothing that it refers to is fetched.
 ///
 /// # Errors
 ///
-/// [`Error::Encrypted`], [`Error::Limit`] before it takes much more memory than its text, and [`Error::Broken`], also for a kind
-/// that is not read here.
+/// [`Error::Encrypted`], [`Error::Limit`] before it takes much more memory than its text, and [`Error::Broken`], also
+/// for an unsupported kind.
 pub fn office(bytes: &[u8], kind: Kind) -> Result<Office, Error> {
     let Some(format) = format(kind) else {
         return Err(Error::Broken(format!("{} is not an office format", kind.word())));
@@ -74,10 +74,10 @@ fn format(kind: Kind) -> Option<Format> {
 }
 
 fn convert(bytes: &[u8], format: Format) -> Result<String, Error> {
-    // A file that makes the converter panic is a broken file, and the next one is read.
+    // A panic of the converter means a damaged file; the process can go on.
     match catch_unwind(AssertUnwindSafe(|| anydoc::to_markdown_bytes(bytes, format))) {
         Ok(markdown) => Ok(markdown?),
-        Err(_) => Err(Error::Broken("its parts contradict each other".to_owned())),
+        Err(_) => Err(Error::Broken("its parts are inconsistent".to_owned())),
     }
 }
 

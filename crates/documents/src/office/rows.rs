@@ -1,4 +1,4 @@
-//! Rows of values: what they cost, and in which encoding they are.
+//! CSV: limits, encoding and delimiter.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -9,18 +9,18 @@ use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
 
 use crate::error::Error;
 
-/// The widest sheet that spreadsheets know.
+/// Maximum number of columns, as in spreadsheets.
 const MAX_COLUMNS: usize = 16_384;
-/// Places in the table, rows by columns: some 400 bytes each while it is written.
+/// Maximum number of cells, rows by columns: some 400 bytes each while the table is written.
 const MAX_PLACES: usize = 1_000_000;
 const MAX_BYTES: usize = 32 * 1024 * 1024;
-/// Records that are looked at to find what separates values.
+/// Number of records that are used to detect the delimiter.
 const SAMPLE: usize = 20;
-/// How much text the guess of an encoding is made from.
+/// Bytes that the encoding is guessed from.
 const GUESS: usize = 1 << 20;
 
-/// Refuses a table that is too wide or too large. Short rows are filled up, so one long row costs as many places as there are
-/// rows.
+/// Rejects a table that is too wide or too large. Short rows are padded, so one long row costs as many cells as there
+/// are rows.
 pub(super) fn check(bytes: &[u8]) -> Result<(), Error> {
     if bytes.len() > MAX_BYTES {
         return Err(Error::Limit("it is too long"));
@@ -41,7 +41,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The text as UTF-8: by its mark, as it is if that is UTF-8, else by what its bytes look like.
+/// Converts the text to UTF-8: by its byte order mark, unchanged if it is valid UTF-8, else by a guess.
 pub(super) fn utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     let decoded = match bytes {
         [0xFF, 0xFE, ..] => UTF_16LE.decode(bytes).0,
@@ -64,7 +64,8 @@ fn reader(text: &[u8], delimiter: u8) -> Reader<&[u8]> {
     ReaderBuilder::new().has_headers(false).flexible(true).delimiter(delimiter).from_reader(text)
 }
 
-/// What separates the values: that which splits most of the first records alike, by the same count as the converter makes.
+/// Returns the delimiter: the one that splits most of the first records into equally many values, parsed like the
+/// converter does.
 fn delimiter(text: &[u8]) -> u8 {
     let mut best = (b',', 0);
     for candidate in *b",;\t|" {

@@ -1,13 +1,14 @@
-//! Several tables in one sheet.
+//! Separation of several tables in one sheet.
 //!
-//! The converter makes one table of a sheet. People put several into it, with a title above or empty rows or columns between.
-//! They are taken apart only where the emptiness cannot be part of one table: a wrong cut takes values away from their header.
+//! The converter makes one table of a sheet, but a sheet may contain several, with a title above or empty rows or
+//! columns between them. They are separated only where the gap cannot be part of one table, as a wrong cut would take
+//! values away from their header.
 
 use std::ops::Range;
 
 use super::grid::Grid;
 
-/// Markdown in which the tables of each sheet stand apart.
+/// Returns the markdown with the tables of each sheet separated.
 pub(super) fn with_tables_apart(markdown: &str) -> String {
     let lines: Vec<&str> = markdown.lines().collect();
     let (mut out, mut at) = (Vec::new(), 0);
@@ -32,7 +33,7 @@ pub(super) fn with_tables_apart(markdown: &str) -> String {
     text
 }
 
-/// A rectangle of cells.
+/// Rectangle of cells.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Area {
     rows: Range<usize>,
@@ -64,7 +65,7 @@ impl Cells<'_> {
         rows.clone().all(|row| self.at(row, column).is_empty())
     }
 
-    /// The tables of an area, from top to bottom and from left to right.
+    /// Returns the tables of an area, from top to bottom and from left to right.
     fn areas(&self, area: &Area) -> Vec<Area> {
         let Some(area) = self.trimmed(area) else { return Vec::new() };
         let bands = self.bands(&area);
@@ -78,7 +79,7 @@ impl Cells<'_> {
         vec![area]
     }
 
-    /// The area without empty rows and columns around it.
+    /// Returns the area without empty rows and columns around it.
     fn trimmed(&self, area: &Area) -> Option<Area> {
         let is_filled = |row: &usize| !self.row_is_empty(*row, &area.columns);
         let rows = area.rows.clone().find(is_filled)?..area.rows.clone().rev().find(is_filled)? + 1;
@@ -87,7 +88,7 @@ impl Cells<'_> {
         Some(Area { rows, columns })
     }
 
-    /// Rows that belong together: cut at empty rows with something else below them.
+    /// Splits an area at empty rows where a different table begins below.
     fn bands(&self, area: &Area) -> Vec<Area> {
         let pieces = runs(area.rows.clone(), |row| self.row_is_empty(row, &area.columns));
         let piece = |rows: &Range<usize>| Area { rows: rows.clone(), columns: area.columns.clone() };
@@ -107,7 +108,7 @@ impl Cells<'_> {
         gap > 1 || upper.columns != lower.columns || self.is_header(&lower)
     }
 
-    /// Columns that are tables of their own: cut at empty columns where each side has its own header.
+    /// Splits an area at empty columns where each side has its own header.
     fn side_by_side(&self, area: &Area) -> Vec<Area> {
         let pieces = runs(area.columns.clone(), |column| self.column_is_empty(column, &area.rows));
         let piece = |columns: &Range<usize>| Area { rows: area.rows.clone(), columns: columns.clone() };
@@ -123,7 +124,7 @@ impl Cells<'_> {
         parts
     }
 
-    /// The first row of an area names its columns: words in every cell, with a number somewhere below.
+    /// Whether the first row of an area names its columns: words in every cell, and a number somewhere below.
     fn is_header(&self, area: &Area) -> bool {
         let first = area.rows.start;
         let names = area.columns.clone().all(|column| {
@@ -138,7 +139,7 @@ impl Cells<'_> {
         names && has_number()
     }
 
-    /// One table; a single cell is a title or a remark.
+    /// Writes one table; a single cell becomes a paragraph.
     fn part(&self, area: &Area, first_is_header: bool) -> String {
         if area.rows.len() == 1 && area.columns.len() == 1 {
             return paragraph(self.at(area.rows.start, area.columns.start));
@@ -150,7 +151,7 @@ impl Cells<'_> {
     }
 }
 
-/// The text of a cell as a paragraph: what begins a heading, a list or a quotation there has no meaning in a table.
+/// Returns the text of a cell as a paragraph, with the start of a heading, list or quotation escaped.
 fn paragraph(cell: &str) -> String {
     let digits = cell.bytes().take_while(u8::is_ascii_digit).count();
     let sign = match cell.as_bytes().get(digits..) {
@@ -161,7 +162,7 @@ fn paragraph(cell: &str) -> String {
     format!("{}\\{}", &cell[..sign], &cell[sign..])
 }
 
-/// The runs of indices between those that are empty.
+/// Returns the runs of non-empty indices.
 fn runs(range: Range<usize>, is_empty: impl Fn(usize) -> bool) -> Vec<Range<usize>> {
     let mut runs: Vec<Range<usize>> = Vec::new();
     for index in range {

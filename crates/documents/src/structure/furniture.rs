@@ -1,7 +1,7 @@
-//! Furniture: headers, footers and numbers of pages.
+//! Page furniture: headers, footers and page numbers.
 //!
-//! What stands in the margin of several pages at the same height with the same words, digits aside, is furniture, and the text
-//! goes without it. On a single page the margin alone tells furniture, and then its text stays.
+//! Text in the margin of several pages at the same height with the same words, except digits, is furniture, and is left
+//! out of the document's text. On a single page the position alone indicates furniture, and then its text is kept.
 
 use std::collections::HashMap;
 
@@ -13,18 +13,18 @@ use crate::layout::text::plain;
 use crate::layout::{PageLayout, Part};
 use crate::model::BlockKind;
 
-/// The share of the page above which headers stand, and below which footers do.
+/// Share of the page height that counts as margin at the top and the bottom.
 const MARGIN: f32 = 0.14;
-/// The same for text that does not repeat.
+/// Margin for text that does not repeat, as a share of the page height.
 const NARROW_MARGIN: f32 = 0.085;
-/// Text that is so much larger than running text is no furniture.
+/// Ratio to the size of running text above which text is not furniture.
 const LARGE: f32 = 1.4;
-/// Lines of one piece of furniture.
+/// Maximum number of lines of furniture.
 const MAX_LINES: usize = 4;
-/// How far heights may differ from page to page, as a share of the page.
+/// Tolerance of the position from page to page, as a share of the page height.
 const SAME_HEIGHT: f32 = 0.02;
 
-/// Which parts are furniture: what they are, and whether they repeat.
+/// Parts that are furniture, with their kind and whether they repeat.
 pub(crate) struct Furniture(HashMap<(usize, usize), (BlockKind, bool)>);
 
 impl Furniture {
@@ -38,6 +38,8 @@ impl Furniture {
                 on.push(candidate.page);
             }
         }
+        // Text repeats if the same words, at nearly the same height, are on another page at most two pages away (left
+        // and right pages may differ), and on three pages in all unless the document is short.
         for candidate in &candidates {
             let alike = || (-1..=1).filter_map(|step| pages.get(&candidate.key(step)));
             let repeats = alike().map(Vec::len).sum::<usize>();
@@ -59,7 +61,7 @@ impl Furniture {
         furniture
     }
 
-    /// What repeats and is all that a page says is the text of the page.
+    /// Keeps repeated text if it is the only text of a page.
     fn spare_whole_pages(&mut self, layouts: &[PageLayout]) {
         for (page, layout) in layouts.iter().enumerate() {
             let repeats = |part: usize| matches!(self.get(page, part), Some((_, true)));
@@ -85,16 +87,16 @@ impl Furniture {
 struct Candidate {
     page: usize,
     part: usize,
-    /// Its words with every number alike.
+    /// Its words, with every number replaced by `#`.
     words: String,
     number: bool,
     top: bool,
-    /// As a share of the page.
+    /// Vertical position as a share of the page height.
     y: f32,
 }
 
 impl Candidate {
-    /// What is the same for text that repeats, at its own height or a step beside it.
+    /// Returns the properties that repeated text has in common, at its own height or a neighbouring step.
     fn key(&self, step: i32) -> (&str, bool, i32) {
         let words = if self.number { "#" } else { self.words.as_str() };
         (words, self.top, (self.y / SAME_HEIGHT).round() as i32 + step)
@@ -148,7 +150,7 @@ fn is_artifact(part: &Part) -> bool {
     matches!(part, Part::Paragraph(paragraph) if paragraph.artifact)
 }
 
-/// Furniture that is told by its place alone: above or below everything else, apart from it, and not larger.
+/// Returns furniture by position alone: above or below everything else, separate from it, and not larger.
 fn alone(layout: &PageLayout, body: &Body) -> Vec<(usize, BlockKind)> {
     let mut out = Vec::new();
     for (part, paragraph) in paragraphs(layout) {
@@ -171,7 +173,7 @@ fn alone(layout: &PageLayout, body: &Body) -> Vec<(usize, BlockKind)> {
     out
 }
 
-/// Nothing stands beyond it but at its own height, and there is a gap to the rest of the page.
+/// Whether nothing lies beyond it except at its own height, and there is a gap to the rest of the page.
 fn is_apart(layout: &PageLayout, part: usize, rect: &Rect, top: bool, size: f32) -> bool {
     let others = layout.parts.iter().enumerate().filter(|(place, _)| *place != part).map(|(_, part)| part.rect());
     let margin = |other: &Rect| other.overlap_y(rect) > 0.0;

@@ -1,7 +1,7 @@
-//! Headings: text that is set off from the running text.
+//! Headings: text that is set apart from running text.
 //!
-//! A heading is larger than the running text, or bold where that is not, or listed in the outline. Its level is the rank of its
-//! look among the looks of all headings, the largest first.
+//! A heading is larger than the running text, or bold where that is not, or listed in the outline. Its level is the
+//! rank of its look among the looks of all headings, the largest first.
 
 use std::collections::HashMap;
 
@@ -14,25 +14,25 @@ use crate::layout::text::plain;
 use crate::layout::{PageLayout, Part};
 use crate::model::BlockKind;
 
-/// Letters of a heading.
+/// Maximum length of a heading, in characters.
 const MAX_LETTERS: usize = 220;
-/// Lines of a heading.
+/// Maximum number of lines of a heading.
 const MAX_LINES: usize = 4;
-/// How much larger than the running text a heading is.
+/// Minimum ratio of a heading's size to that of running text.
 const LARGER: f32 = 1.13;
-/// The same for bold text.
+/// Minimum ratio for bold text.
 const LARGER_BOLD: f32 = 1.03;
-/// Levels of headings.
+/// Number of heading levels.
 const LEVELS: usize = 6;
-/// One of so many headings is rare.
+/// A look is rare if fewer than one in this many headings have it.
 const RARE: usize = 60;
-/// How much smaller than the running text a bold heading may be.
+/// Minimum ratio of a bold heading's size to that of running text.
 const SMALLER_BOLD: f32 = 0.7;
 
-/// Which parts are headings, and of which level.
+/// Parts that are headings, with their kind and level.
 pub(crate) struct Headings(HashMap<(usize, usize), (BlockKind, u8)>);
 
-/// The look of a heading: its size in quarters of a point, whether it is bold, and how deep it is numbered or listed.
+/// Look of a heading: its size in quarters of a point, whether it is bold, and whether it is in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct Look {
     size: i32,
@@ -74,8 +74,9 @@ fn paragraphs(layout: &PageLayout) -> impl Iterator<Item = (usize, &Paragraph)> 
     })
 }
 
-/// The level of each look: the rank of its size, and of the rest among looks of one size. Where there are more ranks than levels,
-/// those of most headings count, and each other one has the level of the next below it: covers and samples show many looks.
+/// Returns the level of each look: the rank of its size, and then of its other properties. If there are more ranks than
+/// levels, the most frequent ranks define the levels, and every other one gets the level of the next rank below, as
+/// covers and samples contain many looks.
 fn levels(found: &[((usize, usize), Look)]) -> HashMap<Look, u8> {
     let ranks = ranks(found);
     let mut order: Vec<usize> = (0..ranks.len()).collect();
@@ -91,7 +92,7 @@ fn levels(found: &[((usize, usize), Look)]) -> HashMap<Look, u8> {
     levels
 }
 
-/// The looks of all headings, the largest first, with those together that hardly differ: that is rounding, not intent.
+/// Returns the looks of all headings, the largest first. Looks that differ only by rounding are grouped.
 fn ranks(found: &[((usize, usize), Look)]) -> Vec<Vec<Look>> {
     let mut looks: Vec<Look> = found.iter().map(|(_, look)| *look).collect();
     looks.sort_by(|a, b| b.cmp(a));
@@ -108,7 +109,7 @@ fn ranks(found: &[((usize, usize), Look)]) -> Vec<Vec<Look>> {
     ranks
 }
 
-/// The title: the largest heading, if it is the first of its page and no other looks so.
+/// Returns the title: the largest heading, if it is on the first page and no other is as large.
 fn title(found: &[((usize, usize), Look)], layouts: &[PageLayout]) -> Option<(usize, usize)> {
     let ((page, part), look) = *found.iter().max_by(|a, b| a.1.size.cmp(&b.1.size).then(b.0.cmp(&a.0)))?;
     let alone = found.iter().filter(|(_, other)| other.size >= look.size - 1).count() == 1;
@@ -116,7 +117,7 @@ fn title(found: &[((usize, usize), Look)], layouts: &[PageLayout]) -> Option<(us
     (page == 0 && alone && layouts.len() > 1 && rect.y0 < 0.45 * layouts[page].height).then_some((page, part))
 }
 
-/// A paragraph among the others.
+/// Paragraph in its context.
 struct Context<'a> {
     layout: &'a PageLayout,
     part: usize,
@@ -159,7 +160,8 @@ impl Context<'_> {
         ratio >= LARGER_BOLD || (ratio >= SMALLER_BOLD && lines <= 3 && !is_label(text) && self.leads())
     }
 
-    /// Neither larger nor bold, but numbered or in capitals, alone on its line, and followed by text.
+    /// Whether it is a heading that is neither larger nor bold: numbered, in capitals or in another font, alone on its
+    /// line, and followed by text.
     fn is_plain_heading(&self, text: &str, ratio: f32) -> bool {
         let short = self.paragraph.lines == 1 && self.paragraph.letters <= 60 && !text.ends_with(['.', ':', ',', ';']);
         let numbered = number_depth(text).is_some_and(|depth| depth >= 2);
@@ -173,7 +175,7 @@ impl Context<'_> {
         !self.paragraph.mono && large && short && told && apart && self.leads()
     }
 
-    /// One of several items of a list.
+    /// Whether it is one of several list items.
     fn is_item(&self) -> bool {
         let Some(mark) = &self.paragraph.mark else { return false };
         let near = [self.part.checked_sub(1), Some(self.part + 1)].into_iter().flatten();
@@ -184,14 +186,15 @@ impl Context<'_> {
             || (items.count() > 0 && self.paragraph.size < LARGER * self.body.size && !self.paragraph.bold)
     }
 
-    /// Running text follows it, which is longer and in a font of running text.
+    /// Whether longer text in a font of running text follows it.
     fn heads_text(&self) -> bool {
         let Some(Part::Paragraph(next)) = self.layout.parts.get(self.part + 1) else { return false };
         let below = next.rect.y1 > self.paragraph.rect.y1 && next.rect.overlap_x(&self.paragraph.rect) > 0.0;
         below && self.body.faces.contains(&next.face) && next.letters > 2 * self.paragraph.letters
     }
 
-    /// Something follows it that it can be the heading of.
+    /// Whether what follows can be its text: anything but more bold text of the same size. At the end of a page its
+    /// text may be on the next one.
     fn leads(&self) -> bool {
         match self.layout.parts.get(self.part + 1) {
             Some(Part::Paragraph(next)) => !(next.bold && next.size == self.paragraph.size && next.lines > 2),
@@ -201,12 +204,12 @@ impl Context<'_> {
     }
 }
 
-/// Text that only introduces what follows.
+/// Whether the text only introduces what follows.
 fn is_label(text: &str) -> bool {
     text.ends_with(',') || (text.ends_with(':') && text.split_whitespace().count() > 7)
 }
 
-/// Text that has a word in it, and is no address.
+/// Whether the text contains a word and is not an address.
 fn can_be(text: &str) -> bool {
     let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();
     letters >= 2
@@ -214,7 +217,7 @@ fn can_be(text: &str) -> bool {
         && !text.contains("://")
 }
 
-/// Text that ends as a sentence does and is as long as one, or breaks off in the middle of one.
+/// Whether the text ends like a sentence and is as long as one, or breaks off in the middle of one.
 fn is_sentence(text: &str, lines: usize) -> bool {
     const OPEN: [&str; 16] =
         ["the", "of", "and", "to", "a", "an", "in", "for", "with", "that", "is", "are", "or", "by", "as", "at"];

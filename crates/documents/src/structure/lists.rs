@@ -5,22 +5,22 @@ use crate::layout::lines::is_bullet;
 use crate::layout::paragraphs::Paragraph;
 use crate::model::{Block, BlockKind, Content, Item, Span};
 
-/// How far to the right the next level begins, in ems.
+/// Minimum indentation of the next level, in ems.
 const STEP: f32 = 0.9;
-/// Levels of a list.
+/// Maximum nesting of a list.
 const MAX_DEPTH: usize = 6;
 
-/// A list under construction.
+/// List under construction.
 #[derive(Default)]
 pub(crate) struct List {
     items: Vec<Item>,
     rect: Option<Rect>,
-    /// Where the items of each level begin.
+    /// Left edge of the items of each level.
     levels: Vec<f32>,
 }
 
 impl List {
-    /// Whether a paragraph is an item.
+    /// Whether a paragraph is a list item.
     pub(crate) fn takes(&self, paragraph: &Paragraph) -> bool {
         paragraph.mark.is_some()
     }
@@ -29,7 +29,7 @@ impl List {
         let Some(mark) = paragraph.mark.clone() else { return };
         let x = paragraph.rect.x0;
         let step = STEP * paragraph.size;
-        // Another column begins anew.
+        // In another column the indentation starts again.
         if self.rect.is_some_and(|rect| rect.overlap_x(&paragraph.rect) <= 0.0) {
             self.levels.clear();
         }

@@ -1,7 +1,7 @@
-//! Structure: what the parts of all pages mean.
+//! Structure: the role of the parts of all pages.
 //!
-//! Headings are told by what sets them off from the running text of the whole document, furniture by its repetition from page to
-//! page. So nothing is decided before every page is laid out.
+//! Headings are recognised by contrast with the running text of the whole document, and furniture by its repetition
+//! from page to page. So nothing is decided before every page is laid out.
 
 mod furniture;
 mod headings;
@@ -18,19 +18,19 @@ use crate::structure::furniture::Furniture;
 use crate::structure::headings::Headings;
 pub(crate) use crate::structure::outline::{Outline, outline};
 
-/// The look of the running text.
+/// Look of the running text.
 #[derive(Debug, Clone)]
 pub(crate) struct Body {
     pub(crate) size: f32,
-    /// Most of it is set in a font of typewriters, so that font does not mean code.
+    /// Whether most of it is monospaced, so that this does not indicate code.
     pub(crate) mono: bool,
-    /// Most of it is bold, so that does not mean headings.
+    /// Whether most of it is bold, so that this does not indicate headings.
     pub(crate) bold: bool,
-    /// The fonts of running text.
+    /// Fonts of running text.
     pub(crate) faces: Vec<u64>,
 }
 
-/// The pages of a document, numbered from a first one.
+/// Returns the pages of a document, numbered from 1.
 pub(crate) fn pages(layouts: Vec<PageLayout>, outline: &Outline) -> Vec<Page> {
     let body = body(&layouts);
     let furniture = Furniture::of(&layouts, &body);
@@ -111,7 +111,7 @@ fn block(part: Part, mark: &Mark, body: &Body) -> Block {
             (Some((kind, repeated)), _) => Block { repeated, ..make(kind, Content::Paragraph(paragraph.inline), 0.8) },
             (None, Some((kind, level))) => {
                 let mut inline = paragraph.inline;
-                // A heading that is all code is not told from one in another font, save by the rest of the document.
+                // A monospaced heading is marked as code only if the running text is not monospaced.
                 inline.iter_mut().for_each(|span| span.code |= paragraph.mono && !body.mono);
                 make(kind, Content::Heading(level, inline), 0.8)
             }
@@ -134,7 +134,7 @@ fn kind_of(paragraph: &Paragraph, body: &Body) -> BlockKind {
     BlockKind::Text
 }
 
-/// Lines of code under construction.
+/// Code block under construction.
 #[derive(Default)]
 struct Code {
     lines: Vec<String>,
@@ -148,7 +148,7 @@ impl Code {
             self.left = paragraph.rect.x0;
             paragraph.rect
         });
-        // A gap between two pieces of code is an empty line, and a piece farther to the right is deeper.
+        // A gap between two pieces of code is an empty line; a piece further to the right is indented.
         if !self.lines.is_empty() && paragraph.rect.y0 - rect.y1 > 0.9 * paragraph.size {
             self.lines.push(String::new());
         }
@@ -173,7 +173,7 @@ impl Code {
     }
 }
 
-/// The look of most letters. Code is no running text, unless there is hardly anything else.
+/// Returns the look of most letters. Code does not count as running text unless there is hardly anything else.
 fn body(layouts: &[PageLayout]) -> Body {
     let all = || {
         layouts.iter().flat_map(|layout| &layout.parts).filter_map(|part| match part {

@@ -1,4 +1,4 @@
-//! The outline of a document: its headings as its author listed them.
+//! Outline of a document: its headings as the author listed them.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,12 +7,12 @@ use lopdf::{Dictionary, ObjectId};
 use crate::objects::{Lookup, reference};
 use crate::open::Pdf;
 
-/// Entries that are read.
+/// Maximum number of entries.
 const MAX_ENTRIES: usize = 5000;
-/// The deepest entry.
+/// Maximum nesting of entries.
 const MAX_DEPTH: u8 = 8;
 
-/// Titles, in the form in which they are compared, and how deep they lie, from 1.
+/// Titles in normalized form, with their depth from 1.
 #[derive(Debug, Default)]
 pub(crate) struct Outline(HashMap<String, u8>);
 
@@ -40,7 +40,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads an entry, those inside it, and those after it.
+    /// Reads an entry, its children, and its next siblings.
     fn read(&mut self, first: ObjectId, depth: u8) {
         let doc = &self.pdf.doc;
         let mut next = Some(first);
@@ -62,7 +62,7 @@ impl Reader<'_> {
     }
 }
 
-/// Letters and digits alone, in small letters.
+/// Normalizes a text to its letters and digits, in lower case.
 fn folded(text: &str) -> String {
     text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).take(200).collect()
 }

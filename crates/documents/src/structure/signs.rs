@@ -1,6 +1,6 @@
-//! Signs of what a text is, told from its words alone.
+//! Classification of a text by its words alone.
 
-/// Words that captions begin with.
+/// Words with which captions begin.
 const CAPTIONS: [&str; 20] = [
     "figure",
     "fig",
@@ -24,7 +24,7 @@ const CAPTIONS: [&str; 20] = [
     "source",
 ];
 
-/// A text that belongs to a picture or table: `Figure 3: …`, `Table A.1 …`, `Source: …`.
+/// Whether the text is a caption: `Figure 3: …`, `Table A.1 …`, `Source: …`.
 pub(crate) fn is_caption(text: &str) -> bool {
     let text = text.trim_start_matches(['[', '(']);
     let word_end = text.find(|letter: char| !letter.is_alphabetic()).unwrap_or(text.len());
@@ -47,12 +47,12 @@ pub(crate) fn is_caption(text: &str) -> bool {
     let bare = number.trim_end_matches([':', '.', ')', '—', '–', '|']);
     let numbered = !bare.is_empty() && bare.len() <= 8 && bare.bytes().any(|byte| byte.is_ascii_digit())
         || (1..=4).contains(&bare.len()) && bare.bytes().all(|byte| b"IVXABCDEF".contains(&byte));
-    // `Table 3 shows` goes on as a sentence does.
+    // `Table 3 shows` continues in lower case and is a sentence.
     let named = after.trim_start().starts_with(|letter: char| letter.is_uppercase() || letter.is_ascii_digit());
     numbered && (closed || named || after.trim().is_empty())
 }
 
-/// A line of mathematics.
+/// Whether the text is a mathematical formula.
 pub(crate) fn is_formula(text: &str) -> bool {
     let letters = text.chars().count();
     if !(3..=240).contains(&letters) {
@@ -84,7 +84,7 @@ fn is_greek(letter: char) -> bool {
     matches!(letter, 'Α'..='ω' | 'ϑ' | 'ϕ' | 'ϖ')
 }
 
-/// How deep the number is that a heading begins with: `2.1` is 2.
+/// Returns the depth of the number that a heading begins with: 2 for `2.1`.
 pub(crate) fn number_depth(text: &str) -> Option<usize> {
     let number = text.split_whitespace().next()?;
     let number = number.trim_end_matches(['.', ')', ':']);
@@ -96,7 +96,7 @@ pub(crate) fn number_depth(text: &str) -> Option<usize> {
     (first(parts[0]) && parts[1..].iter().all(digits) && parts.len() <= 5 && named).then_some(parts.len())
 }
 
-/// The number of a page: `12`, `- 12 -`, `Page 12 of 30`, `xii`.
+/// Whether the text is a page number: `12`, `- 12 -`, `Page 12 of 30`, `xii`.
 pub(crate) fn is_page_number(text: &str) -> bool {
     let bare = text.trim().trim_matches(['-', '–', '—', '|', '[', ']', ' ', '.']);
     let lower = bare.to_lowercase();

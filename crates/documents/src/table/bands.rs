@@ -1,4 +1,4 @@
-//! Tables between lines, or in shaded bands, that are equally wide.
+//! Tables between rules, or of shaded bands, of equal width.
 
 use super::Found;
 use super::cells::{Sheet, table};
@@ -8,29 +8,29 @@ use crate::content::page::Fill;
 use crate::geometry::Rect;
 use crate::layout::lines::Line;
 
-/// How far the ends of lines of one table may differ.
+/// Tolerance for the ends of the rules of one table, in points.
 const SAME_END: f32 = 6.0;
-/// The narrowest table.
+/// Minimum width of a table, in points.
 const NARROWEST: f32 = 60.0;
-/// The highest band that shades a row, and not a column of a page.
+/// Maximum height of a band that shades a row rather than a column of a page, in points.
 const HIGHEST_BAND: f32 = 120.0;
 
-/// How often text is tried for a table on one page.
+/// Maximum number of attempts to read a table on one page.
 const MAX_TRIES: usize = 250;
-/// Lines of text of one table.
+/// Maximum number of lines of text in one table.
 const MAX_LINES: usize = 2000;
 
-/// Lines and bands of one width, from top to bottom.
+/// Rules and bands of equal width, from top to bottom.
 #[derive(Debug)]
 struct Stack {
     x0: f32,
     x1: f32,
     ys: Vec<f32>,
-    /// The last of them is the lower side of a band.
+    /// Whether the last position is the lower side of a band.
     ends_in_band: bool,
 }
 
-/// The tables between lines and bands; their lines of text are taken out of the list.
+/// Returns the tables between rules and bands, and removes their lines of text from the list.
 pub(crate) fn find(across: &[Edge], fills: &[Fill], lines: &mut Vec<Line>) -> Vec<Found> {
     let mut found = Vec::new();
     let mut tries = MAX_TRIES;
@@ -67,7 +67,7 @@ fn stacks(across: &[Edge], fills: &[Fill]) -> Vec<Stack> {
     stacks
 }
 
-/// Bands that are drawn cell by cell make one band.
+/// Merges bands that are drawn cell by cell.
 fn merged_bands(mut sides: Vec<Edge>) -> Vec<Edge> {
     sides.sort_by(|a, b| a.at.total_cmp(&b.at).then(a.from.total_cmp(&b.from)));
     let mut out: Vec<Edge> = Vec::new();
@@ -80,7 +80,7 @@ fn merged_bands(mut sides: Vec<Edge>) -> Vec<Edge> {
     out
 }
 
-/// Reads the tables of a stack: what lies between its lines belongs together as long as no running text comes between.
+/// Reads the tables of a stack: everything between its rules belongs together unless running text comes between.
 fn read(stack: &Stack, across: &[Edge], lines: &mut Vec<Line>, tries: &mut usize) -> Vec<Found> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -89,7 +89,7 @@ fn read(stack: &Stack, across: &[Edge], lines: &mut Vec<Line>, tries: &mut usize
         let reach = (start + 1..stack.ys.len())
             .take_while(|end| !has_prose(&Rect { y0: stack.ys[end - 1], ..area(*end) }, lines))
             .last();
-        // The most lines first: a table goes on as long as it stays one.
+        // The largest extent is tried first, as a table extends as far as it stays one.
         let best = reach.and_then(|reach| {
             (start + 1..=reach).rev().take_while(|_| std::mem::replace(tries, tries.saturating_sub(1)) > 0).find_map(
                 |end| {
@@ -113,7 +113,8 @@ fn read(stack: &Stack, across: &[Edge], lines: &mut Vec<Line>, tries: &mut usize
     found
 }
 
-/// Running text: lines that are alone at their height and nearly as long as the table is wide.
+/// Whether the area contains running text: lines that are alone at their height and nearly as long as the table is
+/// wide.
 fn has_prose(area: &Rect, lines: &[Line]) -> bool {
     let here: Vec<&Line> = lines.iter().filter(|line| inside(area, line)).collect();
     let alone =
@@ -129,7 +130,7 @@ fn has_prose(area: &Rect, lines: &[Line]) -> bool {
     here.iter().filter(long).count() >= 1 || lines.iter().any(|line| outside(&line))
 }
 
-/// An area with the rows right above it that stand in columns too: a header over bands is often not shaded itself.
+/// Extends an area by rows right above it that are in columns too, as the header over bands is often not shaded.
 fn with_header(area: &Rect, lines: &[Line]) -> Rect {
     let mut area = *area;
     for _ in 0..4 {
@@ -150,7 +151,8 @@ fn with_header(area: &Rect, lines: &[Line]) -> Rect {
     area
 }
 
-/// An area with the row right below it that stands in columns too: of bands over every other row, the last row may have none.
+/// Extends an area by a row right below it that is in columns too: if every other row is shaded, the last one may not
+/// be.
 fn with_last_row(area: &Rect, lines: &[Line]) -> Rect {
     let near = |line: &&Line| {
         let gap = line.rect.y0 - area.y1;
@@ -179,7 +181,7 @@ fn is_table(stack: &Stack, area: &Rect, across: &[Edge], lines: &[Line]) -> Opti
     }
     let partial = across.iter().filter(|edge| edge.from >= area.x0 - 4.0 && edge.to <= area.x1 + 4.0);
     let separators: Vec<f32> = stack.ys.iter().copied().chain(partial.map(|edge| edge.at)).collect();
-    // Text in two columns has long lines side by side.
+    // Text in two columns of a page has long lines side by side.
     let prose = here.iter().filter(|line| line.words.len() >= 6 && line.rect.width() > 0.38 * area.width()).count();
     let framed = stack.ys.iter().filter(|y| area.y0 - 1.0 <= **y && **y <= area.y1 + 1.0).count() >= 3;
     if prose * 3 > here.len() && !framed {

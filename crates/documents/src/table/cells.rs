@@ -1,32 +1,32 @@
-//! Lines that stand in columns become the cells of a table.
+//! Conversion of lines in columns to the cells of a table.
 //!
-//! Columns are made from the rows with the most lines, which are the least likely to span anything; other lines then widen the
-//! column that they lie over, or span those that they lie over. Rows are lines at one height; a line that only goes on with the
-//! text of a cell above joins that cell.
+//! Columns are made from the rows with the most lines, which are the least likely to contain spans. Other lines then
+//! widen the column that they overlap, or span several. Rows are lines at one height; a line that only continues the
+//! text of a cell above is joined to it.
 
 use crate::geometry::Rect;
 use crate::layout::lines::{Line, Row, rows};
 use crate::layout::text::append;
 use crate::model::{Cell, Table};
 
-/// The most columns of a table without lines.
+/// Maximum number of columns of a table without a grid.
 const MAX_COLUMNS: usize = 60;
 
-/// A range of x that belongs to one column.
+/// Horizontal range of one column.
 #[derive(Debug, Clone, Copy)]
 struct Column {
     x0: f32,
     x1: f32,
 }
 
-/// What cells are made from.
+/// Input for the cells.
 pub(crate) struct Sheet<'a> {
     pub(crate) lines: &'a [Line],
-    /// Heights of lines that are drawn across the table.
+    /// Vertical positions of rules across the table.
     pub(crate) separators: &'a [f32],
 }
 
-/// The table that lines make.
+/// Returns the table that the lines form.
 pub(crate) fn table(sheet: &Sheet<'_>) -> Option<Table> {
     let lines = split_at_gutters(sheet.lines);
     let all: Vec<usize> = (0..lines.len()).collect();
@@ -62,7 +62,7 @@ fn add(cells: &mut Vec<Cell>, item: Placed, row: usize) {
     }
 }
 
-/// A line in its columns.
+/// Line with its columns.
 struct Placed {
     column: usize,
     span: usize,
@@ -70,7 +70,7 @@ struct Placed {
     rect: Rect,
 }
 
-/// Cuts lines whose words stand in several columns of the other rows.
+/// Splits lines whose words are in several columns of the other rows.
 fn split_at_gutters(lines: &[Line]) -> Vec<Line> {
     let all: Vec<usize> = (0..lines.len()).collect();
     let columns = columns(lines, &rows(lines, &all));
@@ -94,7 +94,7 @@ fn split_at_gutters(lines: &[Line]) -> Vec<Line> {
     out
 }
 
-/// The columns of rows, from left to right.
+/// Returns the columns of rows, from left to right.
 fn columns(lines: &[Line], rows: &[Row]) -> Vec<Column> {
     let mut by_count: Vec<&Row> = rows.iter().collect();
     by_count.sort_by_key(|row| std::cmp::Reverse(row.lines.len()));
@@ -104,7 +104,7 @@ fn columns(lines: &[Line], rows: &[Row]) -> Vec<Column> {
         for line in row.lines.iter().map(|place| &lines[*place]) {
             let over: Vec<usize> = (0..columns.len()).filter(|place| lies_over(&columns[*place], line)).collect();
             match over[..] {
-                // A line of a row with few others may be a heading of its own, and makes no column.
+                // A line in a row with few others may be a spanning heading, so it makes no column.
                 [] if 2 * row.lines.len() >= most => columns.push(Column { x0: line.rect.x0, x1: line.rect.x1 }),
                 [only] => widen(&mut columns, only, &line.rect),
                 _ => {}
@@ -115,7 +115,7 @@ fn columns(lines: &[Line], rows: &[Row]) -> Vec<Column> {
     columns
 }
 
-/// Joins columns of which one holds nothing but the header of the other: `Year` at the left, and its numbers at the right.
+/// Joins two columns if one contains only the header of the other: `Year` aligned left, its numbers aligned right.
 fn with_headers(lines: &[Line], rows: &[Row], mut columns: Vec<Column>) -> Vec<Column> {
     let filled = |column: &Column| -> Vec<usize> {
         let over = |row: &Row| row.lines.iter().any(|place| lies_over(column, &lines[*place]));
@@ -127,7 +127,7 @@ fn with_headers(lines: &[Line], rows: &[Row], mut columns: Vec<Column>) -> Vec<C
         let (here, there) = (filled(&left), filled(&right));
         let (first, last) = if here.first() <= there.first() { (&here, &there) } else { (&there, &here) };
         let head = first.len() <= 2 && first.last() < last.first() && last.len() >= 2;
-        // The header may belong to the next column as well: it belongs to the nearer.
+        // The header could also belong to the column after that; it goes to the nearer one.
         let beyond = columns.get(place + 2).map_or(f32::INFINITY, |next| next.x0 - right.x1);
         let nearest =
             first != &there || right.x0 - left.x1 <= beyond || filled(&columns[place + 2]).first() == there.first();
@@ -148,7 +148,7 @@ fn lies_over(column: &Column, line: &Line) -> bool {
     shared > (0.12 * small).max(0.4)
 }
 
-/// Widens a column as far as no other begins.
+/// Widens a column, but not into others.
 fn widen(columns: &mut [Column], place: usize, rect: &Rect) {
     let Column { x0, x1 } = columns[place];
     let others = || columns.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, column)| column);
@@ -181,7 +181,7 @@ fn nearest(columns: &[Column], x: f32) -> usize {
     (0..columns.len()).min_by(|a, b| distance(&columns[*a]).total_cmp(&distance(&columns[*b]))).unwrap_or(0)
 }
 
-/// Which rows only go on with the row above.
+/// Returns for each row whether it only continues the row above.
 fn continuations(lines: &[Line], rows: &[Row], placed: &[Vec<Placed>], separators: &[f32]) -> Vec<bool> {
     let baseline = |row: &Row| row.lines.first().map_or(0.0, |place| lines[*place].baseline);
     let parted: Vec<bool> = (0..rows.len())
@@ -193,10 +193,11 @@ fn continuations(lines: &[Line], rows: &[Row], placed: &[Vec<Placed>], separator
         })
         .collect();
     let inner = parted.iter().skip(1).filter(|parted| **parted).count();
-    // Lines between most rows say where rows end, and nothing else does.
+    // If rules separate most rows, they alone separate rows.
     if inner >= 3 && inner * 3 >= rows.len().saturating_sub(1) {
         return parted.into_iter().map(|parted| !parted).collect();
     }
+    // Otherwise, rows separated by more than the tightest spacing are separate; rows set tightly may be wrapped cells.
     let size = lines.iter().map(|line| line.size).fold(0.0, f32::max).max(1.0);
     let blanks = blanks(rows);
     let tightest = blanks.iter().skip(1).copied().fold(f32::INFINITY, f32::min);
@@ -217,11 +218,11 @@ fn continuations(lines: &[Line], rows: &[Row], placed: &[Vec<Placed>], separator
     out
 }
 
-/// The height that is blank above each row.
+/// Returns the blank height above each row.
 fn blanks(rows: &[Row]) -> Vec<f32> {
     let mut bottom = f32::NEG_INFINITY;
     let blank = |row: &Row| {
-        // Rows that overlap, as cells centred beside longer ones do, have no blank between them.
+        // Overlapping rows, such as cells centred beside taller ones, have no blank between them.
         let blank = (row.y0 - bottom).max(0.0);
         bottom = bottom.max(row.y1);
         blank
@@ -229,14 +230,15 @@ fn blanks(rows: &[Row]) -> Vec<f32> {
     rows.iter().map(blank).collect()
 }
 
-/// The lines between the first two drawn lines are one header, unless one of them reaches over others.
+/// Whether the rows between the first two rules are one header: two to five rows, without spans and numbers.
 fn is_header(rows: &[Vec<Placed>]) -> bool {
     let spans = rows.iter().flatten().any(|cell| cell.span > 1);
     let counts = rows.iter().skip(1).flatten().any(|cell| super::judge::is_number(&cell.text) && cell.text.len() < 12);
     (2..=5).contains(&rows.len()) && !spans && !counts
 }
 
-/// Rows that are set close to each other are the lines of one row: no column counts twice, and lines are as long as they can be.
+/// Whether tightly set rows are the lines of a single row: at most one number per column, and lines as long as
+/// possible.
 fn is_wrapped(rows: &[Vec<Placed>]) -> bool {
     if !(2..=12).contains(&rows.len()) {
         return false;
@@ -262,8 +264,8 @@ fn is_wrapped(rows: &[Vec<Placed>]) -> bool {
     wrapped > 0
 }
 
-/// The cells of a row only go on with text of the row above, of which some lines are known: its first column is empty, and
-/// nothing in it counts.
+/// Whether the cells of a row only continue the text of the row above, given its lines so far: fewer cells, none of
+/// them a number, and either an empty first column or text in lower case.
 fn goes_on(above: &[Vec<Placed>], here: &[Placed], tight: bool) -> bool {
     let has =
         |column: usize| above.iter().flatten().any(|cell| (cell.column..cell.column + cell.span).contains(&column));

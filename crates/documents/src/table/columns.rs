@@ -1,4 +1,4 @@
-//! Tables without lines: nothing but text that stands in columns.
+//! Tables without rules: text in columns.
 
 use super::Found;
 use super::cells::{Sheet, table};
@@ -6,12 +6,12 @@ use super::judge;
 use crate::geometry::Rect;
 use crate::layout::lines::{Line, Row, rows};
 
-/// Lines of one table.
+/// Maximum number of lines of one table.
 const MAX_LINES: usize = 2000;
-/// Rows that lie farther apart belong to two tables, in ems.
+/// Maximum distance between rows of one table, in ems.
 const FAR: f32 = 3.2;
 
-/// The tables among lines that are no running text; their lines are taken out of the list.
+/// Returns the tables among lines that are not running text, and removes their lines from the list.
 pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], pictures: &[Rect]) -> Vec<Found> {
     let free: Vec<usize> = (0..lines.len()).filter(|place| !prose[*place]).collect();
     let rows = rows(lines, &free);
@@ -42,7 +42,7 @@ pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], pictures: &[Rect]) -> 
     found
 }
 
-/// Rows of several lines that follow each other, with single lines only between them.
+/// Returns runs of consecutive rows with several lines, which may have single lines between them.
 fn runs<'a>(lines: &[Line], rows: &'a [Row], prose: &[bool]) -> Vec<&'a [Row]> {
     let mut out = Vec::new();
     let mut start = 0;
@@ -67,7 +67,7 @@ fn runs<'a>(lines: &[Line], rows: &'a [Row], prose: &[bool]) -> Vec<&'a [Row]> {
     out
 }
 
-/// A line that is alone in its row and too long for a cell or a heading of rows.
+/// Whether a line that is alone in its row is too long for a cell or a row heading.
 fn is_sentence(line: &Line) -> bool {
     let caption = crate::structure::signs::is_caption(&line.text());
     caption || line.words.len() >= 7 || (line.words.len() >= 5 && line.rect.width() > 22.0 * line.size)
@@ -83,7 +83,7 @@ fn follows(lines: &[Line], above: &Row, below: &Row, prose: &[bool]) -> bool {
     below.y0 - above.y1 < FAR * size && !parted && rect(above).overlap_x(&rect(below)) > 0.0
 }
 
-/// Most lines begin, end or are centred where others do.
+/// Whether at least three quarters of the lines share a left edge, right edge or centre with others.
 fn aligned(lines: &[Line]) -> bool {
     let near = |a: f32, b: f32| (a - b).abs() < 2.5;
     let shared = |line: &&Line| {

@@ -1,17 +1,17 @@
-//! The lines of a page, put in order: pieces of one line become one, and lines that nearly coincide become equal.
+//! Normalization of rules: pieces of one rule are joined, and rules that nearly coincide are made equal.
 
 use crate::geometry::Rect;
 
-/// Lines that are farther apart are two.
+/// Maximum distance of rules that are treated as one, in points.
 const SAME: f32 = 2.2;
-/// Gaps inside a dashed line, and between pieces of a line that was drawn cell by cell.
+/// Maximum gap inside a rule that is dashed or drawn cell by cell, in points.
 const GAP: f32 = 4.5;
-/// The shortest line that counts.
+/// Minimum length of a rule, in points.
 const SHORTEST: f32 = 4.0;
-/// With more lines a page is a drawing.
+/// Maximum number of rules; with more the page is a drawing.
 const MAX_EDGES: usize = 3000;
 
-/// A line along an axis: its place across, and where it begins and ends.
+/// Rule along an axis: its position across, start and end.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Edge {
     pub(crate) at: f32,
@@ -25,7 +25,7 @@ impl Edge {
     }
 }
 
-/// The lines of a page.
+/// Rules of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Edges {
     pub(crate) across: Vec<Edge>,
@@ -52,7 +52,7 @@ impl Edges {
     }
 }
 
-/// Pieces of one line joined, each line once, from the first to the last.
+/// Joins the pieces of each rule, in order of position.
 fn joined(mut edges: Vec<Edge>) -> Vec<Edge> {
     edges.sort_by(|a, b| a.at.total_cmp(&b.at));
     let mut out: Vec<Edge> = Vec::new();

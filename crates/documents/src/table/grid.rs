@@ -1,8 +1,8 @@
-//! Tables whose cells are boxes of lines.
+//! Tables whose cells are boxes of rules.
 //!
-//! Lines that touch each other make a net. Where it is crossed from both sides there are cells; two cells without a line between
-//! them are one, which is how spans come about. A net without lines between its rows, only between its columns, is cut at the
-//! lines of its text.
+//! Rules that touch each other form a net, whose crossings define a grid of places. Adjacent places without a rule
+//! between them form one cell, which gives spans. A row that has rules only between its columns is split at the lines
+//! of its text.
 
 use super::Found;
 use super::edges::{Edge, Edges};
@@ -13,16 +13,16 @@ use crate::layout::text::joined;
 use crate::layout::words::Word;
 use crate::model::{Cell, Table};
 
-/// How far lines may miss each other and still touch.
+/// Maximum gap between rules that still touch, in points.
 const TOUCH: f32 = 3.5;
-/// Lines of a net that lie closer are one.
+/// Maximum distance of rules in a net that are treated as one, in points.
 const CLOSE: f32 = 4.0;
-/// Places that one table may have.
+/// Maximum number of places in one table.
 const MAX_PLACES: usize = 20_000;
-/// The share of a side that a line must cover to close it.
+/// Minimum share of a side that rules must cover to separate two places.
 const CLOSED: f32 = 0.55;
 
-/// A net of lines: where its columns and rows begin and end.
+/// Net of rules, with the edges of its columns (`xs`) and rows (`ys`).
 #[derive(Debug)]
 pub(crate) struct Net {
     pub(crate) xs: Vec<f32>,
@@ -39,8 +39,9 @@ impl Net {
     }
 }
 
-/// The nets of a page that can hold a table.
+/// Returns the nets of a page that can contain a table.
 pub(crate) fn nets(edges: &Edges) -> Vec<Net> {
+    // Union-find over all rules: the horizontal ones come first, so vertical rule `n` has index `across.len() + n`.
     let mut groups = Groups::new(edges.across.len() + edges.down.len());
     for (place, across) in edges.across.iter().enumerate() {
         for (other, down) in edges.down.iter().enumerate() {
@@ -67,11 +68,12 @@ fn net(across: Vec<Edge>, down: Vec<Edge>) -> Option<Net> {
     if across.len() < 2 || down.is_empty() {
         return None;
     }
-    // Sides that are left open still end where the lines of the other direction do.
+    // A side without a rule ends where the rules of the other direction end, as in tables without an outer frame.
     let mut xs: Vec<f32> = down.iter().map(|edge| edge.at).collect();
     let mut ys: Vec<f32> = across.iter().map(|edge| edge.at).collect();
     close_sides(&mut xs, &across);
     close_sides(&mut ys, &down);
+    // At least two columns and one row; rows may still be split by their text.
     let enough = xs.len() >= 3 && ys.len() >= 3 || xs.len() >= 3 && ys.len() >= 2;
     (enough && (xs.len() - 1) * (ys.len() - 1) <= MAX_PLACES).then_some(Net { xs, ys, across, down })
 }
@@ -89,7 +91,7 @@ fn close_sides(values: &mut Vec<f32>, others: &[Edge]) {
     values.dedup_by(|next, last| *next - *last < CLOSE);
 }
 
-/// Reads the table in a net, and takes its words out of the list.
+/// Reads the table in a net, and removes its words from the list. If it is not a table, the words are put back.
 pub(crate) fn read(net: &Net, words: &mut Vec<Word>) -> Option<Found> {
     let rect = net.rect().grown(1.5);
     let (inside, outside): (Vec<Word>, Vec<Word>) = words.drain(..).partition(|word| rect.holds(word.rect.center()));
@@ -107,6 +109,7 @@ pub(crate) fn read(net: &Net, words: &mut Vec<Word>) -> Option<Found> {
 fn table(net: &Net, words: &[Word]) -> Option<Found> {
     let (rows, columns) = (net.ys.len() - 1, net.xs.len() - 1);
     let areas = areas(net, rows, columns);
+    // For each place, the index of the cell that covers it, so that a word finds its cell by its centre.
     let mut inside: Vec<Vec<Word>> = vec![Vec::new(); areas.len()];
     let mut holders = vec![0; rows * columns];
     for (place, area) in areas.iter().enumerate() {
@@ -129,7 +132,7 @@ fn table(net: &Net, words: &[Word]) -> Option<Found> {
     judge::grid(&table).then(|| Found { rect: net.rect(), table, order, confidence: 0.95 })
 }
 
-/// A cell: the rows and columns that it covers.
+/// Cell: the places that it covers.
 #[derive(Debug, Clone, Copy)]
 struct Area {
     row: usize,
@@ -138,9 +141,11 @@ struct Area {
     column_span: usize,
 }
 
-/// The cells of a net.
+/// Returns the cells of a net: places without a rule between them are joined.
 fn areas(net: &Net, rows: usize, columns: usize) -> Vec<Area> {
     let mut groups = Groups::new(rows * columns);
+    // The rules of a net lie within `CLOSE` of a grid line. A side may consist of several pieces, so their lengths are
+    // added.
     let covered = |edges: &[Edge], at: f32, from: f32, to: f32| {
         let on = edges.iter().filter(|edge| (edge.at - at).abs() <= CLOSE);
         let length: f32 = on.map(|edge| (edge.to.min(to) - edge.from.max(from)).max(0.0)).sum();
@@ -160,7 +165,7 @@ fn areas(net: &Net, rows: usize, columns: usize) -> Vec<Area> {
     rectangles(&mut groups, rows, columns)
 }
 
-/// The groups that are rectangles; others fall apart into their places.
+/// Returns the groups that form rectangles as cells. Others (such as L shapes) are split into single places.
 fn rectangles(groups: &mut Groups, rows: usize, columns: usize) -> Vec<Area> {
     let mut around: std::collections::BTreeMap<usize, (usize, usize, usize, usize, usize)> = Default::default();
     for place in 0..rows * columns {
@@ -182,15 +187,16 @@ fn rectangles(groups: &mut Groups, rows: usize, columns: usize) -> Vec<Area> {
     areas
 }
 
-/// A cell as it is read: where it is, and its lines.
+/// Cell with its text.
 struct Read {
     area: Area,
     text: String,
 }
 
-/// Cuts rows that have lines only between their columns at the lines of their text.
+/// Splits rows that have rules only between their columns at the lines of their text.
 fn split_rows(net: &Net, cells: &[(Area, Vec<Line>)], rows: usize) -> Vec<Read> {
     let mut out = Vec::new();
+    // `shift[n]` is the number of rows added before row `n`.
     let mut shift = vec![0; rows + 1];
     for row in 0..rows {
         let here: Vec<&(Area, Vec<Line>)> =
@@ -219,9 +225,10 @@ fn split_rows(net: &Net, cells: &[(Area, Vec<Line>)], rows: usize) -> Vec<Read> 
     out
 }
 
-/// The heights at which a row is to be cut, or nothing when it is one row.
+/// Returns the vertical ranges into which a row is split, or none if it is a single row.
 fn bands_of(net: &Net, cells: &[&(Area, Vec<Line>)]) -> Vec<(f32, f32)> {
     let full: Vec<_> = cells.iter().filter(|(_, lines)| !lines.is_empty()).collect();
+    // One cell or two lines give too little evidence of separate rows.
     let most = full.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
     if full.len() < 2 || most < 3 {
         return Vec::new();
@@ -231,11 +238,13 @@ fn bands_of(net: &Net, cells: &[&(Area, Vec<Line>)]) -> Vec<(f32, f32)> {
         let near = |line: &Line| longest.iter().any(|other| (other.baseline - line.baseline).abs() < 0.3 * line.size);
         lines.len() * 10 >= most * 7 && lines.iter().all(near)
     };
-    // Lines that fill their cell are those of a paragraph.
+    // Lines that fill their cell are a wrapped paragraph, not separate rows.
     let short = |(area, lines): &(Area, Vec<Line>)| {
         let width = net.xs[area.column + area.column_span] - net.xs[area.column];
         lines.iter().filter(|line| line.rect.width() > 0.75 * width).count() * 3 <= lines.len()
     };
+    // Two thirds of the cells must have lines at the same heights as the longest one, and two thirds must have short
+    // lines.
     let alike = full.iter().filter(|(_, lines)| alike(lines)).count();
     if alike * 3 < full.len() * 2 || alike < 2 || full.iter().filter(|cell| short(cell)).count() * 3 < full.len() * 2 {
         return Vec::new();
@@ -250,7 +259,7 @@ fn bands_of(net: &Net, cells: &[&(Area, Vec<Line>)]) -> Vec<(f32, f32)> {
     bands
 }
 
-/// Leaves out rows and columns that are empty.
+/// Removes empty rows and columns, and adjusts the spans.
 fn compact(cells: Vec<Read>, columns: usize) -> Table {
     let rows = cells.iter().map(|cell| cell.area.row + cell.area.row_span).max().unwrap_or(0);
     let mut full_rows = vec![false; rows];
@@ -271,7 +280,7 @@ fn compact(cells: Vec<Read>, columns: usize) -> Table {
     Table { rows: before(&full_rows, rows), columns: before(&full_columns, columns), cells }
 }
 
-/// Which of many things belong together.
+/// Disjoint sets (union-find).
 struct Groups(Vec<usize>);
 
 impl Groups {
@@ -282,6 +291,7 @@ impl Groups {
     fn root(&mut self, place: usize) -> usize {
         let mut root = place;
         while self.0[root] != root {
+            // Path halving.
             self.0[root] = self.0[self.0[root]];
             root = self.0[root];
         }

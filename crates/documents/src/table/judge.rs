@@ -1,13 +1,13 @@
-//! Whether what was found is a table.
+//! Rejection of false tables.
 
 use super::grid::Net;
 use crate::layout::words::Word;
 use crate::model::Table;
 
-/// The longest text that a cell of a table without lines has on average, in characters.
+/// Maximum mean length of the cells of a table without rules, in characters.
 const LONG_CELL: usize = 45;
 
-/// Words stand across the lines of a net: it is a chart, or paper with lines.
+/// Whether words lie across the rules of a net, as in charts and on ruled paper.
 pub(crate) fn crossed(net: &Net, words: &[Word]) -> bool {
     let crosses = |word: &&Word| {
         let inner = net.xs.get(1..net.xs.len() - 1).unwrap_or_default();
@@ -16,7 +16,7 @@ pub(crate) fn crossed(net: &Net, words: &[Word]) -> bool {
     words.len() >= 4 && words.iter().filter(crosses).count() * 8 > words.len()
 }
 
-/// A net of lines holds a table, not a frame, a form without text or a page that is laid out in boxes.
+/// Whether a net contains a table, rather than a frame, an empty form or a page laid out in boxes.
 pub(crate) fn grid(table: &Table) -> bool {
     let full = table.cells.iter().filter(|cell| !cell.text.is_empty());
     let (count, letters) = full.clone().fold((0, 0), |(count, letters), cell| (count + 1, letters + cell.text.len()));
@@ -25,7 +25,7 @@ pub(crate) fn grid(table: &Table) -> bool {
     table.rows >= 2 && table.columns >= 2 && count >= 3 && count * 6 >= table.cells.len() && !framed
 }
 
-/// Text that stands in columns is a table, not a list, a table of contents, a form or two columns of text.
+/// Whether text in columns is a table, rather than a list, a table of contents, a form or two columns of text.
 pub(crate) fn columns(table: &Table, ruled: bool) -> bool {
     let full: Vec<_> = table.cells.iter().filter(|cell| !cell.text.is_empty()).collect();
     if table.columns < 2 || table.rows < 2 || full.len() < 4 {
@@ -49,7 +49,7 @@ pub(crate) fn columns(table: &Table, ruled: bool) -> bool {
     dense && rows_enough && columns_enough && average <= LONG_CELL && !is_contents(table) && !is_list(table)
 }
 
-/// Two columns, the second of page numbers that only grow.
+/// Whether it is a table of contents: up to three columns, the last of page numbers that only grow.
 fn is_contents(table: &Table) -> bool {
     let last = table.columns - 1;
     let numbers: Vec<Option<u32>> =
@@ -62,13 +62,13 @@ fn is_contents(table: &Table) -> bool {
         && known.first() < known.last()
 }
 
-/// The first column holds nothing but marks of a list.
+/// Whether it is a list: two columns, the first of list marks only.
 fn is_list(table: &Table) -> bool {
     let first: Vec<_> = table.cells.iter().filter(|cell| cell.column == 0 && !cell.text.is_empty()).collect();
     table.columns == 2 && first.iter().all(|cell| crate::layout::lines::is_mark(&cell.text))
 }
 
-/// Text that counts or measures.
+/// Whether the text is a number or measurement, or a placeholder for one.
 pub(crate) fn is_number(text: &str) -> bool {
     let digits = text.chars().filter(char::is_ascii_digit).count();
     let letters = text.chars().filter(|letter| letter.is_alphabetic()).count();

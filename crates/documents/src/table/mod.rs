@@ -1,9 +1,9 @@
-//! Tables, found from what is drawn.
+//! Tables, recognised from what is drawn.
 //!
-//! Three kinds of evidence are tried, the strongest first: a grid of lines ([`grid`]), horizontal lines or shaded bands that are
-//! equally wide ([`bands`]), and nothing but text that stands in columns ([`columns`]). The last two place their cells by
-//! [`cells`], and everything that was found must pass [`judge`], which rejects inventions: an invented table costs a reader more
-//! than a missed one.
+//! Three kinds of evidence are tried, the strongest first: a grid of rules ([`grid`]), horizontal rules or shaded bands
+//! of equal width ([`bands`]), and text in columns alone ([`columns`]). The last two use [`cells`] to place their
+//! cells. Every result must pass [`judge`], which rejects false tables: a false table costs a reader more than a missed
+//! one.
 
 pub(crate) mod bands;
 pub(crate) mod cells;
@@ -15,12 +15,12 @@ pub(crate) mod judge;
 use crate::geometry::Rect;
 use crate::model::Table;
 
-/// A table and where it is, in reading space.
+/// Table with its position, in reading space.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) rect: Rect,
     pub(crate) table: Table,
-    /// The earliest word in the order of drawing.
+    /// Position of its earliest word in drawing order.
     pub(crate) order: u32,
     pub(crate) confidence: f32,
 }

@@ -1,4 +1,4 @@
-//! The shape of what is written.
+//! Shape of the output.
 
 use documents::{Error, MarkdownOptions, ReadOptions, blocks, html, markdown, page_markdown, read};
 

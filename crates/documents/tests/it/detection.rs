@@ -1,4 +1,4 @@
-//! What a file is.
+//! Detection of the kind of a file.
 
 use documents::{ImageKind, Kind, detect, looks_like};
 
@@ -39,7 +39,7 @@ fn packages_say_their_type() {
         ("application/vnd.oasis.opendocument.graphics", None),
     ] {
         check(&package(&[("mimetype", mime_type.as_bytes())]), "", "x.odt", expected);
-        // Some programs pack it like any other part.
+        // Some programs put it behind other parts.
         check(&package(&[("x", b""), ("mimetype", mime_type.as_bytes())]), "", "x.odt", expected);
     }
 }
@@ -79,7 +79,7 @@ fn compound_files() {
     ] {
         check(&compound(names), "", said, expected);
     }
-    // A workbook in a text, not beside it.
+    // A workbook embedded in a text document.
     let mut file = cfb::CompoundFile::create(std::io::Cursor::new(Vec::new())).expect("a file");
     file.create_storage("/ObjectPool").expect("a folder");
     file.create_stream("/ObjectPool/Workbook").expect("a stream");
@@ -152,7 +152,7 @@ fn what_everything_else_looks_like() {
         assert_eq!(looks_like(bytes), look);
         check(bytes, "", "", None);
     }
-    // Broken files are what they are called, unless they are known to be something else.
+    // Damaged files have their declared kind, unless they are recognised as something else.
     check(b"\x01\x02", "", "x.doc", Some(Kind::Doc));
     check(b"\x1F\x8B\x08\0", "", "x.doc", None);
     check(b"hello", "application/msword", "x.doc", None);
@@ -160,10 +160,10 @@ fn what_everything_else_looks_like() {
 
 #[test]
 fn nothing_makes_it_slow_or_wrong() {
-    // Headers that claim long names, each over the next.
+    // Overlapping headers that claim long names.
     let header = b"PK\x03\x04\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\xFF\xFF\0\0";
     check(&header.repeat(100_000), "", "x.docx", None);
-    // A directory that leads to itself.
+    // A directory that loops.
     let mut file = compound(&["WordDocument"]);
     for at in 512..file.len().min(2048) {
         file[at] = 0;

@@ -1,10 +1,10 @@
-//! Text of fonts that say in many ways what their codes mean.
+//! Text of fonts that define their codes in different ways.
 
 use documents::Error;
 
 use crate::paper::{Paper, text};
 
-/// What a font is called here, its entries, what is shown with it, its map to Unicode, and how that reads.
+/// Name, font entries, shown text, map to Unicode, and expected text.
 type Case = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
 const CASES: [Case; 6] = [
@@ -81,7 +81,7 @@ fn text_from_right_to_left_is_read_so() {
     let font = "/Font << /G << /Type /Font /Subtype /Type0 /Encoding /Identity-H /ToUnicode 5 0 R \
         /DescendantFonts [<< /Subtype /CIDFontType2 /DW 500 >>] >> >>";
     let map = b"1 beginbfrange <0001> <001B> <05D0> endbfrange 1 beginbfchar <0020> <0020> endbfchar";
-    // Two words of Hebrew as they stand on paper, the second at the left.
+    // Two Hebrew words in visual order: the second one is at the left.
     let content = "BT /G 12 Tf 1 0 0 1 72 700 Tm <000300020001> Tj 1 0 0 1 100 700 Tm <000600050004> Tj ET";
     let paper = Paper::default().page(content).resources(font).stream("", map);
     assert_eq!(paper.markdown(), "דהו אבג");

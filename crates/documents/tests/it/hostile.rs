@@ -1,4 +1,4 @@
-//! Documents that ask for more than they may have. Each must end soon; what they cost in memory is shown by the robustness run.
+//! Documents that try to exceed the limits. Each must end soon; their memory use is measured by the robustness run.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::paper::{Paper, text};
 
-/// Time that any of these may take, without optimisation on a busy machine.
+/// Time limit for each case, without optimisation on a busy machine.
 const SOON: Duration = Duration::from_secs(20);
 
 fn form(content: &str, resources: &str) -> (String, Vec<u8>) {
@@ -77,7 +77,7 @@ fn pages_that_repeat_themselves_end() {
     assert!(!document.pages.is_empty() && document.pages.len() < 10);
 }
 
-/// Pieces that content is made of, whole and broken.
+/// Generates pieces of content, valid and broken.
 fn piece() -> impl Strategy<Value = String> {
     let operators = prop::sample::select(vec![
         "BT", "ET", "Tj", "TJ", "Tf", "Td", "Tm", "T*", "'", "\"", "q", "Q", "cm", "re", "m", "l", "c", "h", "S", "f",

@@ -1,4 +1,4 @@
-//! Order, paragraphs, headings, lists, furniture.
+//! Reading order, paragraphs, headings, lists, furniture.
 
 use documents::{BlockKind, Content};
 
@@ -108,7 +108,7 @@ fn entries_of_a_list_of_contents_stay_lines() {
 
 #[test]
 fn accents_that_are_drawn_before_their_letters_are_part_of_them() {
-    // Fonts of TeX: the accent is wider than the letter, which is drawn back under it.
+    // In TeX fonts the accent is wider than the letter, which is drawn back under it.
     let content = r"BT /F1 10 Tf 72 700 Td [(Une fr\264) 445 (equence \264) 445 (elev\264) 445 (ee)] TJ ET";
     let text = Paper::default().page(content).markdown();
     assert_eq!(text, "Une fréquence élevée");
@@ -173,7 +173,7 @@ fn pages_that_are_turned_read_like_any_other() {
     for (turn, matrix) in [(90, "0 1 -1 0"), (180, "-1 0 0 -1"), (270, "0 -1 1 0")] {
         let (x, y) = [(300, 100), (500, 700), (300, 700)][turn / 90 - 1];
         let content = format!("BT /F1 12 Tf {matrix} {x} {y} Tm (Text that is turned) Tj ET");
-        // Turned by the page, so that it stands upright, and not turned at all.
+        // Turned upright by the page, and not turned at all.
         for entries in [format!("/Rotate {turn}"), String::new()] {
             let paper = Paper::default().page(content.clone()).page_entries(&entries);
             assert_eq!(paper.markdown(), "Text that is turned", "{turn} {entries}");

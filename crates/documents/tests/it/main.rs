@@ -1,4 +1,4 @@
-//! What a reader sees on paper, and what is read.
+//! Comparison of what a PDF shows with what the reader extracts.
 #![expect(clippy::expect_used, reason = "helpers of tests fail the test")]
 
 mod contract;

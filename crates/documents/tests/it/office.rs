@@ -1,4 +1,4 @@
-//! What an office file, a book or rows of values become, and what they may cost.
+//! Results and limits of office files, books and CSV.
 
 use std::collections::HashMap;
 
@@ -81,7 +81,7 @@ fn a_book_has_its_chapters_and_its_names() {
     assert_eq!(metadata.modified.as_deref(), Some("2024-02-01T00:00:00Z"));
 }
 
-/// What another program reads in a chapter is in the markdown: `examples/book_words.rs` says so of books of a folder.
+/// Compares one chapter with another program; `examples/book_words.rs` does this for a folder of books.
 #[test]
 fn no_word_of_a_book_is_lost() {
     let chapter = "<h2>Words &amp; signs</h2><p>a<br/>b <b>c</b><i>d</i> <a href='x.html'>e</a> &#8212; f&nbsp;g</p>\

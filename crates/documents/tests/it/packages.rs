@@ -1,11 +1,11 @@
-//! Files of office programs, made by the tests.
+//! Office files made by the tests.
 
 use std::io::{Cursor, Write};
 
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-/// An archive of parts; the first is stored as it is.
+/// Returns a ZIP archive of parts; the first is stored uncompressed.
 pub(crate) fn package(parts: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (place, (name, bytes)) in parts.iter().enumerate() {
@@ -16,7 +16,7 @@ pub(crate) fn package(parts: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().expect("an archive").into_inner()
 }
 
-/// A package of OOXML whose main part stands where it usually does.
+/// Returns an OOXML package whose main part has its usual path.
 pub(crate) fn ooxml(main: &str, others: &[(&str, &[u8])]) -> Vec<u8> {
     let relation = format!(
         "<Relationships xmlns='http://schemas.openxmlformats.org/package/2006/relationships'><Relationship Id='r1' \
@@ -29,7 +29,7 @@ pub(crate) fn ooxml(main: &str, others: &[(&str, &[u8])]) -> Vec<u8> {
     package(&parts)
 }
 
-/// A text document with this body.
+/// Returns a text document with this body.
 pub(crate) fn docx(body: &str) -> Vec<u8> {
     let document = format!(
         "<w:document xmlns:w='http://schemas.openxmlformats.org/wordprocessingml/2006/main' \
@@ -50,7 +50,7 @@ pub(crate) fn docx(body: &str) -> Vec<u8> {
     )
 }
 
-/// A workbook: names of sheets and their rows.
+/// Returns a workbook from names of sheets and their rows.
 pub(crate) fn xlsx(sheets: &[(&str, &[&[&str]])]) -> Vec<u8> {
     let (mut book, mut relations) = (String::new(), String::new());
     let mut parts = Vec::new();
@@ -97,7 +97,7 @@ fn cell(row: usize, column: usize, text: &str) -> String {
     }
 }
 
-/// A book of one chapter.
+/// Returns a book of one chapter.
 pub(crate) fn epub(chapter: &str) -> Vec<u8> {
     let container = "<container xmlns='urn:oasis:names:tc:opendocument:xmlns:container'><rootfiles>\
          <rootfile full-path='b/book.opf' media-type='application/oebps-package+xml'/></rootfiles></container>";
@@ -115,7 +115,7 @@ pub(crate) fn epub(chapter: &str) -> Vec<u8> {
     ])
 }
 
-/// A compound file with streams of these names.
+/// Returns a compound file with streams of these names.
 pub(crate) fn compound(names: &[&str]) -> Vec<u8> {
     let mut file = cfb::CompoundFile::create(Cursor::new(Vec::new())).expect("a file");
     for name in names {

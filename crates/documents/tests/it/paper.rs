@@ -1,13 +1,13 @@
-//! PDFs for tests, written by hand: y counts upwards from the bottom of a letter page, as it does in a PDF.
+//! PDFs for tests, written by hand: y upwards from the bottom of a letter page, as in PDF.
 
 use documents::{Document, MarkdownOptions, ReadOptions, markdown, read};
 
-/// The fonts of every page: `F1` Helvetica, `F2` Helvetica-Bold, `F3` Courier.
+/// Fonts of every page: `F1` Helvetica, `F2` Helvetica-Bold, `F3` Courier.
 const FONTS: &str = "/F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> \
     /F2 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >> \
     /F3 << /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>";
 
-/// A document under construction.
+/// Document under construction.
 #[derive(Default)]
 pub(crate) struct Paper {
     pages: Vec<String>,
@@ -20,10 +20,10 @@ pub(crate) struct Paper {
 }
 
 impl Paper {
-    /// The number of the first further object, of a document with one page.
+    /// Number of the first additional object in a document with one page.
     pub(crate) const FIRST: usize = 5;
 
-    /// A page with this content.
+    /// Adds a page with this content.
     pub(crate) fn page(mut self, content: impl Into<String>) -> Self {
         self.pages.push(content.into());
         self
@@ -108,18 +108,18 @@ fn written(objects: &[Vec<u8>], trailer: &str) -> Vec<u8> {
     file
 }
 
-/// An operator that shows text at a place, in a font of a size.
+/// Returns an operator that shows text at a position, in a font and size.
 pub(crate) fn text(font: &str, size: f32, x: f32, y: f32, text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('(', "\\(").replace(')', "\\)");
     format!("BT /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({text}) Tj ET\n")
 }
 
-/// Lines of text below each other, 12 points apart.
+/// Returns lines of text below each other, 12 points apart.
 pub(crate) fn lines(x: f32, y: f32, lines: &[&str]) -> String {
     (0..).zip(lines).map(|(place, line)| text("F1", 10.0, x, y - 12.0 * place as f32, line)).collect()
 }
 
-/// A line that is drawn.
+/// Returns a drawn line.
 pub(crate) fn rule(x0: f32, y0: f32, x1: f32, y1: f32) -> String {
     format!("{x0} {y0} m {x1} {y1} l S\n")
 }

@@ -1,4 +1,4 @@
-//! Pages that are recognised: words with boxes become what glyphs become.
+//! Recognised pages: words with boxes are treated like glyphs.
 
 use documents::{
     BlockKind, Content, Document, MarkdownOptions, Mode, Opened, ReadOptions, Recognise, RecogniseError,
@@ -7,7 +7,7 @@ use documents::{
 
 use crate::paper::{Paper, lines, text};
 
-/// Recognises what it was given, page by page, and notes which pages were asked for.
+/// Recogniser with fixed results, which records the requested pages.
 #[derive(Default)]
 struct Eyes {
     pages: Vec<Result<RecognisedPage, RecogniseError>>,
@@ -27,7 +27,7 @@ impl Recognise for Eyes {
     }
 }
 
-/// A recognised page under construction.
+/// Recognised page under construction.
 struct Scan(RecognisedPage);
 
 impl Scan {
@@ -35,7 +35,7 @@ impl Scan {
         Self(RecognisedPage { width: 612.0, height: 792.0, ..RecognisedPage::default() })
     }
 
-    /// A line of words, each letter half an em wide.
+    /// Adds a line of words, with each letter half an em wide.
     fn line(mut self, x: f32, baseline: f32, (size, weight): (f32, f32), text: &str) -> Self {
         let number = self.0.words.len() as u32;
         let mut left = x;
@@ -59,7 +59,7 @@ impl Scan {
     fn prose(self, baseline: f32) -> Self {
         let sentence = "the quick brown dog jumped over the lazy fox and then it ran away with";
         (0..6).fold(self, |scan, line| {
-            // Sizes as they are measured: a little off.
+            // Sizes as measured, slightly inaccurate.
             let size = 10.0 + 0.15 * (line % 3) as f32;
             scan.line(72.0, baseline + 12.0 * line as f32, (size, 0.08 + 0.004 * (line % 2) as f32), sentence)
         })
@@ -89,7 +89,7 @@ fn headings_are_told_by_size_and_weight() {
     assert_eq!(document.pages[0].source, Source::Recognised);
 }
 
-/// Words of one line with gaps between them in ems.
+/// Adds the words of one line, with gaps between them in ems.
 fn stretched(mut scan: Scan, baseline: f32, words: &[(&str, f32)]) -> Scan {
     let (line, mut left) = (scan.0.words.len() as u32, 72.0);
     for (word, gap) in words {
@@ -151,7 +151,7 @@ fn boxes_of_a_page_that_was_turned_are_those_of_the_page_as_shown() {
     let page = &document.pages[0];
     assert_eq!((page.width, page.height), (612.0, 792.0));
     let [block] = &page.blocks[..] else { panic!("one paragraph") };
-    // It was turned clockwise to be upright, so on the page its text runs upwards, and its first line is at the left.
+    // It was turned clockwise to be upright, so on the page its text runs upwards, with the first line at the left.
     assert!(block.rect.height() > block.rect.width());
     assert!(block.rect.x0 < 110.0 && block.rect.y1 > 700.0, "{:?}", block.rect);
     assert!(block.recognition.is_some_and(|sure| (sure - 0.9).abs() < 0.001), "{:?}", block.recognition);
@@ -187,7 +187,7 @@ fn when_time_runs_out_the_pages_before_are_kept() {
     let out = || Err(RecogniseError::OutOfTime);
     let mut eyes = Eyes { pages: vec![Ok(Scan::new().prose(90.0).0), out(), out()], asked: Vec::new() };
     let document = read_pictures(3, &ReadOptions::default(), &mut eyes);
-    // What comes after may have been recognised in the meantime.
+    // Later pages may have been recognised in the meantime.
     assert_eq!(eyes.asked, [1, 2, 3]);
     let wire = blocks(&document, &markdown(&document, &MarkdownOptions::default()));
     assert_eq!(wire.iter().map(|page| page.status.as_str()).collect::<Vec<_>>(), ["ok", "failed", "failed"]);

@@ -1,10 +1,10 @@
-//! Tables of every kind of evidence, and what is none.
+//! Tables of every kind of evidence, and false tables.
 
 use documents::{BlockKind, Content};
 
 use crate::paper::{Paper, lines, rule, text};
 
-/// Cells at columns 140 points wide, rows 20 points high.
+/// Returns cells at columns 140 points wide, rows 20 points high.
 fn cells(rows: &[&[&str]]) -> String {
     let mut content = String::new();
     for (row, cells) in rows.iter().enumerate() {
@@ -49,7 +49,7 @@ fn tables_are_read_whatever_they_are_drawn_with() {
 
 #[test]
 fn cells_that_reach_over_others_are_kept_in_html() {
-    // The first row is one cell, and the first column of the other two is one.
+    // The first row is one cell, and so is the first column of the other two.
     let drawn = rule(72.0, 714.0, 352.0, 714.0)
         + &rule(72.0, 694.0, 352.0, 694.0)
         + &rule(212.0, 674.0, 352.0, 674.0)

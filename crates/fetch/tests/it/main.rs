@@ -9,7 +9,7 @@ use testkit::{Reply, Script, Site};
 use tokio::time::Instant;
 use url::Url;
 
-/// An engine that may reach these sites on loopback.
+/// Returns an engine that may reach these sites on loopback.
 #[cfg(test)]
 fn engine(sites: &[&Site]) -> HttpEngine {
     let allow = sites.iter().map(|site| site.addr().to_string().parse().unwrap()).collect();
@@ -17,7 +17,7 @@ fn engine(sites: &[&Site]) -> HttpEngine {
     HttpEngine::new(net::Client::new(config).unwrap())
 }
 
-/// What a caller asks for: a page, and what they gave for its site.
+/// Request of a caller: a page, and the credentials given for its site.
 #[cfg(test)]
 struct Asked {
     url: Url,
@@ -103,7 +103,7 @@ async fn a_page_that_has_not_changed_is_not_sent_again() {
     assert_eq!((same.status, same.not_modified), (304, true));
     let unasked = get(&site, "/").await.unwrap();
     assert_eq!((unasked.status, unasked.not_modified), (304, false));
-    // Of the page that a header leads to, nothing was at hand.
+    // The validators belong to the first page, not to the one that its `Refresh` header leads to.
     site.respond("/leads", html("<p>Moved").header("refresh", "0; url=/"));
     let asked = ask(&site, "/leads");
     let request = FetchRequest { validators: Some(&page.validators), ..asked.request() };
@@ -139,7 +139,7 @@ async fn what_was_left_behind_does_not_come_back() {
         let sent: Vec<_> = seen.iter().map(|request| names.map(|name| request.header(name))).collect();
         assert_eq!(sent, [["Bearer x", "a=b", "mine"], ["", "", "mine"], ["", "", "mine"]], "{path}");
     }
-    // What never leaves goes all the way.
+    // A chain that never leaves the origin keeps the credentials.
     let asked = ask(&site, "/on").with(&own, ("user", "pass"));
     let page = engine.fetch(&asked.request()).await.unwrap();
     assert!(page.warnings.is_empty(), "{:?}", page.warnings);

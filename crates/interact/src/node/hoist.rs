@@ -1,14 +1,14 @@
-//! Makes the variables of one call be there in the next, and be declared anew there: `const` and `let` of the outermost
-//! level become `var`. Length and lines stay as they are.
+//! Keeps the variables of one call for the next, where they may be declared again: `const` and `let` at the top level
+//! become `var`. Length and lines stay the same, so error positions remain correct.
 
-/// What the last piece of code before a `/` was decides whether it divides or begins a regular expression.
+/// Kind of the last token, which decides whether a `/` is a division or begins a regular expression.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     Value,
     Operator,
 }
 
-/// Words after which a `/` begins a regular expression.
+/// Keywords after which a `/` begins a regular expression.
 const OPERATORS: &[&[u8]] = &[
     b"return",
     b"typeof",
@@ -26,7 +26,7 @@ const OPERATORS: &[&[u8]] = &[
     b"yield",
 ];
 
-/// The code with the declarations of its outermost level made `var`.
+/// Returns the code with its top-level declarations changed to `var`.
 pub(crate) fn hoist(code: &str) -> String {
     let mut scan = Scan {
         code: code.as_bytes(),
@@ -41,7 +41,7 @@ pub(crate) fn hoist(code: &str) -> String {
     }
     let mut hoisted = code.to_owned();
     for (at, word) in scan.hits {
-        // All of them are ASCII, and of the length of what they replace.
+        // The replacements are ASCII and as long as the replaced words (`const` becomes `var  `).
         hoisted.replace_range(at..at + word.len(), word);
     }
     hoisted
@@ -50,10 +50,10 @@ pub(crate) fn hoist(code: &str) -> String {
 struct Scan<'a> {
     code: &'a [u8],
     at: usize,
-    /// Open brackets of all kinds.
+    /// Number of open brackets of all kinds.
     depth: usize,
     before: Before,
-    /// For each template that code stands in: how deep it was there.
+    /// Bracket depth at the start of each open template substitution.
     templates: Vec<usize>,
     hits: Vec<(usize, &'static str)>,
 }
@@ -113,7 +113,7 @@ impl Scan<'_> {
         self.before = if OPERATORS.contains(&word) { Before::Operator } else { Before::Value };
     }
 
-    /// Whether names follow that could be declared.
+    /// Whether a declarable name or pattern follows.
     fn declares(&self) -> bool {
         let rest = &self.code[self.at..];
         let blank = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
@@ -130,7 +130,7 @@ impl Scan<'_> {
         self.before = Before::Value;
     }
 
-    /// Up to the end of a template, or to the code in it.
+    /// Skips to the end of a template, or into its next substitution.
     fn template(&mut self) {
         while self.at < self.code.len() {
             match self.peek(0) {
@@ -160,7 +160,7 @@ impl Scan<'_> {
                 b'[' => in_class = true,
                 b']' => in_class = false,
                 b'/' if !in_class => break,
-                // It was a division after all.
+                // A regular expression cannot span lines, so it was a division.
                 b'\n' => {
                     self.at = start;
                     break;

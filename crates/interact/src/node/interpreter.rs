@@ -1,4 +1,4 @@
-//! The interpreter itself: one runtime of QuickJS, and the loop that feeds it with answers and the time.
+//! The JavaScript interpreter: a QuickJS runtime, and the event loop that passes answers and timers to it.
 
 use std::cell::{Cell, RefCell};
 use std::fs::File;
@@ -17,20 +17,20 @@ use super::hoist::hoist;
 use crate::bounded::MAX_OUTPUT;
 use crate::talk::{self, Done, MAX_ANSWER, Said, Told};
 
-/// Most memory of all variables together, in bytes.
+/// Memory limit of the interpreter, in bytes.
 const MAX_MEMORY: usize = 128 << 20;
-/// Beyond this, what earlier calls have left there is thrown away.
+/// Memory in use after a call, in bytes, above which the interpreter is discarded with its variables.
 const FULL: i64 = 96 << 20;
-/// How long promises may take that are left after a call.
+/// Time limit for promise jobs that are left after a call.
 const LEFT_OVER: Duration = Duration::from_millis(50);
-/// Depth of calls, as bytes of the stack.
+/// Stack limit in bytes.
 const MAX_STACK: usize = 1 << 20;
-/// Longest text that is taken for a URL, in bytes.
+/// Maximum length of a URL, in bytes.
 const MAX_URL: usize = 64 << 10;
-/// Name of the caller's code in stacks.
+/// Name of the caller's code in stack traces.
 const CODE: &str = "code.js";
 
-/// What the machine of the scripts is made of, in order.
+/// Scripts of the runtime, in the order in which they are run.
 const SCRIPTS: [&str; 6] = [
     include_str!("../../js/runtime.js"),
     include_str!("../../js/text.js"),
@@ -40,7 +40,7 @@ const SCRIPTS: [&str; 6] = [
     include_str!("../../js/page.js"),
 ];
 
-/// Runs code that comes over the socket until the socket is closed.
+/// Runs code from the socket until the socket is closed.
 pub(crate) fn serve(host: &File) -> io::Result<()> {
     match run_all(host) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(()),
@@ -65,7 +65,7 @@ fn run_all(host: &File) -> io::Result<()> {
     }
 }
 
-/// Functions of the scripts, and what they live in. The order is that in which they are given up.
+/// Interpreter with the entry points of its scripts. Fields are dropped in this order: functions before their context.
 struct Machine {
     begin: Persistent<Function<'static>>,
     watch: Persistent<Function<'static>>,
@@ -76,13 +76,13 @@ struct Machine {
     outside: Rc<Outside>,
 }
 
-/// What the scripts share with the loop.
+/// State shared between the scripts and the event loop.
 struct Outside {
     host: File,
     deadline: Cell<Instant>,
-    /// Calls whose answers are still to come.
+    /// Number of calls without an answer.
     open: Cell<u32>,
-    /// How the code ended, once it has.
+    /// Result of the code, once it has finished.
     done: RefCell<Option<Done>>,
     printed: Cell<usize>,
 }
@@ -110,7 +110,7 @@ impl Machine {
         Ok(Self { begin, watch, settle, tick, context, runtime, outside })
     }
 
-    /// Runs code until it is through or its time is over. Whether the machine is of no more use.
+    /// Runs code until it has finished or its time is over. Returns whether the interpreter must be discarded.
     fn run(&mut self, lines: &mut Lines, code: &str, url: &str, deadline: Instant) -> io::Result<bool> {
         self.outside.deadline.set(deadline);
         self.outside.printed.set(0);
@@ -128,33 +128,32 @@ impl Machine {
         Ok(is_lost)
     }
 
-    /// Why the machine is of no more use after a call.
+    /// Returns the reason why the interpreter must be discarded after a call, if any.
     fn lost(&self) -> Option<String> {
-        // What an end by force has left is done quickly, or never ends.
+        // Jobs left by an interrupted call either finish quickly, or never.
         let soon = Instant::now() + LEFT_OVER;
         self.outside.deadline.set(soon);
         self.work_off(soon);
         if self.runtime.is_job_pending() {
-            return Some(
-                "promises without end were left: the variables of this call and earlier ones are gone".to_owned(),
-            );
+            return Some("promise jobs did not end; the variables of this call and earlier ones are lost".to_owned());
         }
         self.runtime.run_gc();
         let is_full = self.runtime.memory_usage().malloc_size > FULL;
-        is_full.then(|| "memory was full: the variables of this call and earlier ones are gone".to_owned())
+        is_full.then(|| "memory was full; the variables of this call and earlier ones are lost".to_owned())
     }
 
-    /// Lets things happen until the code is through, and until what it has begun and not waited for has ended as well.
+    /// Runs the event loop until the code and everything that it has started without awaiting have finished.
     fn until_done(&self, lines: &mut Lines, deadline: Instant) -> io::Result<Done> {
         loop {
             self.work_off(deadline);
-            // Milliseconds until a timer is due; 0 when one has just rung, and less when there is none.
+            // Milliseconds until the next timer; 0 if one has just fired, negative if there is none.
             let next = self.enter(|ctx| self.tick.clone().restore(&ctx)?.call::<_, f64>(())).unwrap_or(-1.0);
             let left = deadline.saturating_duration_since(Instant::now());
             let is_idle = next < 0.0 && self.outside.open.get() == 0;
             let has_failed = self.outside.done.borrow().as_ref().is_some_and(|done| done.error.is_some());
             if left.is_zero() {
-                // An error at this moment is the end by force. A value stands, but something goes on after it.
+                // At the deadline an error comes from the interrupt. A value is kept, but something still runs after
+                // it.
                 let done = self.outside.done.take().unwrap_or_default();
                 return Ok(Done { killed: true, error: None, stack: None, ..done });
             }
@@ -162,7 +161,7 @@ impl Machine {
                 continue;
             }
             if has_failed || is_idle {
-                let error = Some("Error: the code waits for something that never comes".to_owned());
+                let error = Some("Error: the code awaits a promise that can never settle".to_owned());
                 return Ok(self.outside.done.take().unwrap_or(Done { error, ..Done::default() }));
             }
             let timer = if next > 0.0 { Duration::from_micros((next * 1000.0) as u64 + 1) } else { Duration::MAX };
@@ -175,26 +174,26 @@ impl Machine {
     fn take(&self, line: &[u8]) {
         let Ok(text) = std::str::from_utf8(line) else { return };
         let settled = self.enter(|ctx| self.settle.clone().restore(&ctx)?.call::<_, bool>((text,)));
-        // An answer to a call of earlier code, which came too late for it, is nobody's.
+        // A late answer to a call of earlier code is ignored.
         if settled == Some(false) {
             return;
         }
         self.outside.open.set(self.outside.open.get().saturating_sub(1));
         if settled.is_none() {
-            let error = Some("RangeError: there is not enough memory for an answer of the page".to_owned());
+            let error = Some("RangeError: out of memory for an answer of the page".to_owned());
             self.outside.done.borrow_mut().get_or_insert_with(|| Done { error, ..Done::default() });
         }
     }
 
-    /// Carries out what promises have left to do.
+    /// Runs pending promise jobs.
     fn work_off(&self, deadline: Instant) {
         while Instant::now() < deadline && self.runtime.is_job_pending() {
-            // What a job throws belongs to its promise.
+            // An exception in a job rejects its promise.
             let _ = self.runtime.execute_pending_job();
         }
     }
 
-    /// Calls into the scripts. What they throw there is the end of memory, or of time: both show themselves afterwards.
+    /// Calls into the scripts. Exceptions there mean out of memory or out of time; both are noticed by the event loop.
     fn enter<T>(&self, work: impl FnOnce(Ctx<'_>) -> rquickjs::Result<T>) -> Option<T> {
         self.context.with(|ctx| {
             let result = work(ctx.clone());
@@ -206,7 +205,7 @@ impl Machine {
     }
 }
 
-/// Runs the scripts of the machine, which are functions of what they need, and returns what the last one makes.
+/// Runs the scripts of the runtime. Each is a function of `host`, on which it defines its entry points.
 fn prepare<'js>(ctx: &Ctx<'js>, outside: &Rc<Outside>) -> rquickjs::Result<Object<'js>> {
     let host = Object::new(ctx.clone())?;
     let out = Rc::clone(outside);
@@ -230,7 +229,7 @@ fn prepare<'js>(ctx: &Ctx<'js>, outside: &Rc<Outside>) -> rquickjs::Result<Objec
     Ok(host)
 }
 
-/// The promise of the code's last value, or what was thrown before there was one.
+/// Returns the promise of the code's last value, or the exception thrown before there was one.
 fn evaluate<'js>(ctx: &Ctx<'js>, code: &str) -> Result<Value<'js>, Value<'js>> {
     let run = |code: String| {
         let mut options = EvalOptions::default();
@@ -248,13 +247,13 @@ fn evaluate<'js>(ctx: &Ctx<'js>, code: &str) -> Result<Value<'js>, Value<'js>> {
         message.is_some_and(|message| message.contains("return not in a function"))
     };
     match result {
-        // Some write the body of a function.
+        // Top-level `return`: the code is run as a function body.
         Err(thrown) if is_return(&thrown) => run(format!("(async () => {{{code}\n}})()")),
         result => result,
     }
 }
 
-/// What `URL` needs to know; `undefined` for what is none.
+/// Returns the parts of a URL as JSON; `None` if it is invalid.
 fn parts_of_url(text: &str, base: Option<&str>) -> Option<String> {
     if text.len() > MAX_URL || base.is_some_and(|base| base.len() > MAX_URL) {
         return None;
@@ -285,11 +284,11 @@ impl Outside {
     }
 
     fn say(&self, line: &[u8]) {
-        // A host that is gone is noticed by who reads.
+        // A closed socket is noticed by the reader.
         let _ = (&self.host).write_all(line).and_then(|()| (&self.host).write_all(b"\n"));
     }
 
-    /// Beyond what the host keeps, only the fact counts.
+    /// Sends printed text, up to one byte more than the host keeps, so that the host knows of the truncation.
     fn print(&self, error: bool, mut text: String) {
         let room = (MAX_OUTPUT + 1).saturating_sub(self.printed.get());
         if text.len() > room {
@@ -303,24 +302,24 @@ impl Outside {
 
     fn end(&self, line: &str) {
         if let Ok(mut done) = serde_json::from_str::<Done>(line) {
-            // The host cuts it; here it only must not become too long a line.
+            // The host truncates the result; here only the length of the line is limited.
             done.result.truncate(done.result.floor_char_boundary(MAX_OUTPUT + 1));
             self.done.replace(Some(done));
         }
     }
 }
 
-/// Lines of the socket.
+/// Line reader for the socket.
 struct Lines {
     host: File,
     read: Vec<u8>,
 }
 
 impl Lines {
-    /// The next line; none when none came in time.
+    /// Returns the next line; `None` if none arrived in time.
     ///
     /// # Errors
-    /// `UnexpectedEof` when there never will be one again.
+    /// `UnexpectedEof` when the socket is closed.
     fn next(&mut self, within: Option<Duration>) -> io::Result<Option<Vec<u8>>> {
         let until = within.and_then(|within| Instant::now().checked_add(within));
         let mut searched = 0;
@@ -348,7 +347,7 @@ impl Lines {
         }
     }
 
-    /// Waits until there is something to read, or the time is over.
+    /// Waits until the socket is readable or the time is over.
     fn is_ready(&self, until: Option<Instant>) -> io::Result<bool> {
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));
         let left =

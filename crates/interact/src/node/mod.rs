@@ -1,4 +1,4 @@
-//! JavaScript in an interpreter of our own.
+//! JavaScript in an embedded interpreter.
 
 mod hoist;
 mod interpreter;
@@ -22,15 +22,15 @@ use crate::talk::{self, Done, Order, Told};
 
 pub(crate) use interpreter::serve;
 
-/// How long the interpreter may take to say that its time is over, before it is ended.
+/// Time that the interpreter has to report a timeout, before it is killed.
 const GRACE: Duration = Duration::from_millis(500);
-/// Stack of the thread where the interpreter has no process; its own bound is far below.
+/// Stack size of the interpreter's thread, where it has no process; its own stack limit is far below.
 const STACK: usize = 4 << 20;
 
-/// An interpreter that waits for code.
+/// Running interpreter of a session.
 pub(crate) struct Interpreter {
     talk: Talk,
-    /// None when it is a thread, which ends when its socket does.
+    /// Child process; `None` if it is a thread, which ends when its socket is closed.
     _process: Option<Process>,
 }
 
@@ -43,7 +43,7 @@ impl Interpreter {
         }
         let (ours, theirs) = UnixStream::pair()?;
         let work = move || {
-            // It ends when nobody listens any more.
+            // The thread ends when the socket is closed.
             let _ = serve(&File::from(OwnedFd::from(theirs)));
         };
         thread::Builder::new().name("interpreter".to_owned()).stack_size(STACK).spawn(work)?;
@@ -51,13 +51,13 @@ impl Interpreter {
     }
 }
 
-/// The interpreter needs nothing of the machine.
+/// Returns the sandbox of the interpreter, which needs no access to the system.
 fn fence() -> Fence {
     let limits = Limits { memory: 1 << 30, cpu_s: 3600, processes: 4, open_files: 32, room: 0 };
     Fence { reads: Vec::new(), files: None, limits }
 }
 
-/// Runs code in the interpreter of the session, which keeps its variables for the next.
+/// Runs code in the interpreter of the session, which keeps its variables for the next call.
 pub(crate) async fn run(
     interact: &Interact,
     hands: &Hands,
@@ -65,7 +65,7 @@ pub(crate) async fn run(
     deadline: Instant,
     work: &mut Work,
 ) -> Result<Ran, InteractError> {
-    // It is put back only when it can be used again: also when this future is dropped.
+    // Taken out first, so that it is dropped if this future is; put back only if it can be used again.
     let mut interpreter = match work.interpreter.take() {
         Some(interpreter) => interpreter,
         None => Interpreter::start(interact).await?,
@@ -79,7 +79,7 @@ pub(crate) async fn run(
         false => Ended::Closed,
     };
     let mut output = output.into_inner();
-    let lost = "the interpreter was started anew: variables of earlier calls are gone";
+    let lost = "the interpreter was restarted; the variables of earlier calls are lost";
     let done = match ended {
         Ended::Done(done) => {
             work.interpreter = Some(interpreter);
@@ -88,7 +88,7 @@ pub(crate) async fn run(
         Ended::TimeOver => Done { killed: true, lost: Some(lost.to_owned()), ..Done::default() },
         Ended::Gone => return Err(InteractError::Gone),
         Ended::Closed | Ended::Unfenced(_) => {
-            let error = Some("Error: the interpreter broke off".to_owned());
+            let error = Some("Error: the interpreter ended unexpectedly".to_owned());
             Done { error, lost: Some(lost.to_owned()), ..Done::default() }
         }
     };
@@ -96,7 +96,7 @@ pub(crate) async fn run(
 }
 
 fn finish(done: Done, output: &mut Output) -> Ran {
-    let error = if done.killed { Some("the time for the call is over".to_owned()) } else { done.error };
+    let error = if done.killed { Some("the call timed out".to_owned()) } else { done.error };
     let said = [done.stack.as_ref().or(error.as_ref()), done.lost.as_ref()];
     for line in said.into_iter().flatten() {
         output.print(true, line.as_bytes());

@@ -1,4 +1,4 @@
-//! Plain orders, carried out on what the page shows to those who cannot look.
+//! Execution of plain instructions, on the page's accessibility tree.
 
 use browser::{Failure, Hands, Line};
 use serde_json::{Value, json};
@@ -7,14 +7,14 @@ use tokio::time::{Duration, Instant, sleep};
 use super::grammar::{Order, Way, What};
 use super::target::{FIELDS, Target};
 
-/// How long an element may take to appear.
+/// Time limit for an element to appear.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Longest text that is read, in characters.
+/// Maximum length of text that is read, in characters.
 const MAX_READ: usize = 50_000;
-/// How many names an error offers.
+/// Number of names that an error lists.
 const MAX_OFFERED: usize = 8;
 
-/// Carries out one order; the text is what was done, or what was read.
+/// Runs one instruction; returns what was done or read.
 pub(super) async fn carry_out(hands: &Hands, order: &Order, by: Instant) -> Result<String, Failure> {
     let hand = Hand { hands, by };
     match order {
@@ -81,7 +81,7 @@ impl Hand<'_> {
                 self.element(reference, "click", json!({ "count": count })).await?;
                 Ok(self.and_where(&format!("clicked {}{which}", told(&line))))
             }
-            // What scripts make clickable need not have a role.
+            // Elements that are clickable only by script may have no role, so the text itself is clicked.
             Err(missing) => {
                 let (Some(name), None) = (&target.name, target.kind) else { return Err(missing) };
                 let mut steps = vec![json!({ "text": name })];
@@ -137,7 +137,7 @@ impl Hand<'_> {
                 self.element(reference, "select", json!([option])).await?;
                 Ok(format!("selected \"{option}\" in {}{which}", told(&line)))
             }
-            // Lists that scripts draw, radio buttons and tabs are clicked.
+            // Custom lists, radio buttons and tabs are clicked.
             Err(_) if target.is_none() => {
                 self.click(&Target { name: Some(option.to_owned()), ..Target::default() }, 1).await
             }
@@ -185,7 +185,7 @@ impl Hand<'_> {
         Ok(text.as_str().unwrap_or_default().chars().take(MAX_READ).collect())
     }
 
-    /// The element that is meant, and a word about which of several it is. Waits a little for it to appear.
+    /// Returns the target element, and a note if it is the first of several. Waits for it to appear.
     async fn find(&self, target: &Target, roles: &[&str]) -> Result<(Line, String), Failure> {
         let until = self.by.min(Instant::now() + PATIENCE);
         loop {
@@ -208,7 +208,7 @@ impl Hand<'_> {
         }
     }
 
-    /// What fits best, in the order of the page. `roles` will do when the description names none.
+    /// Returns the best matches in page order. `roles` apply if the description names none.
     async fn matching(&self, target: &Target, roles: &[&str]) -> Result<Vec<Line>, Failure> {
         let lines = self.hands.snapshot(self.by).await?.lines;
         let will_do = |line: &Line| match (target.roles.as_slice(), roles) {
@@ -229,9 +229,9 @@ impl Hand<'_> {
         let there = self.matching(&same_kind, &[]).await.unwrap_or_default();
         let names: Vec<_> = there.iter().filter(|line| !line.name.is_empty()).take(MAX_OFFERED).map(told).collect();
         let there = if names.is_empty() {
-            "nothing of the kind is there".to_owned()
+            "it has none of this kind".to_owned()
         } else {
-            format!("there are: {}", names.join(", "))
+            format!("it has: {}", names.join(", "))
         };
         Failure::new(format!("the page has no {}; {there}", target.told()))
     }
@@ -241,7 +241,7 @@ fn told(line: &Line) -> String {
     if line.name.is_empty() { format!("the {}", line.role) } else { format!("{} \"{}\"", line.role, line.name) }
 }
 
-/// How well a name fits; 0 is not at all.
+/// Grades how well a name matches; 0 means no match.
 fn grade(name: &str, wanted: &str) -> u8 {
     let plain = |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
     let (name, wanted) = (plain(name), plain(wanted));

@@ -1,4 +1,4 @@
-//! The grammar of plain orders.
+//! Grammar of plain instructions.
 
 mod asking;
 mod doing;
@@ -9,18 +9,18 @@ mod tests;
 use super::target::Target;
 use super::words::{Word, after, join, words};
 
-/// One order.
+/// One instruction.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Order {
     Click(Target),
     DoubleClick(Target),
     Hover(Target),
     Check(Target, bool),
-    /// A text, into a field or into where the keys go.
+    /// Types a text into a field, or into the focused element.
     Fill(String, Option<Target>),
-    /// A text into the search box, and Enter.
+    /// Types a text into the search box and presses Enter.
     Search(String),
-    /// An option, in a list or in whichever has it.
+    /// Selects an option, in a list or in any that has it.
     Select(String, Option<Target>),
     Press(String),
     Scroll(Way),
@@ -28,14 +28,14 @@ pub(super) enum Order {
     Back,
     Forward,
     Reload,
-    /// Milliseconds.
+    /// Waits a number of milliseconds.
     Wait(f64),
     WaitFor(String),
     Read(What),
     Screenshot,
 }
 
-/// Where to scroll.
+/// Direction or target of scrolling.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Way {
     Up,
@@ -45,7 +45,7 @@ pub(super) enum Way {
     To(Target),
 }
 
-/// What to read.
+/// Object of reading.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum What {
     Title,
@@ -53,13 +53,13 @@ pub(super) enum What {
     Text,
     /// All elements of a kind.
     All(Target),
-    /// How many there are.
+    /// Number of elements of a kind.
     Count(Target),
-    /// The text of one element.
+    /// Text of one element.
     One(Target),
 }
 
-/// Words that begin an order.
+/// Words that begin an instruction.
 const VERBS: &[&str] = &[
     "click",
     "tap",
@@ -116,7 +116,7 @@ const VERBS: &[&str] = &[
     "submit",
     "set",
 ];
-/// What politeness puts before an order.
+/// Polite or connecting words before an instruction.
 const POLITE: &[&[&str]] = &[
     &["please"],
     &["now"],
@@ -129,10 +129,10 @@ const POLITE: &[&[&str]] = &[
     &["also"],
 ];
 
-/// Takes a sentence apart.
+/// Parses a prompt into instructions.
 ///
 /// # Errors
-/// The part that is no order.
+/// The part that is not an instruction.
 pub(super) fn parse(text: &str) -> Result<Vec<Order>, String> {
     let all = words(text);
     let parts = parts(&all);
@@ -142,7 +142,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<Order>, String> {
     parts.into_iter().map(|part| order(part).ok_or_else(|| join(part))).collect()
 }
 
-/// Where one order ends and the next begins: at `then`, and at `and` or a comma before a verb.
+/// Splits a prompt into instructions: at `then`, and at `and` or a comma before a verb.
 fn parts(all: &[Word]) -> Vec<&[Word]> {
     let mut parts = Vec::new();
     let mut start = 0;
@@ -190,7 +190,7 @@ fn order(words: &[Word]) -> Option<Order> {
         .or_else(|| asking::reading(words))
 }
 
-/// The rest after one of several beginnings.
+/// Returns the words after one of several beginnings.
 fn any<'a>(words: &'a [Word], starts: &[&[&str]]) -> Option<&'a [Word]> {
     starts.iter().find_map(|start| after(words, start))
 }

@@ -1,8 +1,7 @@
-//! Orders in words: the plain ones, which need no model.
+//! Plain instructions, which need no language model.
 //!
-//! A sentence is taken apart by a small grammar ([`grammar`]) into single orders; each is carried out on what the page
-//! shows to those who cannot look, by names and roles. What is no plain order is refused as a whole, before anything is
-//! done.
+//! A small grammar ([`grammar`]) parses a prompt into single instructions. Each is carried out on the page's
+//! accessibility tree, by names and roles. A prompt with anything else is rejected as a whole, before anything is done.
 
 mod carry;
 mod grammar;
@@ -14,34 +13,34 @@ use tokio::time::Instant;
 
 use grammar::Order;
 
-/// How many single orders one sentence may hold.
+/// Maximum number of instructions in one prompt.
 pub const MAX_STEPS: usize = 20;
 
-/// Why an order was not obeyed, or not wholly.
+/// Reason why a prompt was not carried out completely.
 #[derive(Debug, thiserror::Error)]
 pub enum OrderError {
-    /// It is none of the plain ones. The text does not name the setting that a model needs: the caller adds it.
+    /// Not a plain instruction. The caller adds the name of the setting that a model needs.
     #[error(
-        "`{part}` is none of the plain orders that are understood without a model (click …, type … into …, select … in …, check …, scroll …, go to …, go back, wait …, read …, take a screenshot)"
+        "`{part}` is not one of the plain instructions that are understood without a model (click …, type … into …, select … in …, check …, scroll …, go to …, go back, wait …, read …, take a screenshot)"
     )]
     NotPlain {
-        /// The part that was not understood.
+        /// Part that was not understood.
         part: String,
     },
-    /// The sentence holds more than [`MAX_STEPS`] orders.
-    #[error("at most {MAX_STEPS} orders at once")]
+    /// More than [`MAX_STEPS`] instructions.
+    #[error("the prompt has more than {MAX_STEPS} instructions; split it")]
     TooMany,
-    /// One of them could not be carried out.
+    /// Failed instruction.
     #[error("{failure}{}", if did.is_empty() { String::new() } else { format!("; before that: {did}") })]
     Failed {
-        /// Why.
+        /// Reason.
         failure: Failure,
-        /// What was done before.
+        /// Actions done before the failure.
         did: String,
     },
 }
 
-/// Tells whether a sentence is one that [`Interact::obey`](crate::Interact::obey) would begin to carry out.
+/// Checks whether [`Interact::obey`](crate::Interact::obey) would accept a prompt.
 ///
 /// # Errors
 /// [`OrderError::NotPlain`], [`OrderError::TooMany`].
@@ -49,14 +48,14 @@ pub fn check_order(prompt: &str) -> Result<(), OrderError> {
     plain(prompt).map(drop)
 }
 
-/// Takes a sentence apart.
+/// Parses a prompt and checks its length.
 fn plain(prompt: &str) -> Result<Vec<Order>, OrderError> {
     let orders =
         grammar::parse(prompt).map_err(|part| OrderError::NotPlain { part: part.chars().take(200).collect() })?;
     if orders.len() > MAX_STEPS { Err(OrderError::TooMany) } else { Ok(orders) }
 }
 
-/// Does what a sentence says. Returns what was done and read.
+/// Carries out a prompt. Returns what was done and read.
 pub(crate) async fn obey(hands: &Hands, prompt: &str, by: Instant) -> Result<String, OrderError> {
     let orders = plain(prompt)?;
     let mut told: Vec<String> = Vec::new();

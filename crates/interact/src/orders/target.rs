@@ -1,26 +1,26 @@
-//! Which element is meant: `the second "Details" link`, `the search box`.
+//! Descriptions of elements: `the second "Details" link`, `the search box`.
 
 use super::words::{Word, after, join};
 
-/// A description of an element.
+/// Description of an element.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Target {
     pub(super) name: Option<String>,
-    /// Roles that will do; all when there are none.
+    /// Accepted roles; empty means all.
     pub(super) roles: Vec<&'static str>,
-    /// The word that the role was given by.
+    /// Word for the role, for messages.
     pub(super) kind: Option<&'static str>,
-    /// Which of several: 0 is the first, -1 the last.
+    /// Index among several matches: 0 is the first, -1 the last.
     pub(super) place: Option<isize>,
 }
 
-/// Roles of fields that take a text.
+/// Roles of text fields.
 pub(super) const FIELDS: &[&str] = &["textbox", "searchbox", "combobox", "spinbutton"];
 
-/// Longest name, in words.
+/// Maximum length of a name, in words.
 const MAX_WORDS: usize = 10;
 
-/// Words for kinds of elements, longest first.
+/// Words for kinds of elements, with their roles and their name in messages; longest first.
 const KINDS: &[(&[&str], &[&str], &str)] = &[
     (&["text", "field"], FIELDS, "field"),
     (&["text", "box"], FIELDS, "field"),
@@ -64,7 +64,7 @@ const KINDS: &[(&[&str], &[&str], &str)] = &[
     (&["picture"], &["img", "image"], "image"),
 ];
 
-/// Words that only lead to the description.
+/// Words that are skipped before a description.
 const FILLERS: &[&str] = &["the", "a", "an", "on", "at", "over", "onto", "this", "that", "my", "its"];
 /// Words between a kind and a name.
 const NAMING: &[&[&str]] = &[
@@ -107,7 +107,7 @@ const PLACES: &[(&str, isize)] = &[
     ("last", -1),
 ];
 
-/// Reads a description; none when the words describe nothing.
+/// Parses a description; `None` if the words describe nothing.
 pub(super) fn target(words: &[Word]) -> Option<Target> {
     let mut words = words;
     let mut target = Target::default();
@@ -130,7 +130,7 @@ pub(super) fn target(words: &[Word]) -> Option<Target> {
         target.take(kind);
         words = rest;
     }
-    // So many words are no name, but a thought.
+    // A longer name is more likely a sentence that needs a language model.
     if words.len() > MAX_WORDS {
         return None;
     }
@@ -140,11 +140,11 @@ pub(super) fn target(words: &[Word]) -> Option<Target> {
 
 type Kind = &'static (&'static [&'static str], &'static [&'static str], &'static str);
 
-/// `button Send`, `button named "Send"`, `the first link`.
+/// Parses `button Send`, `button named "Send"`, `the first link`.
 fn leading_kind(words: &[Word]) -> Option<(&[Word], Kind)> {
     let kind = KINDS.iter().find(|(kind, ..)| after(words, kind).is_some())?;
     let rest = &words[kind.0.len()..];
-    // `search button`, `link checker`: what follows must be a name that is clearly one.
+    // In `search button` or `link checker` the first word is part of the name, so what follows must clearly be a name.
     let is_named = rest.is_empty()
         || rest.iter().all(|word| word.is_quoted)
         || NAMING.iter().any(|naming| after(rest, naming).is_some());
@@ -153,7 +153,7 @@ fn leading_kind(words: &[Word]) -> Option<(&[Word], Kind)> {
     .then_some((rest, kind))
 }
 
-/// `Send button`, `"Send" button`.
+/// Parses `Send button`, `"Send" button`.
 fn trailing_kind(words: &[Word]) -> Option<(&[Word], Kind)> {
     KINDS.iter().find_map(|kind| {
         let at = words.len().checked_sub(kind.0.len()).filter(|at| *at > 0)?;
@@ -166,7 +166,7 @@ impl Target {
         (self.roles, self.kind) = (roles.to_vec(), Some(*kind));
     }
 
-    /// In words, for what is told.
+    /// Formats the description for messages.
     pub(super) fn told(&self) -> String {
         let kind = self.kind.unwrap_or("element");
         match &self.name {

@@ -1,27 +1,27 @@
-//! Sentences as words.
+//! Splitting of prompts into words.
 
-/// A word, or what stands in quotation marks.
+/// Word or quotation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Word {
-    /// As it was written, without the marks around it.
+    /// Original text, without quotation marks.
     pub(super) text: String,
-    /// In small letters.
+    /// Text in lower case.
     pub(super) small: String,
     pub(super) is_quoted: bool,
-    /// Whether a comma, a full stop or the like follows.
+    /// Whether a comma, full stop or similar mark follows.
     pub(super) ends: bool,
 }
 
-/// Marks that a quotation begins and ends with.
+/// Opening and closing quotation marks.
 const QUOTES: &[(char, char)] = &[('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('«', '»'), ('„', '“')];
 
-/// The words of a sentence.
+/// Splits a text into words.
 pub(super) fn words(text: &str) -> Vec<Word> {
     let characters: Vec<char> = text.chars().collect();
     let (mut words, mut at) = (Vec::<Word>::new(), 0);
     while let Some(first) = characters.get(at) {
         if first.is_whitespace() {
-            // A line is a sentence.
+            // A line break ends a sentence.
             if *first == '\n'
                 && let Some(last) = words.last_mut()
             {
@@ -50,7 +50,7 @@ pub(super) fn words(text: &str) -> Vec<Word> {
     words
 }
 
-/// Where a quotation ends that begins here: at a mark after which no letter follows.
+/// Returns the end of a quotation: a closing mark that is not followed by a letter or digit, as apostrophes are.
 fn closing(characters: &[char], from: usize, close: char) -> Option<usize> {
     (from..characters.len()).find(|at| {
         let next = characters.get(at + 1);
@@ -65,7 +65,7 @@ fn plain(characters: &[char]) -> Option<Word> {
     (!bare.is_empty()).then(|| Word { ends, ..word(bare.to_owned(), false) })
 }
 
-/// Skips the marks after a quotation.
+/// Skips the marks after a quotation, and records them.
 fn marks(characters: &[char], from: usize, words: &mut [Word]) -> usize {
     let length = characters[from..].iter().take_while(|c| matches!(c, ',' | ';' | '.' | '!' | '?' | ':')).count();
     if length > 0
@@ -81,12 +81,12 @@ fn word(text: String, is_quoted: bool) -> Word {
     Word { text, small, is_quoted, ends: false }
 }
 
-/// Words as they were written.
+/// Joins the original texts of words.
 pub(super) fn join(words: &[Word]) -> String {
     words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// Whether words begin with others; what follows is returned.
+/// Returns the words after `start`, if the words begin with it.
 pub(super) fn after<'a>(words: &'a [Word], start: &[&str]) -> Option<&'a [Word]> {
     let begins = words.len() >= start.len()
         && words.iter().zip(start).all(|(word, expected)| !word.is_quoted && word.small == **expected);

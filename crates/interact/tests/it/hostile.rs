@@ -1,4 +1,4 @@
-//! Code that means harm: it loops, takes what it can get, and looks for a way out.
+//! Malicious code: it loops, exhausts resources, and tries to escape.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ use interact::{Interact, Settings, Work};
 
 use crate::world::World;
 
-/// Runs code that must end by itself or soon after its time, and leave the page and what runs code as they are.
+/// Runs code that must end by itself or soon after its timeout, and leave page and runner intact.
 async fn ends(world: &World, language: Language, code: &str) -> interact::Ran {
     let began = Instant::now();
     let ran = world.try_run(language, code, Duration::from_millis(1500)).await.unwrap();
@@ -28,7 +28,7 @@ async fn nothing_in_the_interpreter_leads_to_the_host() {
     let world = World::start().await;
     let names = "['std', 'os', 'bjson', 'scriptArgs', 'print', 'require', 'module', 'process', 'Deno', 'Bun', 'load', 'loadScript', 'read', 'WebAssembly', 'Worker', 'fetch', 'XMLHttpRequest', 'WebSocket', '__loadScript', 'gc', 'navigator'].filter((name) => name in globalThis)";
     assert_eq!(world.node(names).await, "[]");
-    // Whatever makes a function makes it in the same world.
+    // Every way to create a function stays in the same context.
     for way in [
         "page.goto.constructor('return this')()",
         "(async () => {}).constructor('return this')()",
@@ -45,7 +45,7 @@ async fn nothing_in_the_interpreter_leads_to_the_host() {
         let ran = world.run(Node, &format!("await import('{module}')")).await;
         assert!(ran.exit_code == 1 && !ran.stdout.contains("root:"), "{module}: {}", ran.stderr);
     }
-    // What code is given holds data and functions of its own, and none of ours.
+    // The code can reach only data and functions made for it, and none of the host's.
     let seen = "const seen = new Set(); const walk = (value) => { if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) return;
         seen.add(value); for (const key of Reflect.ownKeys(value)) { try { walk(value[key]) } catch {} } walk(Object.getPrototypeOf(value)) };
         walk(page); walk(context); walk(console); walk(URL); [...seen].some((value) => typeof value.settle === 'function' || typeof value.done === 'function')";
@@ -70,7 +70,7 @@ async fn code_that_spoils_its_world_spoils_its_own() {
         "delete globalThis.page; globalThis.console = null; Object.freeze(globalThis)",
     ] {
         ends(&world, Node, code).await;
-        // The next session has a world of its own.
+        // The next session has a new interpreter.
         *world.work.lock().await = Work::default();
         assert_eq!(world.node("await page.title()").await, "Shop", "{code}");
     }
@@ -102,9 +102,9 @@ async fn memory_without_end_is_refused_in_every_shape() {
         assert!(ran.exit_code != 0 || ran.truncated, "{code}: {}", ran.result.len());
         assert_eq!(world.node("await page.title()").await, "Shop", "{code}");
     }
-    // Calls end before the code does, and their promise with them.
+    // Calls are cancelled when the code ends, and so are their promises.
     ends(&world, Node, "(async () => { for (;;) await page.title() })(); 1").await;
-    // As many calls at once as one likes: they take turns.
+    // Any number of concurrent calls is queued.
     let many = "(await Promise.all(Array.from({ length: 100 }, (_, at) => page.evaluate((x) => x * 2, at)))).at(-1)";
     assert_eq!(world.node(many).await, "198");
 }
@@ -146,7 +146,7 @@ async fn no_verb_in_no_language_opens_a_file() {
         is_refused(&world.run(Bash, &code).await, &code);
     }
     is_refused(&world.run(Python, &format!("page.goto('{file}')")).await, "python");
-    // What scripts of the page do is up to the browser, which has no way to files either.
+    // Scripts of the page are confined by the browser, which has no access to files either.
     let tries = format!(
         "await page.goto('{home}');
         const shown = [];
@@ -184,7 +184,7 @@ async fn programs_find_no_way_out() {
     let world = World::start().await;
     let shadow = world.run(Bash, "cat /etc/shadow /proc/1/environ /proc/$PPID/maps; ls /var /home /root").await;
     assert!(shadow.exit_code != 0 && shadow.stdout.is_empty(), "{}", shadow.stdout);
-    // Nothing is open but what it was given.
+    // Only the given file descriptors are open.
     let code = "import os\nopen = []\nfor fd in range(64):\n    try: os.fstat(fd); open.append(fd)\n    except OSError: pass\n(open[:3], len(open))";
     let open = world.run(Python, code).await;
     assert_eq!(open.result, "[[0, 1, 2], 4]", "{}", open.stderr);
@@ -231,7 +231,7 @@ async fn programs_that_talk_nonsense_are_not_listened_to() {
     }
 }
 
-/// A shell that starts our example program, and our end of the socket.
+/// Starts a shell that runs our example program; returns it with our end of the socket.
 fn parent(stage: &str) -> (Child, UnixStream) {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let mut shell = Command::new("/bin/bash");
@@ -245,8 +245,8 @@ fn parent(stage: &str) -> (Child, UnixStream) {
     (shell.spawn().unwrap(), ours)
 }
 
-/// Tells it to become a shell that does nothing for a minute, and starts others that do nothing either. Returns the line that
-/// it says before.
+/// Orders it to become a shell that sleeps for a minute and starts others that sleep too. Returns the line that it
+/// sends before.
 fn sleeps(mut socket: &UnixStream, parent: u32) -> String {
     let reads = ["/bin", "/lib", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
     let limits = Limits { memory: 256 << 20, cpu_s: 5, processes: 16, open_files: 64, room: 1 << 20 };
@@ -261,7 +261,7 @@ fn sleeps(mut socket: &UnixStream, parent: u32) -> String {
     said
 }
 
-/// How many processes of a group there are whose name is this.
+/// Counts the processes with this name in a group.
 fn count(group: u32, name: &str) -> usize {
     let every = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
     let stats = every.filter_map(|id| std::fs::read_to_string(format!("/proc/{id}/stat")).ok());
@@ -284,7 +284,7 @@ fn a_program_ends_with_whoever_started_it_and_so_does_all_that_it_started() {
     }
     shell.kill().unwrap();
     shell.wait().unwrap();
-    // They were the last to have the other end.
+    // They held the last copies of the other end.
     assert_eq!(BufReader::new(&socket).read_line(&mut String::new()).unwrap(), 0);
     let began = Instant::now();
     while count(group, "sleep") > 0 {
@@ -306,10 +306,10 @@ async fn processes_together_are_bounded_in_memory() {
     let code = "for i in 1 2 3 4 5; do (head -c 300000000 /dev/zero | tail >/dev/null; sleep 9) & done; wait";
     let ran = world.try_run(Bash, code, Duration::from_secs(15)).await.unwrap();
     assert_eq!((ran.exit_code, ran.killed), (137, false), "{:?} {}", ran.error, ran.stderr);
-    assert!(ran.error.unwrap().contains("1 GiB of memory together"));
+    assert!(ran.error.unwrap().contains("memory limit of 1 GiB"));
 }
 
-/// Bytes of memory of the machine that belong to no process alone.
+/// Returns the bytes of shared memory of the machine.
 fn shared_memory() -> u64 {
     let told = std::fs::read_to_string("/proc/meminfo").unwrap();
     let line = told.lines().find_map(|line| line.strip_prefix("Shmem:")).unwrap();
@@ -378,7 +378,7 @@ import time; time.sleep(1)"#;
     assert_eq!(world.run(Bash, "head -c 20M /dev/zero > file; wc -c < file").await.stdout, "20971520\n");
 }
 
-/// Whether the kernel lets an ordinary user mount what shows its own processes; in containers it often does not.
+/// Whether an ordinary user may mount a `/proc` for a PID namespace; in containers this is often denied.
 fn own_proc_can_be_had() -> bool {
     let mut tried = Command::new("unshare");
     tried.args(["--user", "--map-root-user", "--pid", "--fork", "--mount", "--mount-proc", "true"]);
@@ -406,7 +406,7 @@ async fn processes_of_the_machine_have_no_numbers() {
     assert_eq!((lines.len(), lines[1]), (2, "0"), "{}\n{}", ran.stdout, ran.stderr);
     let seen: usize = lines[0].trim().parse().unwrap();
     assert!((1..20).contains(&seen), "{seen}");
-    // Its own ends of pipes are named by what is in there.
+    // Its own pipes are accessible through `/proc`.
     let own = "[ -e /proc/self/fd/1 ] && [ -e /proc/$$ ] && cat <(echo own)";
     assert_eq!(world.run(Bash, own).await.stdout, "own\n");
     let python = "import os, subprocess\nprint(os.getpid() < 100, subprocess.run(['echo', 'child'], capture_output=True).stdout)\nfor way in (lambda: os.listdir('/proc'), lambda: open('/proc/1/cmdline')):\n    try: way()\n    except PermissionError: print('refused')";
@@ -432,7 +432,7 @@ async fn where_no_fence_can_be_put_up_programs_are_refused() {
         }
         assert_eq!(run(&as_root, Node).await.unwrap().result, "2");
     }
-    // A program that does not understand what it is started for.
+    // A program that ignores its arguments.
     let deaf = Interact::new(Settings { program: Some("/bin/true".into()), user: Some((65534, 65534)), places: 1 });
     for language in [Bash, Node] {
         match run(&deaf, language).await {
@@ -442,11 +442,11 @@ async fn where_no_fence_can_be_put_up_programs_are_refused() {
     }
 }
 
-/// An address is the page's and the expression the caller's: together they may not keep a core of ours busy.
+/// Both the address of the page and the caller's expression are untrusted; together they must not keep a core busy.
 #[tokio::test]
 async fn expressions_over_addresses_are_bounded() {
     let world = World::start().await;
-    // Without a rhythm: what repeats is easily matched. A page with an address of more than 256 KiB would be ended.
+    // Irregular text, as repeated text is easily matched. A page with an address of more than 256 KiB would be closed.
     let go = |length: u32| {
         format!(
             "await page.evaluate(() => {{ let state = 1, text = '/?'; for (let i = 0; i < {length}; i++) {{
@@ -463,7 +463,7 @@ async fn expressions_over_addresses_are_bounded() {
     let stars = format!("await page.waitForURL('**{}z')", "x*y**".repeat(1600));
     let error = world.run(Node, &stars).await.error.unwrap();
     assert!(error.contains("too much work") || error.contains("too large"), "{error}");
-    // What one means by it works, on long addresses too.
+    // Ordinary patterns work, on long addresses too.
     for wanted in [r"/[xy]{2}$/", r"/\/\?[xy]+$/", "'**/?*'", "/SHOP.TEST/i"] {
         assert_eq!(world.node(&format!("await page.waitForURL({wanted}); 1")).await, "1", "{wanted}");
     }

@@ -1,4 +1,4 @@
-//! Code and orders on pages of a real Chromium.
+//! Code and plain instructions on pages of a real Chromium.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 

@@ -96,7 +96,7 @@ async fn errors_say_what_and_where() {
     fails("process.env", &["process", "there is no host"]).await;
     fails("import fs from 'fs'", &["SyntaxError", "there are no modules"]).await;
     fails("await import('fs')", &["there are no modules"]).await;
-    fails("await new Promise(() => {})", &["never comes"]).await;
+    fails("await new Promise(() => {})", &["can never settle"]).await;
     fails("(function f() { f() })()", &["RangeError"]).await;
 }
 
@@ -121,7 +121,7 @@ async fn only_the_web_can_be_gone_to() {
 #[tokio::test]
 async fn nothing_holds_it_beyond_its_time() {
     let world = World::start().await;
-    // Some are loops in the interpreter's own code, which it does not interrupt: their process is ended.
+    // Some are loops in the interpreter's own code, which it does not interrupt, so its process is killed.
     for code in [
         "while (1);",
         "for (;;) await 0",

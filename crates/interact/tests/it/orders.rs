@@ -1,4 +1,4 @@
-//! Orders in words.
+//! Plain instructions.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ async fn what_is_not_plain_or_not_there_is_refused() {
     };
     let error = obey("click the first link, then buy the cheapest shirt").await;
     assert!(matches!(&error, OrderError::NotPlain { part } if part.contains("buy")), "{error}");
-    // Nothing was done before.
+    // Nothing was done before the error.
     assert_eq!(world.node("await page.title()").await, "Shop");
     let error = obey("click the Nowhere link").await.to_string();
     assert!(error.contains("the page has no link \"Nowhere\"") && error.contains("About us"), "{error}");
@@ -55,7 +55,7 @@ async fn what_is_not_plain_or_not_there_is_refused() {
     let many = "click Send, then ".repeat(30);
     let error = obey(&many).await;
     assert!(matches!(error, OrderError::TooMany), "{error}");
-    // What its words alone tell is known before.
+    // Errors that follow from the words alone are found without a page.
     assert!(matches!(interact::check_order(&many), Err(OrderError::TooMany)));
     assert!(matches!(interact::check_order("buy the cheapest shirt"), Err(OrderError::NotPlain { .. })));
     assert!(interact::check_order("click the Nowhere link").is_ok());
@@ -83,6 +83,6 @@ async fn a_page_with_a_hundred_thousand_options_is_used_as_any_other() {
     assert_eq!(world.node(texts).await, "100000");
     let handed = "await page.evaluate((all) => all.length, Array(200000).fill(0))";
     let refused = world.run(Language::Node, handed).await.error.unwrap();
-    assert!(refused.contains("what is handed to the page has more than 120000 JSON values"), "{refused}");
+    assert!(refused.contains("the argument has more than 120000 JSON values"), "{refused}");
     assert_eq!(world.node("await page.evaluate((all) => all.length, Array(50000).fill(0))").await, "50000");
 }

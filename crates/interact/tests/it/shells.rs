@@ -1,4 +1,4 @@
-//! Python and the shell, behind the fence, on a page.
+//! Python and Bash in the sandbox, on a page.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use interact::Ran;
 
 use crate::world::World;
 
-/// What is said of files that are not there, or that are not for everybody.
+/// Error messages for files that are missing or inaccessible.
 const DENIED: &[&str] = &["No such file", "ermission denied"];
 
 fn good(ran: Ran) -> String {
@@ -47,8 +47,8 @@ printf '%s\n' '#out' | xargs -n1 agent-browser get text"#;
     let ran = world.run(Bash, "agent-browser click '#none' 2>&1; agent-browser dance").await;
     assert_eq!(ran.exit_code, 1);
     assert!(ran.stdout.is_empty() || ran.stdout.contains("nothing on the page matches"), "{}", ran.stdout);
-    assert!(ran.stderr.contains("there is no `dance`"), "{}", ran.stderr);
-    // An answer that nobody waits for any more, or that is not read to its end, is not taken for that of the next.
+    assert!(ran.stderr.contains("wrong number of arguments: `dance`"), "{}", ran.stderr);
+    // An answer whose reader has gone away, or that is not read to its end, is not taken for the next one.
     let left = "timeout 1 agent-browser wait 1300; agent-browser get html | head -c 5 >/dev/null; sleep 0.5; agent-browser screenshot | head -c 3; agent-browser get title";
     assert_eq!(good(world.run(Bash, left).await), "iVBShop\n");
     let parallel = "for i in 1 2 3 4 5; do agent-browser get title & done; wait";
@@ -109,7 +109,7 @@ async fn what_is_fenced_in_stays_inside() {
     let ran = world.run(Bash, &format!("exec 9<>/dev/tcp/127.0.0.1/{port}")).await;
     assert!(ran.exit_code != 0 && ran.stderr.contains("not permitted"), "{}", ran.stderr);
     let ran = world.run(Bash, &format!("kill -9 {}; kill -9 -1; echo here", std::process::id())).await;
-    // In a space of processes of its own nobody else has a number.
+    // In a PID namespace other processes cannot be addressed.
     let refused = ran.stderr.contains("not permitted") || ran.stderr.matches("No such process").count() == 2;
     assert!(refused || ran.exit_code != 0, "{}", ran.stderr);
     let ran = world.run(Bash, "env | cut -d= -f1 | sort | tr '\\n' ' '").await;
@@ -135,7 +135,7 @@ async fn time_and_output_are_bounded() {
     }
     let ran = world.try_run(Bash, "agent-browser wait 60000", Duration::from_millis(1500)).await.unwrap();
     assert!(!ran.killed && ran.exit_code == 1 && ran.stderr.contains("did not succeed in time"), "{}", ran.stderr);
-    // What is left in the background ends with the code.
+    // Background processes end with the code.
     let began = Instant::now();
     assert_eq!(good(world.run(Bash, "sleep 60 & echo done").await), "done\n");
     assert!(began.elapsed() < Duration::from_secs(3));

@@ -1,4 +1,4 @@
-//! A browser that may reach one site, an open page of it, and what runs code.
+//! A browser that may reach one site, an open page of it, and a runner of code.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ const PAGE: &str = r#"<!doctype html><title>Shop</title><h1>Welcome</h1>
 <p id="out">nothing yet</p><ul><li class="i">one</li><li class="i">two</li></ul><div style="height:3000px"></div>
 <p id="end">the end</p>"#;
 
-/// Everything that a test needs. Parts are kept for as long as it lasts.
+/// Everything that a test needs, kept until its end.
 pub(crate) struct World {
     pub(crate) site: Site,
     _dns: Dns,
@@ -35,12 +35,12 @@ pub(crate) struct World {
 }
 
 impl World {
-    /// With processes of their own for code.
+    /// Starts a world with child processes for code.
     pub(crate) async fn start() -> Self {
         Self::with(Some(Self::program())).await
     }
 
-    /// Our example program, which runs code.
+    /// Returns the path of our example program, which runs code.
     pub(crate) fn program() -> PathBuf {
         let tests = std::env::current_exe().unwrap();
         let program = tests.parent().unwrap().parent().unwrap().join("examples/code_child");
@@ -97,12 +97,12 @@ impl World {
         self.interact.run(self.held.hands(), &code, &mut *self.work.lock().await).await
     }
 
-    /// Runs code that must be run, well or not.
+    /// Runs code that must start, and may fail.
     pub(crate) async fn run(&self, language: Language, text: &str) -> Ran {
         self.try_run(language, text, Duration::from_secs(20)).await.unwrap()
     }
 
-    /// The result of code that must go well.
+    /// Runs code that must succeed, and returns its result.
     pub(crate) async fn node(&self, text: &str) -> String {
         let ran = self.run(Language::Node, text).await;
         assert_eq!((ran.exit_code, ran.error), (0, None), "{text}\n{}\n{}", ran.stdout, ran.stderr);

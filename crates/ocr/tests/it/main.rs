@@ -1,4 +1,4 @@
-//! Tesseract on pictures that are drawn here.
+//! Tesseract on images that are drawn here.
 #![expect(clippy::expect_used, reason = "helpers of tests fail the test")]
 
 mod hostile;

@@ -1,4 +1,4 @@
-//! What is drawn is read, however the page lies.
+//! Drawn text is recognised in any orientation.
 
 use ocr::{Frame, Grey, Renderer};
 
@@ -107,10 +107,10 @@ fn the_picture_of_a_scan_is_taken_as_it_was_scanned() {
     let whole = render("q 612 0 0 792 0 0 cm /Im Do Q");
     assert_eq!(whole.grey, smaller);
     assert!((whole.dpi - 150.0).abs() < 0.5, "{}", whole.dpi);
-    // Turned by the page, a quarter to the left.
+    // Rotated by the page content.
     let upside_down = render("q -612 0 0 -792 612 792 cm /Im Do Q");
     assert_eq!(upside_down.grey, smaller.turned(2));
-    // Something is drawn over it, or it is only a part of the page.
+    // With something drawn over it, or covering only a part of the page, it must be rendered.
     for content in ["q 612 0 0 792 0 0 cm /Im Do Q 10 10 100 50 re f", "q 300 0 0 388 100 100 cm /Im Do Q"] {
         assert!((render(content).dpi - 200.0).abs() < 0.5);
     }

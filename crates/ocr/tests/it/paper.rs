@@ -1,8 +1,8 @@
-//! Pages to recognise: PDFs written by hand, y counting upwards from the bottom of a letter page.
+//! Pages to recognise: PDFs written by hand, with y upwards from the bottom of a letter page.
 
 use ocr::{Engine, Frame, Languages, Page, Renderer};
 
-/// A PDF of one page with this content; `F1` is Helvetica, `F2` Helvetica-Bold, `Im` a picture if there is one.
+/// Returns a PDF of one page with this content; `F1` is Helvetica, `F2` Helvetica-Bold, `Im` an image if there is one.
 pub(crate) fn pdf(content: &str, picture: Option<(usize, usize, Vec<u8>)>) -> Vec<u8> {
     let font = |name: &str| format!("<< /Type /Font /Subtype /Type1 /BaseFont /{name} /Encoding /WinAnsiEncoding >>");
     let mut objects: Vec<Vec<u8>> = vec![
@@ -39,12 +39,12 @@ pub(crate) fn pdf(content: &str, picture: Option<(usize, usize, Vec<u8>)>) -> Ve
     file
 }
 
-/// Shows text at a place, in a font of a size.
+/// Returns an operator that shows text at a position, in a font and size.
 pub(crate) fn text(font: &str, size: f32, x: f32, y: f32, text: &str) -> String {
     format!("BT /{font} {size} Tf 1 0 0 1 {x} {y} Tm ({text}) Tj ET\n")
 }
 
-/// Some lines of running text, of which the first stands at this height.
+/// Returns some lines of running text, the first at this height.
 pub(crate) fn prose(y: f32) -> String {
     let lines = [
         "The committee met on the first day of the month to discuss",
@@ -57,17 +57,17 @@ pub(crate) fn prose(y: f32) -> String {
     (0..).zip(lines).map(|(place, line)| text("F1", 11.0, 72.0, y - 14.0 * place as f32, line)).collect()
 }
 
-/// A page as it is drawn.
+/// Returns a page as it is rendered.
 pub(crate) fn drawn(content: &str) -> Frame {
     Renderer::new(pdf(content, None)).expect("a document").render(1).expect("a page")
 }
 
-/// An engine for English.
+/// Returns an engine for English.
 pub(crate) fn engine() -> Engine {
     Engine::new(&Languages::find(None, &["eng".to_owned()]).expect("English is installed")).expect("it starts")
 }
 
-/// The text of a page, words separated by spaces.
+/// Returns the text of a page, words separated by spaces.
 pub(crate) fn words(page: &Page) -> String {
     page.words.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ")
 }

@@ -1,11 +1,11 @@
-//! Pictures of every kind show the same.
+//! Images of every format give the same result.
 
 use std::io::Cursor;
 
 use image::{DynamicImage, GrayImage, ImageFormat, Rgba, RgbaImage};
 use ocr::{Error, Pictures};
 
-/// A wide picture: dark on the left, light on the right.
+/// Returns a wide image: dark on the left, light on the right.
 fn sample() -> GrayImage {
     GrayImage::from_fn(64, 48, |x, _| image::Luma([if x < 32 { 16 } else { 240 }]))
 }

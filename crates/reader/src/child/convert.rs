@@ -1,4 +1,4 @@
-//! What was read, as the answer says it.
+//! Conversion of a document to the answer.
 
 use documents::{Document, MarkdownOptions, Page, RecogniseError, blocks, html, markdown, page_markdown};
 use serde::Serialize;
@@ -7,7 +7,7 @@ use wire::{PageText, PdfMode};
 
 use crate::job::{Answer, Failure, Options};
 
-/// The answer to a document with pages. `blind` says why no text could be recognised, if none could.
+/// Returns the answer for a document with pages. `blind` is the reason why OCR is unavailable, if it is.
 pub(super) fn answer(document: &Document, options: &Options, blind: Option<&str>) -> Result<Answer, Failure> {
     if document.require_text().is_err() {
         refuse(document, options.mode, blind)?;
@@ -29,7 +29,7 @@ pub(super) fn answer(document: &Document, options: &Options, blind: Option<&str>
     })
 }
 
-/// Refuses a document of which something is shown and nothing was read.
+/// Rejects a document that shows something but gave no text.
 fn refuse(document: &Document, mode: PdfMode, blind: Option<&str>) -> Result<(), Failure> {
     if mode == PdfMode::Fast {
         return Err(Failure::OcrRequired);
@@ -53,15 +53,15 @@ fn warnings(document: &Document, mode: PdfMode, blind: Option<&str>) -> Vec<Stri
     let unread = those(&|page| page.needs_ocr() && page.failure.is_none());
     let cut = those(&|page| page.quality.cut);
     let unread_why = match (mode, blind) {
-        (PdfMode::Fast, _) => "is in pictures or cannot be decoded; use the mode `auto` to have it recognised",
+        (PdfMode::Fast, _) => "it is in images or cannot be decoded; use the mode `auto` to have it recognised",
         (_, Some(why)) => why,
-        (_, None) => "is in pictures, in which no words were recognised",
+        (_, None) => "it is in images, in which no words were recognised",
     };
     [
-        (unread, format!("text that was not read: {unread_why}")),
-        (late, "not recognised, as the time was over; allow more time or fewer pages".to_owned()),
-        (failed, "not recognised, as the page made it fail".to_owned()),
-        (cut, "read in part, as there is more on it than one page may hold".to_owned()),
+        (unread, format!("text not read: {unread_why}")),
+        (late, "not recognised before the timeout; allow more time or fewer pages".to_owned()),
+        (failed, "not recognised, as the recognition of the page failed".to_owned()),
+        (cut, "read in part, as the page exceeds the limit of content per page".to_owned()),
     ]
     .into_iter()
     .filter(|(pages, _)| !pages.is_empty())
@@ -69,7 +69,7 @@ fn warnings(document: &Document, mode: PdfMode, blind: Option<&str>) -> Vec<Stri
     .collect()
 }
 
-/// Pages in words: `pages 1, 3-5`.
+/// Formats page numbers: `pages 1, 3-5`.
 fn numbers(pages: &[u32]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for page in pages {
@@ -86,10 +86,10 @@ fn numbers(pages: &[u32]) -> String {
     if pages.len() == 1 { format!("page {words}") } else { format!("pages {words}") }
 }
 
-/// The same in another crate's types.
+/// Converts a value to the equal type of another crate.
 fn same<T: DeserializeOwned>(value: &impl Serialize) -> Result<T, Failure> {
     let same = serde_json::to_value(value).and_then(serde_json::from_value);
-    same.map_err(|error| Failure::Broken(format!("its layout cannot be written: {error}")))
+    same.map_err(|error| Failure::Broken(format!("its layout could not be converted: {error}")))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Pages that are recognised, for a child that reads their document.
+//! Recognition of single pages, for the child that reads their document.
 
 use std::io;
 
@@ -8,14 +8,14 @@ use super::Eyes;
 use super::parent::{Heard, Parent};
 use crate::frame::{Said, Told};
 
-/// Recognises the pages of a file that the parent asks for. Returns the first message that is about something else.
+/// Recognises the pages that the parent asks for. Returns the first message about something else.
 pub(super) fn pages<'e>(
     parent: &mut Parent,
     file: &[u8],
     kind: Kind,
     eyes: Option<&mut (dyn Eyes + 'e)>,
 ) -> io::Result<Option<Heard>> {
-    let blind = || RecogniseError::Failed("this program recognises no text".to_owned());
+    let blind = || RecogniseError::Failed("this program has no text recognition".to_owned());
     let mut opened = match eyes {
         Some(eyes) => eyes.open(file, kind),
         None => Err(blind()),

@@ -1,4 +1,4 @@
-//! The other side: the process that reads documents.
+//! The child process that reads documents.
 
 mod convert;
 mod look;
@@ -18,57 +18,57 @@ use fence::Enclosure;
 use crate::frame::{Said, Told};
 use parent::{Heard, Parent};
 
-/// The argument that makes a program such a process.
+/// Argument that starts a program as such a process.
 pub(crate) const CHILD: &str = "read-documents-of-strangers";
-/// What separates languages in the last argument.
+/// Separator of the languages in the last argument.
 pub(crate) const AND: char = '+';
 
-/// This program asks [`is_child`] when it starts, so it can be started as a child.
+/// Whether this program calls [`is_child`] at its start, so that it can be started as a child.
 static CAN_BE_CHILD: AtomicBool = AtomicBool::new(false);
 
-/// What recognises text in pictures. It is made in the child, before the fence is up.
+/// Text recognition (OCR). Created in the child, before the sandbox is active.
 pub trait Eyes {
-    /// The languages that it recognises, of those that were asked for and are installed.
+    /// Returns the languages in use: those requested that are installed.
     fn languages(&self) -> Vec<String>;
 
-    /// Files and folders that it needs later.
+    /// Returns the files and folders that must stay readable in the sandbox.
     fn files(&self) -> Vec<PathBuf>;
 
-    /// How many pages a file of pictures has.
+    /// Counts the pages of an image file.
     ///
     /// # Errors
-    /// When the file is none that it knows.
+    /// When the file format is not supported.
     fn count(&mut self, file: &[u8], kind: Kind) -> Result<u32, RecogniseError>;
 
-    /// Opens a file, a PDF or one of pictures, to recognise some of its pages.
+    /// Opens a PDF or image file to recognise some of its pages.
     ///
     /// # Errors
-    /// When the file is none that it knows.
+    /// When the file format is not supported.
     fn open<'a>(&'a mut self, file: &'a [u8], kind: Kind) -> Result<Box<dyn Recognise + 'a>, RecogniseError>;
 }
 
-/// Makes the eyes of a child, for the languages that were asked for; none means all that are installed.
+/// Creates the text recognition of a child for these languages; none means all that are installed.
 pub type MakeEyes = fn(languages: &[String]) -> Result<Box<dyn Eyes>, String>;
 
-/// Whether this process was started to read documents. To be asked before anything else is done.
+/// Whether this process was started to read documents. Must be called before anything else in `main`.
 #[must_use]
 pub fn is_child(mut args: impl Iterator<Item = OsString>) -> bool {
     CAN_BE_CHILD.store(true, Ordering::Relaxed);
     args.nth(1).is_some_and(|arg| arg == CHILD)
 }
 
-/// Whether this program can be started again to read documents.
+/// Whether this program can be started again as a child.
 pub(crate) fn can_be_child() -> bool {
     CAN_BE_CHILD.load(Ordering::Relaxed)
 }
 
-/// What such a process does, until its standard input ends. It must have one thread still.
+/// Runs the child process until its standard input ends. The process must still be single-threaded.
 #[must_use]
 pub fn child(eyes: Option<MakeEyes>) -> ExitCode {
     match run(eyes) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to tell when standard error is closed.
+            // A closed standard error cannot be reported anywhere.
             let _ = writeln!(io::stderr().lock(), "{error}");
             ExitCode::FAILURE
         }
@@ -78,14 +78,14 @@ pub fn child(eyes: Option<MakeEyes>) -> ExitCode {
 fn run(eyes: Option<MakeEyes>) -> io::Result<()> {
     let mut args = std::env::args().skip(2);
     let memory = args.next().and_then(|memory| memory.parse().ok());
-    let memory = memory.ok_or_else(|| io::Error::other("the memory that it may take is not among the arguments"))?;
+    let memory = memory.ok_or_else(|| io::Error::other("the argument with the memory limit is not a number"))?;
     let asked: Vec<String> = args.next().unwrap_or_default().split(AND).map(str::to_owned).collect();
     let asked: Vec<String> = asked.into_iter().filter(|language| !language.is_empty()).collect();
     let mut eyes = eyes.map(|make| make(&asked)).transpose().map_err(io::Error::other)?;
-    // What a panic says may be words of the document. Where it happened is enough.
+    // The message of a panic may contain words of the document, so only its location is logged.
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();
-        let _ = writeln!(io::stderr().lock(), "it panicked at {place}");
+        let _ = writeln!(io::stderr().lock(), "panicked at {place}");
     }));
     let reads = eyes.as_ref().map(|eyes| eyes.files()).unwrap_or_default();
     let missing = Enclosure { reads, memory }.put_up().map_err(io::Error::other)?;

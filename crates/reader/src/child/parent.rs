@@ -1,17 +1,17 @@
-//! The parent, as a child hears and tells it.
+//! The connection of a child to its parent.
 
 use std::io::{self, Read as _, StdinLock, StdoutLock, Write as _};
 
 use crate::frame::{self, LENGTHS, MAX_SAID, Said, Told};
 use crate::job::Failure;
 
-/// Standard input and output.
+/// Connection over standard input and output.
 pub(super) struct Parent {
     input: StdinLock<'static>,
     output: StdoutLock<'static>,
 }
 
-/// A message.
+/// Message from the parent.
 pub(super) struct Heard {
     pub(super) told: Told,
     pub(super) body: Vec<u8>,
@@ -22,7 +22,7 @@ impl Parent {
         Self { input: io::stdin().lock(), output: io::stdout().lock() }
     }
 
-    /// The next message; none when the parent has closed the line.
+    /// Reads the next message; `None` when the parent has closed the connection.
     pub(super) fn hear(&mut self) -> io::Result<Option<Heard>> {
         let mut lengths = [0; LENGTHS];
         match self.input.read_exact(&mut lengths) {
@@ -40,11 +40,11 @@ impl Parent {
         Ok(bytes)
     }
 
-    /// Says something. What is too long to be heard becomes a failure that says so.
+    /// Sends a message. One above the limit is replaced by a failure that says so.
     pub(super) fn say(&mut self, said: &Said) -> io::Result<()> {
         let mut frame = frame::head(said, 0)?;
         if frame.len() > MAX_SAID {
-            let why = format!("the text of the document is longer than {} MiB; split it and try again", MAX_SAID >> 20);
+            let why = format!("the text of the document exceeds {} MiB; split it and try again", MAX_SAID >> 20);
             frame = frame::head(&Said::Failed(Failure::Limit(why)), 0)?;
         }
         self.output.write_all(&frame)?;
@@ -52,7 +52,7 @@ impl Parent {
     }
 }
 
-/// A message out of turn.
+/// Returns the error for an unexpected message.
 pub(super) fn unexpected(told: &Told) -> io::Error {
     let kind = match told {
         Told::Read { .. } => "Read",
@@ -62,5 +62,5 @@ pub(super) fn unexpected(told: &Told) -> io::Error {
         Told::Look { .. } => "Look",
         Told::Page(_) => "Page",
     };
-    io::Error::other(format!("{kind} was told out of turn"))
+    io::Error::other(format!("unexpected message {kind}"))
 }

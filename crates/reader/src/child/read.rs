@@ -1,4 +1,4 @@
-//! One document, from the file to the answer.
+//! Reading of one document, from the file to the answer.
 
 use std::io;
 
@@ -10,10 +10,10 @@ use super::{Eyes, convert};
 use crate::frame::{Said, Told};
 use crate::job::{Answer, Failure, Options};
 
-/// What to say where text would have to be recognised and cannot be.
-const NO_OCR: &str = "this server cannot recognise text in pictures; install quarry-reader and tesseract-ocr on it";
+/// Error where OCR is needed but not available.
+const NO_OCR: &str = "this server has no text recognition; install quarry-reader and tesseract-ocr on it";
 
-/// What is to be read.
+/// Document to read.
 pub(super) struct Order {
     pub(super) file: Vec<u8>,
     pub(super) kind: Kind,
@@ -21,10 +21,10 @@ pub(super) struct Order {
     pub(super) can_ocr: bool,
 }
 
-/// Reads a document; returns what the parent has to hear, and nothing when it wants the document no more.
+/// Reads a document; returns the message for the parent, or `None` if the parent has declined the document.
 ///
 /// # Errors
-/// When the parent cannot be heard or told any more.
+/// When the connection to the parent fails.
 pub(super) fn document<'e>(
     parent: &mut Parent,
     order: &Order,
@@ -43,13 +43,13 @@ pub(super) fn document<'e>(
     }
 }
 
-/// Why there is no answer.
+/// Reason why there is no answer.
 enum Stop {
-    /// It cannot be read.
+    /// The document cannot be read.
     Failed(Failure),
-    /// The parent does not want it.
+    /// The parent has declined it.
     Left,
-    /// The parent cannot be heard or told any more.
+    /// The connection to the parent failed.
     Lost(io::Error),
 }
 
@@ -115,7 +115,7 @@ fn office(parent: &mut Parent, order: &Order) -> Result<Answer, Stop> {
     Ok(Answer { markdown, html, links, metadata, pages_read: 1, ..Answer::default() })
 }
 
-/// Asks the parent whether to go on with a document of so many pages.
+/// Asks the parent whether to go on with a document of this many pages.
 fn afford(parent: &mut Parent, pages: u32) -> Result<(), Stop> {
     parent.say(&Said::Opened { pages })?;
     match parent.hear()? {
@@ -125,10 +125,10 @@ fn afford(parent: &mut Parent, pages: u32) -> Result<(), Stop> {
     }
 }
 
-/// Has pages recognised by asking the parent for them.
+/// Recogniser that asks the parent for the pages.
 struct Asking<'a> {
     parent: &'a mut Parent,
-    /// Why the parent cannot be asked any more.
+    /// Error of the connection to the parent, after which nothing more is asked.
     lost: Option<io::Error>,
 }
 

@@ -1,15 +1,16 @@
-//! Ends a child whose parent has ended, whatever it is doing.
+//! Watchdog that ends a child when its parent has ended.
 
 use std::io;
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 
-/// More than it needs, and much less than threads have by default: all of it counts as memory of the child.
+/// Stack size in bytes: more than the thread needs, and much less than the default, as all of it counts towards the
+/// memory limit.
 const STACK: usize = 64 << 10;
 
-/// Watches standard input in a thread of its own. A process that was killed closes all it had, so this also hears of a parent
-/// that could not say goodbye. The kernel's own signal for that comes when the *thread* ends that started the child.
+/// Watches standard input in a separate thread. The pipe also closes when the parent is killed. The kernel's
+/// parent-death signal is no alternative: it comes when the *thread* ends that started the child.
 pub(super) fn parent() -> io::Result<()> {
     std::thread::Builder::new().name("watch".to_owned()).stack_size(STACK).spawn(watch).map(drop)
 }
@@ -17,11 +18,11 @@ pub(super) fn parent() -> io::Result<()> {
 fn watch() {
     let stdin = rustix::stdio::stdin();
     loop {
-        // Nothing is asked for, so only the end of the pipe is told.
+        // No events are requested, so `poll` reports only the end of the pipe.
         let mut ends = [PollFd::new(&stdin, PollFlags::empty())];
         match poll(&mut ends, None) {
             Ok(0) | Err(Errno::INTR) => {}
-            // Without running anything that the other thread may be in the middle of. There is no core dump.
+            // `abort` runs no code that could conflict with the interrupted main thread. Core dumps are off.
             Ok(_) | Err(_) => std::process::abort(),
         }
     }

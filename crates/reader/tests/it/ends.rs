@@ -1,4 +1,4 @@
-//! No child outlives those who wait for it.
+//! No child process outlives its caller.
 
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -35,7 +35,7 @@ async fn a_killed_service_leaves_no_child() {
     let mut parent = parent.arg(example("reading_child")).stdout(Stdio::null()).spawn().unwrap();
     let pid = parent.id();
     let mut children = Vec::new();
-    // One that counts, one that lays out and waits, two that look.
+    // One that counts, one that reads and waits, two under OCR.
     until("four children are at work", || {
         children = children_of(pid);
         children.len() == 4
@@ -48,7 +48,7 @@ async fn a_killed_service_leaves_no_child() {
     until("no child is left", || children.iter().all(|pid| !is_alive(*pid))).await;
 }
 
-/// Whether a process uses a processor.
+/// Whether a process is using CPU time.
 fn is_busy(pid: u32) -> bool {
     let ticks = || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

@@ -1,4 +1,4 @@
-//! Documents in real processes.
+//! Documents in real child processes.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 

@@ -1,4 +1,4 @@
-//! Pages that are recognised by other children than the one that lays them out.
+//! Pages that are recognised by other children than the one that reads the document.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ async fn pages_come_in_order_whoever_is_first() {
     let expected: Vec<String> = (1..=9).map(|number| format!("page{number} stands here")).collect();
     assert_eq!(words, expected);
     assert!(answer.markdown.contains("<!-- page 9 -->") && !answer.is_partial);
-    // One that lays out, and two that look.
+    // One that reads, and two under OCR.
     assert!(pool.children() <= 3, "{}", pool.children());
 }
 

@@ -1,4 +1,4 @@
-//! What is read, and by whom.
+//! Results of reading, and the program that did it.
 
 use documents::Kind;
 use reader::{Options, Pool, ReadError, Settings, Wants};
@@ -66,7 +66,7 @@ async fn a_child_serves_many_documents_and_not_all() {
         seen.extend(children_of(std::process::id()));
     }
     seen.dedup();
-    // Two and two are seen; the third document of each is its last.
+    // Two processes read two documents each; the third document of each process is its last.
     assert_eq!(seen.len(), 3, "{seen:?}");
     let small = Pool::new(Settings { recycle_memory: 1, ..settings() }).unwrap();
     works(&small).await;
@@ -98,12 +98,12 @@ async fn who_waits_too_long_or_in_too_long_a_line_is_told() {
     };
     let (hangs, late, turned_away) = tokio::join!(hangs, late, turned_away);
     assert_eq!((hangs.unwrap_err(), late.unwrap_err()), (ReadError::Timeout, ReadError::Timeout));
-    assert!(matches!(turned_away.unwrap_err(), ReadError::Unavailable(why) if why.contains("wait already")));
+    assert!(matches!(turned_away.unwrap_err(), ReadError::Unavailable(why) if why.contains("queue of documents")));
 }
 
 #[tokio::test]
 async fn without_eyes_text_is_read_and_pictures_are_refused() {
-    // A program that is no reader at all.
+    // A program that is not a document reader.
     let other = Settings { reader: Some("/bin/true".into()), ..Settings::default() };
     let error = read(&Pool::new(other).unwrap(), pdf("Hello."), after(20.0)).await.unwrap_err();
     assert!(matches!(error, ReadError::Unavailable(why) if why.contains("/bin/true did not start")));

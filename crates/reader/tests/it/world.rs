@@ -1,4 +1,4 @@
-//! Pools for tests, and a look at processes from outside.
+//! Pools for tests, and inspection of processes from outside.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use documents::{ImageKind, Kind};
 use reader::{Answer, Job, Options, Pool, ReadError, Settings};
 use tokio::time::Instant;
 
-/// One of our examples, beside the tests.
+/// Returns the path of one of our examples, beside the tests.
 pub(crate) fn example(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     tests.parent().unwrap().parent().unwrap().join("examples").join(name)
@@ -26,7 +26,7 @@ pub(crate) fn job(bytes: impl Into<Vec<u8>>, kind: Kind) -> Job {
     Job { bytes: bytes.into().into(), kind, owner: base::Owner::of_team("test"), options: Options::default() }
 }
 
-/// A picture that the eyes of our child obey; see the example.
+/// Returns an image whose text the fake OCR of the child obeys; see the example `reading_child`.
 pub(crate) fn orders(text: &str) -> Job {
     job(text, Kind::Image(ImageKind::Png))
 }
@@ -39,18 +39,18 @@ pub(crate) fn after(seconds: f32) -> Instant {
     Instant::now() + Duration::from_secs_f32(seconds)
 }
 
-/// Reads what costs nothing.
+/// Reads a document without payment.
 pub(crate) async fn read(pool: &Pool, job: Job, deadline: Instant) -> Result<Answer, ReadError<()>> {
     pool.read(job, deadline, async |_| Ok(())).await
 }
 
-/// Another document is read as if nothing had been.
+/// Checks that another document can still be read.
 pub(crate) async fn works(pool: &Pool) {
     let answer = read(pool, pdf("All is well."), after(20.0)).await.unwrap();
     assert_eq!(answer.markdown, "All is well.");
 }
 
-/// Numbers of the children of a process that are alive.
+/// Returns the ids of the live children of a process.
 pub(crate) fn children_of(parent: u32) -> Vec<u32> {
     let all = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     all.filter(|pid| stat(*pid).is_some_and(|(state, its)| its == parent && state != 'Z')).collect()
@@ -60,7 +60,7 @@ pub(crate) fn is_alive(pid: u32) -> bool {
     stat(pid).is_some_and(|(state, _)| state != 'Z')
 }
 
-/// State and parent of a process.
+/// Returns state and parent of a process.
 fn stat(pid: u32) -> Option<(char, u32)> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(") ")?;
@@ -68,7 +68,7 @@ fn stat(pid: u32) -> Option<(char, u32)> {
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
-/// Waits until it is so.
+/// Waits until a condition holds.
 pub(crate) async fn until(what: &str, mut is: impl FnMut() -> bool) {
     let end = after(10.0);
     while !is() {

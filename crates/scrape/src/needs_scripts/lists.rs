@@ -1,6 +1,6 @@
-//! The words by which pages tell that more is to come.
+//! Word lists that show that a page is still incomplete.
 
-/// Ids of the element that a framework fills.
+/// Ids of the root element that a framework fills.
 pub(super) const ROOTS: &[&str] = &[
     "root",
     "app",
@@ -27,10 +27,10 @@ pub(super) const ROOTS: &[&str] = &[
     "flutter",
 ];
 
-/// Ids of the part that a page is about; empty, they are to be filled.
+/// Ids of the main part of a page; if empty, it is filled by a script.
 pub(super) const MAIN_PARTS: &[&str] = &["main", "content", "main-content", "page-content", "container", "wrapper"];
 
-/// Attributes that a framework leaves on what the server has drawn.
+/// Attributes that a framework leaves on server-rendered elements.
 pub(super) const SERVER_DRAWN: &[&str] = &[
     "data-reactroot",
     "data-server-rendered",
@@ -44,7 +44,7 @@ pub(super) const SERVER_DRAWN: &[&str] = &[
     "q:container",
 ];
 
-/// Attributes that are orders to a framework that fills the page in place; a `*` stands for any end.
+/// Attributes of client-side templates; a trailing `*` matches any suffix.
 pub(super) const TEMPLATES: &[&str] = &[
     "v-*",
     "x-data",
@@ -65,7 +65,7 @@ pub(super) const TEMPLATES: &[&str] = &[
     "data-riot",
 ];
 
-/// Attributes of parts that get their content by themselves; a `*` stands for any end.
+/// Attributes of islands, parts that load their own content; a trailing `*` matches any suffix.
 pub(super) const ISLANDS: &[&str] = &[
     "data-island",
     "data-hydrate-on",
@@ -76,10 +76,10 @@ pub(super) const ISLANDS: &[&str] = &[
     "data-fragment",
 ];
 
-/// Elements that get their content by themselves, drawn or not.
+/// Elements that load their own content, with or without server-rendered content.
 pub(super) const ISLAND_NAMES: &[&str] = &["astro-island", "is-land", "include-fragment", "preact-island"];
 
-/// State that a script goes on with, as it stands in inline scripts.
+/// Names of hydration state in inline scripts.
 pub(super) const STATES: &[&str] = &[
     "__INITIAL_STATE__",
     "__PRELOADED_STATE__",
@@ -93,11 +93,11 @@ pub(super) const STATES: &[&str] = &[
     "__STATE__",
 ];
 
-/// Parts of names of classes.
+/// Parts of class names of skeletons and spinners.
 pub(super) const SKELETON_CLASSES: &[&str] =
     &["skeleton", "shimmer", "spinner", "preloader", "placeholder-glow", "is-loading", "loading"];
 
-/// How short texts begin that stand for what is on its way.
+/// Beginnings of short texts that are shown while content loads.
 pub(super) const LOADING: &[&str] = &[
     "loading",
     "please wait",
@@ -146,7 +146,7 @@ pub(super) const LOADING: &[&str] = &[
     "טוען",
 ];
 
-/// What a page asks for that lets nobody in yet.
+/// Phrases of a consent wall or bot check.
 pub(super) const WALLS: &[&str] = &[
     "checking your browser",
     "checking if the site connection is secure",
@@ -179,7 +179,7 @@ pub(super) const WALLS: &[&str] = &[
     "accept and continue",
 ];
 
-/// What a `noscript` asks for besides the word JavaScript itself.
+/// Words by which a `noscript` asks for JavaScript, besides the word itself.
 pub(super) const ASKS: &[&str] = &[
     "enable",
     "need",
@@ -204,7 +204,7 @@ pub(super) const ASKS: &[&str] = &[
     "啟用",
 ];
 
-/// Names of empty parts that only hold something now and then.
+/// Names of empty parts that are filled only occasionally.
 pub(super) const SELDOM_FILLED: &[&str] = &[
     "ad",
     "ads",
@@ -271,7 +271,7 @@ pub(super) const SELDOM_FILLED: &[&str] = &[
     "zoom",
 ];
 
-/// Where scripts come from, or what they call, that draw nothing.
+/// Addresses or calls of scripts that draw nothing.
 pub(super) const TRACKERS: &[&str] = &[
     "googletagmanager.com",
     "google-analytics.com",
@@ -285,7 +285,7 @@ pub(super) const TRACKERS: &[&str] = &[
     "clarity.ms",
 ];
 
-/// Whether a name is in a list; an entry that ends with `*` stands for all names that begin so.
+/// Whether a name is in a list; an entry with a trailing `*` matches all names with that prefix.
 pub(super) fn names(list: &[&str], name: &str) -> bool {
     list.iter().any(|entry| match entry.strip_suffix('*') {
         Some(start) => name.starts_with(start),

@@ -1,70 +1,70 @@
-//! The walk over a page that counts its words and notes its signs.
+//! The walk over a page that counts its words and collects its signs of scripts.
 
 use formats::Page;
 use page::{Element, Index, LocalName, local_name};
 
 use super::{ENOUGH_WORDS, FEW_WORDS, TINY_WORDS, lists};
 
-/// What a picture says, in words.
+/// Words that an image counts as.
 const WORDS_OF_A_PICTURE: usize = 4;
-/// Longest delay of a refresh that leads on, in seconds: after more, there was something to read.
+/// Longest delay of a refresh that counts as a redirect, in seconds; after more, there was something to read.
 const MAX_REFRESH_SECONDS: f64 = 10.0;
-/// Bytes of the shown text that are kept.
+/// Bytes of the visible text that are kept.
 const MAX_SHOWN: usize = 4096;
-/// Bytes of a script or a `noscript` that are looked at.
+/// Bytes of a script or a `noscript` that are inspected.
 const MAX_PEEK: usize = 512;
-/// Bytes of a text that can stand for what is on its way, and its words.
+/// Maximum bytes and words of a loading message.
 const MAX_LOADING: (usize, usize) = (60, 4);
 
-/// What a page can have that tells of its scripts.
+/// Signs that scripts fill the page. Stored as bits in `Look::signs`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sign {
-    /// A script that may draw.
+    /// A script that may draw content.
     Program,
-    /// A frame: what stands there is not in the tree.
+    /// A frame, whose content is not in the tree.
     Frame,
-    /// It leads on by itself.
+    /// A refresh that leads to another page.
     Refresh,
-    /// Parts that come late in the same answer, to be put in their place by script.
+    /// Streamed parts at the end of the response, moved to their place by a script.
     Stream,
-    /// The element of a framework, or the part that the page is about, with nothing in it.
+    /// An empty root element of a framework, or an empty main part.
     EmptyRoot,
-    /// Somebody is asked to switch scripts on.
+    /// A request to enable JavaScript.
     Noscript,
-    /// A part that gets its content by itself.
+    /// A part that loads its own content.
     Island,
-    /// A part that stands for what is on its way.
+    /// A placeholder for loading content.
     Skeleton,
-    /// Orders to a framework that fills the page in place.
+    /// A client-side template.
     Template,
     /// An empty part with a name.
     Placeholder,
-    /// It was drawn by the server for a script that goes on with it.
+    /// Server-rendered content that a script takes over.
     Hydration,
-    /// Something to type into or to choose from.
+    /// An input or a selection.
     Control,
 }
 
-/// What the walk has seen.
+/// Result of the walk.
 pub(super) struct Look<'p> {
     page: &'p Page,
-    /// Words that are shown, pictures included, outside of navigation, header and footer.
+    /// Visible words, including images, outside of navigation, header and footer.
     pub(super) words: usize,
-    /// Those inside.
+    /// Words inside of navigation, header and footer.
     pub(super) words_apart: usize,
-    /// The beginning of the shown text.
+    /// Beginning of the visible text.
     pub(super) shown: String,
     signs: u32,
-    /// Up to where nothing is shown.
+    /// End of the hidden subtree.
     hidden_until: Index,
-    /// Up to where navigation, header or footer go.
+    /// End of the navigation, header or footer subtree.
     apart_until: Index,
     has_late_part: bool,
     has_late_place: bool,
 }
 
 impl<'p> Look<'p> {
-    /// Walks over the page until there are words enough.
+    /// Walks over the page until there are enough words to decide.
     pub(super) fn at(page: &'p Page) -> Self {
         let mut look = Self {
             page,
@@ -105,7 +105,7 @@ impl<'p> Look<'p> {
         at < self.hidden_until
     }
 
-    /// Looks at a node, and says which is next.
+    /// Inspects a node and returns the next one.
     fn step(&mut self, at: Index) -> Index {
         let page = self.page;
         if let Some(text) = page.text(at) {
@@ -137,7 +137,7 @@ impl<'p> Look<'p> {
         self.note_if(Sign::Template, text.find("{{").is_some_and(|from| text[from..].contains("}}")));
     }
 
-    /// Whether what is below the element is to be looked at.
+    /// Whether the children of the element are to be inspected.
     fn enters(&mut self, at: Index, element: &Element) -> bool {
         let name = &element.name.local;
         match *name {
@@ -158,6 +158,7 @@ impl<'p> Look<'p> {
     fn ordinary(&mut self, at: Index, element: &Element) {
         let (page, name) = (self.page, &element.name.local);
         if is_hidden(element) {
+            // React streams suspended parts as hidden elements `S:n`, to replace templates `B:n` or `P:n`.
             self.has_late_part |= element.attr("id").is_some_and(|id| id.starts_with("S:"));
             self.hidden_until = self.hidden_until.max(page.end(at));
         }
@@ -181,7 +182,7 @@ impl<'p> Look<'p> {
         }
     }
 
-    /// A part of the page: whether it waits for something to fill it.
+    /// Inspects a part of the page that a script may fill.
     fn part(&mut self, at: Index, element: &Element) {
         let (id, name) = (element.attr("id").unwrap_or_default(), &*element.name.local);
         let is_root = lists::ROOTS.contains(&&*id) || name == "app-root" || element.attr("data-reactroot").is_some();
@@ -214,7 +215,7 @@ impl<'p> Look<'p> {
         for attribute in &element.attrs {
             let (name, value) = (&*attribute.name.local, &*attribute.value);
             match name {
-                // Most attributes by far.
+                // The most frequent attributes, listed first to skip the list lookups.
                 "id" | "href" | "src" | "srcset" | "style" | "title" | "alt" | "rel" | "target" | "width"
                 | "height" => {}
                 "class" => self.note_if(Sign::Skeleton, is_skeleton(value)),
@@ -274,11 +275,11 @@ impl<'p> Look<'p> {
         let content = element.attr("content").unwrap_or_default();
         let (delay, rest) = content.split_once([';', ',']).unwrap_or((&*content, ""));
         let is_soon = delay.trim().parse().is_ok_and(|delay: f64| (0.0..=MAX_REFRESH_SECONDS).contains(&delay));
-        // One that repeats itself is a page that waits for something only when it shows nothing else.
+        // A page that reloads itself is waiting for something only if it shows nothing else.
         is_soon && (!rest.trim().is_empty() || self.words_in(0) <= TINY_WORDS)
     }
 
-    /// Whether there is nothing in an element but white space and what is never shown.
+    /// Whether an element contains only white space and elements that are never shown.
     fn is_empty(&self, at: Index) -> bool {
         let is_nothing = |index: Index| match self.page.text(index) {
             Some(text) => text.trim().is_empty(),
@@ -287,7 +288,7 @@ impl<'p> Look<'p> {
         self.page.children(at).all(is_nothing)
     }
 
-    /// The same, or a word or two that say that more is to come.
+    /// Whether an element is empty or contains only a loading message.
     fn is_loading_or_empty(&self, at: Index) -> bool {
         let shown =
             self.page.subtree(at).filter_map(|index| self.page.text(index)).filter(|text| !text.trim().is_empty());
@@ -296,7 +297,7 @@ impl<'p> Look<'p> {
             || shown.take(TINY_WORDS).any(|text| is_loading(text) || text.contains("{{"))
     }
 
-    /// Words in an element, as far as they matter.
+    /// Counts the words in an element, up to just over `TINY_WORDS`.
     fn words_in(&self, at: Index) -> usize {
         let (mut count, mut index) = (0, at);
         while index < self.page.end(at) && count <= TINY_WORDS {
@@ -308,12 +309,12 @@ impl<'p> Look<'p> {
     }
 }
 
-/// Whether every `noscript` that says something only asks for scripts.
+/// Whether every non-empty `noscript` only asks to enable scripts.
 pub(super) fn asks_for_scripts(page: &Page) -> bool {
     noscripts(page).all(|at| asks(page, at) && words_below(page, at) < FEW_WORDS)
 }
 
-/// Words that a page keeps for readers without scripts.
+/// Counts the words that a page has for readers without scripts.
 pub(super) fn words_without_scripts(page: &Page) -> usize {
     noscripts(page).map(|at| words_below(page, at)).sum()
 }
@@ -326,7 +327,7 @@ fn words_below(page: &Page, at: Index) -> usize {
     page.subtree(at).filter_map(|index| page.text(index)).map(words).sum()
 }
 
-/// A `noscript` with a picture to count readers asks for nothing.
+/// Whether a `noscript` asks to enable JavaScript. One with a tracking pixel does not.
 fn asks(page: &Page, at: Index) -> bool {
     let mut text = String::new();
     for part in page.subtree(at).filter_map(|index| page.text(index)) {
@@ -350,7 +351,7 @@ fn is_never_shown(name: &LocalName) -> bool {
     )
 }
 
-/// Asked of every element, so its attributes are gone through once and not copied.
+/// Whether an element is hidden. Called for every element, so it scans the attributes once and copies nothing.
 fn is_hidden(element: &Element) -> bool {
     let is_closed = element.name.local == local_name!("dialog") && element.attr("open").is_none();
     is_closed
@@ -361,7 +362,7 @@ fn is_hidden(element: &Element) -> bool {
         })
 }
 
-/// Whether it is beside what the page is about.
+/// Whether an element is outside the main content: navigation, header or footer.
 fn is_apart(element: &Element) -> bool {
     matches!(element.name.local, local_name!("nav") | local_name!("header") | local_name!("footer"))
         || element.attrs.iter().any(|attribute| {
@@ -378,7 +379,7 @@ fn is_skeleton(class: &str) -> bool {
     lists::SKELETON_CLASSES.iter().any(|word| class.contains(word))
 }
 
-/// A few words, or any that end in dots.
+/// Whether a text is a loading message: a few words, or any number that end in dots.
 fn is_loading(text: &str) -> bool {
     let (most_bytes, most_words) = MAX_LOADING;
     let text = text.trim();
@@ -390,12 +391,12 @@ fn is_loading(text: &str) -> bool {
     ends && lists::LOADING.iter().any(|word| text.starts_with(word))
 }
 
-/// The beginning of a text.
+/// Returns the first `MAX_PEEK` bytes of a text.
 fn peek(text: &str) -> &str {
     &text[..text.floor_char_boundary(MAX_PEEK)]
 }
 
-/// Words of a text. Scripts that put no spaces between them have one for every two letters.
+/// Counts the words of a text. In scripts without spaces every two characters count as one.
 fn words(text: &str) -> usize {
     let dense = |c: char| matches!(c, '\u{e00}'..='\u{eff}' | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}');
     let of = |word: &str| {

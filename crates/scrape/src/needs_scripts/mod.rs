@@ -1,9 +1,10 @@
-//! Whether a page has to be seen in a browser: it shows nothing, or not yet what it is about, until its scripts have run.
+//! Decides whether a page must be loaded in a browser because it shows nothing, or not its main content, without
+//! scripts.
 //!
-//! The judgement is made on the tree that the document was made of, in one walk that ends as soon as there is text enough: an
-//! article with scripts beside is never one. What is not told apart here costs time (a browser that was not needed) or text
-//! (one that was), so a page of a few words goes to the browser when it has scripts at all, and one of some more when
-//! something in it says that scripts fill it.
+//! The decision uses the tree that the document was made from, in one walk that ends as soon as there is enough text:
+//! an article with scripts beside it never needs a browser. A wrong decision costs time (an unneeded browser) or text
+//! (a browser not used). So a page of very few words goes to the browser if it has any scripts, and one with some more
+//! if something in it shows that scripts fill it.
 
 mod lists;
 mod look;
@@ -13,17 +14,17 @@ use page::local_name;
 
 use look::{Look, Sign};
 
-/// Words with which a page shows what it is about, whatever its scripts add.
+/// Words that show the main content, whatever the scripts may add.
 const ENOUGH_WORDS: usize = 200;
-/// Fewer words than that may be what a page shows while it loads.
+/// A page with fewer words may still be loading.
 const FEW_WORDS: usize = 100;
-/// Words of a page that shows next to nothing.
+/// A page with at most this many words shows almost nothing.
 const TINY_WORDS: usize = 15;
-/// Words outside of navigation, header and footer of a page that has nothing between them.
+/// A page with at most this many words outside of navigation, header and footer has no main content.
 const NO_WORDS: usize = 3;
 
-/// Why the scripts of a page have to run, in a word; `None` for a page that is good as it is. `status` is the answer it came
-/// with.
+/// Returns the reason why the scripts of a page have to run, as a word; `None` if the page is good as it is. `status`
+/// is the HTTP status of the response.
 pub(crate) fn needs_scripts(page: &Page, status: u16) -> Option<&'static str> {
     let look = Look::at(page);
     if look.has_enough() {
@@ -33,10 +34,12 @@ pub(crate) fn needs_scripts(page: &Page, status: u16) -> Option<&'static str> {
         return Some("refresh");
     }
     if !look.has(Sign::Program) {
-        // Frames need a browser, though no script.
+        // A frame needs a browser even without scripts.
         return (look.has(Sign::Frame) && look.is_tiny()).then_some("frame");
     }
     let hydrates = look.has(Sign::Hydration) && status < 400;
+    // The first rule that applies names the reason in logs and metrics. A tiny page with a form is complete (a sign-in
+    // page) unless something shows that scripts fill it.
     let rules = [
         ("stream", look.has(Sign::Stream)),
         ("root", look.has(Sign::EmptyRoot)),
@@ -57,12 +60,12 @@ pub(crate) fn has_scripts(page: &Page) -> bool {
     page.positions().any(|index| page.is(index, &local_name!("script")))
 }
 
-/// Whether what a page keeps for readers without scripts only asks them to switch these on.
+/// Whether the page's `noscript` texts only ask to enable scripts.
 pub(crate) fn asks_for_scripts(page: &Page) -> bool {
     look::asks_for_scripts(page)
 }
 
-/// Whether a page shows next to nothing, and keeps a text for readers without scripts.
+/// Whether a page shows almost nothing, but has a text for readers without scripts.
 pub(crate) fn says_more_without_scripts(page: &Page) -> bool {
     look::words_without_scripts(page) > TINY_WORDS && Look::at(page).is_tiny()
 }
@@ -72,17 +75,17 @@ impl Look<'_> {
         self.words >= ENOUGH_WORDS
     }
 
-    /// Whether it shows next to nothing, or nothing between its navigation and its footer.
+    /// Whether the page shows almost nothing, or nothing between its navigation and its footer.
     fn is_tiny(&self) -> bool {
         self.words + self.words_apart <= TINY_WORDS || (self.words <= NO_WORDS && self.words_apart < FEW_WORDS / 2)
     }
 
-    /// Whether something says that scripts fill it.
+    /// Whether something shows that scripts fill the page.
     fn has_any_filling(&self) -> bool {
         [Sign::Island, Sign::Skeleton, Sign::Template, Sign::Placeholder].into_iter().any(|sign| self.has(sign))
     }
 
-    /// Whether it asks for a consent, or for a sign that its reader is no robot, and is about nothing else.
+    /// Whether the visible text is a consent wall or a bot check.
     fn is_wall(&self) -> bool {
         let text = self.shown.to_lowercase();
         lists::WALLS.iter().any(|words| text.contains(words))
@@ -105,7 +108,7 @@ mod tests {
         assert_eq!(judge(200, html), expect, "{html:.300}");
     }
 
-    /// A page with this body and a bundle of scripts.
+    /// Returns a page with this body and a script bundle.
     fn with_bundle(body: &str) -> String {
         format!("<!doctype html><title>T</title><body>{body}{BUNDLE}")
     }
@@ -128,7 +131,7 @@ mod tests {
         check(&with_bundle(""), Some("empty"));
         check("<body onload=start()>", Some("empty"));
         check(&format!("{BUNDLE}<canvas></canvas>"), Some("empty"));
-        // A frame of navigation and footer around nothing.
+        // An empty main part between navigation and footer.
         let frame = format!("<nav>{}</nav><div id=content></div><footer>{}</footer>", text(40), text(90));
         check(&with_bundle(&frame), Some("root"));
         let frame = format!("<nav>{}</nav><div class=page></div>", text(30));
@@ -160,7 +163,7 @@ mod tests {
             ("<template id=B:0></template><div hidden id=S:0>late text</div>", "stream"),
         ] {
             check(&with_bundle(&format!("<p>{few}</p>{part}")), Some(expect));
-            // The same beside an article.
+            // With an article beside it, the same part does not matter.
             check(&with_bundle(&format!("<article><p>{}</p></article>{part}", text(300))), None);
         }
         let server = format!("<div id=root><p>{}Members: 10</p></div>", text(38));

@@ -1,4 +1,4 @@
-//! An engine more: what a browser is to the pipeline. This file and a line where the engines are listed are all it takes.
+//! Fake browser engines for the pipeline.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -8,11 +8,11 @@ use fetch::{
     Acted, Engine, Feature, FetchError, FetchRequest, Fetched, Picture, Printed, Rendered, ScrapedPage, State,
 };
 
-/// Shows what the scripts of every page would have made of it, or how it fails.
+/// Browser that shows fixed content for every page, or fails.
 #[derive(Default)]
 pub(crate) struct Browser {
     pub(crate) shows: &'static str,
-    /// The status it is answered with; 0 is a browser that died.
+    /// HTTP status; 0 makes the browser crash.
     pub(crate) status: u16,
     pub(crate) asked: AtomicUsize,
 }
@@ -41,7 +41,7 @@ impl Engine for Browser {
     }
 }
 
-/// Brings all that a browser can bring, whatever it is asked for.
+/// Browser that returns every kind of capture, whatever is requested.
 pub(crate) struct Camera;
 
 #[async_trait]

@@ -1,4 +1,4 @@
-//! What a visit brings besides the page, in the document.
+//! Captures of a visit in the document.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::browser::Camera;
 use crate::setup::{QUIET, decoded, target, tools};
 
-/// Notes what is kept.
+/// File store that records what is stored.
 #[derive(Default)]
 struct Folder(Mutex<Vec<(&'static str, &'static str, Bytes)>>);
 

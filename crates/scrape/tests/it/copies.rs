@@ -1,4 +1,4 @@
-//! Copies: when they answer, when pages are kept.
+//! Cache: when copies answer, and when pages are stored.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -15,11 +15,11 @@ use wire::{CacheState, Document, ProxyMode, ProxyUsed, ScrapeOptions};
 use crate::browser::Browser;
 use crate::setup::{QUIET, target, tools};
 
-/// One copy, or none; and what was kept.
+/// Cache with at most one copy, which records what is stored.
 #[derive(Default)]
 struct Shelf {
     copy: Option<Fetched>,
-    /// One that is too old, under the validator `"v1"`.
+    /// Stale copy with the validator `"v1"`.
     old: Option<Fetched>,
     must_have: bool,
     keeps: bool,
@@ -115,7 +115,7 @@ async fn slow_storage_costs_the_copy_only() {
     assert_eq!(scrape(&site, &shelf).await.unwrap().markdown.as_deref(), Some("new"));
 }
 
-/// A page that was found before, under a validator.
+/// Returns a cache with a stale page and its validator.
 fn old(site: &Site, proxy: ProxyUsed) -> Shelf {
     let old = Fetched::new(site.url("/"), 200, Some("text/html".to_owned()), "<p>old".into());
     Shelf { old: Some(Fetched { proxy, ..old }), ..Shelf::default() }
@@ -133,7 +133,7 @@ async fn a_copy_that_does_not_come_after_all_is_fetched() {
     }
 }
 
-/// What a site is told through one proxy does not tell it who asks through the other.
+/// A validator received through one proxy must not be sent through the other, as it would link the two.
 #[tokio::test]
 async fn a_validator_goes_through_the_kind_of_proxy_that_it_came_through() {
     let _quiet = QUIET.read().await;
@@ -158,7 +158,7 @@ async fn a_validator_goes_through_the_kind_of_proxy_that_it_came_through() {
 
 const SHELL: &str = "<title>Shop</title><div id=app></div><script>start()</script>";
 
-/// Scrapes with a browser beside; says how often it was asked.
+/// Scrapes with a browser available; returns how often it was used.
 async fn with_browser(site: &Site, shelf: &Shelf, browser: Browser) -> (Document, usize) {
     let _quiet = QUIET.read().await;
     let (browser, mut tools) = (Arc::new(browser), tools(&[site]));
@@ -185,12 +185,12 @@ async fn a_copy_that_needs_its_scripts_is_none() {
         (Some("rendered"), Some(CacheState::Miss))
     );
     assert_eq!((asked, document.metadata.cached_at, shelf.kept.lock().unwrap().len()), (1, None, 1));
-    // It stands when there is nothing better.
+    // The copy is used if there is nothing better.
     let shelf = shelf_with(&site, SHELL);
     let (document, asked) = with_browser(&site, &shelf, Browser::default()).await;
     assert_eq!((document.markdown.as_deref(), document.metadata.cache_state), (Some("# Shop"), Some(CacheState::Hit)));
     assert_eq!((asked, site.connections()), (1, 0));
-    // And where nothing else may answer.
+    // The copy is also used if fetching is not allowed.
     let shelf = Shelf { must_have: true, ..shelf_with(&site, SHELL) };
     let (document, asked) = with_browser(&site, &shelf, rendered()).await;
     assert_eq!((document.metadata.cache_state, asked), (Some(CacheState::Hit), 0));
@@ -205,7 +205,7 @@ async fn a_copy_after_its_scripts_answers_as_it_is() {
     shelf.copy.as_mut().unwrap().rendered = Some(Box::new(rendered));
     let (document, asked) = with_browser(&site, &shelf, Browser::default()).await;
     assert_eq!((document.markdown.as_deref(), asked), (Some("kept"), 0));
-    // So does one that needs none.
+    // A copy that needs no scripts is used too.
     let shelf = shelf_with(&site, "<p>A plain page");
     let (document, asked) = with_browser(&site, &shelf, Browser::default()).await;
     assert_eq!((document.markdown.as_deref(), asked, site.connections()), (Some("A plain page"), 0, 0));

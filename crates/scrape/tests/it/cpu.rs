@@ -1,4 +1,4 @@
-//! Places for work of the processor: who gets one, and when it is free again.
+//! CPU slots: who gets one, and when it is free again.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ fn in_ms(ms: u64) -> Instant {
     Instant::now() + Duration::from_millis(ms)
 }
 
-/// Works until it is told to stop, says so, and then works on until `release`.
+/// Works until it is told to stop, reports that, and works on until `release`.
 fn until_stopped(told: mpsc::Sender<()>, release: mpsc::Receiver<()>) -> impl FnOnce(&Stop) + Send + 'static {
     move |stop| {
         while !stop.is_set() {
@@ -98,7 +98,7 @@ async fn another_team_has_a_place_while_one_has_all_it_may_have() {
         });
         ends.push(release);
     }
-    // Long enough for slow work to have moved to the places for it.
+    // Long enough for slow work to have moved to the slow slots.
     tokio::time::sleep(Duration::from_millis(500)).await;
     assert_eq!(cpu.run(&Owner::of_team("a"), in_ms(100), |_| ()).await, Err(CpuError::Timeout));
     for _ in 0..3 {

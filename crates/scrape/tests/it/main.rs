@@ -1,4 +1,4 @@
-//! The pipeline from a server on loopback to the document.
+//! The pipeline, from a server on loopback to the document.
 
 #[cfg(test)]
 mod browser;
@@ -225,7 +225,7 @@ async fn a_panic_is_contained() {
     fail::remove("convert_panic");
     assert!(matches!(error, ScrapeError::Panicked));
     assert!(!error.to_string().contains("internals"));
-    // The place among the parsers is free again.
+    // The CPU slot is free again.
     assert!(scrape_alone(&tools, target).await.is_ok());
 }
 
@@ -252,16 +252,16 @@ async fn branding_without_a_browser_is_what_is_declared() {
     let options = || wire::decode_options(json!({ "formats": ["branding"] })).unwrap();
     let document = page("text/html", "<title>Acme</title><style>a { color: #036 }</style>", options()).await.unwrap();
     assert_eq!(document.branding.unwrap().colors["link"], "#003366");
-    assert!(document.warning.unwrap().starts_with("branding is what the page declares"));
+    assert!(document.warning.unwrap().starts_with("branding is taken from the declared styles"));
     let document = page("text/plain", "text", options()).await.unwrap();
     assert_eq!((document.branding, document.warning), (Some(wire::Branding::default()), None));
 }
 
-/// A format that is in the contract is in the document under its own name, or refused before anything is done.
+/// Every format in the contract is either in the document under its own name, or rejected before anything is done.
 #[tokio::test]
 async fn every_format_is_made_or_refused() {
     let bodies = [("text/html", "<title>x</title><p>x"), ("text/plain", "x"), ("application/json", "{}")];
-    // The refusal of an unknown format lists those that there are.
+    // The error for an unknown format lists all known ones.
     let refusal = wire::decode_options(json!({ "formats": ["?"] })).unwrap_err().message;
     let names: Vec<&str> = refusal.split('`').skip(1).step_by(2).filter(|name| !name.contains('[')).collect();
     assert!(names.len() >= 19, "{refusal}");

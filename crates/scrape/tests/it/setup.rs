@@ -1,4 +1,4 @@
-//! Shortcuts of the tests.
+//! Helpers for the tests.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use tokio::time::Instant;
 use url::Url;
 use wire::{Document, Format, ScrapeOptions};
 
-/// Fail points are global: the test that panics waits until no other derives, and keeps the others out.
+/// Lock around global fail points: the test that panics waits until no other derives, and keeps the others out.
 pub(crate) static QUIET: RwLock<()> = RwLock::const_new(());
 
-/// Tools that may reach these sites on loopback.
+/// Returns tools that may reach these sites on loopback.
 pub(crate) fn tools(sites: &[&Site]) -> Tools {
     let allow = sites.iter().map(|site| site.addr().to_string().parse().unwrap()).collect();
     let config = net::Config { egress: net::Egress { allow, ..net::Egress::default() }, ..net::Config::default() };
@@ -25,7 +25,7 @@ pub(crate) fn tools(sites: &[&Site]) -> Tools {
     Tools { engines: vec![Arc::new(engine)], proxies: Arc::default(), cpu: Cpu::new(2), documents: None }
 }
 
-/// An engine that has the page at hand.
+/// Engine that returns a fixed page.
 struct AtHand(Fetched);
 
 #[async_trait]
@@ -47,7 +47,7 @@ impl Engine for AtHand {
     }
 }
 
-/// The same tools, but with this page at hand.
+/// Returns the tools with an engine for this fixed page.
 pub(crate) fn with_page(tools: Tools, page: Fetched) -> Tools {
     Tools { engines: vec![Arc::new(AtHand(page))], ..tools }
 }
@@ -70,12 +70,12 @@ pub(crate) async fn run_with(tools: &Tools, target: Target) -> Result<Scraped, S
     scrape_alone(tools, target).await
 }
 
-/// For the test that has [`QUIET`] already.
+/// Scrapes without the lock, for the test that holds [`QUIET`] already.
 pub(crate) async fn scrape_alone(tools: &Tools, target: Target) -> Result<Scraped, ScrapeError> {
     scrape::run(tools, Ports::default(), &target, |scraped, _| scraped).await
 }
 
-/// The document of a body that is at hand, from `http://a.test/`.
+/// Returns the document of a fixed body, from `http://a.test/`.
 pub(crate) async fn document(
     status: u16,
     content_type: &str,

@@ -1,4 +1,4 @@
-//! Which steps are taken, and whose page is the document.
+//! Which steps are taken, and which page becomes the document.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -24,8 +24,8 @@ fn refusal() -> Reply {
     Reply { status: 403, ..html("no") }
 }
 
-/// The document of a page that the plain engine gets like this, with a browser beside it; how often that was asked, and how
-/// many threads it all took.
+/// Scrapes a page that the plain engine gets, with a browser available. Returns the document, how often the browser was
+/// used, and the number of CPU jobs.
 async fn with_browser(
     reply: Reply,
     browser: Browser,
@@ -60,7 +60,7 @@ async fn a_page_that_needs_its_scripts_goes_to_an_engine_that_runs_them() {
         assert!(text.contains("rendered"), "{text}");
         assert_eq!((document.warning, asked, trips), (None, 1, 2));
     }
-    // The page is judged, not the part of it that was asked for.
+    // The whole page is judged, not only the requested part.
     let chosen = ScrapeOptions { include_tags: vec!["article".to_owned()], ..options(vec![Format::Markdown]) };
     assert_eq!(with_browser(html(SHELL), shows("<p>rendered"), chosen.clone()).await.1, 1);
     assert_eq!(with_browser(html(TEXT), shows("<p>rendered"), chosen).await.1, 0);
@@ -82,8 +82,8 @@ async fn what_came_before_stands_when_a_later_step_fails() {
     assert_eq!((document.unwrap().markdown.as_deref(), asked), (Some("no"), 1));
 }
 
-/// What only a browser brings is not to be had from one that died, and there is nothing that could stand for it. What it
-/// only adds to a page is left out, and said.
+/// A crashed browser fails requests for what only a browser can return. What it would only improve is left out, with a
+/// warning.
 #[tokio::test]
 async fn a_browser_that_died_costs_what_only_it_has() {
     let of = |json: serde_json::Value| wire::decode_options(json).unwrap();
@@ -98,7 +98,7 @@ async fn a_browser_that_died_costs_what_only_it_has() {
     }
     for (asked, said) in [
         (serde_json::json!({ "waitFor": 100 }), "waitFor had no effect"),
-        (serde_json::json!({ "formats": ["markdown", "branding"] }), "no browser has told"),
+        (serde_json::json!({ "formats": ["markdown", "branding"] }), "no browser has computed"),
     ] {
         let (answer, tries, _) = with_browser(html(TEXT), Browser::default(), of(asked.clone())).await;
         let document = answer.unwrap();
@@ -107,7 +107,7 @@ async fn a_browser_that_died_costs_what_only_it_has() {
     }
 }
 
-/// A feed is XML: its titles and links are there in every format.
+/// A feed is XML: its titles and links must be in every format.
 #[tokio::test]
 async fn a_feed_is_read_as_one() {
     let site = Site::start().await;
@@ -124,7 +124,7 @@ async fn a_feed_is_read_as_one() {
     assert_eq!(document.metadata.page["title"], "News");
 }
 
-/// XML is read by its own rules, also where it is XHTML.
+/// XML is parsed by its own rules, including XHTML.
 #[tokio::test]
 async fn xml_is_read_as_xml() {
     let site = Site::start().await;
@@ -141,7 +141,7 @@ async fn xml_is_read_as_xml() {
     }
 }
 
-/// The style sheets of a page that nobody has looked at come over the same guard, within bounds.
+/// The style sheets of a page without computed styles are fetched through the same guard, within limits.
 #[tokio::test]
 async fn branding_reads_the_style_sheets_of_a_page() {
     let site = Site::start().await;
@@ -166,7 +166,7 @@ async fn branding_reads_the_style_sheets_of_a_page() {
     assert_eq!(branding.fonts[0].family, "Inter");
     let asked: Vec<_> = site.requests().into_iter().map(|seen| seen.path).collect();
     assert_eq!(asked, ["/", "/a.css", "/b.css", "/error.css", "/page.css", "/slow.css"]);
-    // Without branding nobody asks for them.
+    // Without branding, style sheets are not fetched.
     run_with(&tools(&[&site]), target(site.url("/"), options(vec![Format::Markdown]))).await.unwrap();
     assert_eq!(site.requests().len(), asked.len() + 1);
 }
@@ -178,7 +178,7 @@ async fn a_refusal_or_a_failure_goes_to_the_browser_too() {
     let nowhere = Target { deadline: Instant::now() + Duration::from_secs(2), ..nowhere() };
     let (browser, mut tools) = (Arc::new(shows(TEXT)), tools(&[]));
     tools.engines.push(Arc::clone(&browser) as _);
-    // The guard's word is final.
+    // A block by the address guard is final.
     assert!(matches!(run_with(&tools, nowhere).await, Err(ScrapeError::Fetch(_))));
     assert_eq!(browser.asked.load(Ordering::Relaxed), 0);
 }
@@ -203,7 +203,7 @@ async fn an_error_of_a_page_stays_when_nothing_else_is_there() {
     assert!(matches!(error, ScrapeError::Fetch(fetch::FetchError::Site { .. })), "{error}");
 }
 
-/// The site, and two proxies that answer in its place when they are asked for it.
+/// Starts the site, and two proxies that answer in its place.
 async fn with_proxies(basic: Reply, enhanced: Reply) -> (Site, Site, Site) {
     let (site, plain, strong) = (Site::start().await, Site::start().await, Site::start().await);
     plain.respond(site.url("/").as_str(), basic);

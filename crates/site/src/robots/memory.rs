@@ -1,4 +1,4 @@
-//! What this process remembers, and who learns what it does not.
+//! In-memory cache in which concurrent callers share one lookup.
 
 use std::hash::Hash;
 
@@ -8,35 +8,35 @@ use moka::policy::EvictionPolicy;
 
 use crate::SiteError;
 
-/// What every answer counts besides its value.
+/// Overhead of every entry, in bytes.
 const ENTRY_BYTES: usize = 512;
 
-/// Answers by key. The least recently used are forgotten when all together are too large.
+/// Cache of answers. The least recently used are evicted when the byte limit is exceeded.
 pub(super) struct Memory<K, V>(Cache<K, Result<Answer<V>, SiteError>>);
 
-/// One answer, good or not.
+/// Cached answer, success or failure.
 #[derive(Debug, Clone)]
 pub(super) struct Answer<V> {
     pub(super) value: V,
     pub(super) times: Times,
-    /// Whether it only says that the site failed.
+    /// Whether the answer is a failure of the site.
     pub(super) is_failure: bool,
-    /// Bytes in memory, those of the key included.
+    /// Size in memory in bytes, including the key.
     pub(super) bytes: usize,
 }
 
-/// When an answer was given, and until when it holds.
+/// Time of an answer, and its expiry.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Times {
     pub(super) since: Timestamp,
     pub(super) until: Timestamp,
 }
 
-/// Which answers somebody takes.
+/// Which answers a caller accepts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Trust {
     pub(super) now: Timestamp,
-    /// Failures older than this do not count.
+    /// Start of the period from which failures are accepted; `None` accepts all.
     pub(super) failures_since: Option<Timestamp>,
 }
 
@@ -61,17 +61,17 @@ where
         Self(cache.eviction_policy(EvictionPolicy::lru()).build())
     }
 
-    /// What is remembered, if it still holds.
+    /// Returns the cached answer if it is still valid.
     pub(super) async fn get(&self, key: &K, trust: Trust) -> Option<V> {
         let answer = self.0.get(key).await?.ok()?;
         answer.holds(trust).then_some(answer.value)
     }
 
-    /// What is remembered, or else what `learn` finds out. Of all who ask at the same time one learns, and the others share
-    /// its answer.
+    /// Returns the cached answer, or else the result of `learn`. Of all concurrent callers one runs `learn`, and the
+    /// others share its answer.
     ///
-    /// Call it where nobody drops the future: the one that waits then learns in its turn, but moka lets those who wait
-    /// panic when that has happened two hundred times.
+    /// Must be called where the future is not dropped: a waiter then takes over, but moka makes waiters panic when that
+    /// has happened two hundred times.
     pub(super) async fn get_or_learn<F>(
         &self,
         key: &K,
@@ -84,7 +84,7 @@ where
         let holds = |answer: &Result<Answer<V>, SiteError>| answer.as_ref().is_ok_and(|answer| answer.holds(trust));
         let mut learned = self.learn(key, learn(), holds).await;
         if !holds(&learned) {
-            // The answer of somebody who takes older failures.
+            // The shared answer came from a caller who accepts older failures.
             learned = self.learn(key, learn(), holds).await;
         }
         learned
@@ -98,7 +98,7 @@ where
     ) -> Result<Answer<V>, SiteError> {
         let entry = self.0.entry_by_ref(key).or_insert_with_if(learn, |answer| !holds(answer)).await;
         if entry.is_fresh() {
-            // Else a few large files more than there is room for stay for a while.
+            // Evicts at once; otherwise a few large files above the limit would stay for a while.
             self.0.run_pending_tasks().await;
         }
         entry.into_value()

@@ -1,4 +1,4 @@
-//! The request for robots.txt, and what came of it.
+//! The request for robots.txt and its result.
 
 use std::time::Duration;
 
@@ -10,38 +10,38 @@ use url::Url;
 use super::Asked;
 use crate::{Approach, Site};
 
-/// How long a site may take.
+/// Time limit for a site.
 const PATIENCE: Duration = Duration::from_secs(8);
-/// One byte more than is read tells that there is more.
+/// Byte limit of the download: one more than is parsed, so that the parser can tell a truncated file.
 const MAX_BYTES: usize = MAX_ROBOTS_BYTES + 1;
-/// Stands for redirects without end: like a redirect that leads nowhere, it means that there is no file.
+/// Status recorded for a redirect loop. Like a redirect without a valid target, it means that there is no file.
 const REDIRECTS: u16 = 302;
 
-/// What came of it.
+/// Result of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
     Answer {
         status: u16,
-        /// The beginning of the file; empty when the status says that there is none.
+        /// Beginning of the file; empty unless the status is a success.
         body: Vec<u8>,
     },
     Failure(RobotsFailure),
 }
 
-/// Why a site could not be asked for robots.txt.
+/// Reason why robots.txt could not be fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RobotsFailure {
-    /// The guard does not let anyone go there.
+    /// Blocked by the address guard.
     Blocked,
-    /// The host name has no address.
+    /// Host name without an address.
     Dns,
-    /// Its certificate was not accepted.
+    /// Certificate that could not be verified.
     Certificate,
-    /// No secure connection for another reason.
+    /// Other TLS failure.
     Tls,
     /// No answer in time.
     Timeout,
-    /// No connection, or not HTTP.
+    /// No connection, or no HTTP.
     Site,
 }
 
@@ -54,11 +54,11 @@ const WORDS: [(RobotsFailure, &str); 5] = [
 ];
 
 impl RobotsFailure {
-    /// The failure as that of a page of the site.
+    /// Returns the failure as the error of a page of the site.
     #[must_use]
     pub fn error(self, url: &Url) -> FetchError {
         let host = url.host_str().unwrap_or_default().to_owned();
-        let reason = "robots.txt could not be asked for".to_owned();
+        let reason = "robots.txt could not be fetched".to_owned();
         match self {
             Self::Blocked => FetchError::Blocked { host, reason: net::NOT_PUBLIC },
             Self::Dns => FetchError::Dns { host },
@@ -88,7 +88,7 @@ impl From<&net::Error> for RobotsFailure {
     }
 }
 
-/// Asks the site for its robots.txt, within 8 s.
+/// Requests robots.txt from the site, within 8 s.
 pub(super) async fn send(site: &Site, asked: &Asked, agent: &str) -> Outcome {
     let Ok(address) = asked.url.join("/robots.txt") else { return Outcome::Failure(RobotsFailure::Site) };
     let deadline = Instant::now() + PATIENCE;
@@ -100,7 +100,7 @@ pub(super) async fn send(site: &Site, asked: &Asked, agent: &str) -> Outcome {
         }
         Err(error) => {
             if !asked.private {
-                tracing::debug!(%error, "no robots.txt");
+                tracing::debug!(%error, "could not fetch robots.txt; nothing may be fetched from the site");
             }
             Outcome::Failure(RobotsFailure::from(&error))
         }
@@ -114,7 +114,7 @@ async fn download(site: &Site, address: Url, approach: Approach<'_>) -> Result<O
     while answer.status.is_success() && body.len() < MAX_BYTES {
         match answer.piece().await {
             Ok(Some(piece)) => body.extend_from_slice(&piece[..piece.len().min(MAX_BYTES - body.len())]),
-            // What came before the limit is the beginning of the file.
+            // At the size limit, the part received so far is used.
             Ok(None) | Err(net::Error::TooLarge { .. }) => break,
             Err(error) => return Err(error),
         }
@@ -122,11 +122,11 @@ async fn download(site: &Site, address: Url, approach: Approach<'_>) -> Result<O
     Ok(Outcome::Answer { status, body })
 }
 
-/// Status, error and body of a row.
+/// Columns `status`, `error` and `body` of a row.
 pub(super) type Row = (Option<i32>, Option<String>, Option<Vec<u8>>);
 
 impl Outcome {
-    /// Bytes, as a measure of what it takes to read it.
+    /// Returns the size in bytes, as a measure of the work of parsing it.
     pub(super) fn size(&self) -> usize {
         match self {
             Self::Answer { body, .. } => body.len(),
@@ -134,7 +134,7 @@ impl Outcome {
         }
     }
 
-    /// As it is stored; none when it is not to be stored: where the guard lets nobody go is known again at once, and may
+    /// Returns the row to store; `None` for an address that the guard blocks, as that is found again at once and may
     /// differ between processes.
     pub(super) fn row(&self) -> Option<Row> {
         match self {
@@ -148,7 +148,7 @@ impl Outcome {
         }
     }
 
-    /// The opposite of [`Outcome::row`]; none for what this version cannot read.
+    /// Reverses [`Outcome::row`]; `None` for a row that this version cannot read.
     pub(super) fn from_row(status: Option<i32>, error: Option<&str>, body: Option<Vec<u8>>) -> Option<Self> {
         if let Some(status) = status {
             return Some(Self::Answer { status: u16::try_from(status).ok()?, body: body.unwrap_or_default() });

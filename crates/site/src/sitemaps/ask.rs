@@ -1,4 +1,4 @@
-//! The request for one sitemap, sent again where the site has failed for a moment.
+//! The request for one sitemap, with retries after temporary failures.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -13,14 +13,14 @@ use super::read::{Candidate, Context};
 use super::{MAX_REDIRECTS, MAX_REQUESTS, MAX_SITEMAP_TIME};
 use crate::Approach;
 
-/// How often a sitemap is asked for.
+/// Maximum number of requests for one sitemap.
 const MAX_ASKED: u32 = 3;
-/// How long a site may want us to wait. For one that wants more, the sitemap is left out.
+/// Longest `Retry-After` that is waited for. If the site asks for more, the sitemap is skipped.
 const MAX_WAIT: Duration = Duration::from_secs(30);
-/// The wait before the second request where the site names none; it doubles with each.
+/// Back-off before the second request if the site sends no `Retry-After`; it doubles with each.
 const FIRST_WAIT: Duration = Duration::from_secs(1);
 
-/// Answers that a site gives while it is busy or being restarted.
+/// Statuses of a site that is busy or restarting.
 const BUSY: [StatusCode; 5] = [
     StatusCode::TOO_MANY_REQUESTS,
     StatusCode::INTERNAL_SERVER_ERROR,
@@ -29,10 +29,10 @@ const BUSY: [StatusCode; 5] = [
     StatusCode::GATEWAY_TIMEOUT,
 ];
 
-/// The requests that one call may still make.
+/// Number of requests that one call may still make.
 pub(super) struct Budget(AtomicUsize);
 
-/// Requests that are set aside for one answer: one, and one for each redirect. What is not spent goes back.
+/// Requests reserved for one answer: one, and one for each redirect. The unused ones are returned on drop.
 pub(super) struct Share<'a> {
     budget: &'a Budget,
     count: usize,
@@ -43,7 +43,7 @@ impl Budget {
         Self(AtomicUsize::new(MAX_REQUESTS))
     }
 
-    /// Sets requests aside. `None` when there are none.
+    /// Reserves requests, possibly fewer than the redirects may need. `None` if none are left.
     pub(super) fn take(&self) -> Option<Share<'_>> {
         let count = |left: usize| left.min(1 + MAX_REDIRECTS);
         let take = |left: usize| (left > 0).then(|| left - count(left));
@@ -51,7 +51,7 @@ impl Budget {
         Some(Share { budget: self, count: count(before) })
     }
 
-    /// Sets requests aside for an answer after as many redirects as are followed. `None` when there are not so many.
+    /// Reserves all requests that an answer with redirects may need. `None` if fewer are left.
     pub(super) fn take_whole(&self) -> Option<Share<'_>> {
         let count = 1 + MAX_REDIRECTS;
         let take = |left: usize| left.checked_sub(count);
@@ -72,8 +72,8 @@ impl Drop for Share<'_> {
     }
 }
 
-/// Opens a sitemap. One that the site names or that stands in the usual place is asked for up to three times, with the
-/// waits that the site wants, as long as there are requests left.
+/// Opens a sitemap. A declared one, and one at the usual address, is requested up to three times, with the back-off
+/// that the site asks for, as long as there are requests left.
 pub(super) async fn open(
     context: &Context<'_>,
     candidate: &Candidate,
@@ -104,13 +104,13 @@ async fn once(context: &Context<'_>, candidate: &Candidate, share: Share<'_>) ->
     share.spend(match &answer {
         Ok(answer) => 1 + answer.redirects.len(),
         Err(net::Error::TooManyRedirects { .. }) => 1 + MAX_REDIRECTS,
-        // The client may have sent it twice.
+        // On a failed connection the client may have sent the request twice.
         Err(_) => 2,
     });
     answer
 }
 
-/// Whether the site may answer otherwise in a moment, and the wait that it asks for.
+/// Whether a retry may succeed, and the delay that the site asks for.
 #[expect(clippy::option_option, reason = "whether to wait, and how long if the site says so")]
 fn busy(answer: &Result<Download, net::Error>, context: &Context<'_>) -> Option<Option<Duration>> {
     match answer {

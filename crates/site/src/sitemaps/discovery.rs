@@ -1,4 +1,4 @@
-//! From sitemap to sitemap: what is still to be read, a few at a time, within the limits of one call.
+//! The queue of sitemaps, read a few at a time within the limits of one call.
 
 use std::collections::{HashSet, VecDeque};
 use std::ops::ControlFlow;
@@ -14,10 +14,10 @@ use super::ask::Share;
 use super::read::{Candidate, Context, Read, read};
 use super::{MAX_REQUESTS, Sink, SitemapTotals};
 
-/// Sitemaps that are read at the same time.
+/// Number of sitemaps that are read concurrently.
 const PARALLEL: usize = 4;
 
-/// One call on its way.
+/// State of one call.
 #[derive(Default)]
 pub(super) struct Discovery {
     pub(super) found: SitemapTotals,
@@ -26,7 +26,7 @@ pub(super) struct Discovery {
 }
 
 impl Discovery {
-    /// Reads these sitemaps and all that they lead to; `Break` when the sink has enough.
+    /// Reads these sitemaps and all that they list; returns `Break` when the sink has enough.
     pub(super) async fn run<S: Sink>(
         &mut self,
         context: &Context<'_>,
@@ -42,6 +42,8 @@ impl Discovery {
             {
                 running.push(read(context, candidate, share, sender.clone()));
             }
+            // `biased`: batches are taken before the readers that sent them are removed, so none is lost at the end.
+            // `sender` stays open, so `recv` must not be polled when nothing can arrive any more.
             let batch = tokio::select! {
                 biased;
                 batch = batches.recv(), if !running.is_empty() || !batches.is_empty() => batch,
@@ -68,8 +70,8 @@ impl Discovery {
         }
     }
 
-    /// The next candidate and the requests for it, unless the limits are reached.
-    /// Beside others only with all the requests that one may need: most of what they have set aside comes back in a moment.
+    /// Returns the next candidate and its requests, unless the limits are reached. While others run, it waits for a
+    /// full reservation, as most of their requests will be returned soon.
     fn next<'c>(&mut self, context: &'c Context<'_>, is_alone: bool) -> Option<(Candidate, Share<'c>)> {
         if self.queue.is_empty() || Instant::now() >= context.approach.deadline {
             return None;
@@ -83,12 +85,12 @@ impl Discovery {
         self.found.sitemaps += usize::from(done.is_sitemap);
         self.found.failed += usize::from(done.is_missed);
         for url in done.sitemaps {
-            // An index may name 50 000; those that will not be asked for need not be remembered.
+            // An index may list 50 000 sitemaps; those beyond the request limit are not stored.
             if self.queue.len() >= MAX_REQUESTS {
                 self.found.is_cut = true;
                 break;
             }
-            // What an index lists, the site has named.
+            // A sitemap listed in an index counts as declared by the site.
             self.add(Candidate { url, is_declared: true, nesting: (done.nesting + 1).min(MAX_SITEMAP_NESTING) });
         }
     }

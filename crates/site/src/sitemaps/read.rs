@@ -1,4 +1,4 @@
-//! One sitemap: download, unpack, parse, hand out, all in pieces.
+//! One sitemap: downloaded, decompressed, parsed and passed on in pieces.
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -17,16 +17,16 @@ use super::ask::{self, Budget, Share};
 use super::{MAX_BYTES, MAX_REQUESTS, SitemapPage, Terms};
 use crate::{Approach, Site};
 
-/// Pages that are handed out together, at least until the sitemap ends.
+/// Minimum number of pages in a batch, except the last one.
 const BATCH: usize = 1000;
-/// Gzip is unpacked in bites of this size: one becomes 4 MiB at most.
+/// Bytes of gzip that are decompressed at a time; they become 4 MiB at most.
 const BITE: usize = 4096;
-/// Bytes, as they come, that are read together in a place for processor work.
+/// Downloaded bytes that are parsed together in one CPU slot.
 const PORTION: usize = 64 << 10;
-/// What a file in gzip starts with (RFC 1952 section 2.3.1).
+/// Magic number of gzip (RFC 1952 section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// What every download of a call needs to know.
+/// Shared state of all downloads of a call.
 pub(super) struct Context<'a> {
     pub(super) site: &'a Site,
     pub(super) approach: Approach<'a>,
@@ -36,18 +36,18 @@ pub(super) struct Context<'a> {
     pub(super) budget: Budget,
 }
 
-/// Where a sitemap may be.
+/// Possible address of a sitemap.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Candidate {
     pub(super) url: Url,
-    /// Whether the site names it.
+    /// Whether the site declares it.
     pub(super) is_declared: bool,
-    /// How many indexes led here.
+    /// Number of indexes that led here.
     pub(super) nesting: u8,
 }
 
 impl Candidate {
-    /// Whether it is more than a guess at what content systems call it.
+    /// Whether it is declared or has the usual name, rather than one used by content management systems.
     pub(super) fn is_likely(&self) -> bool {
         self.is_declared || self.url.path().ends_with("/sitemap.xml")
     }
@@ -59,13 +59,13 @@ impl From<SitemapCandidate> for Candidate {
     }
 }
 
-/// What came of a candidate.
+/// Result of reading a candidate.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     pub(super) nesting: u8,
-    /// Whether there was a sitemap, in whatever state.
+    /// Whether there was a sitemap, even a malformed one.
     pub(super) is_sitemap: bool,
-    /// Whether the site names a sitemap that is not there.
+    /// Whether a declared sitemap does not exist.
     pub(super) is_missed: bool,
     pub(super) is_cut: bool,
     /// Other sitemaps that it lists.
@@ -82,7 +82,7 @@ pub(super) async fn read(context: &Context<'_>, candidate: Candidate, share: Sha
         Ok(()) => {}
         Err(error) => {
             if !context.approach.private {
-                tracing::debug!(%error, "sitemap not read to its end");
+                tracing::debug!(%error, "could not read a sitemap to its end; the pages so far are used");
             }
             done.is_cut |= done.is_sitemap || matches!(error, net::Error::Timeout);
         }
@@ -91,7 +91,7 @@ pub(super) async fn read(context: &Context<'_>, candidate: Candidate, share: Sha
     done
 }
 
-/// What the site names may be read; where it only might be, robots.txt decides.
+/// Whether the candidate may be requested: robots.txt decides only about undeclared ones.
 async fn may_ask(context: &Context<'_>, candidate: &Candidate) -> bool {
     if candidate.is_declared || !context.terms.obey {
         return true;
@@ -133,7 +133,7 @@ async fn download(
             Err(error) => break Err(error),
         }
     };
-    // What came before an error counts.
+    // The part received before an error is used.
     drop(answer);
     match file.end(context, portion.freeze(), (sender, &mut *done)).await {
         Some(()) => ended,
@@ -141,17 +141,17 @@ async fn download(
     }
 }
 
-/// No processor was free in time.
+/// Records that the sitemap is cut because no CPU slot was free in time.
 fn given_up(done: &mut Read) -> Result<(), net::Error> {
     done.is_cut = true;
     Ok(())
 }
 
-/// A sitemap on its way. It goes into a thread and comes back with every portion.
+/// State of a sitemap while it is read. It moves into a CPU thread and back with every portion.
 struct File {
     base: Url,
     parser: SitemapParser,
-    /// The first bytes, until there are enough to tell gzip.
+    /// First bytes, kept until there are enough to detect gzip.
     start: Vec<u8>,
     form: Form,
     /// Pages that wait for a full batch.
@@ -160,7 +160,7 @@ struct File {
     /// Decoded bytes of all sitemaps of the call.
     bytes: Arc<AtomicU64>,
     is_full: bool,
-    /// Whether more is.
+    /// Whether more of the file is to be read.
     is_wanted: bool,
 }
 
@@ -179,7 +179,7 @@ impl File {
         Self { base, parser, start, form: Form::Unknown, pages, count: 0, bytes, is_full: false, is_wanted: true }
     }
 
-    /// Reads a portion and hands out what was in it. None when there was no time for it.
+    /// Reads a portion and passes on its pages. `None` if no CPU slot was free in time.
     async fn take(self, context: &Context<'_>, mut portion: Bytes, sender: &Sender) -> Option<Self> {
         let mut file = self;
         while !portion.is_empty() && file.is_wanted {
@@ -196,7 +196,7 @@ impl File {
         Some(file)
     }
 
-    /// Reads bites until a batch is full or nothing more is wanted: how many bytes that were.
+    /// Reads bites until a batch is full or nothing more is wanted; returns the number of bytes read.
     fn read(&mut self, portion: &[u8], stop: &Stop) -> usize {
         let mut used = 0;
         for bite in portion.chunks(BITE) {
@@ -214,7 +214,7 @@ impl File {
         used
     }
 
-    /// Unpacks and parses a bite: how long it was unpacked, and whether more is wanted.
+    /// Decompresses and parses a bite; returns the decompressed length, and whether more is wanted.
     fn feed(&mut self, bite: &[u8]) -> (usize, bool) {
         if let Form::Unknown = self.form {
             self.start.extend_from_slice(bite);
@@ -240,7 +240,7 @@ impl File {
         self.pages.extend(listed);
     }
 
-    /// False when nobody takes them any more.
+    /// Sends the collected pages; returns false if the receiver has gone away.
     async fn send(&mut self, sender: &Sender) -> bool {
         self.count += self.pages.len();
         let mut pages = std::mem::take(&mut self.pages);
@@ -254,7 +254,7 @@ impl File {
         true
     }
 
-    /// Reads the last portion, hands out the rest and says what it was. None when there was no time for it.
+    /// Reads the last portion, passes on the rest and fills in the result. `None` if no CPU slot was free in time.
     async fn end(self, context: &Context<'_>, portion: Bytes, (sender, done): (&Sender, &mut Read)) -> Option<()> {
         let mut file = self.take(context, portion, sender).await?;
         let (mut file, kind, sitemaps, is_cut) = work(context, move |_| {
@@ -263,7 +263,7 @@ impl File {
             file.collect(sitemap.pages);
             // Versions of a page in other languages are pages too.
             file.collect(sitemap.alternates.into_iter().map(|loc| SitemapUrl { loc, ..SitemapUrl::default() }));
-            // An index may name 50 000; those that will not be asked for need not be kept.
+            // An index may list 50 000 sitemaps; those beyond the request limit are not kept.
             let mut seen = HashSet::new();
             let sitemaps = sitemap.sitemaps.iter().filter_map(|text| address(&file.base, text));
             let sitemaps: Vec<Url> = sitemaps.filter(|url| seen.insert(url.clone())).take(MAX_REQUESTS + 1).collect();
@@ -274,7 +274,7 @@ impl File {
         let _taken = file.send(sender).await;
         done.is_sitemap = match kind {
             SitemapKind::Unknown | SitemapKind::Html => false,
-            // Any text could be one: an error message, JSON.
+            // Any text file could be a sitemap, also an error message or JSON, so it must list at least one page.
             SitemapKind::Text => file.count > 0,
             SitemapKind::UrlSet | SitemapKind::Index | SitemapKind::Rss | SitemapKind::Atom => true,
         };
@@ -284,18 +284,18 @@ impl File {
     }
 }
 
-/// Does work for the processor in a place of the owner. None when there was none in time, and when it broke.
+/// Runs CPU work in a slot of the owner. `None` if no slot was free in time, and after a panic.
 ///
-/// It is a task of its own: while pages are handed out nobody asks this one whether it is done, and until then it would
-/// keep its place, which those who take the pages may be waiting for.
+/// Spawned as a task, which is polled while pages are being sent. Otherwise it would hold its slot until then, which
+/// could deadlock with a receiver that waits for a slot.
 async fn work<T: Send + 'static>(context: &Context<'_>, work: impl FnOnce(&Stop) -> T + Send + 'static) -> Option<T> {
     let (cpu, owner, deadline) = (context.site.0.cpu.clone(), context.terms.owner.clone(), context.approach.deadline);
     let task = AbortOnDropHandle::new(tokio::spawn(async move { cpu.run(&owner, deadline, work).await }));
     let done = task.await.ok()?;
-    done.inspect_err(|error| tracing::debug!(%error, "sitemap not read to its end")).ok()
+    done.inspect_err(|error| tracing::debug!(%error, "could not read a sitemap to its end; it is cut")).ok()
 }
 
-/// An address as a sitemap writes it, absolute, if it can be a page.
+/// Resolves an address from a sitemap, if it can be a page.
 pub(crate) fn address(base: &Url, text: &str) -> Option<Url> {
     let mut url = base.join(text).ok().filter(|url| matches!(url.scheme(), "http" | "https"))?;
     base::address::cut_credentials(&mut url);

@@ -1,4 +1,4 @@
-//! Pages that `llms.txt` lists, within bounds.
+//! Pages listed in `llms.txt`, within limits.
 
 use testkit::{Body, Reply};
 
@@ -40,7 +40,7 @@ async fn what_robots_txt_forbids_is_not_asked_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn large_files_are_cut() {
     let line = |bytes: usize| format!("{:width$}\n", "- [x](/page)", width = bytes - 1);
-    // By the number of pages, and by bytes: the links of the first MiB count.
+    // Limited by the number of pages and by bytes: only the links in the first MiB count.
     for (bytes, expect) in [(16, 10_000), (1 << 10, 1 << 10), (10 << 10, 103)] {
         let world = World::start().await;
         let body = Body::repeat("", &line(bytes), (24 << 20) / bytes as u64, "");

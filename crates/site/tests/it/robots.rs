@@ -1,4 +1,4 @@
-//! robots.txt of a site: fetched once, kept for a day, shared, guarded.
+//! robots.txt of a site: fetched once, cached for a day, shared, guarded.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ async fn ask(ours: &site::Site, url: &Url) -> Arc<SiteRules> {
 async fn check(world: &World, reply: Reply, allowed: bool) {
     let another = world.another().await;
     world.site.respond("/robots.txt", reply.clone());
-    // Kept answers are for the site; each case wants its own.
+    // Answers are cached per site, so each case waits until they have expired.
     world.clock.advance(2 * DAY);
     let site = ask(&another, &world.site.url("/x")).await;
     assert_eq!(site.rules.allows("/x"), allowed, "{} {:?}", reply.status, reply.headers);
@@ -69,7 +69,7 @@ async fn a_day_for_answers_and_five_minutes_for_failures() {
             (Some(Duration::from_secs(2)), &["/s.xml".to_owned()][..])
         );
     }
-    // Another robot, another process: the file is there already.
+    // Another robot and another process use the stored file.
     let own = world.ours.rules(&url, Approach { agent: "OurBot/2 (x)", ..approach() }).await.unwrap();
     assert!(own.rules.allows("/x") && !own.rules.allows("/own"));
     let another = world.another().await;
@@ -107,7 +107,7 @@ async fn what_begins_asks_anew_after_a_failure() {
         assert_eq!(world.asked(), before + 1);
         assert!(begun(&another).await && begun(&another).await);
         assert_eq!(world.asked(), before + 2);
-        // The first process has a failure in its memory, and finds the answer in the database.
+        // The first process has a cached failure, but finds the newer answer in the database.
         assert!(begun(&world.ours).await && ask(&world.ours, &url).await.rules.allows("/y"));
         assert_eq!(world.asked(), before + 2);
         world.clock.advance(2 * DAY);

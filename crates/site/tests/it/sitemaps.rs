@@ -1,4 +1,4 @@
-//! The pages that sitemaps list, in all their forms, within bounds.
+//! Pages listed in sitemaps of all formats, within limits.
 
 use std::ops::ControlFlow;
 use std::sync::LazyLock;
@@ -18,7 +18,7 @@ fn terms() -> Terms<'static> {
     Terms { owner: &OWNER, obey: true }
 }
 
-/// Keeps everything; stops after so many pages.
+/// Sink that keeps everything, and stops after `most` pages.
 struct Pages {
     all: Vec<SitemapPage>,
     most: usize,
@@ -142,9 +142,9 @@ async fn indexes_in_a_circle_in_depth_and_in_breadth() {
     let many: String = (0..50_000).map(|child| format!("<sitemap><loc>/c{child}.xml</loc></sitemap>")).collect();
     world.site.respond("/sitemap.xml", text(format!("<sitemapindex>{many}</sitemapindex>")));
     let (_, found) = read(&world, "/", 1000).await;
-    // And one for robots.txt.
+    // The additional request is for robots.txt.
     assert_eq!((found.is_cut, world.asked()), (true, 1 + MAX_REQUESTS));
-    // Redirects count.
+    // Redirects count as requests.
     drop(world.site.take_requests());
     let away = Reply { status: 301, ..Reply::default() }.header("location", "/gone");
     world.site.script_below("/c", vec![Script::Reply(away)]);
@@ -200,7 +200,7 @@ async fn sites_that_fail_for_a_moment_are_asked_again_as_they_wish() {
     for (first, asked, waits) in [
         (vec![busy(503)], 2, 1),
         (vec![busy(500), busy(429)], 3, 3),
-        // The client itself tries that again at once.
+        // The client retries this once by itself.
         (vec![Script::Raw("this is not HTTP".into())], 2, 0),
         (vec![Script::Reply(Reply { status: 503, ..Reply::default() }.header("retry-after", "2"))], 2, 2),
     ] {

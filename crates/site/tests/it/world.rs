@@ -1,4 +1,4 @@
-//! A site that may be asked, and a database in a folder of its own.
+//! A reachable site, and a database in a temporary folder.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,9 +12,9 @@ use testkit::{ManualClock, Site};
 pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
 pub(crate) struct World {
-    /// What is tested.
+    /// Access under test.
     pub(crate) ours: site::Site,
-    /// What it asks.
+    /// Origin that it asks.
     pub(crate) site: Site,
     pub(crate) clock: ManualClock,
     folder: TempDir,
@@ -25,7 +25,7 @@ impl World {
         Self::on(Site::start().await).await
     }
 
-    /// With an origin that is there already.
+    /// Creates a world with an existing origin.
     pub(crate) async fn on(site: Site) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let clock = ManualClock::default();
@@ -33,12 +33,12 @@ impl World {
         Self { ours, site, clock, folder }
     }
 
-    /// A second process on the same data.
+    /// Opens a second process on the same data.
     pub(crate) async fn another(&self) -> site::Site {
         open(&self.folder, &self.site, &self.clock).await
     }
 
-    /// How often the origin was asked.
+    /// Returns how often the origin was asked.
     pub(crate) fn asked(&self) -> usize {
         self.site.requests().len()
     }

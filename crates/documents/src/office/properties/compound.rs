@@ -1,4 +1,4 @@
-//! Entries of compound files: the summary information stream ([MS-OLEPS] 2.21 and 3.1.2).
+//! Metadata of compound files: the summary information stream ([MS-OLEPS] 2.21 and 3.1.2).
 
 use std::io::{Cursor, Read};
 
@@ -9,11 +9,11 @@ use super::clean;
 use crate::bytes::{u16_at, u32_at};
 use crate::model::Metadata;
 
-/// Bytes of the stream.
+/// Maximum size of the stream, in bytes.
 const MAX_STREAM: u64 = 1024 * 1024;
-/// Entries of the stream.
+/// Maximum number of entries in the stream.
 const MAX_ENTRIES: u32 = 100;
-/// Seconds from the year 1601, in which this time begins, to 1970.
+/// Seconds from 1601, the epoch of the format, to 1970.
 const FROM_1601: i64 = 11_644_473_600;
 
 pub(super) fn read(bytes: &[u8]) -> Option<Metadata> {
@@ -46,7 +46,7 @@ impl<'a> PropertySet<'a> {
         Some(Self { bytes, encoding: encoding(page) })
     }
 
-    /// The type of a property and what follows it.
+    /// Returns the type of a property and the bytes after it.
     fn value(&self, wanted: u32) -> Option<(u32, &'a [u8])> {
         let count = u32_at(self.bytes, 4)?.min(MAX_ENTRIES);
         let entry = (0..count as usize).find(|entry| u32_at(self.bytes, 8 + entry * 8) == Some(wanted))?;
@@ -65,17 +65,17 @@ impl<'a> PropertySet<'a> {
         clean(text.trim_end_matches('\0'))
     }
 
-    /// A time in units of 100 ns, as RFC 3339 in UTC.
+    /// Returns a time (in units of 100 ns) as RFC 3339 in UTC.
     fn date(&self, property: u32) -> Option<String> {
         let (kind, value) = self.value(property)?;
         let ticks = u64::from(u32_at(value, 4)?) << 32 | u64::from(u32_at(value, 0)?);
         let seconds = i64::try_from(ticks / 10_000_000).ok()? - FROM_1601;
-        // Zero stands for "never", and 1980 is older than the format.
+        // Zero means "never"; times before 1980 are older than the format.
         (kind == 64 && seconds > 315_532_800).then(|| rfc3339(seconds)).flatten()
     }
 }
 
-/// Code pages that Office writes; others are close to the one of Western Europe.
+/// Returns the encoding of a code page that Office writes; unknown ones are treated as Western European.
 fn encoding(page: u16) -> &'static Encoding {
     let label = match page {
         65001 => return UTF_8,
@@ -90,7 +90,8 @@ fn encoding(page: u16) -> &'static Encoding {
     Encoding::for_label(label.as_bytes()).unwrap_or(WINDOWS_1252)
 }
 
-/// Seconds since 1970 as a date of the Gregorian calendar, by years that begin in March.
+/// Converts seconds since 1970 to a date of the Gregorian calendar. Years are counted from March, so that leap days
+/// come last.
 fn rfc3339(seconds: i64) -> Option<String> {
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let from_march_0000 = days + 719_468;

@@ -1,4 +1,4 @@
-//! What an office file says about itself.
+//! Metadata of office files.
 
 mod compound;
 mod rtf;
@@ -7,10 +7,10 @@ mod xml;
 use crate::detect::Kind;
 use crate::model::Metadata;
 
-/// Characters of one entry.
+/// Maximum length of an entry, in characters.
 const MAX_ENTRY: usize = 2000;
 
-/// Reads title, author, dates and the like. What is missing or damaged is absent.
+/// Reads title, author, dates and other entries. Missing or damaged ones are absent.
 pub(super) fn read(bytes: &[u8], kind: Kind) -> Metadata {
     match kind {
         Kind::Docx | Kind::Docm | Kind::Pptx | Kind::Pptm | Kind::Xlsx | Kind::Xlsm | Kind::Xlsb => xml::ooxml(bytes),
@@ -23,7 +23,7 @@ pub(super) fn read(bytes: &[u8], kind: Kind) -> Metadata {
     .unwrap_or_default()
 }
 
-/// One line of bounded length.
+/// Normalizes an entry to one line of limited length.
 fn clean(text: &str) -> Option<String> {
     let words: Vec<&str> = text.split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
     let text = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
@@ -31,7 +31,7 @@ fn clean(text: &str) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// A date and time of ISO 8601 in the form of RFC 3339: the time may be missing, and the zone, which is then taken for UTC.
+/// Converts a date and time of ISO 8601 to RFC 3339. Time and zone may be missing; UTC is then assumed.
 fn date(text: &str) -> Option<String> {
     let text = text.trim();
     let (day, time) = text.split_at_checked(10)?;

@@ -1,4 +1,4 @@
-//! Entries of RTF: the group `\info` (Rich Text Format Specification 1.9.1, "Information Group").
+//! Metadata of RTF: the group `\info` (Rich Text Format Specification 1.9.1, "Information Group").
 
 use encoding_rs::WINDOWS_1252;
 use memchr::memmem;
@@ -6,7 +6,7 @@ use memchr::memmem;
 use super::{clean, date};
 use crate::model::Metadata;
 
-/// How far from the start the group may stand, and how long it may be: it belongs to the header.
+/// Bytes in which the group is searched, as it belongs to the header, and its maximum length.
 const MAX_HEADER: usize = 1024 * 1024;
 const MAX_GROUP: usize = 64 * 1024;
 
@@ -26,7 +26,7 @@ pub(super) fn read(bytes: &[u8]) -> Option<Metadata> {
     })
 }
 
-/// What stands in the group of a name, without the name.
+/// Returns the content of a named group, without the name.
 fn find<'a>(group: &'a [u8], name: &str) -> Option<&'a [u8]> {
     let start = ["{\\", "{\\*\\"].iter().find_map(|open| {
         let mark = format!("{open}{name}");
@@ -50,7 +50,8 @@ fn is_escaped(text: &[u8], at: usize) -> bool {
     text[..at].iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 1
 }
 
-/// The text of a group: `\'e9` is a byte, `\u233 ?` a character and what old readers show for it, other words are formats.
+/// Returns the text of a group: `\'e9` is a byte, `\u233 ?` a character with its fallback, other control words are
+/// formatting.
 fn text(group: &[u8]) -> String {
     let mut out = String::new();
     let mut rest = group;
@@ -65,7 +66,7 @@ fn text(group: &[u8]) -> String {
     out
 }
 
-/// Reads what follows a backslash, and gives what follows that.
+/// Reads an escape after a backslash; returns the rest.
 fn escape<'a>(after: &'a [u8], out: &mut String) -> &'a [u8] {
     let Some((first, rest)) = after.split_first() else { return after };
     if *first == b'\'' {
@@ -84,7 +85,7 @@ fn escape<'a>(after: &'a [u8], out: &mut String) -> &'a [u8] {
     if &after[..letters] == b"u" {
         let code =
             std::str::from_utf8(&after[letters..letters + number]).ok().and_then(|text| text.parse::<i32>().ok());
-        // Numbers above 32 767 are written as negative ones.
+        // Numbers above 32 767 are written as negative 16-bit ones.
         let code = code.map(|code| if code < 0 { code + 65_536 } else { code });
         out.extend(code.and_then(|code| char::from_u32(code.unsigned_abs())));
         rest = match rest {
@@ -96,7 +97,7 @@ fn escape<'a>(after: &'a [u8], out: &mut String) -> &'a [u8] {
     rest
 }
 
-/// `\yr2024\mo1\dy31\hr9\min30`, without a zone.
+/// Parses `\yr2024\mo1\dy31\hr9\min30`, which has no zone.
 fn time(group: &[u8]) -> Option<String> {
     let group = String::from_utf8_lossy(group);
     let number = |name: &str| {

@@ -1,4 +1,4 @@
-//! Entries that are parts of packages: OOXML, OpenDocument, EPUB.
+//! Metadata in XML parts of packages: OOXML, OpenDocument, EPUB.
 
 use std::io::{Cursor, Read};
 
@@ -10,12 +10,12 @@ use zip::ZipArchive;
 use super::{clean, date};
 use crate::model::Metadata;
 
-/// Bytes of a part with entries.
+/// Maximum size of a part, in bytes.
 const MAX_PART: u64 = 1024 * 1024;
-/// Entries of one part.
+/// Maximum number of entries in a part.
 const MAX_ENTRIES: usize = 500;
 
-/// ECMA-376 part 2, 8.3 (core properties) and part 1, 22.2 (`Application`).
+/// Reads the properties of OOXML: ECMA-376 part 2, 8.3 (core properties) and part 1, 22.2 (`Application`).
 pub(super) fn ooxml(bytes: &[u8]) -> Option<Metadata> {
     let mut package = Package::open(bytes)?;
     let core = Entries::of(&package.part("docProps/core.xml").unwrap_or_default());
@@ -33,7 +33,7 @@ pub(super) fn ooxml(bytes: &[u8]) -> Option<Metadata> {
     })
 }
 
-/// OpenDocument 1.3 part 3, 4.3.
+/// Reads the metadata of OpenDocument 1.3 part 3, 4.3.
 pub(super) fn open_document(bytes: &[u8]) -> Option<Metadata> {
     let mut package = Package::open(bytes)?;
     let meta = Entries::of(&package.part("meta.xml")?);
@@ -50,7 +50,7 @@ pub(super) fn open_document(bytes: &[u8]) -> Option<Metadata> {
     })
 }
 
-/// EPUB 3.3, 5.5.
+/// Reads the metadata of EPUB 3.3, 5.5.
 pub(super) fn epub(bytes: &[u8]) -> Option<Metadata> {
     let mut package = Package::open(bytes)?;
     let container = package.part("META-INF/container.xml")?;
@@ -81,7 +81,7 @@ impl<'a> Package<'a> {
     }
 }
 
-/// Names and texts of the elements that have no elements in them.
+/// Names and texts of the elements without child elements.
 struct Entries(Vec<(String, String)>);
 
 impl Entries {
@@ -93,7 +93,7 @@ impl Entries {
                 Event::Start(start) => {
                     let local = String::from_utf8_lossy(start.local_name().as_ref()).into_owned();
                     let property = start.try_get_attribute("property").ok().flatten();
-                    // `<meta property="dcterms:modified">` of EPUB: the attribute is the name.
+                    // In EPUB's `<meta property="dcterms:modified">` the attribute is the name.
                     name = property.map_or(local, |name| String::from_utf8_lossy(&name.value).into_owned());
                     text.clear();
                 }
@@ -134,7 +134,7 @@ impl Entries {
     }
 }
 
-/// The package document that the container names (EPUB 3.3, 4.2.6.3.1).
+/// Returns the path of the package document from the container (EPUB 3.3, 4.2.6.3.1).
 fn root_file(container: &[u8]) -> Option<String> {
     let mut reader = Reader::from_reader(container);
     loop {

@@ -1,17 +1,18 @@
 //! Tables of PowerPoint before 2007.
 //!
-//! A table is a group of boxes there, and the converter writes each box as a paragraph. The group says that it is a table and
-//! where its boxes stand; its paragraphs are found in the markdown, in the same order, and replaced.
+//! In this format a table is a group of boxes, and the converter writes each box as a paragraph. The group declares
+//! that it is a table and where its boxes are. Its paragraphs are found in the markdown, in the same order, and
+//! replaced.
 
 mod records;
 
 use super::grid::Grid;
 use records::TableBox;
 
-/// Steps of comparing that all tables of a file may take together.
+/// Maximum number of comparison steps for all tables of a file.
 const MAX_STEPS: usize = 20_000_000;
 
-/// Markdown in which the tables of the slides stand as tables.
+/// Returns the markdown with the tables of the slides as tables.
 pub(super) fn with_tables(markdown: String, bytes: &[u8]) -> String {
     let tables = records::tables(bytes).unwrap_or_default();
     if tables.is_empty() {
@@ -26,7 +27,7 @@ pub(super) fn with_tables(markdown: String, bytes: &[u8]) -> String {
         }
     }
     let text = lines.iter().map(|line| line.source.as_str()).collect::<Vec<_>>().join("\n");
-    // A table brings the empty lines around it, which may be there already.
+    // A table adds empty lines around it, so doubled ones are removed.
     let mut out = String::with_capacity(text.len());
     let mut empty = 0;
     for line in text.lines() {
@@ -41,7 +42,7 @@ pub(super) fn with_tables(markdown: String, bytes: &[u8]) -> String {
 
 struct Line {
     source: String,
-    /// Its letters and digits; none if it is a table already.
+    /// Letters and digits of the line; `None` if it is a table already.
     letters: Option<Vec<char>>,
 }
 
@@ -51,12 +52,12 @@ impl Line {
     }
 }
 
-/// What is left of a text without signs of markdown, white space and punctuation.
+/// Returns the text without markdown syntax, white space and punctuation.
 fn letters(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|letter| letter.is_alphanumeric())
 }
 
-/// The lines that hold exactly the text of a table.
+/// Finds the lines that contain exactly the text of a table.
 fn find(lines: &[Line], table: &[TableBox], steps: &mut usize) -> Option<(usize, usize)> {
     let wanted: Vec<char> = table.iter().flat_map(|cell| letters(&cell.text)).collect();
     if wanted.is_empty() {
@@ -77,7 +78,7 @@ fn find(lines: &[Line], table: &[TableBox], steps: &mut usize) -> Option<(usize,
     })
 }
 
-/// Rows and columns by the corners of the boxes.
+/// Arranges the boxes in rows and columns by their corners.
 fn grid(table: &[TableBox]) -> Grid {
     let places = |corner: fn(&TableBox) -> i32| {
         let mut places: Vec<i32> = table.iter().map(corner).collect();
@@ -96,7 +97,7 @@ fn grid(table: &[TableBox]) -> Grid {
     Grid { rows, has_header: true }
 }
 
-/// Text of a cell as markdown, with its lines in one.
+/// Escapes the text of a cell as markdown, in one line.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.trim().chars() {

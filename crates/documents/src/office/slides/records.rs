@@ -6,12 +6,12 @@ use cfb::CompoundFile;
 
 use crate::bytes::{u16_at, u32_at};
 
-/// Bytes of the stream, as many as a file may have.
+/// Maximum size of the stream, in bytes.
 const MAX_STREAM: u64 = 128 * 1024 * 1024;
-/// Levels of records.
+/// Maximum nesting of records.
 const MAX_DEPTH: usize = 32;
 const MAX_TABLES: usize = 500;
-/// Boxes of one table.
+/// Maximum number of boxes in one table.
 const MAX_BOXES: usize = 5000;
 
 const GROUP: u16 = 0xF003;
@@ -21,10 +21,10 @@ const CHILD_ANCHOR: u16 = 0xF00F;
 const TEXT_BOX: u16 = 0xF00D;
 const TEXT_CHARS: u16 = 0x0FA0;
 const TEXT_BYTES: u16 = 0x0FA8;
-/// The option of a group that is a table: `tableProperties`.
+/// Option `tableProperties` of a group that is a table.
 const TABLE_PROPERTIES: u16 = 0x039F;
 
-/// One cell: where it begins in the group, and its text.
+/// Cell: its position in the group, and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TableBox {
     pub left: i32,
@@ -32,7 +32,7 @@ pub(super) struct TableBox {
     pub text: String,
 }
 
-/// The boxes of each table, in the order of the file. Lines between the boxes have no text and are left out.
+/// Returns the boxes of each table, in file order. Lines between the boxes have no text and are left out.
 pub(super) fn tables(bytes: &[u8]) -> Option<Vec<Vec<TableBox>>> {
     let mut file = CompoundFile::open(Cursor::new(bytes)).ok()?;
     let mut stream = Vec::new();
@@ -63,7 +63,7 @@ struct Record<'a> {
     body: &'a [u8],
 }
 
-/// Records one after the other; the last one may be cut off.
+/// Sequence of records; the last one may be truncated.
 struct Records<'a>(&'a [u8]);
 
 impl<'a> Iterator for Records<'a> {
@@ -79,7 +79,7 @@ impl<'a> Iterator for Records<'a> {
     }
 }
 
-/// The group, if its first shape, which stands for the group itself, says that it is a table.
+/// Returns the boxes of a group, if its first shape, which represents the group, declares a table.
 fn table(group: &Record<'_>) -> Option<Vec<TableBox>> {
     let mut shapes = Records(group.body).filter(|record| record.kind == SHAPE);
     if group.kind != GROUP || !is_table(&shapes.next()?) {
@@ -91,7 +91,7 @@ fn table(group: &Record<'_>) -> Option<Vec<TableBox>> {
 fn is_table(shape: &Record<'_>) -> bool {
     let mut options = Records(shape.body).filter(|record| OPTIONS.contains(&record.kind));
     options.any(|record| {
-        // The upper two bits of a number are flags.
+        // The upper two bits of an option number are flags.
         (0..usize::from(record.instance))
             .map_while(|place| u16_at(record.body, place * 6))
             .any(|number| number & 0x3FFF == TABLE_PROPERTIES)
@@ -112,7 +112,7 @@ fn text(record: &Record<'_>) -> Option<String> {
             let units = record.body.as_chunks().0.iter().map(|unit| u16::from_le_bytes(*unit));
             Some(char::decode_utf16(units).map(|unit| unit.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
         }
-        // The lower halves of UTF-16.
+        // The low bytes of UTF-16 code units.
         TEXT_BYTES => Some(record.body.iter().map(|byte| char::from(*byte)).collect()),
         _ => None,
     }

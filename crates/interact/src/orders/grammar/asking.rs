@@ -1,4 +1,4 @@
-//! Waiting and reading.
+//! Instructions to wait and to read.
 
 use super::doing::text_of;
 use super::{Order, What, any};
@@ -43,7 +43,7 @@ fn amount_of(text: &str) -> Option<f64> {
     (0.0..=300_000.0).contains(&number).then_some(number)
 }
 
-/// How a picture is asked for.
+/// Requests for a screenshot.
 const SHOTS: &[&[&str]] = &[
     &["take", "a", "screenshot"],
     &["take", "screenshot"],
@@ -52,7 +52,7 @@ const SHOTS: &[&[&str]] = &[
     &["capture", "the", "page"],
     &["make", "a", "screenshot"],
 ];
-/// What begins a question.
+/// Beginnings of a question.
 const QUESTIONS: &[&[&str]] = &[
     &["tell", "me", "what", "is"],
     &["tell", "me"],
@@ -117,7 +117,7 @@ fn what(words: &[Word]) -> Option<What> {
     Some(if many && found.place.is_none() { What::All(found) } else { What::One(found) })
 }
 
-/// Kinds in the plural that a description does not know.
+/// Plurals of kinds, besides those that a description knows.
 const PLURALS: &[(&str, &str)] = &[
     ("fields", "field"),
     ("inputs", "input"),
@@ -129,7 +129,7 @@ const PLURALS: &[(&str, &str)] = &[
     ("dropdowns", "dropdown"),
 ];
 
-/// A description by its kind and place only: what a question names besides needs a model.
+/// Reads a description by kind and place only. Further words in a question need a language model.
 fn kind_alone(words: &[Word]) -> Option<Target> {
     let singular = |word: &Word| match PLURALS.iter().find(|(plural, _)| *plural == word.small) {
         Some((_, one)) => Word { text: (*one).to_owned(), small: (*one).to_owned(), ..word.clone() },

@@ -1,4 +1,4 @@
-//! Orders that are about an element.
+//! Instructions about an element.
 
 use super::{Order, any};
 use crate::orders::target::target;
@@ -36,7 +36,7 @@ pub(super) fn pointing(words: &[Word]) -> Option<Order> {
     any(words, &[&["check"], &["tick"]]).and_then(target).map(|target| Order::Check(target, true))
 }
 
-/// Keys that nobody means as the name of a button.
+/// Whether the name is a key, and so is never taken for the name of a button.
 fn is_key(name: &str) -> bool {
     const KEYS: &[&str] = &[
         "enter",
@@ -92,13 +92,13 @@ pub(super) fn typing(words: &[Word]) -> Option<Order> {
     into(rest).or_else(|| text_of(rest).map(|text| Order::Fill(text, None)))
 }
 
-/// `"ada" into the name field`, or as for a field.
+/// Reads `"ada" into the name field` and similar phrases.
 fn into(words: &[Word]) -> Option<Order> {
     let (text, field) = cut(words, &[&["into"], &["in"], &["to"], &["on"]])?;
     Some(Order::Fill(text_of(text)?, Some(target(field)?)))
 }
 
-/// Cuts words in two at the last of some others, which must not be the first or the last.
+/// Splits words at the last of some others, which must not be the first or the last.
 fn cut<'a>(words: &'a [Word], at: &[&[&str]]) -> Option<(&'a [Word], &'a [Word])> {
     let cuts = (1..words.len().saturating_sub(1)).rev();
     cuts.into_iter().find_map(|place| {
@@ -107,7 +107,7 @@ fn cut<'a>(words: &'a [Word], at: &[&[&str]]) -> Option<(&'a [Word], &'a [Word])
     })
 }
 
-/// What is to be typed: a quotation if there is one, else all of it.
+/// Returns the text to type: the quotation if there is exactly one, else all words.
 pub(super) fn text_of(words: &[Word]) -> Option<String> {
     let mut quoted = words.iter().filter(|word| word.is_quoted);
     if let (Some(only), None) = (quoted.next(), quoted.next()) {

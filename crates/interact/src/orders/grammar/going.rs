@@ -1,4 +1,4 @@
-//! Orders that lead elsewhere.
+//! Instructions to navigate and to scroll.
 
 use super::{Order, Way, any};
 use crate::orders::target::target;
@@ -42,11 +42,11 @@ pub(super) fn order(words: &[Word]) -> Option<Order> {
     {
         return Some(Order::GoTo(address.text.clone()));
     }
-    // `open the menu`, `go to "About us"`.
+    // Such as `open the menu`, `go to "About us"`.
     target(rest).map(Order::Click)
 }
 
-/// Whether a word is an address and no name.
+/// Whether a word is an address rather than a name.
 fn is_address(word: &Word) -> bool {
     let text = word.small.as_str();
     let host = text.split(['/', '?', '#']).next().unwrap_or_default();

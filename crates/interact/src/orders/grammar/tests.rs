@@ -1,4 +1,4 @@
-//! What is understood, and what is not.
+//! Tests of the grammar.
 
 use proptest::prelude::*;
 
