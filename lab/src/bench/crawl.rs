@@ -76,7 +76,7 @@ async fn crawls(
         let profile = profile.map(|profile| profile.finish(args.pages)).transpose()?;
         crawl.check(run).await?;
         let rate = args.pages as f64 / took.as_secs_f64();
-        let Memory { now, peak } = server.memory()?;
+        let Memory { now, peak, .. } = server.memory()?;
         let cpu = server.cpu()?.as_secs_f64() * 1e3 / args.pages as f64;
         let p99 = crawl.p99().await?;
         say!(

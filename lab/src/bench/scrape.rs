@@ -56,7 +56,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     for connections in [1, args.connections] {
         bench.scrape("from the cache", CACHED, connections).await?;
     }
-    let Memory { now, peak } = server.memory()?;
+    let Memory { now, peak, .. } = server.memory()?;
     say!("memory: {idle:.1} MiB idle, {now:.1} MiB after, {peak:.1} MiB at its highest");
     Ok(())
 }

@@ -58,6 +58,8 @@ pub(crate) struct Args {
 pub(crate) const CHROMIUM: &str = "chrom";
 /// How long the server may take to end.
 const MAX_END: Duration = Duration::from_secs(30);
+/// How long `chromium --version` may take.
+const MAX_PROBE: Duration = Duration::from_secs(10);
 /// What counts as good: this many of the pages that need a browser.
 const MIN_RIGHT: usize = 44;
 
@@ -112,6 +114,7 @@ pub(crate) fn installation(server: PathBuf, pages: &Pages) -> Result<Installatio
 }
 
 async fn plain(book: &Book, scraper: &Scraper<'_>, summary: &mut Summary) -> Result<()> {
+    probe_ended(scraper).await?;
     for page in &book.plain {
         let mut failures = plain_page(page, scraper).await?;
         let started = scraper.node.tree()?.count(CHROMIUM);
@@ -124,6 +127,15 @@ async fn plain(book: &Book, scraper: &Scraper<'_>, summary: &mut Summary) -> Res
             [vec![page.id.clone()], failures.clone()].concat().join("; ")
         );
         summary.plain += usize::from(failures.is_empty());
+    }
+    Ok(())
+}
+
+/// Waits until the server has asked Chromium for its version, which it does once, at its start.
+async fn probe_ended(scraper: &Scraper<'_>) -> Result<()> {
+    let deadline = Instant::now() + MAX_PROBE;
+    while scraper.node.tree()?.count(CHROMIUM) > 0 && Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(50)).await;
     }
     Ok(())
 }

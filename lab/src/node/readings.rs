@@ -16,6 +16,9 @@ use super::tree::Tree;
 pub struct Memory {
     /// Now.
     pub now: f64,
+    /// Anonymous part of `now`: heap and stacks. The rest is pages of files, above all of the program, whose number
+    /// depends on how the file lies in the page cache.
+    pub own: f64,
     /// At its highest so far.
     pub peak: f64,
 }
@@ -31,7 +34,7 @@ pub fn cpu(pid: u32) -> Result<Duration> {
 
 pub(super) fn memory(pid: u32) -> Result<Memory> {
     let mib = |field: &str| Ok::<_, anyhow::Error>(status_kib(pid, field)? as f64 / 1024.0);
-    Ok(Memory { now: mib("VmRSS:")?, peak: mib("VmHWM:")? })
+    Ok(Memory { now: mib("VmRSS:")?, own: mib("RssAnon:")?, peak: mib("VmHWM:")? })
 }
 
 /// Watches the resident memory of a process: the system's own high-water mark, which misses nothing but may not be
