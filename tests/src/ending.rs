@@ -2,15 +2,19 @@
 //! reserved, errors in its log.
 
 use std::fmt::Write as _;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use std::{env, io};
 
 use parking_lot::Mutex;
 use store::{Store, jobs, ledger, teams};
+use tracing::level_filters::LevelFilter;
 use tracing::subscriber::DefaultGuard;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{EnvFilter, Layer as _, fmt, registry};
 
 /// How long what is on its way may still take.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -33,16 +37,16 @@ thread_local! {
 }
 
 impl Errors {
-    /// From now on this thread's errors are written down. Every thread of the service's runtime calls it once.
+    /// Records the errors that this thread logs from now on. Every thread of the service's runtime calls it once. With
+    /// `RUST_LOG`, whose filter says how much, the log is also printed.
     pub(crate) fn listen(&self) {
         let errors = self.clone();
-        let subscriber = tracing_subscriber::fmt()
-            .with_max_level(tracing::Level::ERROR)
-            .with_ansi(false)
-            .without_time()
-            .with_writer(move || errors.clone())
-            .finish();
-        LISTENING.set(Some(tracing::subscriber::set_default(subscriber)));
+        let recorded = fmt::layer().with_ansi(false).without_time().with_writer(move || errors.clone());
+        let printed = env::var("RUST_LOG")
+            .ok()
+            .map(|filter| fmt::layer().with_ansi(false).with_writer(io::stderr).with_filter(EnvFilter::new(filter)));
+        let subscriber = registry().with(recorded.with_filter(LevelFilter::ERROR)).with(printed);
+        LISTENING.set(Some(subscriber.set_default()));
     }
 
     fn text(&self) -> String {

@@ -25,11 +25,8 @@ enum Task {
     },
     /// Build the server, start it, and print a line to try.
     Up(up::Args),
-    /// Run every test, on SQLite and on a private PostgreSQL.
-    Test {
-        /// Passed on to the test runner, such as a name to filter by.
-        filter: Vec<String>,
-    },
+    /// Run every test, on SQLite and on a private PostgreSQL; or only those of a name.
+    Test(test::Args),
     /// Run every check: formatting, lints, layers, generated files, documentation, licences, sizes.
     Check,
     /// Write the generated parts of docs/.
@@ -109,7 +106,7 @@ pub fn run() -> Result<()> {
         Task::Setup { docs: false } => setup::all(),
         Task::Setup { docs: true } => setup::all().and_then(|()| setup::docs()),
         Task::Up(args) => up::run(&args),
-        Task::Test { filter } => test::run(&filter),
+        Task::Test(args) => test::run(&args),
         Task::Check => check::run(),
         Task::Codegen { check } => codegen::run(check),
         Task::Layers => layers::check_workspace(),
