@@ -1,4 +1,4 @@
-//! What experiments need, and tests of the real programs too: processes of the service, and calls of them.
+//! Support for experiments and for tests of the real programs: processes of the service, and calls to them.
 //!
 //! ```no_run
 //! # async fn example() -> anyhow::Result<()> {

@@ -1,5 +1,5 @@
-//! A site made by rule, of any size: page number n links to pages 30n+1 … 30n+30 and else to others, so every page can be
-//! reached from page 0.
+//! A generated site of any size: page number n links to pages 30n+1 … 30n+30, or to others beyond the end, so that every
+//! page can be reached from page 0.
 
 use std::net::SocketAddr;
 use std::time::Duration;

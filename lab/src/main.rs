@@ -1,4 +1,4 @@
-//! Measures and attacks the real server. Started by `cargo xtask NAME`, which does not wait for it to be built otherwise.
+//! Benchmarks and attacks on the real server. A package of its own, so that other `cargo xtask` commands need not build it.
 
 mod bench;
 mod browser_pages;
@@ -19,30 +19,30 @@ use anyhow::Result;
 use clap::Parser;
 use xtask::{db, say, sh};
 
-/// Measure and attack the real server.
+/// Benchmark and attack the real server.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask")]
 enum Lab {
-    /// Measure the real server.
+    /// Run benchmarks of the real server.
     #[command(subcommand)]
     Bench(bench::Bench),
-    /// Scrape pages that need a browser, and pages that must not get one.
+    /// Scrape pages that need a browser, and pages that must not use one.
     BrowserPages(browser_pages::Args),
-    /// Break things while the real server works, and count what is lost.
+    /// Inject failures while the real server works, and count what is lost.
     #[command(subcommand)]
     Chaos(chaos::Chaos),
-    /// Crawl installed documentation, and compare what is found with a walk over its files.
+    /// Crawl installed documentation, and compare the result with a walk over its files.
     CrawlDocs(crawl_docs::Args),
     /// Run a file of hostile cases against the real server.
     Hostile(hostile::Args),
-    /// Judge files of robots.txt cases.
+    /// Check files of robots.txt cases.
     Robots(robots::Args),
-    /// A mixed load for a long time, and what the server keeps of it.
+    /// Run a mixed load for a long time, and check the server for leaks.
     Soak(soak::Args),
-    /// Measure what is promised about webhooks.
+    /// Verify the guarantees of webhook delivery.
     #[command(subcommand)]
     WebhookSim(webhook_sim::WebhookSim),
-    /// Judge a file of webhook signatures.
+    /// Check a file of webhook signatures.
     WebhookVectors(webhook_vectors::Args),
 }
 

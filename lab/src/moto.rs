@@ -1,4 +1,4 @@
-//! A private S3-compatible store on loopback for experiments: moto, a Python package in a virtual environment.
+//! A private S3-compatible store on loopback for experiments: the Python package moto in a virtual environment.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener};

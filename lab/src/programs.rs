@@ -1,4 +1,4 @@
-//! The programs that experiments start: built, or those of the folder that `QUARRY_PROGRAMS` names.
+//! Programs for experiments: built, or taken from the folder in `QUARRY_PROGRAMS`.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use xtask::{sh, up};
 
-/// The server, with the worker and the reader beside it.
+/// Returns the path of the server, with the worker and the reader next to it.
 ///
 /// # Errors
-/// When the build fails, or the folder is not there.
+/// When the build fails or the folder does not exist.
 pub fn release() -> Result<PathBuf> {
     let programs = ["--package", "quarry-server", "--package", "quarry-worker", "--package", "quarry-reader"];
     given().unwrap_or_else(|| up::build("release", &programs))
 }
 
-/// The server with its fail points, and the reader beside it.
+/// Returns the path of the server with fail points, with the reader next to it.
 ///
 /// # Errors
-/// As [`release`].
+/// Those of [`release`].
 pub fn with_fail_points() -> Result<PathBuf> {
     let programs = ["--package", "quarry-server", "--package", "quarry-reader"];
     let build = || up::build("release", &[&programs[..], &["--features", "quarry-server/fail-points"]].concat());

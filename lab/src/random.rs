@@ -1,4 +1,4 @@
-//! Numbers that look like chance and are the same in every run: a linear congruential generator (Knuth, MMIX).
+//! Deterministic pseudo-random numbers by a linear congruential generator (Knuth, MMIX).
 
 /// The generator; its high bits are the better ones.
 pub(crate) struct Random(u64);

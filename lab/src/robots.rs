@@ -1,8 +1,8 @@
-//! `cargo xtask robots`: judges files of robots.txt cases with the crawl-frontier crate.
+//! `cargo xtask robots`: checks files of robots.txt cases with the crate `crawl-frontier`.
 //!
-//! Two forms are read: cases with an expected answer (a list, or an object with `cases`), and, one per line and gzipped
-//! or not, real files with the answers of another parser, which are compared and not judged. Cases of `kind` http are
-//! played on loopback by the example `robots_cases` of the site crate.
+//! There are two formats: cases with an expected answer (a list, or an object with `cases`), and, one per line and
+//! optionally gzipped, real files with the answers of another parser, whose differences are only reported. Cases of `kind`
+//! http are run on loopback by the example `robots_cases` of the crate `site`.
 
 use std::fs;
 use std::io::Read;
@@ -16,7 +16,7 @@ use crate::{say, sh};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Files of cases.
+    /// Case files.
     #[arg(long, num_args = 1.., default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cases/robots_cases.json"))]
     cases: Vec<PathBuf>,
 }

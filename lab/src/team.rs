@@ -1,4 +1,4 @@
-//! A team of an experiment, and the calls that it makes of whichever server is there.
+//! A team of an experiment, and its calls to any available server.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 use wire::{JobProgress, ResultsQuery};
 
-/// The token of the operator in all experiments.
+/// Operator token of all experiments.
 pub(crate) const OPERATOR: &str = "operator-of-the-experiments-0123456789";
 
 /// A team with its key.
@@ -23,29 +23,29 @@ pub(crate) struct Team {
 }
 
 impl Team {
-    /// Makes a team with so many credits.
+    /// Creates a team with this number of credits.
     pub(crate) async fn new(addr: SocketAddr, name: &str, credits: u64) -> Result<Self> {
         Self::with(addr, &json!({ "name": name, "credits": credits })).await
     }
 
-    /// Makes a team from the body of `POST /admin/teams`.
+    /// Creates a team by the body of `POST /admin/teams`.
     pub(crate) async fn with(addr: SocketAddr, request: &Value) -> Result<Self> {
         let made = service::client(addr, Some(OPERATOR))?.create_team(request).await.context("no team")?;
         Ok(Self { id: made.team_id, key: made.api_key })
     }
 
-    /// Its caller of a server.
+    /// Returns a client of the team for a server.
     pub(crate) fn at(&self, addr: SocketAddr) -> Result<Client> {
         Ok(service::client(addr, Some(&self.key))?)
     }
 
-    /// Credits that it has left.
+    /// Returns the remaining credits.
     pub(crate) async fn credits(&self, addr: SocketAddr) -> Result<i64> {
         let team = service::client(addr, Some(OPERATOR))?.team(self.id).await?;
         team.available.context("its credits have no limit")
     }
 
-    /// Sends a request and takes any answer.
+    /// Sends a request and returns any response.
     pub(crate) async fn post(&self, addr: SocketAddr, path: &str, body: &Value) -> Result<Raw> {
         Ok(self.at(addr)?.send(Method::POST, path, body.to_string()).await?)
     }
@@ -61,7 +61,7 @@ impl Team {
         Ok(Run::batch(started.id))
     }
 
-    /// How a run stands, with one of its documents.
+    /// Returns the status of a run, with one of its documents.
     pub(crate) async fn status(&self, addr: SocketAddr, run: Run) -> Result<JobProgress> {
         Ok(self.at(addr)?.status(run, ResultsQuery { skip: None, limit: Some(1) }).await?)
     }
@@ -79,7 +79,7 @@ impl Team {
         }
     }
 
-    /// All documents of a run, `limit` in an answer, each given to `each` as it comes.
+    /// Reads all documents of a run, `limit` per answer, and passes each to `each`.
     pub(crate) async fn documents(
         &self,
         addr: SocketAddr,
@@ -91,7 +91,7 @@ impl Team {
         every_document(&client, run, limit, &mut each).await
     }
 
-    /// The addresses of all documents; fails when one is there twice.
+    /// Returns the URLs of all documents; fails on duplicates.
     pub(crate) async fn addresses(&self, addr: SocketAddr, run: Run) -> Result<HashSet<String>> {
         let mut found = HashSet::new();
         let each = |document: Value| {
@@ -104,7 +104,7 @@ impl Team {
     }
 }
 
-/// All documents of a run, `limit` in an answer, until an answer has none.
+/// Reads all documents of a run, `limit` per answer, until an answer has none.
 pub(crate) async fn every_document(
     client: &Client,
     run: Run,
@@ -124,7 +124,7 @@ pub(crate) async fn every_document(
     }
 }
 
-/// A crawl of a whole made site.
+/// Returns the request of a crawl of a whole generated site.
 pub(crate) fn whole_crawl(start: &str, limit: usize, at_once: usize) -> Value {
     json!({
         "url": start,
@@ -136,7 +136,7 @@ pub(crate) fn whole_crawl(start: &str, limit: usize, at_once: usize) -> Value {
     })
 }
 
-/// How a run stands, on one line for a person to read.
+/// Formats the status of a run on one line.
 pub(crate) fn shown(progress: &JobProgress) -> String {
     let JobProgress { status, completed, total, credits_used, .. } = progress;
     format!("{}, {completed} of {total} pages, {credits_used} credits", status.as_str())

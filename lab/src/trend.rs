@@ -1,4 +1,4 @@
-//! Growth told from noise.
+//! Distinction of growth from noise in samples.
 
 /// A figure at a moment, or after some work.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,5 +1,5 @@
-//! `cargo xtask webhook-sim schedule|isolation|rate`: the promises about webhooks, measured on the real store, queue and
-//! client against receivers on loopback.
+//! `cargo xtask webhook-sim schedule|isolation|rate`: verification of the guarantees of webhook delivery, on the real
+//! store, queue and client against receivers on loopback.
 
 mod isolation;
 mod rate;
@@ -9,23 +9,23 @@ mod stage;
 use anyhow::Result;
 use clap::{Subcommand, ValueEnum};
 
-/// What can be measured.
+/// Measurements.
 #[derive(Subcommand)]
 pub(crate) enum WebhookSim {
-    /// A receiver that always fails: attempts after 0, 60, 360 and 1260 s of a virtual clock, then no more.
+    /// Check the retry schedule for a failing receiver: attempts after 0, 60, 360 and 1260 s of a virtual clock.
     Schedule(Args),
-    /// One team's receiver hangs with many events to come: how long another team's events take.
+    /// Measure the latency of a team's events while another team's receiver hangs with many events.
     Isolation(Args),
-    /// Deliveries per second to one receiver, and whether every signature is right.
+    /// Measure deliveries per second to one receiver, and verify every signature.
     Rate(Args),
 }
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Where the deliveries are kept; PostgreSQL is a private one.
+    /// Database of the deliveries; PostgreSQL is a private one.
     #[arg(long, value_enum, default_value_t = Database::Sqlite)]
     database: Database,
-    /// How many events there are, where it matters.
+    /// Number of events, where applicable.
     #[arg(long)]
     events: Option<usize>,
 }

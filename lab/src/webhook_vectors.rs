@@ -1,6 +1,6 @@
-//! `cargo xtask webhook-vectors`: judges a file of signatures with the webhooks crate.
+//! `cargo xtask webhook-vectors`: checks a file of signatures with the crate `webhooks`.
 //!
-//! The file holds `vectors`, each with `name`, `secret_hex`, `body_hex` and the expected `header`.
+//! The file has `vectors`, each with `name`, `secret_hex`, `body_hex` and the expected `header`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ use crate::say;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The file of vectors.
+    /// File of vectors.
     #[arg(long, default_value = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cases/webhook_vectors.json"))]
     cases: PathBuf,
 }

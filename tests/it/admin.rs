@@ -1,4 +1,4 @@
-//! The operator's side.
+//! The operator API.
 
 use e2e::TestApp;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! `appendToId`: what is added is scraped, paid and repeated as the batch says.
+//! `appendToId`: added pages are scraped, charged and deduplicated by the rules of the batch.
 
 use boot::config::AuthMode;
 use e2e::{Answer, Client, TestApp};

@@ -1,4 +1,4 @@
-//! Who may call.
+//! Authentication.
 
 use bytes::Bytes;
 use e2e::TestApp;

@@ -1,4 +1,4 @@
-//! `/v2/batch/scrape`.
+//! Tests of `/v2/batch/scrape`.
 
 use std::collections::BTreeSet;
 

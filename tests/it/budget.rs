@@ -1,4 +1,4 @@
-//! What one request may cost the others: selectors, time on the processor, memory.
+//! Limits on the impact of one request on others: selectors, CPU time, memory.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! The client library against the service: every call of it once, and what it makes of a refusal.
+//! The client library against the service: every call once, and the handling of errors.
 
 use std::time::Duration;
 

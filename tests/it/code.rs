@@ -1,4 +1,4 @@
-//! Code of callers in the real program, which starts itself again for it.
+//! Callers' code in the real program, which runs it in child processes of itself.
 
 use e2e::Client;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `/v2/crawl`.
+//! Tests of `/v2/crawl`.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What a site or a caller may cost a crawl: patterns, rules of robots.txt, links; and a site that was down for a moment.
+//! Limits of a crawl against hostile sites and callers: patterns, rules of robots.txt, links; and a temporary site outage.
 
 use std::time::{Duration, Instant};
 

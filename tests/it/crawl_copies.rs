@@ -1,4 +1,4 @@
-//! Pages that name another one as canonical, and pages that several ways lead to.
+//! Duplicates in crawls: canonical URLs, and pages reachable by several paths.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

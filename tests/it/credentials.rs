@@ -1,4 +1,4 @@
-//! Certificates, and what of a caller's goes over connections where nobody looked at them.
+//! Certificates, and the caller's credentials on connections without certificate verification.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

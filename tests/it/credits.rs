@@ -1,4 +1,4 @@
-//! What scrapes cost.
+//! Credits of scrapes.
 
 use e2e::{Client, TestApp};
 use serde_json::json;

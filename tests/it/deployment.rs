@@ -1,5 +1,4 @@
-//! The service among its own: what it never fetches from, what others of the machine cannot read, and a database whose
-//! address it cannot use.
+//! Protection of the deployment: addresses that are never fetched from, private files, and invalid database URLs.
 
 use std::fs::{self, Permissions};
 use std::net::{SocketAddr, TcpListener};

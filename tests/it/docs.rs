@@ -1,4 +1,4 @@
-//! Commands in the documents do what the documents say.
+//! Commands in the documents work as documented.
 
 use std::fs;
 use std::path::{Path, PathBuf};

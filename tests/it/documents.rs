@@ -1,4 +1,4 @@
-//! PDF, office files and pictures where a page was asked for.
+//! PDF, office files and images at scraped URLs.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

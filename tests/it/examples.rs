@@ -1,4 +1,4 @@
-//! The examples of `docs/EXAMPLES.md`: there is one for every call, and they work.
+//! The examples in `docs/EXAMPLES.md`: every call has one, and they work.
 
 use std::collections::BTreeSet;
 use std::fs;

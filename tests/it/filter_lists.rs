@@ -1,4 +1,4 @@
-//! `quarry-server lists` on the command line, and a server that goes by what it has fetched.
+//! The command `quarry-server lists`, and a server that uses the downloaded lists.
 
 use std::fs;
 use std::path::Path;
@@ -38,7 +38,7 @@ async fn lists_are_fetched_into_the_data_folder_and_renewed() {
     site.respond("/privacy", reply("text/plain", "! Title: Other\n||tracker.test^\n"));
     let (fine, said) = update(data.path(), &site, &["/a/mine.txt", "/privacy"], &allow);
     assert!(fine && said.contains(&format!("mine.txt: 2 rules, {} bytes\n", LIST.len())), "{said}");
-    assert!(said.contains("privacy.txt: 1 rules, ") && said.contains("at its next start"), "{said}");
+    assert!(said.contains("privacy.txt: 1 rules, ") && said.contains("restart a running server"), "{said}");
     assert_eq!(names(data.path()), ["mine.txt", "privacy.txt"]);
     let newer = format!("{LIST}||more.test^\n");
     site.respond("/a/mine.txt", reply("text/plain", &newer));
@@ -47,7 +47,7 @@ async fn lists_are_fetched_into_the_data_folder_and_renewed() {
     assert_eq!(fs::read_to_string(data.path().join("lists/mine.txt")).unwrap(), newer);
     assert_eq!(names(data.path()), ["mine.txt", "privacy.txt"]);
     let (fine, said) = update(data.path(), &site, &["/a/mine.txt", "/b/mine.txt"], &allow);
-    assert!(!fine && said.contains("another list has this name"), "{said}");
+    assert!(!fine && said.contains("another list has the same file name"), "{said}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -61,12 +61,12 @@ async fn what_is_no_list_never_replaces_one() {
     let large =
         Body::Repeat { prefix: LIST.into(), unit: "||ad.test^\n".into(), bytes: Some(33 << 20), suffix: "".into() };
     for (bad, why) in [
-        (reply("text/html", "<!doctype html><title>Moved</title>"), "it is a web page"),
-        (reply("text/plain", "come back later"), "it is not a filter list"),
-        (reply("text/plain", "[Adblock Plus 2.0]\n! Title: Mine\n"), "it has no rules"),
-        (Reply { status: 404, ..reply("text/plain", LIST) }, "the answer is 404"),
-        (Reply { body: large, ..Reply::default() }, "it has more than 32 MiB"),
-        (reply("text/plain", LIST).header("Content-Length", "100000"), "bad answer from 127.0.0.1"),
+        (reply("text/html", "<!doctype html><title>Moved</title>"), "the response is a web page"),
+        (reply("text/plain", "come back later"), "the response is not a filter list"),
+        (reply("text/plain", "[Adblock Plus 2.0]\n! Title: Mine\n"), "the list has no rules"),
+        (Reply { status: 404, ..reply("text/plain", LIST) }, "the server answered 404"),
+        (Reply { body: large, ..Reply::default() }, "the list is larger than 32 MiB"),
+        (reply("text/plain", LIST).header("Content-Length", "100000"), "invalid response from 127.0.0.1"),
     ] {
         site.respond("/mine.txt", bad);
         let (fine, said) = update(data.path(), &site, &["/mine.txt", "/good.txt"], &allow);

@@ -1,4 +1,4 @@
-//! Where the pages of a crawl and the addresses of a map come from: sitemaps that fail for a moment, and starts that lead away.
+//! Sources of pages and URLs of crawls and maps: temporarily failing sitemaps, and redirected start URLs.
 
 use e2e::{Client, TestApp};
 use serde_json::{Value, json};

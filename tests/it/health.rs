@@ -1,4 +1,4 @@
-//! What machines that watch read.
+//! Health and metrics.
 
 use std::collections::BTreeMap;
 use std::fs;

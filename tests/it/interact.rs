@@ -1,4 +1,4 @@
-//! Code and orders for the page of a scrape.
+//! Code and instructions for the page of a scrape.
 
 use e2e::{Client, TestApp};
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! `quarry-server jobs` on the command line.
+//! The command `quarry-server jobs`.
 
 use std::time::Duration;
 

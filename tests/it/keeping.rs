@@ -1,4 +1,4 @@
-//! `backup`, `restore` and `migrate` on the command line.
+//! The commands `backup`, `restore` and `migrate`.
 
 use std::path::Path;
 use std::process::Output;
@@ -31,12 +31,12 @@ async fn a_backup_of_a_running_server_comes_back() {
     std::fs::write(data.join("blobs/pages/one"), "body").unwrap();
     let backup = place.path().join("monday");
     done(&run(&data, &["backup", text(&backup)], &[]));
-    assert!(refused(&run(&data, &["backup", text(&backup)], &[])).contains("already there"));
+    assert!(refused(&run(&data, &["backup", text(&backup)], &[])).contains("already exists"));
     assert!(refused(&run(&data, &["restore", text(&backup)], &[])).contains("stop the server"));
     terminate(server).await;
 
     let other = tempfile::tempdir().unwrap();
-    assert!(refused(&run(other.path(), &["restore", text(place.path())], &[])).contains("is no backup"));
+    assert!(refused(&run(other.path(), &["restore", text(place.path())], &[])).contains("is not a backup"));
     done(&run(other.path(), &["restore", text(&backup)], &[]));
     assert!(done(&run(other.path(), &["teams", "list"], &[])).contains("research"));
     assert_eq!(std::fs::read(other.path().join("blobs/pages/one")).unwrap(), b"body");

@@ -1,4 +1,4 @@
-//! GET /v2/scrape/{id}.
+//! Tests of GET /v2/scrape/{id}.
 
 use e2e::TestApp;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Calls without a key that `auth.keyless` lets in where all others need one.
+//! Calls that `auth.keyless` admits without a key.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::ARTICLE;
 use crate::browser::asked;
 
 /// Where a key comes from, as refusals say it.
-const GET_A_KEY: &str = "send a key (Authorization: Bearer <key>), which the operator of this service hands out";
+const GET_A_KEY: &str = "send an API key (Authorization: Bearer <key>), which the operator of this service issues";
 
 /// A service that answers scrapes without a key, as the default team, behind a proxy on loopback.
 async fn service(change: impl FnOnce(&mut Config)) -> TestApp {
@@ -74,7 +74,7 @@ async fn scrapes_are_answered_without_a_key_and_nothing_else_is() {
     ] {
         let request = stranger.request(method, path).header("content-type", "application/json");
         let answer = stranger.send(request, body.to_string().into()).await;
-        refused(&answer, 401, "UNAUTHORIZED", &format!("without one only POST /v2/scrape is answered: {GET_A_KEY}"));
+        refused(&answer, 401, "UNAUTHORIZED", &format!("only POST /v2/scrape is available without one: {GET_A_KEY}"));
     }
     // A key that is wrong is told so: whoever has one does not want the share of strangers.
     refused(&app.bearer("fc-wrong").scrape(&body).await, 401, "UNAUTHORIZED", "this API key is not known");
@@ -140,9 +140,9 @@ async fn each_address_has_its_minute_and_its_day() {
         &answer,
         429,
         "RATE_LIMITED",
-        "too many calls without an API key from this address: 3 a minute are answered",
+        "too many calls without an API key from this address: the limit is 3 a minute",
     );
-    assert!(answer.body["error"].as_str().unwrap().contains("send a key (Authorization: Bearer <key>)"));
+    assert!(answer.body["error"].as_str().unwrap().contains("send an API key (Authorization: Bearer <key>)"));
     let wait = answer.body["retry_after_seconds"].as_u64().unwrap();
     assert_eq!((&answer.body["reason"], answer.header("retry-after")), (&json!("requests"), wait.to_string().as_str()));
     assert!((1..=20).contains(&wait), "{wait}");
@@ -226,7 +226,7 @@ async fn the_concurrency_of_the_team_is_not_told_either() {
         stranger.scrape(&body).await
     });
     assert_eq!(first.status, 200, "{}", first.body);
-    let sentence = format!("too many calls without an API key are running; try again in a moment, or {GET_A_KEY}");
+    let sentence = format!("too many calls without an API key are running; try again shortly, or {GET_A_KEY}");
     refused(&second, 429, "CONCURRENCY_LIMITED", &sentence);
     assert_eq!((&second.body["error"], second.header("retry-after")), (&json!(sentence), "1"));
     assert_eq!(second.header("ratelimit-policy"), "\"address\";q=10;w=60");
@@ -273,6 +273,6 @@ async fn a_service_does_not_start_without_the_team() {
     let unnamed = start(None).await;
     assert!(unnamed.contains("AUTH__KEYLESS_TEAM") && unnamed.contains("teams create keyless"), "{unnamed}");
     let missing = start(Some("01890000-0000-7000-8000-00000000beef")).await;
-    assert!(missing.contains("there is no team 01890000") && missing.contains("teams list"), "{missing}");
+    assert!(missing.contains("team 01890000") && missing.contains("teams list"), "{missing}");
     assert_eq!(start(Some(app::DEFAULT_TEAM)).await, "");
 }

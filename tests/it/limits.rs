@@ -1,4 +1,4 @@
-//! Requests per minute and at a time.
+//! Rate limits and concurrency limits.
 
 use std::time::Duration;
 

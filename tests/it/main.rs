@@ -1,4 +1,4 @@
-//! The service as its callers see it: one module per resource.
+//! End-to-end tests of the API: one module per resource.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod admin;

@@ -1,4 +1,4 @@
-//! POST /v2/map.
+//! Tests of POST /v2/map.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Sites that have their pages in markdown: asked for where it does, and kept apart.
+//! Sites that serve markdown: content negotiation, and separate cache entries.
 
 use e2e::TestApp;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What refusals say: the field, the limit or the setting that helps.
+//! Error messages: they name the field, the limit or the setting that helps.
 
 use e2e::TestApp;
 use serde_json::{Value, json};
@@ -100,10 +100,7 @@ async fn a_path_that_is_not_here_says_whether_it_could_be() {
     assert_eq!(team.get("/v2/monitor").await.code(), "ENDPOINT_NOT_AVAILABLE");
     let old = team.post("/v1/scrape", &json!({"url": "https://example.com"})).await;
     assert_eq!((old.status, old.code()), (404, "ENDPOINT_NOT_AVAILABLE"));
-    assert_eq!(
-        old.body["error"],
-        "Only version 2 of the interface is served here: use its paths, which begin with /v2"
-    );
+    assert_eq!(old.body["error"], "this server implements only version 2 of the API: use paths that begin with /v2");
     assert_eq!(team.get("/v2/nope").await.code(), "NOT_FOUND");
     let twice = team.post("/v2/v2/scrape", &json!({})).await;
     assert_eq!((twice.status, twice.code()), (404, "NOT_FOUND"));

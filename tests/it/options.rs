@@ -1,4 +1,4 @@
-//! POST /v2/scrape: the options, each by what it changes.
+//! Options of POST /v2/scrape, each by its effect.
 
 use e2e::TestApp;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! What a caller gives for a URL - headers, cookies, passwords - goes to its origin, and is shown to nobody.
+//! Headers, cookies and passwords of a caller go only to the origin of the URL, and are never shown.
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! The real server while its database, its store of files or its disk is away: what callers, the log and `/health/ready`
-//! are told, and that nothing accepted is lost.
+//! Outages of the database, blob store or disk with the real server: answers, log and `/health/ready`, without loss of
+//! accepted work.
 
 use std::time::{Duration, Instant};
 
@@ -130,7 +130,7 @@ fn told(installation: &Installation, part: &str) -> Vec<Value> {
 fn is_told_once(installation: &Installation, part: &str) {
     let lines = told(installation, part);
     let messages: Vec<&str> = lines.iter().filter_map(|line| line["message"].as_str()).collect();
-    let expect = [format!("{part} unavailable: what needs it is answered with 503"), format!("{part} available again")];
+    let expect = [format!("{part} unavailable: requests that need it get 503"), format!("{part} available again")];
     assert_eq!(messages, expect, "{lines:#?}");
 }
 

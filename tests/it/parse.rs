@@ -1,4 +1,4 @@
-//! /v2/parse: files that are sent.
+//! Tests of /v2/parse: uploaded files.
 
 use std::fs;
 use std::path::Path;
@@ -139,9 +139,9 @@ async fn what_is_refused_says_why() {
         (vec![("options", None, None, &b"{}"[..])], "`file` is required"),
         (vec![("file", Some("a.md"), None, b"")], "`file` must not be empty"),
         (vec![("file", None, None, b"# Hi")], "`file` must have a file name"),
-        (vec![text, text], "`file` must be there once"),
-        (vec![text, ("options", None, None, b"{}"), ("options", None, None, b"{}")], "`options` must be there once"),
-        (vec![text, ("more", None, None, b"x")], "no others"),
+        (vec![text, text], "`file` must appear only once"),
+        (vec![text, ("options", None, None, b"{}"), ("options", None, None, b"{}")], "`options` must appear only once"),
+        (vec![text, ("more", None, None, b"x")], "`options` only"),
         (vec![text, ("options", None, None, b"{")], "malformed JSON"),
         (vec![text, ("options", None, None, b"[]")], "must be an object"),
         (vec![text, ("options", None, None, b"{\"timeout\": 1}")], "`timeout`"),

@@ -1,4 +1,4 @@
-//! The service on PostgreSQL instead of SQLite. Left out, with a line that says so, when `QUARRY_TEST_POSTGRES` is not set.
+//! The service on PostgreSQL instead of SQLite. Skipped, with a printed note, when `QUARRY_TEST_POSTGRES` is not set.
 
 use std::env;
 use std::io::Write;

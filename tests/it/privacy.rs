@@ -1,4 +1,4 @@
-//! What must not be kept is not kept.
+//! Zero data retention: excluded data is not stored.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The real program: its start, its command line, its end.
+//! The real program: start, command line, shutdown.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -190,7 +190,7 @@ async fn a_second_server_on_a_sqlite_folder_ends_and_names_the_first() {
     let first = tokio::task::block_in_place(|| installation.server()).unwrap();
     let error = tokio::task::block_in_place(|| installation.server()).unwrap_err();
     let error = format!("{error:#}");
-    let holder = format!("process {}, which was told to listen on {}", first.id(), first.addr());
+    let holder = format!("process {}, which listens on {}", first.id(), first.addr());
     assert!(error.contains(&holder) && error.contains("one server at a time"), "{error}");
     assert!(lab::service::is_healthy(first.addr()).await, "the first goes on");
     // What is meant to work beside it.
@@ -232,7 +232,7 @@ async fn the_start_says_once_what_it_can_do_and_what_is_missing() {
 
     let (text, server) = started("text");
     let began = std::time::Instant::now();
-    while !String::from_utf8(text.log()).unwrap().contains("code of callers: ") {
+    while !String::from_utf8(text.log()).unwrap().contains("callers' code: ") {
         assert!(began.elapsed() < Duration::from_secs(30), "{}", String::from_utf8_lossy(&text.log()));
         tokio::time::sleep(Duration::from_millis(50)).await;
     }

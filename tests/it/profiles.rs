@@ -1,4 +1,4 @@
-//! Profiles: cookies and storage that outlive a browser.
+//! Profiles: persistent cookies and storage of browsers.
 
 use e2e::TestApp;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Configured proxies: told the checked address, whatever they would make of the name.
+//! Configured proxies: they get the checked address instead of the name.
 
 use std::net::{IpAddr, SocketAddr};
 

@@ -1,4 +1,4 @@
-//! Why a job has ended with nothing, or without its start: `warning` and `error` of its status.
+//! `warning` and `error` in the status of jobs that ended without documents or without their start page.
 
 use client::Message;
 use e2e::{Client, TestApp};

@@ -1,4 +1,4 @@
-//! A key that is revoked: what runs for it ends.
+//! Revocation of a key ends its running work.
 
 use std::time::{Duration, Instant};
 

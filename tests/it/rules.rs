@@ -1,4 +1,4 @@
-//! What a key is limited to, and where a team may call from.
+//! Restrictions of keys, and allowed networks of teams.
 
 use std::time::Duration;
 

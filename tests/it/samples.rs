@@ -1,4 +1,4 @@
-//! The sample configurations of `docs/samples` with the real programs.
+//! The sample configurations in `docs/samples` with the real programs.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};

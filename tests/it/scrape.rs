@@ -1,4 +1,4 @@
-//! POST /v2/scrape: the formats.
+//! Formats of POST /v2/scrape.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;

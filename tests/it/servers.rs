@@ -1,5 +1,5 @@
-//! Several real servers on one database: what becomes of a call for a session that another one runs. Left out without
-//! PostgreSQL. Also what becomes of a session whose browser dies.
+//! Several real servers on one database: forwarding of calls for a session on another server. Skipped without PostgreSQL.
+//! Also the fate of a session whose browser dies.
 
 use std::time::{Duration, Instant};
 

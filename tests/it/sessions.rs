@@ -1,4 +1,4 @@
-//! Browser sessions, with a real browser: their calls, their protocol, their sight, their end.
+//! Browser sessions with a real browser: calls, DevTools protocol, live view, end.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a team can read about itself.
+//! Usage, limits and activity of a team.
 
 use e2e::TestApp;
 use serde_json::json;

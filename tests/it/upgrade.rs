@@ -1,4 +1,4 @@
-//! A database of the version before runs, half way through its work: it is brought up to date, and the work goes on.
+//! Migration of a database from before the table of runs, with unfinished work, which then continues.
 
 use std::time::{Duration, Instant};
 

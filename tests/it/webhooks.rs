@@ -1,4 +1,4 @@
-//! What a receiver hears of a job, and what is kept of it.
+//! Webhook deliveries of a job, and their records.
 
 use std::time::Duration;
 

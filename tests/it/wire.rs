@@ -1,4 +1,4 @@
-//! The shapes that every client relies on.
+//! Formats of requests and answers that clients rely on.
 
 use bytes::Bytes;
 use e2e::TestApp;

@@ -1,4 +1,4 @@
-//! A caller of the service as tests want it: every answer is there, and held against the OpenAPI document.
+//! A client for tests, which returns every answer and validates it against the OpenAPI document.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -1,5 +1,4 @@
-//! What a service may not leave behind when its test is over: jobs that nobody cancelled, credits that are still
-//! reserved, errors in its log.
+//! Checks at the end of a test: no unfinished jobs, no reserved credits, no errors in the log.
 
 use std::fmt::Write as _;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Every answer that a test sees is held against the OpenAPI document that the service publishes.
+//! Validation of every answer in tests against the OpenAPI document of the service.
 
 use std::sync::LazyLock;
 

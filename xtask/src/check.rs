@@ -1,10 +1,10 @@
-//! `cargo xtask check`: what a reviewer should not have to say.
+//! `cargo xtask check`: all automatic checks of the workspace.
 
 use anyhow::Result;
 
 use crate::{codegen, layers, say, setup, sh, sizes};
 
-/// Runs every check; the first that fails ends it.
+/// Runs every check and stops at the first failure.
 pub(crate) fn run() -> Result<()> {
     sh::step("setup", setup::for_checks)?;
     sh::step("formatting", || {
@@ -28,8 +28,8 @@ pub(crate) fn run() -> Result<()> {
     Ok(())
 }
 
-/// The advisory database is fetched from outside, which a closed network does not allow: then it is said, not failed. An
-/// advisory that applies fails.
+/// Checks security advisories. Without network access to the advisory database the check is skipped with a note; an
+/// advisory that applies is a failure.
 fn advisories() -> Result<()> {
     say!("==> security advisories");
     match sh::output(sh::cargo().args(["deny", "check", "advisories"])) {
@@ -42,7 +42,7 @@ fn advisories() -> Result<()> {
     Ok(())
 }
 
-/// Whether cargo-deny said that it could not get what it compares with, and found nothing.
+/// Returns whether cargo-deny could not fetch the advisory database and reported no errors.
 fn is_out_of_reach(said: &str) -> bool {
     said.contains("failed to fetch") && !said.contains("error[")
 }

@@ -1,4 +1,4 @@
-//! What `cargo xtask` can be told to do.
+//! Command line of `cargo xtask`.
 
 use std::ffi::OsString;
 
@@ -17,21 +17,21 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Install what is missing for building, testing and checking.
+    /// Install the missing tools for building, testing and checking.
     Setup {
-        /// Also install packages of documentation, for `crawl-docs`.
+        /// Also install documentation packages, for `crawl-docs`.
         #[arg(long)]
         docs: bool,
     },
-    /// Build the server, start it, and print a line to try.
+    /// Build and start the server, and print a command to try.
     Up(up::Args),
-    /// Run every test, on SQLite and on a private PostgreSQL; or only those of a name.
+    /// Run all tests, on SQLite and on a private PostgreSQL; or only those of a name.
     Test(test::Args),
-    /// Run every check: formatting, lints, layers, generated files, documentation, licences, sizes.
+    /// Run all checks: formatting, lints, layers, generated files, documentation, licences, sizes.
     Check,
-    /// Write the generated parts of docs/.
+    /// Write the generated documents in docs/.
     Codegen {
-        /// Only compare, and fail when something is out of date.
+        /// Only compare, and fail when a document is out of date.
         #[arg(long)]
         check: bool,
     },
@@ -39,68 +39,68 @@ enum Task {
     Layers,
     /// Check the lengths of files and functions.
     Sizes,
-    /// Make an empty migration for both databases.
+    /// Create an empty migration for both databases.
     Migration {
-        /// Lower case letters, digits and _.
+        /// Name of lower case letters, digits and _.
         name: String,
     },
-    /// A private PostgreSQL for working on the store.
+    /// Start or stop a private PostgreSQL for work on the store.
     #[command(subcommand)]
     Db(Db),
     /// Run the fuzz targets.
     Fuzz(fuzz::Args),
-    /// Train the model of the main content from annotated pages.
+    /// Train the main-content model from annotated pages.
     Train(train::Args),
-    /// The page cases of the formats crate.
+    /// Update the page cases of the formats crate.
     #[command(subcommand)]
     Cases(Cases),
-    /// Measure the real server.
+    /// Run benchmarks of the real server.
     Bench(Forwarded),
-    /// Scrape pages that need a browser, and pages that must not get one.
+    /// Scrape pages that need a browser, and pages that must not use one.
     BrowserPages(Forwarded),
-    /// Break things while the real server works, and count what is lost.
+    /// Inject failures while the real server works, and count what is lost.
     Chaos(Forwarded),
-    /// Crawl installed documentation, and compare what is found with a walk over its files.
+    /// Crawl installed documentation, and compare the result with a walk over its files.
     CrawlDocs(Forwarded),
     /// Run a file of hostile cases against the real server.
     Hostile(Forwarded),
-    /// Judge files of robots.txt cases.
+    /// Check files of robots.txt cases.
     Robots(Forwarded),
-    /// A mixed load for a long time, and what the server keeps of it.
+    /// Run a mixed load for a long time, and check the server for leaks.
     Soak(Forwarded),
-    /// Measure what is promised about webhooks.
+    /// Verify the guarantees of webhook delivery.
     WebhookSim(Forwarded),
-    /// Judge a file of webhook signatures.
+    /// Check a file of webhook signatures.
     WebhookVectors(Forwarded),
 }
 
-/// What the package `lab` is told.
+/// Arguments for the package `lab`.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true)]
 struct Forwarded {
-    /// `--help` lists them.
+    /// Arguments of the command; `--help` lists them.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     arguments: Vec<OsString>,
 }
 
 #[derive(Subcommand)]
 enum Db {
-    /// Start it and print its address.
+    /// Start PostgreSQL and print its URL.
     Start,
-    /// Stop it and remove its files.
+    /// Stop PostgreSQL and remove its files.
     Stop,
 }
 
 #[derive(Subcommand)]
 enum Cases {
-    /// Rewrite the expected outputs from what the code gives now.
+    /// Rewrite the expected outputs from the current output of the code.
     Update,
 }
 
-/// Does what the command line says.
+/// Runs the command line.
 ///
 /// # Errors
-/// What went wrong, with the step that failed.
+/// The error of the failed step.
 pub fn run() -> Result<()> {
     match Cli::parse().task {
         Task::Setup { docs: false } => setup::all(),
@@ -129,7 +129,7 @@ pub fn run() -> Result<()> {
     }
 }
 
-/// Builds and starts the package `lab` in the folder of the caller, whose paths may be relative.
+/// Builds and runs the package `lab` in the working directory of the caller, whose paths may be relative.
 fn lab(task: &str, Forwarded { arguments }: &Forwarded) -> Result<()> {
     let mut lab = sh::cargo();
     lab.current_dir(".")

@@ -1,4 +1,4 @@
-//! `cargo xtask codegen [--check]`: the parts of docs/ that are written by the code.
+//! `cargo xtask codegen [--check]`: the generated documents in docs/.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 
 use crate::{say, sh};
 
-/// Writes the generated files, or with `check` only compares them and names those that differ.
+/// Writes the generated files, or with `check` only compares them and lists those that differ.
 pub(crate) fn run(check: bool) -> Result<()> {
     let fresh = tempfile::tempdir()?;
     sh::run(

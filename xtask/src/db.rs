@@ -1,4 +1,4 @@
-//! `cargo xtask db start|stop`: a private PostgreSQL on loopback for tests, in a folder of its own.
+//! `cargo xtask db start|stop`: a private PostgreSQL cluster on loopback for tests, in its own folder.
 
 use std::fs;
 use std::net::TcpListener;
@@ -10,36 +10,36 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::{say, sh};
 
-/// A running private cluster; ends when dropped.
+/// A running private cluster, stopped when dropped.
 pub struct Cluster {
     folder: PathBuf,
     port: u16,
 }
 
 impl Cluster {
-    /// Makes and starts a cluster in a fresh folder under the system's temporary folder.
+    /// Creates and starts a cluster in a new folder in the system's temporary folder.
     pub fn start() -> Result<Self> {
         start_in(&own_folder(), QUICK)
     }
 
-    /// The same for measuring: it waits for the disk, as a server of users does.
+    /// Creates and starts a cluster for benchmarks, with fsync as in production.
     pub fn durable() -> Result<Self> {
         start_in(&own_folder(), DURABLE)
     }
 
-    /// Stops it as a crash does: nothing is written down any more.
+    /// Stops the cluster like a crash, without flushing anything.
     pub fn crash(&self) -> Result<()> {
         let bin = binaries().context("PostgreSQL is not installed")?;
         let mut stop = as_postgres(&bin.join("pg_ctl"));
         sh::run(stop.args(["-s", "-w", "-m", "immediate", "-D"]).arg(&self.folder).arg("stop"))
     }
 
-    /// Starts it again after [`Cluster::crash`].
+    /// Restarts the cluster after [`Cluster::crash`].
     pub fn restart(&self) -> Result<()> {
         run_in(&self.folder, self.port, QUICK)
     }
 
-    /// Lets all of its processes stand still, or go on: as if the network to it were cut.
+    /// Sends a signal to all of its processes, such as SIGSTOP and SIGCONT to simulate a network failure.
     pub fn signal(&self, signal: Signal) -> Result<()> {
         let pid = fs::read_to_string(self.folder.join("postmaster.pid"))?;
         let pid = pid.lines().next().context("no process id")?.to_owned();
@@ -52,7 +52,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// The address of its administrator database.
+    /// Returns the URL of its administrator database.
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
     }
@@ -64,7 +64,7 @@ impl Drop for Cluster {
     }
 }
 
-/// Where PostgreSQL's own programs are: Debian keeps them off the PATH, the newest version is taken.
+/// Returns the folder of PostgreSQL's server programs, newest version first; Debian keeps them off the PATH.
 pub fn binaries() -> Option<PathBuf> {
     let mut found: Vec<PathBuf> = fs::read_dir("/usr/lib/postgresql")
         .ok()?
@@ -75,7 +75,7 @@ pub fn binaries() -> Option<PathBuf> {
     found.pop()
 }
 
-/// Starts a cluster that outlives this process and prints its address.
+/// Starts a cluster that outlives this process and prints its URL.
 pub(crate) fn start() -> Result<()> {
     let folder = kept_folder();
     if folder.join("postmaster.pid").exists() {
@@ -87,7 +87,7 @@ pub(crate) fn start() -> Result<()> {
     Ok(())
 }
 
-/// Stops what [`start`] started and removes its folder.
+/// Stops the cluster of [`start`] and removes its folder.
 pub(crate) fn stop() -> Result<()> {
     stop_in(&kept_folder())
 }
@@ -144,7 +144,8 @@ fn stop_in(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// PostgreSQL refuses to run as root; Debian's package brings a user for it.
+/// Returns a command that runs as the user `postgres`: PostgreSQL refuses to run as root, and Debian's package creates that
+/// user.
 fn as_postgres(program: &Path) -> Command {
     let mut command = if sh::is_root() {
         let mut command = Command::new("runuser");

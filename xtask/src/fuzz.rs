@@ -1,8 +1,8 @@
 //! `cargo xtask fuzz`: runs the targets of fuzz/ with libFuzzer, on the stable toolchain.
 //!
-//! cargo-fuzz wants a nightly compiler for the address sanitizer. Without it, coverage is all that libFuzzer needs, and
-//! the compiler flags for that are stable. Nothing here has `unsafe`, so what is looked for are panics, overflows, lost
-//! properties, and inputs that take too much time, memory or stack.
+//! cargo-fuzz needs a nightly compiler for the address sanitizer. Without it libFuzzer needs only coverage, whose compiler
+//! flags are stable. The code has no `unsafe`, so the targets search for panics, overflows, violated properties, and inputs
+//! that take too much time, memory or stack.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -15,25 +15,25 @@ use anyhow::{Context, Result, bail};
 
 use crate::{say, setup, sh};
 
-/// What to fuzz, and for how long.
+/// Arguments of `cargo xtask fuzz`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// For how long each target runs.
+    /// Duration of each target in seconds.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
-    /// Only this target.
+    /// Run only this target.
     #[arg(long)]
     target: Option<String>,
-    /// Give the target this one input instead, such as one that it has failed on.
+    /// Run the target on this single input, such as one that it has failed on.
     #[arg(long, requires = "target")]
     input: Option<PathBuf>,
 }
 
 struct Target {
     name: &'static str,
-    /// Bytes of the longest input.
+    /// Maximum length of an input in bytes.
     longest: usize,
-    /// File of tokens that inputs are made from.
+    /// Dictionary file of tokens for generating inputs.
     tokens: Option<&'static str>,
 }
 
@@ -51,23 +51,23 @@ const TARGETS: [Target; 11] = [
     Target { name: "detection", longest: 16_384, tokens: Some("office.dict") },
 ];
 
-/// Seconds that one input may take.
+/// Timeout of one input in seconds.
 const SLOWEST: u64 = 10;
-/// MiB of memory that a target may take.
+/// Memory limit of a target in MiB.
 const MEMORY: u64 = 1024;
-/// KiB of stack: that of the threads which convert pages in the service.
+/// Stack size in KiB, as in the threads of the service that convert pages.
 const STACK: u64 = 2048;
-/// What rustc is told to make libFuzzer see where the code has been.
+/// Compiler flags for the coverage instrumentation of libFuzzer.
 const COVERAGE: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
     -Cllvm-args=-sanitizer-coverage-trace-compares";
 
-/// Runs the targets one after the other; any failure is an error, after all have run.
+/// Runs the targets one after the other, and returns an error at the end if any has failed.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let wanted = |target: &&Target| args.target.as_deref().is_none_or(|name| name == target.name);
     let targets: Vec<_> = TARGETS.iter().filter(wanted).collect();
     if targets.is_empty() {
-        bail!("there is no such target; there are {}", TARGETS.map(|target| target.name).join(", "));
+        bail!("no such target; the targets are {}", TARGETS.map(|target| target.name).join(", "));
     }
     sh::step("setup", setup::for_fuzzing)?;
     let programs = sh::step("build", || build(&targets))?;
@@ -89,12 +89,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Builds the targets with coverage and every check of the compiler; returns the folder that they are in.
+/// Builds the targets with coverage and all runtime checks, and returns their folder.
 fn build(targets: &[&Target]) -> Result<PathBuf> {
     let version = sh::output(Command::new("rustc").arg("-vV").current_dir(folder()))?;
     let host = version.lines().find_map(|line| line.strip_prefix("host: ")).context("rustc names no host")?;
     let mut cargo = sh::cargo();
-    // Naming the target keeps the flags away from build scripts, which are not linked with libFuzzer.
+    // With an explicit `--target` the flags do not apply to build scripts, which are not linked with libFuzzer.
     cargo.current_dir(folder()).args(["build", "--release", "--target", host, "--target-dir", "target"]);
     targets.iter().for_each(|target| _ = cargo.args(["--bin", target.name]));
     sh::run(cargo.env("RUSTFLAGS", COVERAGE))?;
@@ -105,7 +105,7 @@ fn folder() -> PathBuf {
     sh::root().join("fuzz")
 }
 
-/// A target with bounded stack, time and memory.
+/// Returns the command of a target with limits on stack, time and memory.
 fn bounded(program: &Path) -> Command {
     let mut command = sh::command("sh");
     command.args(["-c", &format!("ulimit -s {STACK} && exec \"$0\" \"$@\"")]).arg(program);
@@ -137,10 +137,10 @@ fn fuzz(target: &Target, programs: &Path, seconds: u64) -> Result<()> {
     bail!("{status}; try again with: cargo xtask fuzz --target {} --input FILE", target.name);
 }
 
-/// What libFuzzer has said so far.
+/// Output of libFuzzer so far.
 struct Told {
     shown: Instant,
-    /// The lines that are neither progress nor figures, the last of them.
+    /// Last lines that are neither progress nor statistics.
     last: VecDeque<String>,
     executions: String,
     rate: String,

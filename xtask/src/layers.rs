@@ -1,4 +1,4 @@
-//! `cargo xtask layers`: the direction of dependencies, from the tables in the root Cargo.toml.
+//! `cargo xtask layers`: checks the direction of dependencies by the tables in the root Cargo.toml.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::sh;
 
-/// `[workspace.metadata]`.
+/// The tables in `[workspace.metadata]`.
 #[derive(Deserialize)]
 struct Tables {
     layers: Layers,
@@ -18,9 +18,9 @@ struct Tables {
 
 #[derive(Deserialize)]
 struct Layers {
-    /// From the lowest to the highest.
+    /// Layers from lowest to highest.
     order: Vec<String>,
-    /// Layers whose members may know each other.
+    /// Layers whose members may depend on each other.
     siblings: Vec<String>,
     #[serde(flatten)]
     members: BTreeMap<String, Vec<String>>,
@@ -35,7 +35,7 @@ pub(crate) fn check_workspace() -> Result<()> {
     bail!("{}", violations.join("\n"));
 }
 
-/// Every edge of the workspace in `root` that goes the wrong way or through a closed gate, in words.
+/// Returns a message for every dependency in the workspace `root` that points upwards or bypasses a gate.
 fn check(root: &Path) -> Result<Vec<String>> {
     let metadata = MetadataCommand::new().current_dir(root).no_deps().other_options(vec!["--offline".into()]).exec()?;
     let tables: Tables =
@@ -47,10 +47,10 @@ fn violations(metadata: &Metadata, tables: &Tables) -> Vec<String> {
     let mut found = Vec::new();
     for package in metadata.workspace_packages() {
         let Some(from) = tables.layers.rank(&package.name) else {
-            found.push(format!("{} stands in no layer of [workspace.metadata.layers]", package.name));
+            found.push(format!("{} is in no layer of [workspace.metadata.layers]", package.name));
             continue;
         };
-        // Tests may use the fakes of the tool layer, so only what ships is held to the order.
+        // Tests may use the fakes of the tool layer, so development dependencies are not checked.
         for dependency in package.dependencies.iter().filter(|d| d.kind != DependencyKind::Development) {
             if let Some(to) = tables.layers.rank(&dependency.name)
                 && (to > from || (to == from && !tables.layers.siblings.contains(&tables.layers.order[to])))
@@ -87,7 +87,7 @@ mod tests {
 
     use super::*;
 
-    /// A real workspace of two crates in which `low` depends on what is given.
+    /// Checks a temporary workspace of two crates in which `low` has the given dependencies.
     fn planted(low_depends_on: &str) -> Vec<String> {
         let root = tempfile::tempdir().unwrap();
         let tables = "[workspace]\nresolver = \"3\"\nmembers = [\"low\", \"high\"]\n\

@@ -1,5 +1,5 @@
-//! The project's own tool: `cargo xtask help`. What measures and attacks the real server is the package `lab`, which uses
-//! the parts of this one that are public.
+//! Development tool of the project: `cargo xtask help`. Benchmarks and attacks on the real server are in the package `lab`,
+//! which uses the public parts of this crate.
 
 mod cases;
 mod check;

@@ -1,4 +1,4 @@
-//! `cargo xtask`.
+//! Entry point of `cargo xtask`.
 
 fn main() -> anyhow::Result<()> {
     xtask::run()

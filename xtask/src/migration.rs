@@ -1,4 +1,4 @@
-//! `cargo xtask migration NAME`: an empty migration for each backend, side by side.
+//! `cargo xtask migration NAME`: creates an empty migration for each database backend.
 
 use std::fs;
 
@@ -6,10 +6,10 @@ use anyhow::{Result, bail};
 
 use crate::{say, sh};
 
-/// Makes `crates/store/migrations/{sqlite,postgres}/<UTC time>_<name>/{up,down}.sql`.
+/// Creates `crates/store/migrations/{sqlite,postgres}/<UTC time>_<name>/{up,down}.sql`.
 pub(crate) fn create(name: &str) -> Result<()> {
     if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_') {
-        bail!("a migration's name is lower case letters, digits and _");
+        bail!("the name of a migration may have only lower case letters, digits and _");
     }
     let stamp = sh::output(sh::command("date").args(["-u", "+%Y%m%d%H%M%S"]))?;
     for backend in ["sqlite", "postgres"] {

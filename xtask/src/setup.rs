@@ -1,4 +1,4 @@
-//! `cargo xtask setup`: installs what is missing, says what and why. Safe to repeat.
+//! `cargo xtask setup`: installs missing tools and tells what they are for. Idempotent.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 
 use crate::{db, say, sh, up};
 
-/// A Debian package, the check that tells whether it is there, and why it is wanted.
+/// A Debian package, the check whether it is installed, and its purpose.
 #[derive(Clone, Copy)]
 struct Package {
     name: &'static str,
@@ -22,7 +22,7 @@ struct Tool {
     why: &'static str,
 }
 
-/// A Debian package of documentation in HTML. Its pages are in `pages` of a folder of [`DOCS`] whose name begins with
+/// A Debian package of HTML documentation. Its pages are in `pages` of a folder of [`DOCS`] whose name begins with
 /// `folder`.
 struct Manual {
     package: &'static str,
@@ -30,10 +30,10 @@ struct Manual {
     pages: &'static str,
 }
 
-/// The data folder of a server that is started in the root of the workspace.
+/// Data folder of a server that is started in the root of the workspace.
 const DATA: &str = "data";
 
-/// Where Debian keeps documentation.
+/// Folder of documentation in Debian.
 const DOCS: &str = "/usr/share/doc";
 
 const MANUALS: &[Manual] = &[
@@ -54,55 +54,47 @@ const CPP: Package = Package { name: "g++", present: || sh::on_path("c++"), why:
 const BROWSER: Package = Package {
     name: "chromium-headless-shell",
     present: || CHROMIUM.iter().any(|path| Path::new(path).is_file()),
-    why: "pages with scripts are visited with a real browser",
+    why: "the browser for pages that need scripts",
 };
 
-/// What tests drive.
+/// Programs that the tests use.
 const DRIVEN: &[Package] = &[
     Package {
         name: "postgresql",
         present: || db::binaries().is_some(),
-        why: "the store is tested on a real PostgreSQL",
+        why: "tests of the store run on a real PostgreSQL",
     },
     BROWSER,
     Package {
         name: "python3",
         present: || ["/usr/bin/python3", "/usr/local/bin/python3"].iter().any(|path| Path::new(path).is_file()),
-        why: "code of callers in Python is run by it",
+        why: "runs callers' Python code",
     },
-    Package { name: "curl", present: || sh::on_path("curl"), why: "the examples of the documents are run with it" },
-    Package { name: "jq", present: || sh::on_path("jq"), why: "the examples of the documents read answers with it" },
+    Package { name: "curl", present: || sh::on_path("curl"), why: "runs the examples in the documents" },
+    Package { name: "jq", present: || sh::on_path("jq"), why: "the examples in the documents read answers with it" },
     Package {
         name: "nginx-light",
         present: || sh::on_path("nginx") || Path::new("/usr/sbin/nginx").is_file(),
-        why: "the sample configuration for nginx is tested with it",
+        why: "tests the sample configuration for nginx",
     },
 ];
 
-/// What `quarry-reader` is built with, and needs.
+/// Build and runtime dependencies of `quarry-reader`.
 const OCR: &[Package] = &[
-    Package {
-        name: "pkg-config",
-        present: || sh::on_path("pkg-config"),
-        why: "libraries of the system are found by it",
-    },
-    Package {
-        name: "libtesseract-dev",
-        present: || has_library("tesseract"),
-        why: "text in pictures is recognised with it",
-    },
-    Package { name: "libleptonica-dev", present: || has_library("lept"), why: "tesseract takes pictures in its form" },
-    Package { name: "libclang-dev", present: has_libclang, why: "the headers of tesseract are read with it" },
-    Package { name: "tesseract-ocr-eng", present: has_english, why: "tesseract knows English by it" },
+    Package { name: "pkg-config", present: || sh::on_path("pkg-config"), why: "finds libraries of the system" },
+    Package { name: "libtesseract-dev", present: || has_library("tesseract"), why: "OCR of images and scans" },
+    Package { name: "libleptonica-dev", present: || has_library("lept"), why: "passes images to tesseract" },
+    Package { name: "libclang-dev", present: has_libclang, why: "parses the headers of tesseract" },
+    Package { name: "tesseract-ocr-eng", present: has_english, why: "the English language model of tesseract" },
 ];
 
 const POPPLER: Package = Package {
     name: "poppler-utils",
     present: || sh::on_path("pdftotext"),
-    why: "the time that documents take is compared with that of pdftotext",
+    why: "the benchmark of documents compares with pdftotext",
 };
 
-/// Where distributions put the program that the crate `browser` starts.
+/// Paths of the browser executable in distributions, as in the crate `browser`.
 const CHROMIUM: &[&str] = &[
     "/usr/lib/chromium/chromium-headless-shell",
     "/usr/lib64/chromium-browser/headless_shell",
@@ -118,7 +110,7 @@ const PYTHON: Package = Package {
     why: "Python packages (moto, the official client) get a folder of their own by it",
 };
 
-/// The official clients, in the versions that the examples are tested with.
+/// Official clients, in the versions that the examples are tested with.
 const PYTHON_CLIENT: &str = "firecrawl-py==4.55.0";
 const NODE_CLIENT: &str = "@mendable/firecrawl-js@4.42.0";
 
@@ -127,7 +119,7 @@ const TOOLS: &[Tool] = &[
     Tool { name: "cargo-deny", why: "checks licences and sources of dependencies" },
 ];
 
-/// Installs everything that building, testing and checking need, and the filter lists of a server that runs here.
+/// Installs everything for building, testing and checking, and the filter lists for a server in this folder.
 pub(crate) fn all() -> Result<()> {
     packages(&[&[COMPILER][..], DRIVEN, OCR, &[CPP]].concat())?;
     for tool in TOOLS {
@@ -136,17 +128,17 @@ pub(crate) fn all() -> Result<()> {
     filter_lists()
 }
 
-/// Fetches the lists that `blockAds` goes by into the data folder that a server has here. One that cannot be had stops
-/// nothing: a short list is built in.
+/// Downloads the filter lists of `blockAds` into the data folder of a server in this folder. Failures are not fatal, since
+/// a short list is built in.
 fn filter_lists() -> Result<()> {
     let files = fs::read_dir(sh::root().join(DATA).join("lists")).into_iter().flatten().flatten();
     if files.map(|file| file.path()).any(|path| path.extension().is_some_and(|extension| extension == "txt")) {
         return Ok(());
     }
-    say!("setup: fetching filter lists into {DATA}/lists (blockAds goes by them); the server is built for that");
+    say!("setup: downloading filter lists into {DATA}/lists for blockAds; this builds the server");
     let server = up::build("dev", &["--package", "quarry-server"])?;
     if let Err(error) = sh::run(sh::command(server).args(["lists", "update"]).env("QUARRY__DATA__DIR", DATA)) {
-        say!("setup: note: not every filter list is there ({error}); `quarry-server lists update` fetches them later");
+        say!("setup: note: not all filter lists could be downloaded ({error}); run `quarry-server lists update` later");
     }
     Ok(())
 }
@@ -161,7 +153,7 @@ pub(crate) fn docs() -> Result<()> {
     apt_install(&names)
 }
 
-/// The folders of the documentation that is installed.
+/// Returns the folders of the installed documentation.
 pub fn docs_folders() -> Vec<PathBuf> {
     MANUALS.iter().filter_map(Manual::find).collect()
 }
@@ -173,25 +165,25 @@ impl Manual {
         let mut folders: Vec<_> = named.map(|entry| entry.path().join(self.pages)).collect();
         folders.retain(|folder| folder.join("index.html").is_file());
         folders.sort();
-        // Of several versions the newest.
+        // The newest of several versions.
         folders.pop()
     }
 }
 
-/// Installs what the tests need.
+/// Installs the dependencies of the tests.
 pub(crate) fn for_tests() -> Result<()> {
     packages(&[&[COMPILER][..], DRIVEN, OCR].concat())?;
     clients();
     install(&TOOLS[0])
 }
 
-/// Installs the official clients, which run the examples of the documents. Where their packages are out of reach the
-/// examples run by curl alone, and this is said.
+/// Installs the official clients, which run the examples in the documents. When their packages cannot be downloaded, only
+/// the curl examples run, with a note.
 fn clients() {
     let folder = sh::root().join("target/clients");
     for (name, install) in [("Python", python_client as fn(&Path) -> Result<()>), ("Node", node_client)] {
         if let Err(error) = install(&folder) {
-            say!("setup: note: the {name} client is not there ({error:#}); its examples are left out of the tests");
+            say!("setup: note: could not install the {name} client ({error:#}); its examples are not tested");
         }
     }
 }
@@ -219,7 +211,7 @@ fn node_client(folder: &Path) -> Result<()> {
         return Ok(());
     }
     if !sh::on_path("npm") {
-        bail!("npm is not on the path");
+        bail!("npm is not on the PATH");
     }
     say!("setup: installing the Node client in {}", folder.display());
     fs::create_dir_all(&folder)?;
@@ -229,18 +221,18 @@ fn node_client(folder: &Path) -> Result<()> {
     Ok(fs::write(folder.join("complete"), NODE_CLIENT)?)
 }
 
-/// Installs what `cargo xtask check` needs.
+/// Installs the dependencies of `cargo xtask check`.
 pub(crate) fn for_checks() -> Result<()> {
     packages(&[&[COMPILER][..], OCR].concat())?;
     install(&TOOLS[1])
 }
 
-/// Installs what `cargo xtask fuzz` needs.
+/// Installs the dependencies of `cargo xtask fuzz`.
 pub(crate) fn for_fuzzing() -> Result<()> {
     packages(&[COMPILER, CPP])
 }
 
-/// Installs moto in a virtual environment of its own, and returns its folder.
+/// Installs moto, an S3-compatible store, in its own virtual environment, and returns the folder.
 pub fn for_s3() -> Result<PathBuf> {
     let folder = sh::root().join("target/moto");
     if !folder.join("bin/moto_server").is_file() {
@@ -253,12 +245,13 @@ pub fn for_s3() -> Result<PathBuf> {
     Ok(folder)
 }
 
-/// Installs what a build of the server needs.
+/// Installs the build dependencies of the server.
 pub(crate) fn for_build() -> Result<()> {
     packages(&[COMPILER])
 }
 
-/// Installs Chromium. Whether it is there: not every system has this package, and everything else works without.
+/// Installs Chromium and returns whether it is available: not every system has the package, and everything else works
+/// without.
 pub(crate) fn for_browser() -> Result<bool> {
     if sh::on_path("apt-get") && packages(&[BROWSER]).is_err() {
         return Ok(false);
@@ -266,7 +259,7 @@ pub(crate) fn for_browser() -> Result<bool> {
     Ok((BROWSER.present)())
 }
 
-/// The packages that `cargo xtask up` is going to install, each with what it is for.
+/// Returns the packages that `cargo xtask up` will install, each with its purpose.
 pub(crate) fn missing_for_up(browser: bool, ocr: bool) -> Vec<(&'static str, &'static str)> {
     let chromium: &[Package] = if browser { &[BROWSER] } else { &[] };
     let reader: &[Package] = if ocr { OCR } else { &[] };
@@ -274,7 +267,8 @@ pub(crate) fn missing_for_up(browser: bool, ocr: bool) -> Vec<(&'static str, &'s
     wanted.iter().filter(|package| !(package.present)()).map(|package| (package.name, package.why)).collect()
 }
 
-/// Installs what a build of the reader needs besides. Whether it is there: not every system has these packages.
+/// Installs the additional build dependencies of the reader and returns whether they are available: not every system has
+/// these packages.
 pub(crate) fn for_ocr() -> Result<bool> {
     if sh::on_path("apt-get") {
         packages(OCR)?;
@@ -282,7 +276,7 @@ pub(crate) fn for_ocr() -> Result<bool> {
     Ok(OCR.iter().all(|package| (package.present)()))
 }
 
-/// Installs the programs that `cargo xtask bench documents` compares with.
+/// Installs the programs for comparison in `cargo xtask bench documents`.
 ///
 /// # Errors
 /// When they cannot be installed.
@@ -294,7 +288,7 @@ fn has_library(name: &str) -> bool {
     sh::output(sh::command("pkg-config").args(["--exists", name])).is_ok()
 }
 
-/// In the folder of some version of LLVM.
+/// Returns whether libclang is installed in any version.
 fn has_libclang() -> bool {
     let versions = fs::read_dir("/usr/lib").into_iter().flatten().flatten();
     let mut versions = versions.filter(|entry| entry.file_name().to_string_lossy().starts_with("llvm-"));
@@ -320,7 +314,7 @@ fn apt_install(names: &[&str]) -> Result<()> {
         return Ok(());
     }
     if !sh::on_path("apt-get") {
-        bail!("apt-get is not here; install the equivalent of {} and run this again", names.join(", "));
+        bail!("apt-get is not available; install the equivalent of {} and run this again", names.join(", "));
     }
     sh::run(apt().args(["update", "-qq"]))?;
     let mut install = apt();
@@ -329,7 +323,7 @@ fn apt_install(names: &[&str]) -> Result<()> {
     sh::run(&mut install)
 }
 
-/// `apt-get` as root: as it is for root, through sudo for anybody else.
+/// Returns the command `apt-get`, with sudo unless the process runs as root.
 fn apt() -> Command {
     let mut command = if sh::is_root() { sh::command("apt-get") } else { sh::command("sudo") };
     if !sh::is_root() {

@@ -1,4 +1,4 @@
-//! Running other programs: every step says what it does, how long it took, and what to do when it fails.
+//! Running other programs, with progress, timing and helpful errors for every step.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_path_buf()
 }
 
-/// Says something to the person at the terminal.
+/// Prints a line to the terminal.
 #[macro_export]
 macro_rules! say {
     ($($arg:tt)*) => {{
@@ -21,7 +21,7 @@ macro_rules! say {
     }};
 }
 
-/// Runs one named step and prints how long it took.
+/// Runs one named step and prints its duration.
 pub fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     say!("==> {name}");
     let started = Instant::now();
@@ -30,19 +30,19 @@ pub fn step<T>(name: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     Ok(out)
 }
 
-/// A command in the workspace's root.
+/// Returns a command in the root of the workspace.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     command.current_dir(root()).stdin(Stdio::null());
     command
 }
 
-/// `cargo` as it was called, in the workspace's root.
+/// Returns the `cargo` that runs this tool, in the root of the workspace.
 pub fn cargo() -> Command {
     command(option_env!("CARGO").unwrap_or("cargo"))
 }
 
-/// Runs to the end; a status other than zero is an error that shows the command.
+/// Runs a command to the end; a status other than zero is an error with the command.
 pub fn run(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("cannot start {command:?}"))?;
     if !status.success() {
@@ -51,7 +51,7 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs to the end and returns what it printed; a status other than zero shows its error output.
+/// Runs a command and returns its standard output; a status other than zero is an error with its standard error.
 pub fn output(command: &mut Command) -> Result<String> {
     let out = command.output().with_context(|| format!("cannot start {command:?}"))?;
     if !out.status.success() {
@@ -60,7 +60,7 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
 }
 
-/// Whether a program of this name is on the PATH.
+/// Returns whether a program of this name is on the PATH.
 pub fn on_path(program: &str) -> bool {
     Command::new("sh")
         .args(["-c", &format!("command -v {program}")])
@@ -69,7 +69,7 @@ pub fn on_path(program: &str) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Whether this process runs as root.
+/// Returns whether this process runs as root.
 pub fn is_root() -> bool {
     output(Command::new("id").arg("-u")).is_ok_and(|id| id.trim() == "0")
 }

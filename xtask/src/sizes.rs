@@ -1,4 +1,4 @@
-//! `cargo xtask sizes`: files and functions stay small enough to read in one go.
+//! `cargo xtask sizes`: limits on the lengths of files and functions, so that they stay readable.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,14 +7,14 @@ use anyhow::{Result, bail};
 
 use crate::{say, sh};
 
-/// At most one file in twenty is longer than this.
+/// Length in lines that at most one file in twenty may exceed.
 const FILE_LINES: usize = 450;
-/// At most one function in twenty is longer than this.
+/// Length in lines that at most one function in twenty may exceed.
 const FUNCTION_LINES: usize = 45;
-/// No function is longer than this.
+/// Maximum length of a function in lines.
 const MAX_FUNCTION_LINES: usize = 90;
 
-/// Measures every Rust file of the workspace that ships.
+/// Checks every shipped Rust file of the workspace.
 pub(crate) fn check_workspace() -> Result<()> {
     let mut files = Vec::new();
     for folder in ["crates", "bins", "xtask", "lab"] {
@@ -69,7 +69,7 @@ fn rust_files(folder: &Path, into: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// A formatted source without the items that are only there for tests, wherever they stand.
+/// Removes all items under `#[cfg(test)]` from a formatted source.
 fn without_tests(source: &str) -> String {
     let mut kept = String::with_capacity(source.len());
     let mut lines = source.lines();
@@ -80,7 +80,7 @@ fn without_tests(source: &str) -> String {
         }
         let indent = &line[..line.len() - line.trim_start().len()];
         let ends = ["}", "};", ");"].map(|end| format!("{indent}{end}"));
-        // Other attributes and comments may stand between; an item of one line has no end of its own.
+        // Other attributes and comments may come between; a one-line item has no separate end.
         let item = lines.find(|line| !line.trim_start().starts_with(['#', '/'])).unwrap_or_default();
         if !item.ends_with([';', '}', ',']) {
             let _ = lines.find(|line| ends.iter().any(|end| end == line));
@@ -89,7 +89,7 @@ fn without_tests(source: &str) -> String {
     kept
 }
 
-/// Name and length of every function of a formatted source: from `fn` to the brace at the same indent.
+/// Returns name and length of every function of a formatted source: from `fn` to the brace at the same indentation.
 fn function_lines(source: &str) -> Vec<(String, usize)> {
     let lines: Vec<&str> = source.lines().collect();
     let mut found = Vec::new();

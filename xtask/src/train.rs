@@ -1,4 +1,4 @@
-//! `cargo xtask train`: trains the model that tells main content from the rest, and writes it where it is used.
+//! `cargo xtask train`: trains the model for main-content extraction, and writes it into the crate `formats`.
 
 use std::path::PathBuf;
 
@@ -6,20 +6,20 @@ use anyhow::{Context, Result};
 
 use crate::{say, sh};
 
-/// Where the model is read from.
+/// Path of the model.
 const MODEL: &str = "crates/formats/src/main_content/model.txt";
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Folder of the annotated pages: wcxb, aeb and traf.
+    /// Folder of the annotated pages, with the subfolders wcxb, aeb and traf.
     #[arg(long, default_value = "../shared/data/html")]
     data: PathBuf,
-    /// Passed on to the trainer, such as `--repeats 0` or `--trees 100`.
+    /// Arguments for the trainer, such as `--repeats 0` or `--trees 100`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     rest: Vec<String>,
 }
 
-/// Prints how good the model is on sites that it has not seen, then writes the one that has seen all.
+/// Prints the quality of the model by cross-validation on unseen sites, then writes the model trained on all.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let data = args.data.canonicalize().with_context(|| format!("no folder of pages at {}", args.data.display()))?;
     sh::step("training", || {

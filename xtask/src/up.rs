@@ -11,37 +11,37 @@ use anyhow::{Context, Result, bail};
 
 use crate::{say, setup, sh};
 
-/// A page on this machine to try the service on, so that the first scrape works without a network too.
+/// Address of the local sample page, so that the first scrape works without a network.
 const SAMPLE: &str = "127.0.0.1:3003";
 const SAMPLE_PAGE: &str = include_str!("up/sample.html");
 
-/// How to start.
+/// Arguments of `cargo xtask up`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The folder for the database and stored pages.
+    /// Folder for the database and stored pages.
     #[arg(long, default_value = "data")]
     data: PathBuf,
-    /// Where the service listens.
+    /// Listening address of the service.
     #[arg(long, default_value = "127.0.0.1:3002")]
     listen: String,
-    /// Leave out quarry-reader: scans and pictures are not read then, and the build takes half as long.
+    /// Build without quarry-reader: no OCR, and half the build time.
     #[arg(long)]
     without_ocr: bool,
-    /// Leave out Chromium: pages come as they are sent then.
+    /// Run without Chromium: pages are returned without running their scripts.
     #[arg(long)]
     without_browser: bool,
-    /// Build without optimisation: quicker to build, slower to run.
+    /// Build without optimisation: faster to build, slower to run.
     #[arg(long)]
     debug: bool,
 }
 
-/// Builds the server, starts it with SQLite and a folder of blobs, and stays until it ends.
+/// Builds the server, starts it with SQLite and a local blob folder, and waits until it ends.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let profile = if args.debug { "dev" } else { "up" };
     announce(args, profile)?;
     sh::step("setup", setup::for_build)?;
     if !args.without_browser && !sh::step("setup of the browser", setup::for_browser)? {
-        say!("note: there is no Chromium, so pages come without their scripts; install it, or set browser.path");
+        say!("note: Chromium is not available, so the scripts of pages do not run; install it, or set browser.path");
     }
     let mut packages = vec!["--package", "quarry-server"];
     if !args.without_ocr && sh::step("setup of text recognition", setup::for_ocr)? {
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// What is going to happen, before any of it does.
+/// Announces what will be installed and built, before it happens.
 fn announce(args: &Args, profile: &str) -> Result<()> {
     let missing = setup::missing_for_up(!args.without_browser, !args.without_ocr);
     match missing.is_empty() {
@@ -84,14 +84,14 @@ fn announce(args: &Args, profile: &str) -> Result<()> {
     Ok(())
 }
 
-/// The line that the README shows.
+/// Returns the command that the README shows.
 fn curl_line(listen: &str) -> String {
     format!(
         "curl -s http://{listen}/v2/scrape -H 'Content-Type: application/json' -d '{{\"url\": \"http://{SAMPLE}/\"}}'"
     )
 }
 
-/// Builds packages and features that `arguments` name as `cargo build` has them, and returns where the server is.
+/// Builds packages and features given as arguments of `cargo build`, and returns the path of the server.
 ///
 /// # Errors
 /// When the build fails.
@@ -117,7 +117,7 @@ fn start(program: &PathBuf, args: &Args) -> Result<Child> {
         .with_context(|| format!("cannot start {}", program.display()))
 }
 
-/// Waits until the service says it is ready.
+/// Waits until the service is ready.
 pub fn wait_ready(child: &mut Child, address: &str) -> Result<Duration> {
     let started = Instant::now();
     while started.elapsed() < Duration::from_secs(30) {

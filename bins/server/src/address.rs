@@ -1,4 +1,4 @@
-//! Where the client has reached us: the beginning of every URL that we hand out.
+//! The public address of the server as the client reached it: the base of every URL in answers.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -14,13 +14,12 @@ use crate::request::RequestContext;
 
 const FORWARDED_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
-/// RFC 1035 section 2.3.4 and a port.
+/// Longest host name (RFC 1035 section 2.3.4) with a port.
 const MAX_HOST_LENGTH: usize = 260;
 
-/// Scheme and host as the client wrote them, without a slash at the end. The official clients follow such URLs with their
-/// key, so it is never an address of ours that the client does not know (docs/CONTRACT.md, "Answers"). What a proxy says of
-/// it is believed of those in `server.trusted_proxies` alone. It belongs to one request: what is answered later, to
-/// somebody else, has their address.
+/// Scheme and host as the client wrote them, without a trailing slash. The official clients send their key to these URLs,
+/// so the address is always the one that the client has called (docs/CONTRACT.md, "Answers"). `X-Forwarded-*` headers count
+/// only from proxies in `server.trusted_proxies`. Each request has its own address: answers to later requests use theirs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PublicAddress(pub(crate) String);
 
@@ -33,7 +32,7 @@ impl FromRequestParts<Arc<Service>> for PublicAddress {
 }
 
 impl PublicAddress {
-    /// By the head of a request.
+    /// Returns the address from the head of a request.
     pub(crate) fn of(parts: &Parts, service: &Service) -> Self {
         let by_proxy = parts.extensions.get::<RequestContext>().is_some_and(RequestContext::is_by_proxy);
         let found = of(&parts.headers, &parts.uri, by_proxy);
@@ -47,17 +46,17 @@ fn of(headers: &HeaderMap, uri: &Uri, by_proxy: bool) -> Option<String> {
         Some(proto) if proto.eq_ignore_ascii_case("https") => "https",
         _ => "http",
     };
-    // HTTP/2 has the host in the target.
+    // HTTP/2 sends the host in the request target.
     let hosts = [forwarded(FORWARDED_HOST), uri.authority().map(Authority::as_str), first(headers, &header::HOST)];
     hosts.into_iter().flatten().find_map(|host| origin(scheme, host))
 }
 
-/// Of several proxies the one next to the client comes first.
+/// Returns the first value of a list header: the one that the proxy nearest to the client has set.
 fn first<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     Some(headers.get(name)?.to_str().ok()?.split(',').next()?.trim())
 }
 
-/// `scheme://host` when the host is one and nothing else.
+/// Returns `scheme://host`, or `None` when `host` is anything but a host and port. The header is untrusted input.
 fn origin(scheme: &str, host: &str) -> Option<String> {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
     if host.is_empty() || host.len() > MAX_HOST_LENGTH || !host.bytes().all(known) {

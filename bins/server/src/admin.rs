@@ -1,4 +1,4 @@
-//! `/admin/…`: the operator makes teams and keys. The guard has let nobody else in.
+//! Handlers of `/admin/…`: the operator manages teams and keys. [`crate::auth::guard`] has checked the token before.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::Service;
 use crate::error::Failure;
 use crate::extract::{self, Id, query};
 
-/// Entries of a list when the caller names no number.
+/// Default page size of lists.
 const PAGE: u32 = 100;
 
 /// Create a team with its first API key, which is shown only once.
@@ -69,7 +69,7 @@ pub(crate) async fn read_team(
     Ok(Json(Answer::new(teams::read(&service.app, team).await?)))
 }
 
-/// Change a team, or give it credits.
+/// Change a team or add credits.
 #[utoipa::path(
     patch,
     path = "/admin/teams/{team}",
@@ -125,7 +125,7 @@ pub(crate) async fn list_keys(
     Ok(Json(keys::list(&service.app, team, after, limit).await?))
 }
 
-/// Change the name of an API key, or what it is limited to.
+/// Rename an API key or change its restrictions.
 #[utoipa::path(
     patch,
     path = "/admin/keys/{key}",
@@ -146,7 +146,7 @@ pub(crate) async fn update_key(
     Ok(Json(Answer::new(keys::update(&service.app, key, change).await?)))
 }
 
-/// What there is to say about a revoked key.
+/// Confirmation that an API key is revoked.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct KeyRevoked {
     /// Always true.

@@ -1,6 +1,6 @@
-//! Who is calling. One guard before all routes, so that a path cannot be forgotten: everything under `/v2`, known or not,
-//! needs a caller, everything under `/admin` needs the operator, and where no key tells who calls, no web page may do it in
-//! somebody's place ([`browser`]).
+//! Authentication and access control: one guard in front of all routes, so that no path can be forgotten. Every path under
+//! `/v2`, known or not, needs a caller; every path under `/admin` needs the operator. Requests without a known key are
+//! refused when a web page may have sent them ([`browser`]: cross-site requests and DNS rebinding).
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -25,34 +25,34 @@ use crate::missing::not_found;
 use crate::request::{Local, RequestContext};
 use crate::{Service, groups, keyless};
 
-/// Where requests come in.
+/// The listener that accepted a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Listener {
-    /// `server.listen`, for everybody.
+    /// The public API, `server.listen`.
     Api,
-    /// `admin.listen`, for the operator.
+    /// The operator API, `admin.listen`.
     Operator,
 }
 
-/// Who may call a path.
+/// The access rule of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// Anybody, under every name: it says nothing but that the service is here.
+    /// Public, under any host name: the answer reveals only that the service runs.
     Health,
-    /// Whoever has a URL of ours with a signature or a token in it, under every name: the handler looks at that.
+    /// Holders of a URL with a signature or a token, under any host name; the handler checks it.
     Signed,
-    /// Anybody.
+    /// Public.
     Open,
-    /// Anybody where calls need no key or the listener is not for callers, else the operator.
+    /// Public with `auth.mode = "open"` or on the operator's listener; otherwise the operator.
     Metrics,
     /// A team, by its key.
     Team,
-    /// The operator, by the token `admin.token`.
+    /// The operator, by `admin.token`.
     Operator,
 }
 
 impl Access {
-    /// The rule that [`guard`] applies.
+    /// Returns the access rule of a path.
     pub(crate) fn of(path: &str) -> Self {
         let under = |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         if under("/v2") {
@@ -71,16 +71,16 @@ impl Access {
     }
 }
 
-/// What [`guard`] knows.
+/// State of [`guard`].
 #[derive(Clone)]
 pub(crate) struct Gate {
-    /// What the handlers share.
+    /// State shared by the handlers.
     pub(crate) service: Arc<Service>,
-    /// Where the request came in.
+    /// The listener that accepted the request.
     pub(crate) listener: Listener,
 }
 
-/// Lets a request pass, with its [`Caller`] in the extensions, or answers in its place.
+/// Passes a request on, with its [`Caller`] in the extensions, or answers with a refusal.
 pub(crate) async fn guard(State(gate): State<Gate>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let passed = match Access::of(parts.uri.path()) {
@@ -164,14 +164,14 @@ impl Gate {
         };
         match (&caller.key, token) {
             (Some(_), Some(token)) => service.refusals.remember(token),
-            // A page can send an unknown key too.
+            // Without a known key the request may come from a web page, which can send an invented key too.
             _ => self.browser(parts)?,
         }
         Ok(caller)
     }
 
-    /// Lets calls in that need no key. Where other calls need one, others are meant to reach the service, web pages
-    /// included.
+    /// Admits calls to public paths. With `auth.mode = "keys"` the service is meant for the network, so web pages may
+    /// call them too.
     async fn open(&self, parts: &Parts) -> Result<(), Failure> {
         match (self.listener, self.service.config.auth.mode) {
             (Listener::Api, AuthMode::Keys) => Ok(()),
@@ -179,7 +179,7 @@ impl Gate {
         }
     }
 
-    /// Refuses what a web page may have sent, unless it has a known key.
+    /// Refuses requests that a web page may have sent, unless they have a known key.
     async fn no_page(&self, parts: &Parts) -> Result<(), Failure> {
         let refused = self.browser(parts).map_err(Failure::from);
         let context = parts.extensions.get::<RequestContext>();
@@ -210,7 +210,7 @@ impl Gate {
             (Listener::Api, AuthMode::Keys) => {
                 self.count_refusal(parts, bearer(&parts.headers)?);
                 let why =
-                    "the operator's token (admin.token) is needed here; admin.listen opens a port that asks for none";
+                    "the operator's token (admin.token) is required; a port of admin.listen serves metrics without it";
                 Err(Failure::new(Code::Unauthorized, why))
             }
             _ => self.no_page(parts).await,
@@ -234,7 +234,7 @@ impl Gate {
             }
             _ => {
                 self.count_refusal(parts, token);
-                Err(Failure::new(Code::Unauthorized, "the operator's token is needed"))
+                Err(Failure::new(Code::Unauthorized, "the operator's token (admin.token) is required"))
             }
         }
     }
@@ -247,7 +247,7 @@ impl Gate {
     }
 }
 
-/// Lets a call pass that the key may make. A path that does not exist is for the answer after that.
+/// Checks that the key may use the endpoint. Unknown paths pass: the router answers them with 404.
 fn check_endpoint(caller: &Caller, parts: &Parts) -> Result<(), AppError> {
     match parts.extensions.get::<MatchedPath>() {
         Some(route) => caller.rules.check_endpoint(groups::group(route.as_str())),
@@ -261,7 +261,7 @@ fn count(service: &Service, caller: &Caller, context: &RequestContext) -> Option
         true => service.strangers.take(context.address(), &service.config.auth, now),
         false => None,
     };
-    // An address over its own limit does not use up the limit of the team.
+    // An address over its own limit must not use up the limit of the team.
     if stranger.is_some_and(|standing| standing.refused_for.is_some()) {
         return stranger;
     }
@@ -276,20 +276,20 @@ fn count(service: &Service, caller: &Caller, context: &RequestContext) -> Option
         }
     };
     match (team, address) {
-        // A caller without a key is told only the limit of its address, unless the team's limit is used up.
+        // Callers without a key see only the limit of their address, unless the team's limit is used up.
         (Some(team), address) if caller.is_keyless && team.refused_for.is_none() => address,
         (Some(team), Some(address)) => Some(team.tighter(address)),
         (one, other) => one.or(other),
     }
 }
 
-/// Whether a request wants to become a WebSocket.
+/// Returns whether a request is a WebSocket handshake.
 pub(crate) fn is_handshake(headers: &HeaderMap) -> bool {
     let value = headers.get(header::UPGRADE).and_then(|value| value.to_str().ok());
     value.is_some_and(|value| value.eq_ignore_ascii_case("websocket"))
 }
 
-/// The API key of a browser, which can send no header of its own: the only subprotocol that it offers.
+/// Returns the API key of a WebSocket from a browser, where scripts cannot set headers: the only subprotocol offered.
 fn socket_key(headers: &HeaderMap) -> Option<&str> {
     let mut lines = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
     let only = lines.next().filter(|_| lines.next().is_none())?.to_str().ok()?.trim();

@@ -1,4 +1,4 @@
-//! `/v2/batch/scrape`.
+//! Handlers of `/v2/batch/scrape`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Bodies of requests, bounded in size, in time and, for files, in how slowly they may come.
+//! Request bodies with a byte limit, a timeout and, for uploads, a minimum rate.
 
 use std::time::Duration;
 
@@ -13,60 +13,60 @@ use wire::Code;
 use crate::error::Failure;
 use crate::shares::Shares;
 
-/// Bodies up to this size are read without a permit.
+/// Size up to which bodies are read without a permit.
 const SMALL: usize = 64 * 1024;
-/// Larger bodies that are read at the same time: bounds the memory that all bodies together take.
+/// Number of larger bodies that are read at the same time: bounds the memory of all bodies together.
 const LARGE_AT_ONCE: usize = 16;
-/// Most large bodies of one caller at a time, so that a slow sender does not block the others.
+/// Number of large bodies of one caller at the same time, so that a slow sender does not block the others.
 const LARGE_OF_ONE: usize = 4;
-/// How long a body that is too large is read on, so that the client gets to see the answer.
+/// Time limit for discarding the rest of a body that is too large ([`discard`]).
 const DISCARD_FOR: Duration = Duration::from_secs(5);
-/// See [`DISCARD_FOR`].
+/// Byte limit for discarding the rest of a body that is too large.
 const DISCARD_BYTES: usize = 128 * 1024 * 1024;
 
-/// Files that are taken at the same time, and how many of them one caller may send.
+/// Number of concurrent uploads, in total and of one caller.
 const UPLOADS_AT_ONCE: usize = 4;
 const UPLOADS_OF_ONE: usize = 2;
 
-/// Bounds how many files are taken at the same time.
+/// Returns the permits for concurrent uploads.
 pub(crate) fn uploads() -> Shares {
     Shares::new(UPLOADS_AT_ONCE, UPLOADS_OF_ONE)
 }
 
-/// Bounds how many large bodies are read at the same time.
+/// Returns the permits for large bodies that are read at the same time.
 pub(crate) fn large_bodies() -> Shares {
     Shares::new(LARGE_AT_ONCE, LARGE_OF_ONE)
 }
 
-/// What a body may take.
+/// Limits of one request body.
 pub(crate) struct BodyLimits<'a> {
     pub(crate) bytes: usize,
-    /// When it must have arrived.
+    /// Deadline for the whole body.
     pub(crate) until: Instant,
     pub(crate) large: &'a Shares,
-    /// Who sends.
+    /// The sender, to whom permits are counted.
     pub(crate) owner: &'a str,
-    /// How fast it must arrive, if that matters.
+    /// Minimum rate, if any.
     pub(crate) pace: Option<Pace>,
 }
 
-/// The least speed of a body, so that one who sends slowly, or stops, does not keep its place for long.
+/// Minimum rate of a body, so that a slow or stalled sender releases its permit soon.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     kib_per_s: u32,
-    /// How late it may be.
+    /// Longest time that a sender may be behind the rate.
     grace: Duration,
 }
 
 impl Pace {
-    /// The one of files that are sent to be read; none where the operator wants none.
+    /// Returns the minimum rate of uploads; `None` when `server.upload_min_kib_per_s` is 0.
     pub(crate) fn of_uploads(settings: &config::Server) -> Option<Self> {
         let kib_per_s = settings.upload_min_kib_per_s;
         (kib_per_s > 0).then_some(Self { kib_per_s, grace: settings.upload_grace })
     }
 
-    /// The next deadline, after `bytes` more have arrived by `now`. Never later than the grace time from now, so that bytes
-    /// that came early buy no time to stop.
+    /// Returns the next deadline after `bytes` more have arrived by `now`. It is at most `grace` from now, so that a fast
+    /// start does not pay for a long stall.
     fn next(self, due: Instant, now: Instant, bytes: usize) -> Instant {
         let earned = Duration::from_secs_f64(bytes as f64 / (f64::from(self.kib_per_s) * 1024.0));
         (due + earned).min(now + self.grace)
@@ -75,8 +75,8 @@ impl Pace {
     fn refusal(self, bytes: usize) -> Failure {
         let Self { kib_per_s, grace } = self;
         let why = format!(
-            "the file arrives too slowly: {} KiB so far, and server.upload_min_kib_per_s asks for {kib_per_s} KiB a second \
-             after the first {} s",
+            "the upload is too slow: {} KiB so far; server.upload_min_kib_per_s requires {kib_per_s} KiB per second after \
+             the first {} s",
             bytes / 1024,
             grace.as_secs()
         );
@@ -85,11 +85,11 @@ impl Pace {
 }
 
 impl BodyLimits<'_> {
-    /// Reads all of it.
+    /// Reads the whole body.
     pub(crate) async fn read(&self, headers: &HeaderMap, mut body: Body) -> Result<Bytes, Failure> {
         let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
         if announced.is_some_and(|length| length > self.bytes as u64) {
-            // A client that waits for 100 Continue has sent nothing that would be in the way of the answer.
+            // A client that waits for 100 Continue has sent no body to discard.
             if !headers.contains_key(header::EXPECT) {
                 discard(body).await;
             }
@@ -108,7 +108,7 @@ impl BodyLimits<'_> {
             if read.len() + chunk.len() > SMALL && permit.is_none() {
                 let waits = Instant::now();
                 permit = Some(timeout_at(self.until, self.large.wait(self.owner)).await.map_err(|_| Self::no_place())?);
-                // Meanwhile nothing was taken from the sender.
+                // The sender was not read from during the wait, so the wait does not count against its rate.
                 due = due.map(|due| due + waits.elapsed());
             }
             due = self.pace.zip(due).map(|(pace, due)| pace.next(due, Instant::now(), chunk.len()));
@@ -117,7 +117,7 @@ impl BodyLimits<'_> {
         Ok(read.freeze())
     }
 
-    /// The next chunk of a body that has sent `bytes` bytes, which must come by `due`; `None` at its end.
+    /// Reads the next chunk, which must arrive by `due`; `None` at the end. `bytes` have arrived so far.
     async fn chunk_of(&self, body: &mut Body, due: Option<Instant>, bytes: usize) -> Result<Option<Bytes>, Failure> {
         match self.pace.zip(due.filter(|due| *due < self.until)) {
             Some((pace, due)) => timeout_at(due, self.chunk(body)).await.unwrap_or_else(|_| Err(pace.refusal(bytes))),
@@ -125,7 +125,7 @@ impl BodyLimits<'_> {
         }
     }
 
-    /// The next piece of it; `None` at its end.
+    /// Reads the next chunk; `None` at the end of the body.
     pub(crate) async fn chunk(&self, body: &mut Body) -> Result<Option<Bytes>, Failure> {
         loop {
             match timeout_at(self.until, body.frame()).await {
@@ -135,7 +135,7 @@ impl BodyLimits<'_> {
                     }
                 }
                 Ok(None) => return Ok(None),
-                Ok(Some(Err(_))) => return Err(Failure::new(Code::BadRequest, "the body of the request broke off")),
+                Ok(Some(Err(_))) => return Err(Failure::new(Code::BadRequest, "the request body is incomplete")),
                 Err(_) => return Err(self.too_slow()),
             }
         }
@@ -143,20 +143,21 @@ impl BodyLimits<'_> {
 
     pub(crate) fn too_large(&self) -> Failure {
         let mib = self.bytes / (1024 * 1024);
-        Failure::new(Code::PayloadTooLarge, format!("the body of the request is larger than {mib} MiB"))
+        Failure::new(Code::PayloadTooLarge, format!("the request body is larger than {mib} MiB"))
     }
 
     fn no_place() -> Failure {
-        let why = "too many large bodies are on their way at the same moment, try again later";
+        let why = "too many large request bodies are being received, try again later";
         Failure::new(Code::ConcurrencyLimited, why).retry_after(2)
     }
 
     pub(crate) fn too_slow(&self) -> Failure {
-        Failure::new(Code::BadRequest, "the body of the request took too long to arrive")
+        Failure::new(Code::BadRequest, "the request body took too long to arrive")
     }
 }
 
-/// Reads and forgets. A connection that is closed with unread bytes is reset, and the reset can overtake the answer.
+/// Reads and discards the rest of a body. Closing a connection with unread bytes resets it, and the reset can reach the
+/// client before the answer.
 pub(crate) async fn discard(mut body: Body) {
     let until = Instant::now() + DISCARD_FOR;
     let mut left = DISCARD_BYTES;
@@ -226,10 +227,7 @@ mod tests {
         let stops = Body::from_stream(futures_util::StreamExt::chain(first(), stream::pending()));
         let refused = limits.read(&HeaderMap::new(), stops).await.unwrap_err();
         let text = refused.to_string();
-        assert!(
-            text.starts_with("UPLOAD_TOO_SLOW: the file arrives too slowly: 160 KiB so far, and server."),
-            "{text}"
-        );
+        assert!(text.starts_with("UPLOAD_TOO_SLOW: the upload is too slow: 160 KiB so far; server."), "{text}");
         assert_eq!(refused.into_response().status().as_u16(), 408);
         assert!(large.get("a").is_some(), "the place is free again");
     }

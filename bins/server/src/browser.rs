@@ -1,4 +1,4 @@
-//! `/v2/browser`: browsers that a team keeps for a while.
+//! Handlers of `/v2/browser`: browser sessions.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::extract::{self, query};
 use crate::forward::{Asked, Call, forwarded};
 use crate::job::{RunRequest, idempotency_key};
 
-/// Start a browser that is kept for a while.
+/// Start a browser session.
 #[utoipa::path(
     post,
     path = "/v2/browser",

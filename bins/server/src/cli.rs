@@ -1,4 +1,4 @@
-//! The command line: everything that is not serving.
+//! The command line: administration commands for keys, teams, jobs, filter lists and backups.
 
 mod backup;
 mod jobs;
@@ -18,14 +18,14 @@ use serde_json::json;
 use uuid::Uuid;
 use wire::{CreateTeam, FlagChanges, KeyView, TeamFlags, TeamView, UpdateTeam};
 
-/// Rows read at once for a list.
+/// Page size of database reads when listing.
 const PAGE: u32 = 500;
 
-/// Turns web pages into clean data. Without a command it serves.
+/// Turns web pages into clean data. Starts the server when no command is given.
 #[derive(Parser)]
 #[command(name = "quarry-server", version)]
 pub(crate) struct Cli {
-    /// Settings file; without it `quarry.toml` in the working folder, if there is one
+    /// Settings file [default: quarry.toml in the working directory, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
     #[command(subcommand)]
@@ -34,32 +34,32 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// API keys
+    /// Manage API keys
     #[command(subcommand)]
     Keys(Keys),
-    /// Teams
+    /// Manage teams
     #[command(subcommand)]
     Teams(Teams),
-    /// Crawls, batches and deliveries that wait, run or were given up
+    /// List, cancel and redrive jobs: crawls, batches and webhook deliveries
     #[command(subcommand)]
     Jobs(jobs::Jobs),
-    /// Filter lists against advertisements, trackers and consent notices
+    /// Manage the filter lists that block advertisements, trackers and consent notices
     #[command(subcommand)]
     Lists(lists::Lists),
-    /// Copy everything into a new folder, also while the server runs (SQLite)
+    /// Back up the database and page bodies to a new folder, also while the server runs (SQLite only)
     Backup(backup::Backup),
-    /// Bring a backup back, where no data is yet (SQLite)
+    /// Restore a backup into an empty data folder (SQLite only)
     Restore(backup::Restore),
-    /// Bring the schema of the database up to date
+    /// Run pending migrations of the database schema
     Migrate(backup::Migrate),
-    /// Print the settings in force, secrets as ***
+    /// Print the effective settings, with secrets as ***
     Config,
-    /// Print the interface as OpenAPI 3.1
+    /// Print the OpenAPI 3.1 description of the API
     Openapi,
     /// Write the generated documents
     #[command(hide = true)]
     Codegen {
-        /// The folder
+        /// Output folder
         #[arg(long)]
         out: PathBuf,
     },
@@ -67,42 +67,42 @@ pub(crate) enum Command {
 
 #[derive(Subcommand)]
 pub(crate) enum Keys {
-    /// Make a key and print it; it cannot be shown again
+    /// Create a key and print it; it cannot be shown again
     Create {
-        /// Whose key it is; without it the default team's
+        /// Team that owns the key [default: the default team]
         #[arg(long, value_name = "ID")]
         team: Option<Uuid>,
-        /// What to call it
+        /// Name of the key
         #[arg(long, default_value = "default")]
         name: String,
-        /// Groups of endpoints that it may be used for, as scrape,map; without it all
+        /// Endpoint groups that the key may use, such as scrape,map [default: all]
         #[arg(long, value_delimiter = ',', value_name = "LIST")]
         endpoints: Option<Vec<String>>,
-        /// Formats that it may ask for, as markdown,links; without it all
+        /// Formats that the key may request, such as markdown,links [default: all]
         #[arg(long, value_delimiter = ',', value_name = "LIST")]
         formats: Option<Vec<String>>,
     },
-    /// Change the name of a key, or what it is limited to; what it has started goes on
+    /// Rename a key or change its restrictions; jobs that it has started continue
     Set {
         /// Id of the key, as `keys list` prints it
         id: Uuid,
-        /// A new name
+        /// New name
         #[arg(long)]
         name: Option<String>,
-        /// Groups of endpoints that it may be used for, as scrape,map; `all` takes the rule away
+        /// Endpoint groups that the key may use, such as scrape,map; `all` removes the restriction
         #[arg(long, value_delimiter = ',', value_name = "LIST")]
         endpoints: Option<Vec<String>>,
-        /// Formats that it may ask for, as markdown,links; `all` takes the rule away
+        /// Formats that the key may request, such as markdown,links; `all` removes the restriction
         #[arg(long, value_delimiter = ',', value_name = "LIST")]
         formats: Option<Vec<String>>,
     },
     /// List the keys of a team
     List {
-        /// Whose keys; without it the default team's
+        /// Team whose keys to list [default: the default team]
         #[arg(long, value_name = "ID")]
         team: Option<Uuid>,
     },
-    /// Stop a key from working, and end its sessions and watchers
+    /// Revoke a key, and end its sessions and watchers
     Revoke {
         /// Id of the key, as `keys list` prints it
         id: Uuid,
@@ -111,37 +111,37 @@ pub(crate) enum Keys {
 
 #[derive(Subcommand)]
 pub(crate) enum Teams {
-    /// Make a team with its first key, and print both
+    /// Create a team with its first key, and print both
     Create(NewTeam),
     /// List all teams
     List,
-    /// Change a team, or give it credits
+    /// Change a team or add credits
     Set(Box<TeamChange>),
 }
 
 #[derive(Args)]
 pub(crate) struct NewTeam {
-    /// What to call it
+    /// Name of the team
     name: String,
-    /// Credits to begin with; without it there is no limit
+    /// Initial credits [default: unlimited]
     #[arg(long)]
     credits: Option<i64>,
-    /// Scrapes at the same time
+    /// Maximum number of concurrent scrapes
     #[arg(long)]
     concurrency: Option<u32>,
     /// Requests per minute, 0 for no limit
     #[arg(long)]
     rate_limit: Option<u32>,
-    /// May ask that nothing is kept
+    /// Allow zero data retention
     #[arg(long)]
     zero_data_retention: bool,
-    /// May use the enterprise options
+    /// Allow the enterprise options
     #[arg(long)]
     enterprise: bool,
-    /// May use the catalog of provider tools
+    /// Allow the catalog of provider tools
     #[arg(long)]
     catalog: bool,
-    /// Networks that it may call from, as 10.0.0.0/8,2001:db8::/32; without it from everywhere
+    /// Networks that the team may call from, such as 10.0.0.0/8,2001:db8::/32 [default: all]
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     addresses: Option<Vec<String>>,
 }
@@ -150,31 +150,31 @@ pub(crate) struct NewTeam {
 pub(crate) struct TeamChange {
     /// Id of the team, as `teams list` prints it
     id: Uuid,
-    /// A new name
+    /// New name
     #[arg(long)]
     name: Option<String>,
-    /// Whether its credits have no limit
+    /// Whether the team has unlimited credits
     #[arg(long)]
     unlimited: Option<bool>,
-    /// Credits on top of what it has
+    /// Credits to add to the balance
     #[arg(long)]
     add_credits: Option<i64>,
-    /// Scrapes at the same time
+    /// Maximum number of concurrent scrapes
     #[arg(long)]
     concurrency: Option<u32>,
     /// Requests per minute, 0 for no limit
     #[arg(long)]
     rate_limit: Option<u32>,
-    /// Whether it may ask that nothing is kept
+    /// Whether the team may use zero data retention
     #[arg(long)]
     zero_data_retention: Option<bool>,
-    /// Whether it may use the enterprise options
+    /// Whether the team may use the enterprise options
     #[arg(long)]
     enterprise: Option<bool>,
-    /// Whether it may use the catalog of provider tools
+    /// Whether the team may use the catalog of provider tools
     #[arg(long)]
     catalog: Option<bool>,
-    /// Networks that it may call from, as 10.0.0.0/8,2001:db8::/32; `all` takes the rule away
+    /// Networks that the team may call from, such as 10.0.0.0/8,2001:db8::/32; `all` removes the restriction
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     addresses: Option<Vec<String>>,
 }
@@ -186,7 +186,7 @@ pub(crate) fn print(text: &str) -> anyhow::Result<()> {
 
 /// Writes the generated documents into a folder.
 pub(crate) fn codegen(folder: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     for (name, text) in quarry_server::docs::files()? {
         let path = folder.join(name);
         fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
@@ -194,7 +194,7 @@ pub(crate) fn codegen(folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The operations on data that is there: nothing is made where there is none.
+/// Opens existing data; fails where there is none instead of creating it.
 async fn open_known(loaded: &Loaded) -> anyhow::Result<App> {
     boot::data::must_exist(&loaded.config)?;
     open(loaded).await
@@ -205,7 +205,7 @@ async fn open(loaded: &Loaded) -> anyhow::Result<App> {
 }
 
 impl Keys {
-    /// Does it, in the database that the settings name.
+    /// Runs the command on the database of the settings.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
         let app = &match self {
             Self::Create { .. } => open(&loaded).await?,
@@ -254,18 +254,18 @@ fn key_line(key: &KeyView) -> String {
     format!("{}  …{}  {}  {state}{rules}\n", key.id, key.hint, key.name)
 }
 
-/// A rule as lists print it, nothing where there is none.
+/// Returns a restriction as lists print it, or an empty string when everything is allowed.
 fn limits<T: Borrow<str>>(rule: &str, allowed: &[T]) -> String {
     if allowed.is_empty() { String::new() } else { format!("  {rule} {}", allowed.join(",")) }
 }
 
-/// A rule as requests have it: `all` takes it away.
+/// Converts a restriction from the command line for a request: `all` becomes the empty list, which removes it.
 fn rule(words: Option<Vec<String>>) -> Option<Vec<String>> {
     words.map(|words| if words == ["all"] { Vec::new() } else { words })
 }
 
 impl Teams {
-    /// Does it, in the database that the settings name.
+    /// Runs the command on the database of the settings.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
         let app = &match self {
             Self::Create(_) => open(&loaded).await?,
@@ -285,7 +285,7 @@ async fn create_team(app: &App, new: NewTeam) -> anyhow::Result<()> {
     let NewTeam { name, credits, concurrency, rate_limit, addresses, .. } = new;
     let addresses = rule(addresses).unwrap_or_default();
     let request = CreateTeam { name, credits, concurrency, rate_limit, flags, addresses };
-    // The same bounds as over HTTP.
+    // Decoded like a request over HTTP, so that the same bounds apply.
     let request = wire::decode_create_team(serde_json::to_value(request)?)?;
     let made = teams::create(app, request).await?;
     print(&format!("team {}\nkey  {}\n", made.team_id, made.api_key))

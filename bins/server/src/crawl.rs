@@ -1,4 +1,4 @@
-//! `/v2/crawl`.
+//! Handlers of `/v2/crawl`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The parts of `docs/` that are written from the code, so that they cannot disagree with it.
+//! Documents in `docs/` that are generated from the code, so that they stay in step with it.
 
 use std::fmt::Write as _;
 
@@ -9,10 +9,10 @@ use wire::Code;
 use crate::auth::Access;
 use crate::{openapi, routes};
 
-/// Every generated file: its name in `docs/` and its text.
+/// Returns the name in `docs/` and the text of every generated file.
 ///
 /// # Errors
-/// When the migrations do not run.
+/// When a migration fails.
 pub fn files() -> store::Result<Vec<(&'static str, String)>> {
     Ok(vec![
         ("openapi.json", openapi::json()),
@@ -24,7 +24,7 @@ pub fn files() -> store::Result<Vec<(&'static str, String)>> {
     ])
 }
 
-/// Every error code with its status and what to do.
+/// Returns the table of error codes with status and meaning.
 #[must_use]
 pub fn errors() -> String {
     let mut text = heading("Error codes", "crates/wire/src/code.rs");
@@ -36,7 +36,7 @@ pub fn errors() -> String {
     text
 }
 
-/// Every setting with its default and what it does.
+/// Returns the table of settings with default and meaning.
 #[must_use]
 pub fn configuration() -> String {
     let mut text = heading("Settings", "crates/boot/config.default.toml");
@@ -63,12 +63,12 @@ pub fn configuration() -> String {
     text
 }
 
-/// Every metric with its kind, unit and labels.
+/// Returns the table of metrics with kind, unit, labels and meaning.
 #[must_use]
 pub fn metrics() -> String {
     let mut text = heading("Metrics", "crates/boot/src/metrics/table.rs");
-    text += "What `GET /metrics` shows, in the text format of Prometheus. Servers and workers show their own; what is said of \
-             queues is the same on all of them. Histograms have `_bucket`, `_sum` and `_count`.\n\n";
+    text += "Metrics of `GET /metrics`, in the Prometheus text format. Each server and worker reports its own values; the \
+             metrics of the queues are the same on all of them. Histograms have `_bucket`, `_sum` and `_count`.\n\n";
     text += "| Name | Kind | Unit | Labels | Meaning |\n|---|---|---|---|---|\n";
     for Metric { name, kind, unit, labels, help } in TABLE {
         let kind = match kind {
@@ -82,16 +82,16 @@ pub fn metrics() -> String {
     text
 }
 
-/// Every path with its method, who may call it and what it does.
+/// Returns the table of routes with method, access and summary.
 #[must_use]
 pub fn routes() -> String {
     let mut text = heading("Routes", "bins/server/src/routes.rs");
-    text += "| Method | Path | Who | What |\n|---|---|---|---|\n";
+    text += "| Method | Path | Access | Summary |\n|---|---|---|---|\n";
     for route in routes::table() {
         let who = match Access::of(&route.path) {
-            Access::Health | Access::Open => "anybody",
-            Access::Signed => "whoever has its signed URL",
-            Access::Metrics => "anybody; where calls need a key, the operator",
+            Access::Health | Access::Open => "public",
+            Access::Signed => "holders of the signed URL",
+            Access::Metrics => "public; with `auth.mode = \"keys\"` the operator",
             Access::Team => "a team",
             Access::Operator => "the operator",
         };
@@ -104,7 +104,7 @@ fn heading(title: &str, source: &str) -> String {
     format!("# {title}\n\n<!-- Written by `cargo xtask codegen` from {source}. -->\n\n")
 }
 
-/// A bar would end the cell.
+/// Escapes bars, which would end the cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|")
 }
@@ -140,8 +140,8 @@ mod tests {
             assert!(text.contains(&format!("| `{code}` | {} | ", code.status())), "{code}");
         }
         assert!(routes().contains("| POST | `/v2/scrape` | a team | "));
-        assert!(routes().contains("| GET | `/health` | anybody | "));
+        assert!(routes().contains("| GET | `/health` | public | "));
         assert!(routes().contains("| POST | `/admin/teams` | the operator | "));
-        assert!(routes().contains("| GET | `/files/{id}/{name}` | whoever has its signed URL | "));
+        assert!(routes().contains("| GET | `/files/{id}/{name}` | holders of the signed URL | "));
     }
 }

@@ -1,4 +1,5 @@
-//! From the errors of the operations to what a client sees. The matches are exhaustive: a new error needs a code here.
+//! Conversion of the errors of the operations into HTTP answers. The matches are exhaustive, so that a new error cannot be
+//! forgotten here.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -19,35 +20,35 @@ use wire::{Code, ErrorBody, ParseRefusal, UsedUp};
 #[derive(Debug)]
 pub(crate) struct Failure {
     body: Box<ErrorBody>,
-    /// Seconds for `Retry-After`.
+    /// Value of `Retry-After`, in seconds.
     retry_after: Option<u64>,
 }
 
 impl Failure {
-    /// A failure with a message for people. The message must not hold anything of ours that is not public.
+    /// Creates a failure. The message reaches the client, so it must not contain internals or secrets.
     pub(crate) fn new(code: Code, error: impl Into<String>) -> Self {
         Self { body: Box::new(ErrorBody::new(code, error)), retry_after: None }
     }
 
-    /// The same, with when to try again.
+    /// Sets `Retry-After`.
     pub(crate) fn retry_after(mut self, seconds: u64) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 
-    /// The same, with what a caller without a key has used up, and when to try again.
+    /// Sets the allowance that a caller without a key has used up, and `Retry-After`.
     pub(crate) fn used_up(mut self, reason: UsedUp, seconds: u64) -> Self {
         self.body.reason = Some(reason);
         self.body.retry_after_seconds = Some(seconds);
         self.retry_after(seconds)
     }
 
-    /// What went wrong, for programs.
+    /// Returns the error code.
     pub(crate) fn code(&self) -> Code {
         self.body.code
     }
 
-    /// Whether a part of the deployment is away, so that the same call works when it is back.
+    /// Returns whether the cause is an outage of the database or storage, after which the call works again.
     pub(crate) fn is_outage(&self) -> bool {
         matches!(self.body.code, Code::DatabaseUnavailable | Code::StorageUnavailable | Code::StorageFull)
     }
@@ -57,7 +58,7 @@ impl Failure {
         self
     }
 
-    /// A 500 whose cause goes into the log, once, and nowhere else.
+    /// Creates a 500 whose cause is logged once and withheld from the client.
     pub(crate) fn internal(cause: &(dyn StdError + 'static)) -> Self {
         Self::unexpected(Code::UnknownError, "unexpected error", cause)
     }
@@ -73,7 +74,7 @@ impl IntoResponse for Failure {
         let status = StatusCode::from_u16(self.body.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let code = self.body.code;
         let mut response = (status, Json(*self.body)).into_response();
-        // For the log line of the request.
+        // Read by the log line of the request.
         response.extensions_mut().insert(code);
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -118,7 +119,7 @@ impl From<ParseRefusal> for Failure {
 }
 
 impl From<AppError> for Failure {
-    /// The code is the error's own; here is decided only what else the answer holds.
+    /// Adds `details` and `Retry-After`; the code is the error's own.
     fn from(error: AppError) -> Self {
         let (code, text) = (error.code(), error.to_string());
         match error {
@@ -133,7 +134,7 @@ impl From<AppError> for Failure {
                 ScrapeError::Fetch(FetchError::Unavailable { .. })
                 | ScrapeError::Document(DocumentError::Unavailable(_)),
             ) => Self::new(code, text).retry_after(5),
-            // Made for the caller: it names no address that the caller did not give.
+            // Written for the caller: these messages name only addresses that the caller gave.
             AppError::Scrape(error) => Self::new(code, error.to_string()),
             AppError::UploadLimit { wait, .. } => Self::new(code, text).retry_after(wait.as_secs() + 1),
             AppError::InsufficientForPages { field, pages, needed, available } => {
@@ -143,9 +144,9 @@ impl From<AppError> for Failure {
             AppError::ConcurrencyLimited { .. } => Self::new(code, text).retry_after(1),
             AppError::ShuttingDown => Self::new(code, text).retry_after(5),
             AppError::StorageFull => Self::new(code, text).retry_after(60),
-            // The log tells of an outage once for all requests.
+            // An outage is logged once for all requests.
             AppError::DatabaseUnavailable(cause) | AppError::StorageUnavailable(cause) => {
-                tracing::debug!(code = code.as_str(), cause = %Chain(&*cause), "request failed in an outage");
+                tracing::debug!(code = code.as_str(), cause = %Chain(&*cause), "request failed because of an outage");
                 Self::new(code, text).retry_after(5)
             }
             AppError::BillingUnavailable(cause) => Self::unexpected(code, &text, &*cause).retry_after(5),
@@ -154,7 +155,7 @@ impl From<AppError> for Failure {
             AppError::SessionElsewhere { .. } | AppError::BrowserUnavailable { .. } => {
                 Self::new(code, text).retry_after(5)
             }
-            // Another try would find none either.
+            // No `Retry-After`: a retry would find no browser either.
             AppError::NoBrowser => Self::new(code, text),
             AppError::ProfileInUse => Self::new(code, text),
             AppError::SessionNotFound | AppError::SessionEnded | AppError::SessionLost => Self::new(code, text),
@@ -177,7 +178,7 @@ impl From<AppError> for Failure {
     }
 }
 
-/// One feature answers with its own code; `details` lists them all.
+/// Returns the failure for unsupported features: the code of the first one, and all of them in `details`.
 fn unsupported(needs: &[wire::Need]) -> Failure {
     let code = needs.first().map_or(Code::BadRequest, |need| need.code);
     let messages: Vec<&str> = needs.iter().map(wire::Need::message).collect();

@@ -1,5 +1,5 @@
-//! What handlers take from a request, with our own error body for every way it can fail: the JSON body, bounded in size,
-//! time and shape, the id in the path, and the query.
+//! Extractors with the error body of the API for every failure: the JSON body, bounded in size, time and number of values,
+//! the id in the path, and the query.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,16 +22,16 @@ use crate::malformed;
 use crate::missing::not_found;
 use crate::request::reader;
 
-/// A request body as JSON, which its content type must say too: a page in somebody's browser may send any other body to any
-/// address without being asked (WHATWG Fetch, "CORS-safelisted request-header").
+/// A request body as JSON. The content type must be JSON too: a web page may send bodies of the CORS-safelisted types to
+/// any address without a preflight request (WHATWG Fetch, "CORS-safelisted request-header").
 #[derive(Debug)]
 pub(crate) struct Json(pub(crate) Value);
 
-/// The one id in the path. Anything else there answers 404.
+/// The id in the path; anything else in its place is answered with 404.
 #[derive(Debug)]
 pub(crate) struct Id(pub(crate) Uuid);
 
-/// The id of a job or a scrape in the path: a UUID in its usual spelling (RFC 9562 section 4).
+/// The id of a job or scrape in the path: a UUID in the hyphenated form (RFC 9562 section 4).
 #[derive(Debug)]
 pub(crate) struct JobId(pub(crate) Uuid);
 
@@ -60,7 +60,7 @@ impl<S: Send + Sync> FromRequestParts<S> for JobId {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        // The other spellings that the library reads have another length.
+        // The other forms that the `uuid` crate parses differ in length.
         let id = match Path::<String>::from_request_parts(parts, state).await {
             Ok(Path(text)) if text.len() == Hyphenated::LENGTH => Uuid::try_parse(&text).ok(),
             _ => None,
@@ -81,13 +81,13 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
-/// The first value of a name in the query; other names in it are ignored.
+/// Returns the first value of a query parameter.
 pub(crate) fn query<'a>(uri: &'a Uri, name: &str) -> Option<Cow<'a, str>> {
     let query = uri.query().unwrap_or_default();
     url::form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value)
 }
 
-/// The refusal of a body whose type is not JSON. A request without a body is told that it has none.
+/// Returns the error for a content type other than JSON, or for an empty body.
 async fn not_json(limits: &BodyLimits<'_>, headers: &HeaderMap, body: &mut Body) -> Failure {
     match limits.chunk(body).await {
         Ok(None) => return empty(),
@@ -109,7 +109,8 @@ pub(crate) fn encoding(headers: &HeaderMap) -> Result<(), Failure> {
     }
 }
 
-/// `application/json` or `application/…+json` (RFC 6839 section 3.1), with any parameters, said once.
+/// Returns whether there is exactly one `Content-Type`, and it is `application/json` or `application/…+json` (RFC 6839
+/// section 3.1), with any parameters.
 pub(crate) fn is_json(headers: &HeaderMap) -> bool {
     let mut lines = headers.get_all(header::CONTENT_TYPE).iter();
     let only = lines.next().filter(|_| lines.next().is_none()).and_then(|value| value.to_str().ok());
@@ -126,7 +127,7 @@ fn refused(why: impl Into<String>) -> Failure {
 }
 
 fn empty() -> Failure {
-    refused("the body of the request is empty, expected a JSON object")
+    refused("the request body is empty, expected a JSON object")
 }
 
 pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Failure> {
@@ -135,7 +136,7 @@ pub(crate) fn parse(bytes: &[u8]) -> Result<Value, Failure> {
         return Err(empty());
     }
     base::json::read(bytes, MAX_VALUES).map_err(|error| match error {
-        JsonError::Values(most) => refused(format!("the body of the request holds more than {most} JSON values")),
+        JsonError::Values(most) => refused(format!("the request body has more than {most} JSON values")),
         JsonError::Depth => refused("Bad request, malformed JSON: too many levels"),
         // Bytes that are not UTF-8 are malformed too.
         JsonError::Malformed(error) => refused(malformed::sentence(bytes, &error)),
@@ -158,7 +159,7 @@ mod tests {
     fn json_or_a_reason() {
         check(b"{\"a\":1}", "{\"a\":1}");
         check(b"\xef\xbb\xbf{}", "{}");
-        check(b"", "BAD_REQUEST_INVALID_JSON: the body of the request is empty");
+        check(b"", "BAD_REQUEST_INVALID_JSON: the request body is empty");
         check(b" \n", "is empty");
         for malformed in [&b"{\"a\":"[..], b"{\"url\":\"\xff\xfe\"}", b"{\"a\":1e400}", b"{} x", &[b'['; 1000]] {
             check(malformed, "BAD_REQUEST_INVALID_JSON: Bad request, malformed JSON");

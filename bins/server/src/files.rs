@@ -1,4 +1,4 @@
-//! `/files`: files by their signed URLs.
+//! Handlers of `/files`: download and upload by signed URL.
 
 mod range;
 
@@ -26,7 +26,7 @@ use crate::request::{RequestContext, reader};
 
 use range::Wanted;
 
-/// Nothing in a file may run under our address, whatever a browser takes it for.
+/// Content security policy of files: no content of a file may run under the origin of the service.
 const POLICY: &str = "default-src 'none'; sandbox";
 
 type FilePath = Result<Path<(Uuid, String)>, PathRejection>;
@@ -39,14 +39,14 @@ type FilePath = Result<Path<(Uuid, String)>, PathRejection>;
     params(
         ("id" = String, Path, description = "Id of the file"),
         ("name" = String, Path, description = "Name of the file"),
-        ("until" = i64, Query, description = "When the URL ends, in seconds since 1970"),
-        ("signature" = String, Query, description = "The signature over all of this"),
-        ("range" = Option<String>, Header, description = "One range of bytes"),
+        ("until" = i64, Query, description = "Expiry of the URL, in seconds since 1970"),
+        ("signature" = String, Query, description = "Signature of the path and the other parameters"),
+        ("range" = Option<String>, Header, description = "A single byte range"),
     ),
     responses(
         (status = 200, description = "The file", body = String, content_type = "application/octet-stream"),
         (status = 206, description = "The range", body = String, content_type = "application/octet-stream"),
-        (status = 302, description = "Where the file is"),
+        (status = 302, description = "Redirect to the file in the blob store"),
     )
 )]
 pub(crate) async fn show(
@@ -57,7 +57,7 @@ pub(crate) async fn show(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let file = find(&service, place, &uri).await?;
-    // A range is defined for GET alone (RFC 9110 section 14.2), and so is an address in the blob store.
+    // Ranges are defined for GET only (RFC 9110 section 14.2), and presigned URLs of the blob store are signed for GET.
     if method == Method::HEAD {
         return Ok(described(&file, sized(file.bytes, Body::empty())));
     }
@@ -67,7 +67,7 @@ pub(crate) async fn show(
     }
 }
 
-/// Send a file to its signed URL, to have it read by `POST /v2/parse`.
+/// Upload a file to its signed URL, for `POST /v2/parse`.
 #[utoipa::path(
     put,
     path = "/files/{id}/{name}",
@@ -75,9 +75,9 @@ pub(crate) async fn show(
     params(
         ("id" = String, Path, description = "Id of the file"),
         ("name" = String, Path, description = "Name of the file"),
-        ("until" = i64, Query, description = "When the URL ends, in seconds since 1970"),
-        ("size" = u64, Query, description = "The most bytes that it takes"),
-        ("signature" = String, Query, description = "The signature over all of this"),
+        ("until" = i64, Query, description = "Expiry of the URL, in seconds since 1970"),
+        ("size" = u64, Query, description = "Byte limit of the upload"),
+        ("signature" = String, Query, description = "Signature of the path and the other parameters"),
     ),
     request_body(content = String, content_type = "application/octet-stream"),
     responses((status = 200, description = "OK", body = Received))
@@ -113,8 +113,8 @@ pub(crate) async fn receive(
     Ok(Json(Received { success: true }))
 }
 
-/// Whose places a file takes that is sent to an upload URL: those of the team that it was made for. Callers without a key are
-/// one team, and told apart by their address.
+/// Returns the owner of the upload permit: the team that the URL was created for. In open mode all callers without a key
+/// are one team, so their address is added.
 fn sender(service: &Service, team: String, context: &RequestContext) -> String {
     match service.config.auth.mode {
         AuthMode::Open if team == DEFAULT_TEAM => format!("{team} {}", reader(None, Some(context))),

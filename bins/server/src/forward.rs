@@ -1,5 +1,5 @@
-//! Calls for a session that another server of the same database runs: passed on as they came, with the caller's own key. The
-//! other server checks everything anew, so it need not trust us, and whoever calls it directly gains nothing.
+//! Forwarding of calls to the server that runs a browser session, unchanged and with the caller's own key. That server
+//! authenticates the caller itself, so servers need no trust in each other.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -19,27 +19,27 @@ use wire::Code;
 use crate::error::Failure;
 use crate::request::{FORWARDED_FOR, RequestContext};
 
-/// Says that a call was passed on, so that two servers cannot pass one back and forth.
+/// Header of forwarded calls. They are never forwarded again, which prevents loops between servers.
 const PASSED_ON: HeaderName = HeaderName::from_static("x-quarry-passed-on");
-/// How much longer than its own time a call may take. Opening a page is part of that time, what runs is ended with it.
+/// Time added to the call's own timeout. Opening a page counts towards that timeout, and code is ended when it expires.
 const GRACE: Duration = Duration::from_secs(10);
-/// How long the end of a session may take: its profile is read and saved, its browser ended.
+/// Timeout for ending a session: its profile is read and saved, then its browser is ended.
 const END: Duration = Duration::from_secs(30);
 
-/// What is passed on.
+/// The call to forward.
 pub(crate) enum Call<'a> {
-    /// Its body, and how many seconds it may take.
+    /// A POST with its body and its timeout in seconds.
     Work(&'a Value, u32),
-    /// The end of the session.
+    /// A DELETE that ends the session.
     End,
 }
 
-/// The request as far as it has to be repeated.
+/// The parts of a request that are needed to forward it.
 #[derive(Debug)]
 pub(crate) struct Asked {
     path: String,
     key: Option<Secret>,
-    /// Where the client is.
+    /// Address of the client.
     address: Option<IpAddr>,
     passed_on: bool,
 }
@@ -56,7 +56,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
     }
 }
 
-/// The answer, or that of the server which runs the session.
+/// Returns the local answer, or forwards the call when another server runs the session.
 pub(crate) async fn forwarded(
     done: Result<Response, AppError>,
     asked: &Asked,
@@ -70,15 +70,15 @@ pub(crate) async fn forwarded(
 
 async fn pass_on(owner: &str, asked: &Asked, call: Call<'_>) -> Result<Response, Failure> {
     let unreachable = |error: &dyn std::fmt::Display| {
-        tracing::warn!(%error, owner, "the server that runs a session cannot be reached");
-        let why = "the session runs on another server of this service, which cannot be reached now";
+        tracing::warn!(%error, owner, "cannot reach the server that runs a session; the call is refused with 503");
+        let why = "the session runs on another server of this service, which cannot be reached at the moment";
         Failure::new(Code::BrowserUnavailable, why).retry_after(5)
     };
     let key = asked.key.as_ref().map(Secret::expose);
     let client = Client::new(owner.trim_end_matches('/'), key).map_err(|error| unreachable(&error))?;
     let request = |method| {
         let request = client.request(method, &asked.path).header(PASSED_ON, "1");
-        // It counts where the other server takes us for a proxy of its own.
+        // Honoured when this server is among the `server.trusted_proxies` of the other.
         match asked.address {
             Some(address) => request.header(FORWARDED_FOR, address.to_string()),
             None => request,

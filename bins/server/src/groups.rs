@@ -1,8 +1,8 @@
-//! Which group of endpoints a route belongs to: what keys may be limited to.
+//! Endpoint groups of routes, to which API keys can be restricted.
 
 use wire::EndpointGroup;
 
-/// The group of a route, by its path as the table of routes has it.
+/// Returns the endpoint group of a route pattern such as `/v2/scrape/{id}`.
 pub(crate) fn group(route: &str) -> Option<EndpointGroup> {
     let path = route.strip_prefix("/v2/")?;
     match path.split('/').next()? {
@@ -12,7 +12,7 @@ pub(crate) fn group(route: &str) -> Option<EndpointGroup> {
         "crawl" => Some(EndpointGroup::Crawl),
         "map" => Some(EndpointGroup::Map),
         "parse" => Some(EndpointGroup::Parse),
-        // Two names of the same calls.
+        // `/v2/interact` is an alias of `/v2/browser`.
         "browser" | "interact" => Some(EndpointGroup::Browser),
         "team" | "concurrency-check" => Some(EndpointGroup::Team),
         _ => None,
@@ -27,7 +27,7 @@ mod tests {
     use crate::auth::Access;
     use crate::routes;
 
-    /// A route without a group could be called by no key that is limited; and a group without a route would be a promise.
+    /// Every team route needs a group: restricted keys could not call it otherwise. Every group needs a route.
     #[test]
     fn every_route_of_a_team_has_a_group_and_every_group_a_route() {
         let mut used = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! `/health/live`, `/health/ready`, `/health` and `/metrics`: for balancers, supervisors and Prometheus. No key needed.
+//! Handlers of `/health/live`, `/health/ready`, `/health` and `/metrics` for load balancers, supervisors and Prometheus.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -18,19 +18,19 @@ pub(crate) async fn live() -> Response {
     answer(Status::Ok, None)
 }
 
-/// Check that the service can take requests: it is not stopping, and the database answers.
+/// Check that the service can take requests: it is not shutting down, and the database answers.
 #[utoipa::path(get, path = "/health/ready", tag = "health", responses((status = 200, description = "OK", body = Health), (status = 503, description = "Service Unavailable", body = Health)))]
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
     answer(Status::of(&service.app, service.draining.load(Ordering::Relaxed)).await, None)
 }
 
-/// Check that the service answers, also while it drains.
+/// Check that the service answers, also while it drains; lists its capabilities.
 #[utoipa::path(get, path = "/health", tag = "health", responses((status = 200, description = "OK", body = Health)))]
 pub(crate) async fn health(State(service): State<Arc<Service>>) -> Response {
     answer(Status::Ok, Some(service.app.capabilities()))
 }
 
-/// Get metrics in the text format of Prometheus.
+/// Get metrics in the Prometheus text format.
 #[utoipa::path(get, path = "/metrics", tag = "health", responses((status = 200, description = "OK", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
     service.figures.refresh(&service.app).await;

@@ -1,4 +1,4 @@
-//! `/v2/scrape/{id}/interact`: code and orders for the page of a scrape.
+//! Handlers of `/v2/scrape/{id}/interact`: code and instructions for the page of a scrape.
 
 use axum::Json;
 use axum::response::{IntoResponse as _, Response};
@@ -10,7 +10,7 @@ use crate::extract;
 use crate::forward::{Asked, Call, forwarded};
 use crate::job::RunRequest;
 
-/// Run code or an order in words on the page of a scrape.
+/// Run code, or an instruction in words, on the page of a scrape.
 #[utoipa::path(
     post,
     path = "/v2/scrape/{id}/interact",
@@ -34,7 +34,7 @@ pub(crate) async fn run(
     forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::Work(&body, seconds)).await
 }
 
-/// End the session that shows the page of a scrape.
+/// End the browser session of a scrape.
 #[utoipa::path(
     delete,
     path = "/v2/scrape/{id}/interact",

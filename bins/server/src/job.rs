@@ -1,4 +1,4 @@
-//! What all kinds of run have in common over HTTP: reading their progress, the pages of their results, stopping them.
+//! Common HTTP handling of crawls and batches ("runs"): status, failed pages, cancellation and idempotency keys.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("x-idempotency-key")
 /// Longest `x-idempotency-key`, in characters.
 const MAX_KEY_LENGTH: usize = 255;
 
-/// A kind of run, and where such runs are.
+/// A kind of run and its path in the API.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Runs {
     pub(crate) kind: &'static runs::Kind,
@@ -32,17 +32,17 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// Where a run of this kind is read.
+    /// Returns the status URL of a run.
     pub(crate) fn url(self, address: &PublicAddress, id: Uuid) -> String {
         format!("{}{}/{id}", address.0, self.path)
     }
 
-    /// How a run stands, with some of its documents.
+    /// Returns the status of a run with one page of its documents.
     pub(crate) async fn status(self, request: &RunRequest, query: ResultsQuery) -> Result<RunStatus, AppError> {
         runs::status(&request.service.app, &request.caller, self.kind, request.id, query).await
     }
 
-    /// Which pages were given up, after the one that `after` in the query names.
+    /// Answers with the pages that failed, starting after the id in the `after` parameter.
     pub(crate) async fn errors(
         self,
         request: &RunRequest,
@@ -59,20 +59,20 @@ impl Runs {
         Ok(response_budget::whole(&errors, permit))
     }
 
-    /// Stops a run.
+    /// Cancels a run.
     pub(crate) async fn cancel(self, request: &RunRequest) -> Result<Json<Cancelled>, Failure> {
         runs::cancel(&request.service.app, &request.caller, self.kind, request.id).await?;
         Ok(Json(Cancelled { success: true, status: JobStatus::Cancelled }))
     }
 }
 
-/// Which job somebody asks for.
+/// A request for one job or session: the id from the path and the caller.
 #[derive(Clone)]
 pub(crate) struct RunRequest {
     pub(crate) service: Arc<Service>,
     pub(crate) caller: Caller,
     pub(crate) id: Uuid,
-    /// Who asks, as [`ResponseBudget`](crate::response_budget::ResponseBudget) tells them apart.
+    /// Identity of the caller in [`ResponseBudget`](crate::response_budget::ResponseBudget).
     pub(crate) reader: String,
 }
 
@@ -88,7 +88,7 @@ impl FromRequestParts<Arc<Service>> for RunRequest {
     }
 }
 
-/// Progress as clients read it.
+/// Converts the status of a run into the body of the answer.
 pub(crate) fn body(progress: RunStatus, next: Option<String>, now: Timestamp) -> JobProgress {
     let RunStatus {
         status,
@@ -121,7 +121,7 @@ pub(crate) fn body(progress: RunStatus, next: Option<String>, now: Timestamp) ->
     }
 }
 
-/// The key under which the same call counts once.
+/// Returns the idempotency key of a request.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Failure> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY) else {
         return Ok(None);

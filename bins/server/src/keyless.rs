@@ -1,4 +1,4 @@
-//! Calls without a key that `auth.keyless` lets in where all others need one: which, how many, and what they are told.
+//! Calls that `auth.keyless` admits without an API key: their routes, rate limits and errors.
 
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
@@ -14,16 +14,16 @@ use wire::{Code, UsedUp};
 use crate::error::Failure;
 use crate::limits::{Limits, Standing, Subject, network};
 
-/// The longer of the two times that calls are counted over.
+/// Window of the daily limit.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Addresses whose calls are counted.
+/// Number of addresses whose calls are counted per day, to bound the memory.
 const MAX_ADDRESSES: usize = 100_000;
-/// Seconds after which there may be credits again.
+/// `Retry-After` when the credits are used up, in seconds.
 const CREDITS_AFTER: u64 = 3600;
-/// Where a key comes from.
-const GET_A_KEY: &str = "send a key (Authorization: Bearer <key>), which the operator of this service hands out";
+/// Advice in every refusal.
+const GET_A_KEY: &str = "send an API key (Authorization: Bearer <key>), which the operator of this service issues";
 
-/// How often each address has called.
+/// Rate limits of calls without a key, per minute and per day, by client address.
 #[derive(Debug)]
 pub(crate) struct Strangers {
     minute: Limits,
@@ -37,7 +37,7 @@ impl Default for Strangers {
 }
 
 impl Strangers {
-    /// Counts a call from an address. What is refused for the minute does not count for the day.
+    /// Counts a call from an address. Calls refused by the limit per minute do not count towards the limit per day.
     pub(crate) fn take(&self, address: IpAddr, settings: &Auth, now: Instant) -> Option<Standing> {
         let subject = || Subject::Address(network(address));
         let minute = self.minute.take(subject(), settings.keyless_per_minute, now);
@@ -52,33 +52,33 @@ impl Strangers {
     }
 }
 
-/// Whether a call is answered without a key.
+/// Returns whether a call is admitted without a key.
 pub(crate) fn admits(settings: &Auth, parts: &Parts) -> bool {
     let route = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
     settings.mode == AuthMode::Keys
         && settings.keyless.iter().any(|Keyless::Scrape| parts.method == Method::POST && route == Some("/v2/scrape"))
 }
 
-/// Refuses a call that needs a key, on a server where some do without.
+/// Returns the refusal of a call that needs a key, on a server where `auth.keyless` admits others without.
 pub(crate) fn needs_key() -> Failure {
-    let why = format!("an API key is needed for this call; without one only POST /v2/scrape is answered: {GET_A_KEY}");
+    let why = format!("this call requires an API key; only POST /v2/scrape is available without one: {GET_A_KEY}");
     Failure::new(Code::Unauthorized, why)
 }
 
-/// Refuses a call of an address that has called too often, or one more of a team that has no calls left.
+/// Returns the refusal of a call over the rate limit of its address, or of the team of all calls without a key.
 pub(crate) fn too_many(standing: &Standing) -> Failure {
     let (allowance, wait) = (standing.allowance(), standing.retry_after());
     let why = match standing.is_of_team() {
         true => format!("too many calls without an API key at the moment; try again in {wait} s, or {GET_A_KEY}"),
         false => format!(
-            "too many calls without an API key from this address: {allowance} are answered; try again in {wait} s, or \
+            "too many calls without an API key from this address: the limit is {allowance}; try again in {wait} s, or \
              {GET_A_KEY}"
         ),
     };
     Failure::new(Code::RateLimited, why).used_up(UsedUp::Requests, wait)
 }
 
-/// The error that a call without a key gets. It tells neither the credits of the team nor its limits.
+/// Returns the error for a call without a key. It reveals neither the credits nor the limits of the team.
 pub(crate) fn told(error: AppError) -> Failure {
     match error {
         AppError::InsufficientCredits { .. } => {
@@ -86,40 +86,40 @@ pub(crate) fn told(error: AppError) -> Failure {
             Failure::new(Code::RateLimited, why).used_up(UsedUp::Credits, CREDITS_AFTER)
         }
         AppError::ConcurrencyLimited { .. } => {
-            let why = format!("too many calls without an API key are running; try again in a moment, or {GET_A_KEY}");
+            let why = format!("too many calls without an API key are running; try again shortly, or {GET_A_KEY}");
             Failure::new(Code::ConcurrencyLimited, why).retry_after(1)
         }
         other => other.into(),
     }
 }
 
-/// At the start: the team that such calls run as has to be there.
+/// Checks at startup that the team of `auth.keyless_team` exists.
 ///
 /// # Errors
-/// [`ConfigError`] that says how to make one.
+/// [`ConfigError`] that tells how to create the team.
 pub(crate) async fn check(config: &Config, app: &App) -> Result<(), StartError> {
     if config.auth.keyless.is_empty() {
         return Ok(());
     }
     if config.auth.mode == AuthMode::Open {
-        tracing::warn!("auth.keyless has no effect with auth.mode = \"open\": every call is answered without a key");
+        tracing::warn!("auth.keyless has no effect with auth.mode = \"open\": every call is allowed without a key");
         return Ok(());
     }
     let refused = |why: String| ConfigError::new("AUTH__KEYLESS_TEAM", why);
     let Some(team) = config.auth.keyless_team else {
-        let why = "auth.keyless lets calls in without a key, so name the team that they run as: `quarry-server teams \
-                   create keyless --credits 10000` makes one and prints its id";
+        let why = "auth.keyless admits calls without a key, which need a team to run as: set auth.keyless_team to its id; \
+                   `quarry-server teams create keyless --credits 10000` creates one and prints the id";
         return Err(refused(why.to_owned()).into());
     };
     match teams::read(app, team).await {
         Ok(team) => {
-            tracing::info!(team = %team.id, name = team.name, "auth.keyless: POST /v2/scrape is answered without a key");
+            tracing::info!(team = %team.id, name = team.name, "auth.keyless: POST /v2/scrape is allowed without a key");
             Ok(())
         }
         Err(AppError::NotFound(_)) => {
             let why = format!(
-                "there is no team {team}: `quarry-server teams list` prints those that there are, `teams create` makes \
-                 one"
+                "team {team} does not exist: `quarry-server teams list` lists the teams, `quarry-server teams create` \
+                 creates one"
             );
             Err(refused(why).into())
         }

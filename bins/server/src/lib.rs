@@ -1,4 +1,5 @@
-//! The HTTP service: settings in, a running server out. Everything it does for a caller is in `app`.
+//! The HTTP server: listeners, routes, authentication, limits and graceful shutdown. The operations behind the routes are
+//! in `app`.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -82,41 +83,41 @@ use sessions::Sockets;
 use shares::Shares;
 use watch::Watchers;
 
-/// What the handlers share.
+/// State shared by the handlers.
 pub(crate) struct Service {
     pub(crate) app: App,
     pub(crate) config: Config,
-    /// Where it listens.
+    /// Listening address.
     pub(crate) address: SocketAddr,
     pub(crate) limits: Limits,
-    /// Calls without a key that `auth.keyless` lets in.
+    /// Limits of the calls that `auth.keyless` admits without a key.
     pub(crate) strangers: Strangers,
-    /// Calls that were refused for their key.
+    /// Failed authentications, counted per client address.
     pub(crate) refusals: Refusals,
-    /// None when there is no operator API.
+    /// Operator token; `None` disables the operator API.
     pub(crate) operator: Option<Operator>,
     /// Bounds how many large bodies are read at the same time.
     pub(crate) large_bodies: Shares,
-    /// Bounds how many files are taken at the same time.
+    /// Bounds how many uploads are received at the same time.
     pub(crate) uploads: Shares,
     pub(crate) prometheus: PrometheusHandle,
     pub(crate) figures: Arc<metrics::Figures>,
-    /// Readiness is off from the first signal on.
+    /// Whether shutdown has begun; readiness fails from then on.
     pub(crate) draining: AtomicBool,
     pub(crate) watchers: Watchers,
-    /// Sockets of browser sessions.
+    /// WebSockets of browser sessions.
     pub(crate) sockets: Sockets,
-    /// Who reads large results.
+    /// Bounds the memory of large results that are being read.
     pub(crate) response_budget: ResponseBudget,
-    /// Large answers of single calls.
+    /// Large responses of single calls that are being sent.
     pub(crate) outbox: Outbox,
 }
 
-/// A running server. Dropping it cuts everything off; [`Running::stop`] is the orderly end.
+/// A running server. Dropping it aborts all connections; [`Running::stop`] shuts down gracefully.
 pub struct Running {
-    /// Where it listens; the real port when the settings asked for port 0.
+    /// Listening address, with the port that the system assigned when the settings ask for port 0.
     pub address: SocketAddr,
-    /// Where the operator's side listens, when `admin.listen` gives it a port of its own.
+    /// Listening address of the operator API, when `admin.listen` gives it a port of its own.
     pub admin_address: Option<SocketAddr>,
     service: Arc<Service>,
     shutdown: Shutdown,
@@ -127,13 +128,13 @@ pub struct Running {
 /// Needs tokio's multi-thread runtime.
 ///
 /// # Errors
-/// [`StartError`], with the name of the setting that is to blame.
+/// [`StartError`], with the name of the setting at fault.
 #[async_recursion::async_recursion]
 pub async fn start(config: Config) -> Result<Running, StartError> {
     start_at(config, Arc::new(SystemClock)).await
 }
 
-/// As [`start`], with a clock that a test can turn.
+/// Starts a server as [`start`] does, with a clock that tests control.
 ///
 /// # Errors
 /// As [`start`].
@@ -177,14 +178,14 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
     serve(Listener::Api, listener);
     let admin_address = admin.map(|(listener, address)| {
         serve(Listener::Operator, listener);
-        tracing::info!(%address, "listening for the operator");
+        tracing::info!(%address, "operator API is listening");
         address
     });
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "listening");
     Ok(Running { address, admin_address, service, shutdown, background })
 }
 
-/// Calls without a key are for this machine, unless the operator says otherwise.
+/// Refuses `auth.mode = "open"` on an address that other machines reach, unless `auth.open_to_network` is set.
 fn may_be_open(config: &Config) -> Result<(), ConfigError> {
     let address = config.server.listen;
     if config.auth.mode != AuthMode::Open || address.ip().to_canonical().is_loopback() {
@@ -192,15 +193,15 @@ fn may_be_open(config: &Config) -> Result<(), ConfigError> {
     }
     if !config.auth.open_to_network {
         let why = format!(
-            "server.listen is {address}, which other machines reach, and auth.mode is open: everybody there could use the \
-             service; set auth.mode to keys, or auth.open_to_network to true if that is meant"
+            "server.listen is {address}, which other machines can reach, and auth.mode is open, so anyone on the network \
+             could use the service; set auth.mode to keys, or auth.open_to_network to true if this is intended"
         );
         return Err(ConfigError::new("AUTH__OPEN_TO_NETWORK", why));
     }
     tracing::warn!(
         %address,
-        "auth.open_to_network is set: EVERYBODY who reaches this address can fetch pages through this machine, send \
-         webhooks from it and read all results of calls without a key"
+        "auth.open_to_network is set: ANYONE who can reach this address can fetch pages through this machine, send \
+         webhooks from it and read the results of all calls made without a key"
     );
     Ok(())
 }
@@ -212,8 +213,8 @@ impl Running {
         &self.service.app
     }
 
-    /// Ends in order: readiness goes off, `server.drain_delay_s` later new connections get 503, running requests finish, then
-    /// the work behind them. True when all of it fitted into `server.drain_s`; what did not was cut.
+    /// Shuts down gracefully: readiness fails; after `server.drain_delay_s` new connections get 503; running requests
+    /// finish, then background work. Returns true when all of it finished within `server.drain_s`; the rest is aborted.
     pub async fn stop(self) -> bool {
         let settings = &self.service.config.server;
         let until = Instant::now() + settings.drain;

@@ -1,7 +1,7 @@
-//! Requests per minute, by team and, for calls without a key, by address; of those let in by `auth.keyless` also per day.
+//! Rate limits per minute, by team and, for calls without a key, by address; calls of `auth.keyless` also have one per day.
 //!
-//! The algorithm is that of the crate governor. It is written here because a caller's standing is also asked for without
-//! counting a request, and because callers that went away are forgotten all at once.
+//! The algorithm is GCRA (generic cell rate algorithm), as in the crate `governor`. This implementation can also read the
+//! standing of a caller without counting a request, and it evicts idle callers in constant time.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use parking_lot::Mutex;
 
-/// The time that most limits count over.
+/// Window of the limits per minute.
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What the limit of a team is called in `RateLimit-Policy`.
+/// Name of the team's limit in `RateLimit-Policy`.
 const TEAM: &str = "team";
 
 const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
@@ -22,37 +22,37 @@ const X_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
 const X_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
 const X_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// Who is counted.
+/// The caller to whom a request is counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Subject {
     /// A team, by its id.
     Team(String),
     /// Callers without a key, by [`network`].
     Address(IpAddr),
-    /// Those at an address, by [`network`], whose keys were refused.
+    /// Failed authentications from an address, by [`network`].
     Refused(IpAddr),
 }
 
-/// Where a caller stands after a request.
+/// State of a caller's limit after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Standing {
     policy: &'static str,
-    /// What the limit counts over.
+    /// Window of the limit.
     window: Duration,
     limit: u32,
     remaining: u32,
-    /// Until the whole limit is free again.
+    /// Time until the whole limit is available again.
     reset: Duration,
     /// Time to wait, when the request is refused.
     pub(crate) refused_for: Option<Duration>,
 }
 
-/// One counter for each caller seen in the last two windows.
+/// Counters of the callers seen in the last two windows.
 #[derive(Debug)]
 pub(crate) struct Limits {
-    /// What they count over.
+    /// Window of the limit.
     window: Duration,
-    /// Callers that are counted between two times of forgetting.
+    /// Maximum number of callers in one generation of [`Counters`].
     most: usize,
     counters: Mutex<Counters>,
 }
@@ -63,8 +63,9 @@ impl Default for Limits {
     }
 }
 
-/// By the generic cell rate algorithm the whole state of a caller is the moment at which it is at rest again. It is at most
-/// a window away, so what was not touched for a window can be forgotten: all of it at once, without looking for it.
+/// GCRA state: for each caller the time at which its whole limit is available again (the theoretical arrival time). That
+/// time is at most one window away, so a caller idle for a window can be evicted. Two generations make eviction cheap:
+/// callers move to `recent` when they are seen, and `older` is dropped as a whole.
 #[derive(Debug, Default)]
 struct Counters {
     recent: HashMap<Subject, Instant>,
@@ -73,7 +74,7 @@ struct Counters {
 }
 
 impl Counters {
-    /// Forgets callers that were not seen for a window, or earlier where there are too many. Returns their map, so that it is
+    /// Starts a new generation after a window, or earlier when `recent` is full. Returns the evicted map, so that it is
     /// dropped outside the lock.
     fn turn(&mut self, now: Instant, window: Duration, most: usize) -> HashMap<Subject, Instant> {
         let turned = *self.turned.get_or_insert(now);
@@ -93,18 +94,17 @@ impl Counters {
 }
 
 impl Limits {
-    /// Limits that count requests over `window`. At most twice `most` callers are remembered; with more, the oldest are
-    /// forgotten.
+    /// Creates limits over `window`. At most twice `most` callers are kept; with more, the oldest are evicted.
     pub(crate) fn over(window: Duration, most: usize) -> Self {
         Self { window, most, counters: Mutex::default() }
     }
 
-    /// Counts a request. `limit` of them may be used at once, which then refill evenly over the window; 0 means no limit.
+    /// Counts a request. A burst of `limit` requests is allowed, which refills evenly over the window; 0 means no limit.
     pub(crate) fn take(&self, subject: Subject, limit: u32, now: Instant) -> Option<Standing> {
         self.look(subject, limit, now, true)
     }
 
-    /// Where a request would stand, without counting it.
+    /// Returns the standing of a request without counting it.
     pub(crate) fn see(&self, subject: Subject, limit: u32, now: Instant) -> Option<Standing> {
         self.look(subject, limit, now, false)
     }
@@ -130,7 +130,7 @@ impl Limits {
         }
         let reset = rest_at.saturating_duration_since(now);
         drop(all);
-        // Dropping many takes a moment, which nobody else waits for.
+        // Dropping a large map takes time, so the lock is released before.
         drop(forgotten);
         let free = window.saturating_sub(reset).as_nanos() / step.as_nanos().max(1);
         let remaining = u32::try_from(free).unwrap_or(limit).min(limit);
@@ -139,13 +139,13 @@ impl Limits {
 }
 
 impl Standing {
-    /// The one that binds: a refusal, else the one with less left.
+    /// Returns the stricter of two standings: a refusal, otherwise the one with fewer requests remaining.
     pub(crate) fn tighter(self, other: Self) -> Self {
         let rank = |standing: &Self| (standing.refused_for.is_none(), standing.remaining);
         if rank(&other) < rank(&self) { other } else { self }
     }
 
-    /// Adds the fields of the IETF draft (draft-ietf-httpapi-ratelimit-headers), the older trio and `Retry-After`.
+    /// Adds the headers of draft-ietf-httpapi-ratelimit-headers, the older `X-RateLimit-*` headers and `Retry-After`.
     pub(crate) fn describe(&self, headers: &mut HeaderMap) {
         let Self { policy, window, limit, remaining, .. } = self;
         let reset = seconds(self.reset);
@@ -164,28 +164,28 @@ impl Standing {
         }
     }
 
-    /// Whether it is that of a team, not of an address.
+    /// Returns whether the limit is that of a team, not of an address.
     pub(crate) fn is_of_team(&self) -> bool {
         self.policy == TEAM
     }
 
-    /// What the limit allows, as `10 a minute`.
+    /// Returns the limit as text, such as `10 a minute`.
     pub(crate) fn allowance(&self) -> String {
         format!("{} a {}", self.limit, if self.window == MINUTE { "minute" } else { "day" })
     }
 
-    /// Whole seconds to wait, when the request is refused.
+    /// Returns the whole seconds to wait, when the request is refused.
     pub(crate) fn wait(&self) -> Option<u64> {
         self.refused_for.map(|wait| seconds(wait).max(1))
     }
 
-    /// Seconds until the next request passes.
+    /// Returns the value of `Retry-After` in seconds, at least 1.
     pub(crate) fn retry_after(&self) -> u64 {
         self.wait().unwrap_or(1)
     }
 }
 
-/// What counts as one caller: an IPv4 address, or the /64 that a single IPv6 host has to itself.
+/// Returns the network that counts as one caller: an IPv4 address or an IPv6 /64, which one host usually has to itself.
 pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4(address),
@@ -193,7 +193,7 @@ pub(crate) fn network(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Whole seconds, rounded up: waiting that long is always enough.
+/// Rounds up to whole seconds, so that waiting that long is always enough.
 fn seconds(duration: Duration) -> u64 {
     duration.as_secs() + u64::from(duration.subsec_nanos() > 0)
 }

@@ -1,4 +1,4 @@
-//! The program: reads the settings and the command line, then serves or does what the command says.
+//! The `quarry-server` program: parses the command line, loads the settings, then serves or runs a command.
 
 mod cli;
 
@@ -12,7 +12,7 @@ use tikv_jemallocator::Jemalloc;
 
 use cli::{Cli, Command};
 
-/// Gives back what is not needed any more, where the allocator of the system keeps it: see docs/PERFORMANCE.md, "Memory".
+/// jemalloc returns freed memory to the system, which glibc's allocator keeps: docs/PERFORMANCE.md, "Memory".
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
@@ -28,14 +28,14 @@ fn main() -> ExitCode {
     match run(Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
-            // Nobody is left to tell when standard error is closed.
+            // Standard error may be closed; there is nowhere else to report to.
             let _ = writeln!(std::io::stderr().lock(), "quarry-server: {error:#}");
             ExitCode::FAILURE
         }
     }
 }
 
-/// Serves, alone on its SQLite database.
+/// Serves while holding the exclusive lock of the SQLite database.
 fn serve(config: Config) -> anyhow::Result<ExitCode> {
     let _owned = boot::data::own(&config)?;
     Ok(on_runtime(run_process(config, quarry_server::start, quarry_server::Running::stop))?)

@@ -1,9 +1,9 @@
-//! Where a body is no JSON: line, column, and the key before that place. Values are not repeated, they may be secret.
+//! Error messages for malformed JSON: line, column and the preceding key. Values are left out, because they may be secret.
 
-/// Longest part of a caller's key that an error repeats.
+/// Maximum length of a key quoted in an error.
 const MAX_KEY_CHARS: usize = 64;
 
-/// The sentence about a body that is no JSON. Clients know its first words.
+/// Returns the error message for malformed JSON. Clients match its first words.
 pub(crate) fn sentence(text: &[u8], error: &serde_json::Error) -> String {
     let lines = text.split_inclusive(|byte| *byte == b'\n').take(error.line().saturating_sub(1));
     let place = (lines.map(<[u8]>::len).sum::<usize>() + error.column()).min(text.len());
@@ -15,7 +15,7 @@ fn shown(key: &[u8]) -> String {
     String::from_utf8_lossy(key).chars().take(MAX_KEY_CHARS).flat_map(char::escape_debug).collect()
 }
 
-/// The last string of the text that a colon follows, without its quotes.
+/// Returns the last string followed by a colon, without its quotes. Tolerates malformed JSON, unlike a parser.
 fn last_key(text: &[u8]) -> Option<&[u8]> {
     let (mut key, mut string, mut start, mut escaped) = (None, None, None, false);
     for (index, byte) in text.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `POST /v2/map`.
+//! Handler of `POST /v2/map`.
 
 use std::sync::Arc;
 

@@ -1,12 +1,12 @@
-//! Unknown paths. A path of the API that this server does not implement gets an error code of its own, so that no client
-//! looks for a mistake in its base URL.
+//! Answers for unknown paths. Endpoints of the API that this server does not implement have an error code of their own, so
+//! that clients do not search for a mistake in their base URL.
 
 use axum::http::Uri;
 use wire::Code;
 
 use crate::error::Failure;
 
-/// Parts of the interface that this server does not have: how their paths begin, and what they are.
+/// Endpoints that this server does not implement: path prefix and name.
 const ELSEWHERE: [(&str, &str); 15] = [
     ("/v2/search/research", "The research index"),
     ("/v2/search/developer", "The search of developer documentation"),
@@ -24,15 +24,15 @@ const ELSEWHERE: [(&str, &str); 15] = [
     ("/v2/team/threat-protection", "Threat protection"),
     ("/v2/team/siem", "The export of security events"),
 ];
-/// How paths of the interface begin, without its version.
+/// Path prefixes of the API without the version, which indicate a base URL without `/v2`.
 const RESOURCES: [&str; 8] = ["/scrape", "/crawl", "/batch", "/map", "/search", "/parse", "/browser", "/team"];
 
-/// The answer where no route is.
+/// Fallback handler of the router.
 pub(crate) async fn answer(uri: Uri) -> Failure {
     of(uri.path())
 }
 
-/// The answer for a path that does not exist.
+/// Returns the 404 for a path that does not exist.
 pub(crate) fn not_found() -> Failure {
     Failure::new(Code::NotFound, "there is nothing at this path")
 }
@@ -43,18 +43,18 @@ fn of(path: &str) -> Failure {
         return elsewhere(format!("{name} is not available on this server; GET /openapi.json lists what is"));
     }
     if is_under(path, "/v1") || is_under(path, "/v0") {
-        let why = "Only version 2 of the interface is served here: use its paths, which begin with /v2";
+        let why = "this server implements only version 2 of the API: use paths that begin with /v2";
         return elsewhere(why.to_owned());
     }
     if is_under(path, "/v2/v2") {
         return Failure::new(Code::NotFound, "/v2 appears twice in this path: give the client a base URL without /v2");
     }
     if path.starts_with("//") {
-        let why = "this path begins with two slashes: give the client a base URL without a slash at its end";
+        let why = "this path begins with two slashes: give the client a base URL without a trailing slash";
         return Failure::new(Code::NotFound, why);
     }
     if RESOURCES.iter().any(|root| is_under(path, root)) {
-        return Failure::new(Code::NotFound, "there is nothing at this path: paths of the interface begin with /v2");
+        return Failure::new(Code::NotFound, "there is nothing at this path: paths of the API begin with /v2");
     }
     not_found()
 }
@@ -94,14 +94,14 @@ mod tests {
 
     #[test]
     fn a_wrong_base_url_is_told() {
-        let version = "Only version 2 of the interface is served here: use its paths, which begin with /v2";
+        let version = "this server implements only version 2 of the API: use paths that begin with /v2";
         check("/v1/scrape", &format!("ENDPOINT_NOT_AVAILABLE: {version}"));
         check("/v1", &format!("ENDPOINT_NOT_AVAILABLE: {version}"));
         check("/v2/v2/scrape", "NOT_FOUND: /v2 appears twice in this path: give the client a base URL without /v2");
-        let slashes = "this path begins with two slashes: give the client a base URL without a slash at its end";
+        let slashes = "this path begins with two slashes: give the client a base URL without a trailing slash";
         check("//v2/scrape", &format!("NOT_FOUND: {slashes}"));
-        check("/scrape", "NOT_FOUND: there is nothing at this path: paths of the interface begin with /v2");
-        check("/batch/scrape", "NOT_FOUND: there is nothing at this path: paths of the interface begin with /v2");
+        check("/scrape", "NOT_FOUND: there is nothing at this path: paths of the API begin with /v2");
+        check("/batch/scrape", "NOT_FOUND: there is nothing at this path: paths of the API begin with /v2");
     }
 
     #[test]

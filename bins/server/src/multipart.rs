@@ -1,4 +1,4 @@
-//! A file and its options in one form (RFC 7578): the parts `file` and `options`, in either order, each once.
+//! Multipart forms of `POST /v2/parse` (RFC 7578): the parts `file` and `options`, in either order, each once.
 
 use std::sync::Arc;
 
@@ -20,24 +20,24 @@ use crate::body::{BodyLimits, Pace};
 use crate::error::Failure;
 use crate::extract::{encoding, parse};
 
-/// What may stand in the form besides the file: options and heads of parts, in bytes.
+/// Byte limit of the form without the file: options and part headers.
 const MAX_BESIDES: u64 = 1 << 20;
 
-/// What the form holds.
+/// Content of the form.
 pub(crate) struct Form {
     /// The options as they were sent; an empty object when there are none.
     pub(crate) options: Value,
     pub(crate) upload: Upload,
 }
 
-/// What separates the parts of a form, when the body is one.
+/// Returns the boundary of a multipart form; `None` for other content types.
 pub(crate) fn boundary(headers: &HeaderMap) -> Option<String> {
     let mut lines = headers.get_all(header::CONTENT_TYPE).iter();
     let only = lines.next().filter(|_| lines.next().is_none())?.to_str().ok()?;
     multer::parse_boundary(only).ok()
 }
 
-/// Reads the whole form. It is taken apart when all of it is there, so that its time and its size have one bound each.
+/// Reads the whole form, then splits it into parts, so that one timeout and one byte limit cover everything.
 pub(crate) async fn read(
     service: &Arc<Service>,
     (head, body): (&Parts, Body),
@@ -61,8 +61,8 @@ pub(crate) async fn read(
         match part.name() {
             Some("file") if file.is_none() => file = Some(of_file(part).await?),
             Some("options") if options.is_none() => options = Some(of_options(part).await?),
-            Some(name @ ("file" | "options")) => return Err(Invalid::at(name, "must be there once").into()),
-            // The form takes no others.
+            Some(name @ ("file" | "options")) => return Err(Invalid::at(name, "must appear only once").into()),
+            // Other names, or none, are already refused by the constraints of `parts`.
             _ => return Err(multer::Error::UnknownField { field_name: None }.into()),
         }
     }
@@ -77,7 +77,7 @@ fn parts(body: Bytes, boundary: String) -> Multipart<'static> {
     Multipart::with_constraints(stream::iter([Ok::<_, std::io::Error>(body)]), boundary, limits)
 }
 
-/// Name, content type and bytes of the file.
+/// Returns name, content type and bytes of the file.
 async fn of_file(part: Field<'static>) -> Result<(String, Option<String>, Bytes), Failure> {
     let refused = |why: &str| Failure::from(Invalid::at("file", why));
     let given = extended_name(part.headers()).or_else(|| part.file_name().map(str::to_owned)).unwrap_or_default();
@@ -96,7 +96,8 @@ async fn of_file(part: Field<'static>) -> Result<(String, Option<String>, Bytes)
     Ok((name, content_type, bytes))
 }
 
-/// A name that some programs write for all that is not ASCII (RFC 8187 section 3.2), though RFC 7578 knows it not.
+/// Returns the value of `filename*` (RFC 8187 section 3.2), which some clients send for non-ASCII names although RFC 7578
+/// forbids it.
 fn extended_name(headers: &HeaderMap) -> Option<String> {
     let text = headers.get(header::CONTENT_DISPOSITION)?.to_str().ok()?;
     let (_, value) = text
@@ -109,7 +110,7 @@ fn extended_name(headers: &HeaderMap) -> Option<String> {
     charset.eq_ignore_ascii_case("utf-8").then(|| name.into_owned())
 }
 
-/// A path is where the file was on the machine of the caller.
+/// Removes the folders of a path, which belong to the machine of the caller.
 fn last_segment(name: &str) -> &str {
     name.rsplit(['/', '\\']).next().unwrap_or_default().trim()
 }
@@ -130,9 +131,9 @@ impl From<multer::Error> for Failure {
                 Self::new(wire::Code::PayloadTooLarge, format!("the part `{part}` is larger than {mib} MiB"))
             }
             multer::Error::UnknownField { .. } => {
-                Invalid::at("", "must be a form with the parts `file` and `options`, and no others").into()
+                Invalid::at("", "must be a form with the parts `file` and `options` only").into()
             }
-            other => Invalid::at("", format!("is not a form that can be read: {other}")).into(),
+            other => Invalid::at("", format!("is not a valid multipart form: {other}")).into(),
         }
     }
 }

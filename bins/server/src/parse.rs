@@ -1,4 +1,4 @@
-//! `/v2/parse`: files that are sent instead of named.
+//! Handlers of `/v2/parse`: parsing of uploaded files.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,20 +21,20 @@ use crate::extract::{self, is_json};
 use crate::request::{RequestContext, reader};
 use crate::{Service, multipart};
 
-/// The form of an upload, for the interface document; `multipart` reads it.
+/// Multipart form of an upload. Only the OpenAPI document uses it; `multipart` reads the form.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ParseForm {
-    /// The file, with its name.
+    /// The file, with a file name.
     #[schema(value_type = String, format = Binary)]
     file: Vec<u8>,
-    /// How to read it, as JSON.
+    /// Options, as JSON.
     #[schema(required = false)]
     options: ParseRequest,
 }
 
-/// Turn a file into data.
+/// Parse a file.
 ///
-/// Sent as a form, or as JSON when the file was sent to an upload URL before.
+/// Send the file in a form, or upload it first and send JSON with `uploadRef`.
 #[utoipa::path(
     post,
     path = "/v2/parse",
@@ -67,7 +67,7 @@ pub(crate) async fn parse(
     Ok(service.outbox.document(&owner, data, room))
 }
 
-/// Get a URL to send a file to before it is read.
+/// Create a signed upload URL for a file to parse.
 #[utoipa::path(
     post,
     path = "/v2/parse/upload-url",
@@ -94,7 +94,7 @@ pub(crate) async fn upload_url(
     })))
 }
 
-/// List the kinds of files that can be sent.
+/// List the supported file types.
 #[utoipa::path(
     get,
     path = "/v2/parse/formats",

@@ -1,4 +1,4 @@
-//! Refused keys and tokens: each costs a query, so each address may send a limited number a minute.
+//! Rate limit on failed authentications per client address. Each wrong key or token costs a database query.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,25 +12,25 @@ use wire::Code;
 use crate::error::Failure;
 use crate::limits::{Limits, Subject, network};
 
-/// How long a key counts as good after it was.
+/// Time for which a key is remembered as valid after its last use.
 const GOOD_FOR: Duration = Duration::from_secs(600);
-/// Good keys that are remembered.
+/// Maximum number of remembered keys.
 const MAX_GOOD: usize = 10_000;
 
-/// What was refused, by address, and which keys were good a moment ago: those keep working while somebody
-/// guesses keys at the same address.
+/// Failed authentications by address, and the keys that were valid recently, which keep working while another client
+/// guesses keys from the same address.
 #[derive(Debug, Default)]
 pub(crate) struct Refusals {
     counted: Limits,
-    /// By SHA-256.
+    /// Time of the last use, by SHA-256 of the key.
     good: Mutex<HashMap<[u8; 32], Instant>>,
 }
 
 impl Refusals {
-    /// Refuses an address that was refused too often.
+    /// Refuses an address with too many failed authentications.
     ///
     /// # Errors
-    /// 429, unless the key was good a moment ago.
+    /// 429, unless the key was valid recently.
     pub(crate) fn check(&self, address: IpAddr, token: Option<&str>, per_minute: u32) -> Result<(), Failure> {
         let now = Instant::now();
         let standing = self.counted.see(Subject::Refused(network(address)), per_minute, now);
@@ -38,14 +38,14 @@ impl Refusals {
             Some(wait) if !token.is_some_and(|token| self.is_good(token, now)) => {
                 metrics::rate_limited();
                 let seconds = wait.as_secs() + 1;
-                let why = format!("too many calls from this address were refused, try again in {seconds} s");
+                let why = format!("too many wrong keys or tokens from this address, try again in {seconds} s");
                 Err(Failure::new(Code::RateLimited, why).retry_after(seconds))
             }
             _ => Ok(()),
         }
     }
 
-    /// Counts a refusal. The key that was refused is good no longer, whatever it was before.
+    /// Counts a failed authentication and forgets its key, which may have been valid before.
     pub(crate) fn count(&self, address: IpAddr, token: Option<&str>, per_minute: u32) {
         self.counted.take(Subject::Refused(network(address)), per_minute, Instant::now());
         if let Some(token) = token {
@@ -53,13 +53,13 @@ impl Refusals {
         }
     }
 
-    /// Remembers a key that was good.
+    /// Remembers a valid key.
     pub(crate) fn remember(&self, token: &str) {
         let (digest, now) = (digest(token), Instant::now());
         let mut good = self.good.lock();
         if good.len() >= MAX_GOOD && !good.contains_key(&digest) {
             good.retain(|_, seen| now.saturating_duration_since(*seen) < GOOD_FOR);
-            // Still too many: they would be looked through again and again.
+            // Still full: without clearing, every further key would scan the whole map.
             if good.len() >= MAX_GOOD {
                 good.clear();
             }

@@ -1,4 +1,4 @@
-//! What is known about a request before its handler runs: its id, where it comes from and, later, whose it is.
+//! Context of a request: its id, the client's address and, after authentication, the team.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
@@ -19,11 +19,11 @@ pub(crate) const FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarde
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) SocketAddr);
 
-/// Our own address on the connection, in the extensions of every request.
+/// Address of this end of the connection, in the extensions of every request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Local(pub(crate) SocketAddr);
 
-/// Facts about one request, in its extensions. Clones share them.
+/// Context of one request, in its extensions. Clones share it.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestContext(Arc<Facts>);
 
@@ -36,14 +36,14 @@ struct Facts {
     team: OnceLock<String>,
 }
 
-/// What the client sent as `x-request-id`.
+/// Validity of the client's `x-request-id`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GivenId {
-    /// Nothing.
+    /// No id was sent.
     Absent,
-    /// An id that we use as it is.
+    /// A valid id, used as it is.
     Usable,
-    /// Something that is not an id (docs/CONTRACT.md, "Ids and idempotency").
+    /// An invalid id (docs/CONTRACT.md, "Ids and idempotency").
     Unusable,
 }
 
@@ -60,38 +60,38 @@ impl RequestContext {
         }))
     }
 
-    /// The id of the request: the client's, or one of ours.
+    /// Returns the id of the request: the client's, or a generated one.
     pub(crate) fn id(&self) -> &str {
         &self.0.id
     }
 
-    /// What the client sent as id.
+    /// Returns the validity of the id that the client sent.
     pub(crate) fn given_id(&self) -> GivenId {
         self.0.given
     }
 
-    /// The client's address, behind the proxies that we trust.
+    /// Returns the client's address, behind trusted proxies.
     pub(crate) fn address(&self) -> IpAddr {
         self.0.address
     }
 
-    /// Whether it comes from a proxy that we trust: then what that says of the client is believed.
+    /// Returns whether the request comes from a trusted proxy, whose `X-Forwarded-*` headers then count.
     pub(crate) fn is_by_proxy(&self) -> bool {
         self.0.by_proxy
     }
 
-    /// Id of the team that calls, once it is known.
+    /// Returns the id of the calling team, once authenticated.
     pub(crate) fn team(&self) -> Option<&str> {
         self.0.team.get().map(String::as_str)
     }
 
-    /// Notes the team.
+    /// Records the calling team.
     pub(crate) fn set_team(&self, id: &str) {
         self.0.team.get_or_init(|| id.to_owned());
     }
 }
 
-/// Who takes or sends much, where each may have only a share: a team, or somebody without a key at one address.
+/// Returns the identity to which permits are counted: the team, with the client's network for callers without a key.
 pub(crate) fn reader(caller: Option<&Caller>, context: Option<&RequestContext>) -> String {
     let address = || context.map(|context| network(context.address()).to_string()).unwrap_or_default();
     match caller {
@@ -101,7 +101,7 @@ pub(crate) fn reader(caller: Option<&Caller>, context: Option<&RequestContext>) 
     }
 }
 
-/// An id as `wire` has it, sent once.
+/// Parses the id of a request: valid only when sent exactly once.
 fn request_id(headers: &HeaderMap) -> (GivenId, Option<String>) {
     let mut values = headers.get_all(REQUEST_ID).iter();
     match (values.next(), values.next()) {
@@ -114,7 +114,7 @@ fn request_id(headers: &HeaderMap) -> (GivenId, Option<String>) {
     }
 }
 
-/// The last address in `X-Forwarded-For` that none of our proxies has: what stands before it, anybody could have written.
+/// Returns the last address in `X-Forwarded-For` that is not a trusted proxy; earlier entries can be forged by the client.
 fn client_address(headers: &HeaderMap, peer: IpAddr, trusted: &[IpNet]) -> IpAddr {
     let peer = peer.to_canonical();
     if !is_trusted(peer, trusted) {

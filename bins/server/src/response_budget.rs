@@ -1,5 +1,5 @@
-//! Large results, handed out so that clients who read slowly cost little: few at a time are in memory, and each is given
-//! up piece by piece as it is taken.
+//! Memory limit for large results: only a few are in memory at a time, and each is freed piece by piece as the client reads
+//! it, so that slow readers cost little.
 
 use std::collections::VecDeque;
 use std::io;
@@ -19,26 +19,26 @@ use wire::{Code, JobProgress};
 use crate::error::Failure;
 use crate::shares::{Share, Shares};
 
-/// Results that all readers together may have in memory, about 10 MB each.
+/// Number of results in memory for all readers together, about 10 MB each.
 const AT_ONCE: usize = 16;
-/// How many of these one reader may have, so that a slow reader delays nobody but itself.
+/// Number of results in memory of one reader, so that a slow reader delays only itself.
 const OF_ONE: usize = 4;
-/// How long a reader waits for a permit.
+/// Longest wait for a permit.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Results up to this size are sent off and forgotten.
+/// Size up to which results are sent without holding a permit.
 const SMALL: usize = 256 * 1024;
-/// What is given to the connection at once.
+/// Size of the pieces given to the connection.
 const PIECE: usize = 64 * 1024;
-/// Time for sending a larger result, to which every [`BYTES_PER_SECOND`] add a second. A slower reader is cut off.
+/// Timeout for sending a larger result, plus one second for each [`BYTES_PER_SECOND`]. Slower readers are disconnected.
 const TIME: Duration = Duration::from_secs(60);
-/// See [`TIME`].
+/// Minimum rate of readers after [`TIME`].
 const BYTES_PER_SECOND: usize = 32 * 1024;
 
-/// Who has how many results in memory.
+/// Permits for results in memory.
 #[derive(Debug)]
 pub(crate) struct ResponseBudget(Shares);
 
-/// The right to have one result in memory.
+/// Permit for one result in memory.
 pub(crate) type Permit = Share;
 
 impl Default for ResponseBudget {
@@ -48,20 +48,20 @@ impl Default for ResponseBudget {
 }
 
 impl ResponseBudget {
-    /// A permit for this reader, or a refusal after [`PATIENCE`].
+    /// Waits for a permit for this reader, at most for [`PATIENCE`].
     pub(crate) async fn permit(&self, reader: &str) -> Result<Permit, Failure> {
-        let why = "too many results are being read at the same moment, and slowly";
+        let why = "too many large results are being read at the moment, try again later";
         let refused = |_| Failure::new(Code::ConcurrencyLimited, why).retry_after(2);
         timeout(PATIENCE, self.wait(reader)).await.map_err(refused)
     }
 
-    /// The same without an end, for those who have time.
+    /// Waits for a permit without a timeout, for watchers.
     pub(crate) async fn wait(&self, reader: &str) -> Permit {
         self.0.wait(reader).await
     }
 }
 
-/// An answer of one text, sent while it holds the permit.
+/// Returns an answer serialised as one text, which holds the permit until it is sent.
 pub(crate) fn whole(answer: &impl Serialize, permit: Permit) -> Response {
     match serde_json::to_vec(answer) {
         Ok(text) => respond(VecDeque::from([Bytes::from(text)]), permit),
@@ -69,7 +69,7 @@ pub(crate) fn whole(answer: &impl Serialize, permit: Permit) -> Response {
     }
 }
 
-/// The answer with a job's documents. They are sent as they are, without being copied into one text first.
+/// Returns the answer with a job's documents, which are sent without being copied into one text.
 pub(crate) fn answer(mut progress: JobProgress, permit: Permit) -> Response {
     let documents = std::mem::take(&mut progress.data);
     let Some(parts) = parts(&progress, documents) else {
@@ -88,7 +88,7 @@ fn respond(parts: VecDeque<Bytes>, permit: Permit) -> Response {
     response
 }
 
-/// The text of the answer: its `data` is the last member, and empty in `progress`.
+/// Returns the pieces of the answer. `data` is the last member and empty in `progress`: documents go before the final `]}`.
 fn parts(progress: &JobProgress, documents: Vec<Box<RawValue>>) -> Option<VecDeque<Bytes>> {
     const END: &str = "]}";
     let mut head = serde_json::to_string(progress).ok()?;
@@ -104,12 +104,12 @@ fn parts(progress: &JobProgress, documents: Vec<Box<RawValue>>) -> Option<VecDeq
     Some(parts)
 }
 
-/// A body that is taken piece by piece. The permit ends with the last one.
+/// A body read piece by piece, which releases its permit with the last piece.
 struct Pieces {
     parts: VecDeque<Bytes>,
     left: usize,
     permit: Option<Permit>,
-    /// When it must have been taken.
+    /// Deadline for reading the whole body.
     until: Instant,
 }
 
@@ -200,7 +200,7 @@ mod tests {
         }
         assert!(!free("slow").await);
         assert!(free("other").await);
-        // The permit ends with the last piece, or with the connection.
+        // The permit is released with the last piece, or with the connection.
         let first = slow.pop().unwrap();
         first.collect().await.unwrap();
         assert!(free("slow").await);

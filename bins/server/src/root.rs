@@ -1,4 +1,4 @@
-//! `GET /`: for whoever wants to know what listens here.
+//! Handler of `GET /`: identifies the service.
 
 use axum::Json;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::address::PublicAddress;
 
-/// What listens here.
+/// Name and version of the service.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct About {
     /// Always true.
@@ -15,11 +15,11 @@ pub(crate) struct About {
     name: &'static str,
     /// Version of the program.
     version: &'static str,
-    /// Where the interface is described, for programs.
+    /// URL of the OpenAPI document.
     documentation: String,
 }
 
-/// Get the name, the version and the address of the documentation.
+/// Get the name, the version and the URL of the API description.
 #[utoipa::path(get, path = "/", tag = "health", responses((status = 200, description = "OK", body = About)))]
 pub(crate) async fn show(address: PublicAddress) -> Json<About> {
     let documentation = format!("{}/openapi.json", address.0);

@@ -1,4 +1,4 @@
-//! The table of contents: every route, by the function that answers it.
+//! The route table and the router with its middleware.
 
 use std::sync::Arc;
 
@@ -20,18 +20,18 @@ use crate::{
     sessions, team, telemetry, webhooks,
 };
 
-/// Answers under this many bytes are sent as they are.
+/// Size in bytes from which answers are compressed.
 const COMPRESS_ABOVE: u64 = 1024;
 
-/// A function that answers a route, with what serving it needs. The rest of its `#[utoipa::path(…)]`, with the types of all
-/// requests and answers, is made when somebody asks: it is larger than all else that a server at rest holds.
+/// A handler with its path. The OpenAPI description of its `#[utoipa::path(…)]`, with the schemas of all requests and
+/// answers, is built only on demand: it is larger than everything else that an idle server holds in memory.
 struct Handler {
     path: String,
     serve: MethodRouter<Arc<Service>>,
     describe: fn() -> Described,
 }
 
-/// A [`Handler`] by its name.
+/// Makes the [`Handler`] of a handler function.
 macro_rules! route {
     ($module:ident::$handler:ident) => {{
         let (path, methods) = place(&paste!($module::[<__path_ $handler>]));
@@ -41,12 +41,12 @@ macro_rules! route {
 }
 
 impl Handler {
-    /// The same under another path.
+    /// Serves the handler under another path.
     fn at(self, path: &str) -> Self {
         Self { path: path.to_owned(), ..self }
     }
 
-    /// What it says of itself, under the path that it has.
+    /// Builds the OpenAPI description, under the path that the handler is served at.
     fn described(&self) -> Described {
         let (schemas, mut paths, serve) = (self.describe)();
         if let Some((_, item)) = paths.paths.pop_first() {
@@ -56,26 +56,26 @@ impl Handler {
     }
 }
 
-/// Where a handler is served, by what `#[utoipa::path(…)]` has made of its name.
+/// Returns path and methods of a handler, from the type that `#[utoipa::path(…)]` generates.
 fn place<P: utoipa::Path>(_: &P) -> (String, MethodFilter) {
     let methods = P::methods().iter().map(PathItemExt::to_method_filter).reduce(MethodFilter::or);
     (P::path(), methods.unwrap_or(MethodFilter::GET))
 }
 
-/// One line of the table.
+/// One row of the route table.
 pub(crate) struct Route {
     pub(crate) method: &'static str,
     pub(crate) path: String,
-    /// What it does, in a few words.
+    /// First line of the handler's documentation.
     pub(crate) summary: String,
-    /// The handler, and how it describes itself in the OpenAPI document.
+    /// The handler with its OpenAPI description.
     pub(crate) parts: Described,
 }
 
-/// A handler with its `#[utoipa::path(…)]`, which is where method, path and summary are written.
+/// A handler with its `#[utoipa::path(…)]`: method, path and summary.
 type Described = UtoipaMethodRouter<Arc<Service>>;
 
-/// Every route. Who may call a path follows from how it begins, see [`auth::Access::of`].
+/// Returns every route. The path prefix decides the access, see [`auth::Access::of`].
 pub(crate) fn table() -> Vec<Route> {
     handlers().into_iter().filter_map(|handler| Route::of(handler.described())).collect()
 }
@@ -105,7 +105,7 @@ fn browsing() -> Vec<Handler> {
         route!(browser::list),
         route!(browser::execute),
         route!(browser::end),
-        // The newer name of the same.
+        // The newer name of the same endpoints.
         route!(browser::start).at("/v2/interact"),
         route!(browser::list).at("/v2/interact"),
         route!(browser::execute).at("/v2/interact/{id}/execute"),
@@ -189,7 +189,7 @@ impl Route {
     }
 }
 
-/// What is served there.
+/// Returns the router of a listener. With `admin.listen` the operator's paths move to the operator's listener.
 pub(crate) fn router(listener: Listener, service: Arc<Service>) -> Router {
     let of_operator = |path: &str| path.starts_with("/admin/") || path == "/metrics";
     let apart = service.config.admin.listen.is_some();
@@ -200,12 +200,12 @@ pub(crate) fn router(listener: Listener, service: Arc<Service>) -> Router {
     serving(handlers().into_iter().filter(served).collect(), auth::Gate { service, listener })
 }
 
-/// What comes in ranges is a file: most are packed already, and their size has to stay known.
+/// Excludes files, which accept ranges, from compression: most are compressed already, and their size must stay known.
 fn is_no_file(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     !headers.contains_key(header::ACCEPT_RANGES)
 }
 
-/// Routes inside the layers that every request passes, outermost last.
+/// Wraps the routes in the middleware of every request, outermost last.
 fn serving(handlers: Vec<Handler>, gate: auth::Gate) -> Router {
     let service = gate.service.clone();
     let compress = CompressionLayer::new()
@@ -220,7 +220,7 @@ fn serving(handlers: Vec<Handler>, gate: auth::Gate) -> Router {
     router
         .fallback(missing::answer)
         .method_not_allowed_fallback(async || {
-            Failure::new(Code::MethodNotAllowed, "the path does not take this method")
+            Failure::new(Code::MethodNotAllowed, "this path does not support the method of the request")
         })
         .layer(from_fn_with_state(gate, auth::guard))
         .layer(CatchPanicLayer::custom(telemetry::panicked))

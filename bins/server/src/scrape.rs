@@ -1,4 +1,4 @@
-//! `/v2/scrape`.
+//! Handlers of `/v2/scrape`.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::job::RunRequest;
 use crate::request::{GivenId, RequestContext, reader};
 use crate::{Service, extract, keyless};
 
-/// The two forms of the body, for the interface document; `wire` decodes it.
+/// The two forms of the request body. Only the OpenAPI document uses it; `wire` decodes the body.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 #[expect(dead_code, clippy::large_enum_variant, reason = "only its schema is used")]
@@ -26,7 +26,7 @@ pub(crate) enum ScrapeCall {
     Tools(ToolRequest),
 }
 
-/// Turn a page into data.
+/// Scrape a page.
 #[utoipa::path(
     post,
     path = "/v2/scrape",
@@ -67,7 +67,7 @@ pub(crate) async fn read(asked: RunRequest) -> Result<Response, Failure> {
     Ok(asked.service.outbox.document(&asked.reader, data, room))
 }
 
-/// Provider tools are not there yet; what is wrong with such a call is told in the order that it will be then.
+/// Returns the error of a provider-tool call. Provider tools are unsupported; the checks keep the order of the contract.
 fn tools(caller: &Caller, context: &RequestContext) -> Failure {
     if context.given_id() == GivenId::Unusable {
         return Failure::new(Code::BadRequest, "`x-request-id` must be 1 to 128 letters, digits, `.`, `_`, `:` or `-`");

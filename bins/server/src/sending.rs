@@ -1,5 +1,5 @@
-//! Large answers of single calls, while their clients take them. The work is done and paid by then, so nobody is made to
-//! wait for a turn; but when too much lies here, those who read slowly lose their answer, the largest holder first.
+//! Large answers of single calls that are being sent. The work is done and billed by then, so no client waits for a permit.
+//! When the unsent answers exceed the memory limit, slow readers lose theirs, beginning with the owner of most bytes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -19,14 +19,14 @@ use wire::Document;
 use crate::error::Failure;
 use crate::unsent::Unsent;
 
-/// What all clients together may leave untaken before the slow ones lose theirs, in bytes.
+/// Memory limit for the unsent answers of all clients, in bytes.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
-/// Nobody is slow before.
+/// Age from which an unsent answer may be discarded.
 const SLOW_AFTER: Duration = Duration::from_secs(10);
-/// Answers up to this size are sent off and forgotten.
+/// Size up to which answers are not counted.
 const SMALL: usize = 256 * 1024;
 
-/// Answers that were not taken yet.
+/// Answers that are not fully sent.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Outbox(Arc<Mutex<State>>);
 
@@ -46,12 +46,12 @@ struct Answer {
 }
 
 impl Outbox {
-    /// An answer as JSON. `owner` is who gets it: what lies here is counted by owner.
+    /// Returns an answer as JSON. Unsent bytes are counted to `owner`.
     pub(crate) fn json(&self, owner: &str, answer: &impl Serialize) -> Response {
         self.response(owner, Unsent::json(answer))
     }
 
-    /// The answer that carries a document. `room` is what the document holds of the budget for bodies in memory.
+    /// Returns the answer with a document. `room` is the document's share of the memory budget for bodies.
     pub(crate) fn document(&self, owner: &str, data: Document, room: net::Room) -> Response {
         self.response(owner, Unsent::document(data, room))
     }
@@ -90,7 +90,7 @@ impl Outbox {
 }
 
 impl State {
-    /// The oldest answer of the owner with most bytes, of those that lie here long enough.
+    /// Returns the oldest answer of the owner with most bytes, among answers older than [`SLOW_AFTER`].
     fn slowest(&self, now: Instant) -> Option<u64> {
         let slow = || {
             let old = move |answer: &Answer| now.saturating_duration_since(answer.since) >= SLOW_AFTER;
@@ -111,7 +111,7 @@ impl State {
 
 /// The body of an answer.
 struct Parcel {
-    /// What is left to send, where that is known.
+    /// Bytes left to send, where known.
     exact: Option<usize>,
     ended: bool,
     small: Unsent,
@@ -176,7 +176,7 @@ mod tests {
     use super::*;
     use crate::unsent::PIECE;
 
-    /// An answer of so many bytes that shares its memory with all others of the test.
+    /// Creates an answer of the given size that shares its memory with all others of the test.
     fn parcel(outbox: &Outbox, owner: &str, bytes: usize, now: Instant) -> Parcel {
         static ZEROS: [u8; PIECE] = [0; PIECE];
         outbox.put(owner, Unsent::ready((0..bytes / PIECE).map(|_| Bytes::from_static(&ZEROS))), now)

@@ -1,4 +1,4 @@
-//! Connections: accept, time limits, HTTP/1.1 and HTTP/2 from one port, and the orderly end.
+//! Connections: accepting, timeouts, HTTP/1.1 and HTTP/2 on one port, and graceful shutdown.
 
 mod refuse;
 mod slots;
@@ -34,31 +34,31 @@ use refuse::Wish;
 use slots::{Beyond, Slot, Slots};
 use socket::Socket;
 
-/// What an HTTP/2 connection starts with (RFC 9113 section 3.4).
+/// Preface of an HTTP/2 connection (RFC 9113 section 3.4).
 const H2_PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Requests that one HTTP/2 connection may have open.
+/// Maximum number of concurrent streams of an HTTP/2 connection.
 const H2_STREAMS: u32 = 100;
-/// Streams that a client may reset before we looked at them; more ends the connection (CVE-2023-44487).
+/// Number of streams reset before they were handled after which the connection is closed (rapid reset, CVE-2023-44487).
 const H2_PENDING_RESETS: usize = 20;
-/// Pause after the system refused to accept, as when file descriptors are used up.
+/// Pause after `accept` has failed, for example because the file descriptors are used up.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// Longest life of a connection that only gets health.
+/// Longest lifetime of a connection over the limits, which gets only health checks.
 const BEYOND_FOR: Duration = Duration::from_secs(5);
 
-/// Ends the connections that a [`run`] has accepted.
+/// Shutdown control of the connections that [`run`] has accepted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Shutdown {
-    /// Serve no new connection, finish what runs.
+    /// Signal to refuse new connections and to finish running requests.
     pub(crate) drain: CancellationToken,
-    /// Cut what still runs.
+    /// Signal to abort running requests.
     pub(crate) cut: CancellationToken,
-    /// Every open connection.
+    /// Tasks of the open connections.
     pub(crate) open: TaskTracker,
 }
 
 impl Shutdown {
-    /// Answers new connections with 503, lets running requests finish for at most `patience`, then cuts the rest. True when
-    /// none was cut.
+    /// Answers new connections with 503, lets running requests finish for at most `patience`, then aborts the rest. Returns
+    /// true when none was aborted.
     pub(crate) async fn finish(&self, patience: Duration) -> bool {
         self.drain.cancel();
         self.open.close();
@@ -69,8 +69,8 @@ impl Shutdown {
     }
 }
 
-/// Accepts connections until `shutdown.cut`, and serves each in a task of `shutdown.open`. From `shutdown.drain` on every new one
-/// is told to go elsewhere: a balancer that has not noticed yet gets an answer instead of a closed port.
+/// Accepts connections until `shutdown.cut`, and serves each in a task of `shutdown.open`. After `shutdown.drain` new
+/// connections get 503: a load balancer that has not noticed yet gets an answer instead of a closed port.
 pub(crate) async fn run(listener: TcpListener, router: Router, settings: Arc<config::Server>, shutdown: Shutdown) {
     let slots = Slots::new(&settings);
     loop {
@@ -85,14 +85,14 @@ pub(crate) async fn run(listener: TcpListener, router: Router, settings: Arc<con
                 admitted(connection, stream, slot, &shutdown);
             }
             Err(error) => {
-                tracing::warn!(%error, "cannot accept a connection");
+                tracing::warn!(%error, "could not accept a connection; trying again");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
     }
 }
 
-/// Does with a connection what its place allows, in a task of its own.
+/// Serves or refuses a connection according to its slot, in a task of its own.
 fn admitted(connection: Connection, stream: TcpStream, slot: Slot, shutdown: &Shutdown) {
     let (drain, cut) = (shutdown.drain.clone(), shutdown.cut.clone());
     let draining = drain.is_cancelled();
@@ -102,7 +102,7 @@ fn admitted(connection: Connection, stream: TcpStream, slot: Slot, shutdown: &Sh
     };
     let work = async move {
         match &slot {
-            _ if draining => refuse::refuse(stream, Code::ShuttingDown, "the server is about to stop").await,
+            _ if draining => refuse::refuse(stream, Code::ShuttingDown, "the server is shutting down").await,
             Slot::Full(_) => connection.serve(stream, drain).await,
             Slot::Beyond(beyond) => drop(timeout(BEYOND_FOR, connection.serve_beyond(stream, beyond)).await),
         }
@@ -115,7 +115,7 @@ fn admitted(connection: Connection, stream: TcpStream, slot: Slot, shutdown: &Sh
             () = work => {}
         }
     };
-    // A refusal does not hold up the end.
+    // Refusals are not tracked, so that they do not delay the shutdown.
     if draining {
         tokio::spawn(work);
     } else {
@@ -131,7 +131,7 @@ struct Connection {
 
 impl Connection {
     async fn serve(self, stream: TcpStream, drain: CancellationToken) {
-        // Answers are written in one piece; waiting for more only adds delay.
+        // Answers are written in one piece; Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
         let first = tokio::select! {
             () = drain.cancelled() => return,
@@ -163,7 +163,7 @@ impl Connection {
         let mut draining = false;
         loop {
             tokio::select! {
-                // Broken connections are the client's affair: nothing to log.
+                // Broken connections are caused by clients and not logged.
                 _ = connection.as_mut() => return,
                 () = drain.cancelled(), if !draining => {
                     draining = true;
@@ -180,7 +180,7 @@ impl Connection {
 }
 
 impl Connection {
-    /// Answers health, and refuses everything else.
+    /// Serves health checks and refuses everything else.
     async fn serve_beyond(self, stream: TcpStream, beyond: &Beyond) {
         let (code, error) = beyond.refusal;
         match refuse::wish(&stream).await {
@@ -214,8 +214,8 @@ enum Version {
     H2,
 }
 
-/// Which protocol the client speaks, told without taking its bytes; `None` when it left. hyper-util waits for these bytes
-/// without a timer, so a client that sends nothing, or `PRI`, would stay for ever: this runs under a timeout.
+/// Detects the protocol of the client without consuming its bytes; `None` when it has disconnected. hyper-util waits for
+/// these bytes without a timer, so a client that sends nothing, or only `PRI`, would never time out: callers add a timeout.
 async fn version(stream: &TcpStream) -> std::io::Result<Option<Version>> {
     let mut seen = [0; H2_PREFACE.len()];
     loop {
@@ -229,7 +229,7 @@ async fn version(stream: &TcpStream) -> std::io::Result<Option<Version>> {
         if length == H2_PREFACE.len() {
             return Ok(Some(Version::H2));
         }
-        // Peeking again returns the same bytes at once, until the rest has come.
+        // Another peek returns the same bytes at once until the rest arrives, so sleep instead of spinning.
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }
@@ -253,7 +253,7 @@ fn builder(settings: &config::Server) -> Builder<TokioExecutor> {
     builder
 }
 
-/// How many requests of a connection run, and when the last one ended.
+/// Number of running requests of a connection, and the end of the last one.
 struct Activity {
     running: AtomicUsize,
     rest_since: Mutex<Instant>,
@@ -264,7 +264,7 @@ impl Activity {
         Self { running: AtomicUsize::new(0), rest_since: Mutex::new(Instant::now()) }
     }
 
-    /// Returns once nothing has run for so long.
+    /// Returns once no request has run for `limit`.
     async fn idle(&self, limit: Duration) {
         loop {
             let since = *self.rest_since.lock();

@@ -1,5 +1,5 @@
-//! `/sessions`: the addresses of a browser session, each with a token that ends with it. A WebSocket for the DevTools
-//! protocol, and a page with its WebSocket that shows the browser.
+//! Handlers of `/sessions`: the URLs of a browser session, each with a token that is valid as long as the session. They
+//! serve a WebSocket for the DevTools protocol, and the live view, a page with its own WebSocket.
 
 mod carry;
 
@@ -27,21 +27,21 @@ use crate::auth::is_handshake;
 use crate::error::Failure;
 use crate::request::RequestContext;
 
-/// The page of the live view. Everything that it needs is in it.
+/// The page of the live view, with its script and style inline.
 const PAGE: &str = include_str!("sessions/live.html");
-/// The page in its place, when there is nothing to see.
+/// The page shown instead of the live view for an error.
 const ENDED: &str = include_str!("sessions/ended.html");
-/// It may do nothing but run its own script and style and open its own socket; it may stand in a frame of another page, which
-/// is what such addresses are for.
+/// Content security policy of the live view: only its inline script and style and its own WebSocket. Framing by other pages
+/// is allowed, since live views are meant to be embedded.
 const POLICY: &str = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src blob:; connect-src 'self' ws: wss:; base-uri 'none'; form-action 'none'";
-/// [`version`] as Playwright asks for it.
+/// Path of [`version`] with the trailing slash that Playwright sends.
 pub(crate) const VERSION_WITH_SLASH: &str = "/sessions/{id}/{door}/{token}/json/version/";
-/// Largest message of a client of the protocol: a page that it sets, a script that it adds.
+/// Byte limit of a message from a DevTools client, which may carry a whole page or script.
 const MAX_CDP_MESSAGE: usize = 32 << 20;
-/// Largest message of a viewer.
+/// Byte limit of a message from a viewer.
 const MAX_VIEW_MESSAGE: usize = 64 << 10;
 
-/// The open sockets of sessions.
+/// The open WebSockets of sessions.
 #[derive(Debug, Default)]
 pub(crate) struct Sockets {
     open: TaskTracker,
@@ -49,19 +49,19 @@ pub(crate) struct Sockets {
 }
 
 impl Sockets {
-    /// Tells all of them to end.
+    /// Ends all WebSockets.
     pub(crate) fn stop(&self) {
         self.stop.cancel();
         self.open.close();
     }
 
-    /// Returns when the last one has ended.
+    /// Returns when the last WebSocket has ended.
     pub(crate) async fn ended(&self) {
         self.open.wait().await;
     }
 }
 
-/// What the DevTools protocol says of a browser before its socket is opened.
+/// Version of a browser, as clients of the DevTools protocol request it before they open the WebSocket.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct Version {
@@ -71,14 +71,14 @@ pub(crate) struct Version {
     /// Version of the protocol.
     #[schema(rename = "Protocol-Version")]
     protocol: String,
-    /// Where the socket is.
+    /// URL of the WebSocket.
     #[schema(rename = "webSocketDebuggerUrl")]
     socket: String,
 }
 
 type DoorPath = Result<Path<(String, String, String)>, PathRejection>;
 
-/// Use or watch a browser session by one of its addresses.
+/// Use or watch a browser session by one of its URLs.
 #[utoipa::path(
     get,
     path = "/sessions/{id}/{door}/{token}",
@@ -86,14 +86,14 @@ type DoorPath = Result<Path<(String, String, String)>, PathRejection>;
     params(
         ("id" = String, Path, description = "Id of the session"),
         ("door" = String, Path, description = "`cdp`, `view` or `control`"),
-        ("token" = String, Path, description = "What opens it"),
+        ("token" = String, Path, description = "Token of the session"),
     ),
     responses(
-        (status = 101, description = "The DevTools protocol, or frames as JPEG"),
-        (status = 200, description = "A page that shows the browser", body = String, content_type = "text/html"),
+        (status = 101, description = "WebSocket of the DevTools protocol, or of the live view with JPEG frames"),
+        (status = 200, description = "Page of the live view", body = String, content_type = "text/html"),
         (status = 400, description = "Not a WebSocket", body = ErrorBody),
-        (status = 403, description = "The team may not be called for from this address", body = ErrorBody),
-        (status = 503, description = "The session is on another server", body = ErrorBody),
+        (status = 403, description = "The team's address list excludes this client", body = ErrorBody),
+        (status = 503, description = "The session runs on another server", body = ErrorBody),
     )
 )]
 pub(crate) async fn open(
@@ -111,12 +111,12 @@ pub(crate) async fn open(
         return upgrade(service, entrance, request).await;
     }
     match entrance.door() {
-        Door::Cdp => Err(Failure::new(Code::BadRequest, "this address takes WebSockets, as of connectOverCDP")),
+        Door::Cdp => Err(Failure::new(Code::BadRequest, "this URL needs a WebSocket, such as that of connectOverCDP")),
         Door::View | Door::Control => Ok(page()),
     }
 }
 
-/// Get where the socket of a browser session is, as Chromium says it.
+/// Get the WebSocket URL of a browser session, in Chromium's `/json/version` format.
 #[utoipa::path(
     get,
     path = "/sessions/{id}/{door}/{token}/json/version",
@@ -124,12 +124,12 @@ pub(crate) async fn open(
     params(
         ("id" = String, Path, description = "Id of the session"),
         ("door" = String, Path, description = "`cdp`"),
-        ("token" = String, Path, description = "What opens it"),
+        ("token" = String, Path, description = "Token of the session"),
     ),
     responses(
         (status = 200, description = "OK", body = Version),
-        (status = 403, description = "The team may not be called for from this address", body = ErrorBody),
-        (status = 503, description = "The session is on another server", body = ErrorBody),
+        (status = 403, description = "The team's address list excludes this client", body = ErrorBody),
+        (status = 503, description = "The session runs on another server", body = ErrorBody),
     )
 )]
 pub(crate) async fn version(
@@ -145,8 +145,9 @@ pub(crate) async fn version(
     Ok(Json(json!({ "Browser": "Chrome", "Protocol-Version": "1.3", "webSocketDebuggerUrl": socket })))
 }
 
-/// A session of this process opens to its token whatever else its address was refused. For other sessions the database is
-/// asked, so wrong tokens, and right ones from where the team may not call, count as refused keys do.
+/// Checks the token of a session URL. Sessions of this process are checked in memory, even when the client's address has
+/// used up its failed authentications. Others cost a database query, so wrong tokens, and valid ones from a network that
+/// the team excludes, count as failed authentications.
 async fn enter(service: &Service, place: DoorPath, context: &RequestContext) -> Result<Entrance, Failure> {
     let unknown = || Failure::from(AppError::SessionNotFound);
     let Ok(Path((id, door, token))) = place else { return Err(unknown()) };
@@ -167,38 +168,38 @@ async fn enter(service: &Service, place: DoorPath, context: &RequestContext) -> 
         Err(AppError::SessionNotFound | AppError::AddressNotAllowed { .. }) => {
             service.refusals.count(from, Some(&name), per_minute);
         }
-        // It opens a session, on this server or on another one.
+        // The token is valid, on this server or another one.
         Ok(_) | Err(AppError::SessionElsewhere { .. }) => service.refusals.remember(&name),
         Err(_) => {}
     }
     Ok(entered?)
 }
 
-/// What [`Refusals`](crate::refusals::Refusals) knows an address of a session by. No key of a caller is the same text: none
-/// has a line break.
+/// Returns the key of a session URL in [`Refusals`](crate::refusals::Refusals); line breaks keep it distinct from API keys.
 fn remembered_as(id: Uuid, door: Door, token: &str) -> String {
     format!("session\n{id}\n{}\n{token}", door.as_str())
 }
 
-/// Whether somebody looks at it in a browser, and not a program.
+/// Returns whether the client is a browser that shows pages, not a program.
 fn wants_page(headers: &HeaderMap) -> bool {
     let accept = headers.get(header::ACCEPT).and_then(|value| value.to_str().ok()).unwrap_or_default();
     !is_handshake(headers) && accept.split(',').any(|kind| kind.trim_start().starts_with("text/html"))
 }
 
-/// The failure as a page. It says the same for a session that has ended and for one that never was.
+/// Returns a failure as a page. Ended and unknown sessions get the same text.
 fn failure_page(failure: Failure) -> Response {
     let (title, text) = match failure.code() {
         Code::SessionNotFound | Code::SessionEnded => {
-            ("The session has ended", "This browser session has ended, or its address is not complete.")
+            ("The session has ended", "This browser session has ended, or its URL is incomplete.")
         }
-        Code::AddressNotAllowed => {
-            ("Not allowed from here", "This browser session opens from some networks only. Try again from one of them.")
-        }
+        Code::AddressNotAllowed => (
+            "Not allowed from here",
+            "This browser session is restricted to certain networks. Try again from one of them.",
+        ),
         Code::RateLimited => {
-            ("Too many requests", "Too many wrong session addresses were opened from here. Try again in a minute.")
+            ("Too many requests", "Too many invalid session URLs were opened from your address. Try again in a minute.")
         }
-        _ => ("Not available", "This browser session cannot be shown now. Try again in a few seconds."),
+        _ => ("Not available", "This browser session cannot be shown at the moment. Try again in a few seconds."),
     };
     let page = ENDED.replace("{title}", title).replace("{text}", text);
     let mut response = failure.into_response();
@@ -217,7 +218,7 @@ fn protected(mut response: Response) -> Response {
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::CACHE_CONTROL, "no-store"),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        // The address is the key.
+        // The URL contains the token.
         (header::REFERRER_POLICY, "no-referrer"),
     ] {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
@@ -229,7 +230,7 @@ async fn upgrade(service: Arc<Service>, entrance: Entrance, request: Request) ->
     let (mut parts, _) = request.into_parts();
     let upgrade = WebSocketUpgrade::from_request_parts(&mut parts, &service).await;
     let upgrade =
-        upgrade.map_err(|error| Failure::new(Code::BadRequest, format!("no WebSocket handshake: {error}")))?;
+        upgrade.map_err(|error| Failure::new(Code::BadRequest, format!("invalid WebSocket handshake: {error}")))?;
     let most = if entrance.door() == Door::Cdp { MAX_CDP_MESSAGE } else { MAX_VIEW_MESSAGE };
     let (open, stop) = (service.sockets.open.clone(), service.sockets.stop.clone());
     let carried = move |socket| async move {

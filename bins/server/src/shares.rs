@@ -1,4 +1,4 @@
-//! A limited number of places, of which each owner may have a part.
+//! A semaphore with a limit in total and a limit per owner.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// The places.
+/// A semaphore with a limit per owner.
 #[derive(Debug)]
 pub(crate) struct Shares {
     all: Arc<Semaphore>,
@@ -14,7 +14,7 @@ pub(crate) struct Shares {
     each: Mutex<HashMap<String, Weak<Semaphore>>>,
 }
 
-/// One place, free again when dropped.
+/// One permit, released when dropped.
 #[derive(Debug)]
 pub(crate) struct Share {
     _all: Option<OwnedSemaphorePermit>,
@@ -22,19 +22,20 @@ pub(crate) struct Share {
 }
 
 impl Shares {
-    /// `all` places, of which one owner may have `of_one`.
+    /// Creates `all` permits, of which one owner may hold `of_one`.
     pub(crate) fn new(all: usize, of_one: usize) -> Self {
         Self { all: Arc::new(Semaphore::new(all)), of_one, each: Mutex::default() }
     }
 
-    /// Waits for a place, however long it takes.
+    /// Waits for a permit without a timeout.
     pub(crate) async fn wait(&self, owner: &str) -> Share {
-        // The owner's own places first: whoever waits for those holds nothing that others wait for. Nobody closes them.
+        // The owner's limit first: an owner that waits for it then holds no permit that others wait for. The semaphores are
+        // never closed, so `acquire_owned` cannot fail.
         let own = self.of(owner).acquire_owned().await.ok();
         Share { _own: own, _all: self.all.clone().acquire_owned().await.ok() }
     }
 
-    /// A place, when one is free.
+    /// Returns a permit if one is free.
     pub(crate) fn get(&self, owner: &str) -> Option<Share> {
         let own = self.of(owner).try_acquire_owned().ok()?;
         let all = self.all.clone().try_acquire_owned().ok()?;
@@ -46,7 +47,7 @@ impl Shares {
         if let Some(known) = each.get(owner).and_then(Weak::upgrade) {
             return known;
         }
-        // Not more than those who hold or wait for a place, so few.
+        // The map has at most as many entries as there are holders and waiters, so this scan is short.
         each.retain(|_, own| own.strong_count() > 0);
         let own = Arc::new(Semaphore::new(self.of_one));
         each.insert(owner.to_owned(), Arc::downgrade(&own));

@@ -1,4 +1,4 @@
-//! A `GET` of a job: one answer, or a socket to watch it.
+//! `GET` of a job: its status, or a WebSocket to watch it.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::extract::query;
 use crate::job::{RunRequest, Runs, body};
 use crate::{Service, auth, response_budget, watch};
 
-/// See the module.
+/// A request for the status of a job.
 pub(crate) struct StatusRequest {
     request: RunRequest,
     address: PublicAddress,
@@ -38,7 +38,7 @@ impl FromRequestParts<Arc<Service>> for StatusRequest {
 }
 
 impl StatusRequest {
-    /// Answers it.
+    /// Answers with the status, or upgrades to a WebSocket.
     pub(crate) async fn answer(self, runs: Runs) -> Result<Response, Failure> {
         let Self { request, address, uri, socket } = self;
         if let Some(socket) = socket {

@@ -1,4 +1,4 @@
-//! `/v2/team/…` and `/v2/concurrency-check`: what a team has used and may use.
+//! Handlers of `/v2/team/…` and `/v2/concurrency-check`: usage and limits of a team.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::Service;
 use crate::error::Failure;
 use crate::extract::query;
 
-/// Get the remaining and the granted credits.
+/// Get the remaining and granted credits.
 #[utoipa::path(get, path = "/v2/team/credit-usage", tag = "team", responses((status = 200, description = "OK", body = Answer<CreditUsage>)))]
 pub(crate) async fn credit_usage(
     State(service): State<Arc<Service>>,
@@ -25,7 +25,7 @@ pub(crate) async fn credit_usage(
     Ok(Json(Answer::new(usage::credit_usage(&service.app, &caller).await?)))
 }
 
-/// Get the remaining and the granted tokens.
+/// Get the remaining and granted tokens.
 #[utoipa::path(get, path = "/v2/team/token-usage", tag = "team", responses((status = 200, description = "OK", body = Answer<TokenUsage>)))]
 pub(crate) async fn token_usage(
     State(service): State<Arc<Service>>,
@@ -66,7 +66,7 @@ pub(crate) async fn token_history(
     Ok(Json(Periods::new(usage::token_history(&service.app, &caller, by_api_key(&uri)).await?)))
 }
 
-/// Count the jobs that are running and waiting.
+/// Get the number of running and waiting jobs.
 #[utoipa::path(get, path = "/v2/team/queue-status", tag = "team", responses((status = 200, description = "OK", body = QueueStatus)))]
 pub(crate) async fn queue_status(
     State(service): State<Arc<Service>>,
@@ -75,7 +75,7 @@ pub(crate) async fn queue_status(
     Ok(Json(usage::queue_status(&service.app, &caller).await?))
 }
 
-/// Get the number of running scrapes and the limit.
+/// Get the number of running scrapes and the concurrency limit.
 #[utoipa::path(get, path = "/v2/concurrency-check", tag = "team", responses((status = 200, description = "OK", body = Concurrency)))]
 pub(crate) async fn concurrency(
     State(service): State<Arc<Service>>,
@@ -84,15 +84,15 @@ pub(crate) async fn concurrency(
     Json(usage::concurrency(&service.app, &caller))
 }
 
-/// List what the team has done, the newest first.
+/// List the activity of the team, newest first.
 #[utoipa::path(
     get,
     path = "/v2/team/activity",
     tag = "team",
     params(
         ("endpoint" = Option<ActivityEndpoint>, Query, description = "Only calls of this endpoint"),
-        ("limit" = Option<u32>, Query, description = "Most entries", minimum = 1, maximum = 100),
-        ("cursor" = Option<String>, Query, description = "`cursor` of the answer before"),
+        ("limit" = Option<u32>, Query, description = "Maximum number of entries", minimum = 1, maximum = 100),
+        ("cursor" = Option<String>, Query, description = "`cursor` of the previous answer"),
     ),
     responses((status = 200, description = "OK", body = Activity))
 )]

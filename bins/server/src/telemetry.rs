@@ -1,4 +1,4 @@
-//! The one line that every request gets in the log, and its place in the metrics.
+//! Log line and metrics of every request.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -16,10 +16,10 @@ use crate::Service;
 use crate::error::Failure;
 use crate::request::{Peer, REQUEST_ID, RequestContext};
 
-/// Status in log and metrics for a client that left before its answer (a custom of nginx).
+/// Status in log and metrics for a client that disconnected before its answer, as in nginx.
 const CLIENT_LEFT: u16 = 499;
 
-/// The outermost layer: gives the request its id and its log line, and counts it.
+/// Outermost middleware: gives the request its id, its log line and its metrics.
 pub(crate) async fn record(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
     let peer = request.extensions().get().copied().unwrap_or(Peer(([0, 0, 0, 0], 0).into()));
     let context = RequestContext::new(request.headers(), peer, &service.config.server.trusted_proxies);
@@ -44,14 +44,14 @@ pub(crate) async fn record(State(service): State<Arc<Service>>, mut request: Req
     response
 }
 
-/// Written when dropped, and so also for a request whose client has left.
+/// Log line of a request, written when dropped, so also for clients that disconnect.
 struct Line {
     method: &'static str,
     route: String,
     context: RequestContext,
     started: Instant,
     status: u16,
-    /// Of an answer that is an error.
+    /// Error code of the answer, if it is an error.
     code: Option<&'static str>,
 }
 
@@ -70,7 +70,7 @@ impl Drop for Line {
     }
 }
 
-/// Other methods share one name, or a client could fill the metrics with its inventions.
+/// Returns the metrics label of a method. Unknown methods share one label: clients could create metrics without limit.
 fn name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -84,7 +84,7 @@ fn name(method: &Method) -> &'static str {
     }
 }
 
-/// What a client gets when a handler panicked. The place is already in the log.
+/// Returns the answer for a handler that panicked. The panic hook has logged its location.
 pub(crate) fn panicked(_payload: Box<dyn Any + Send + 'static>) -> Response {
     metrics::panicked();
     Failure::new(Code::UnknownError, "unexpected error").into_response()

@@ -1,5 +1,5 @@
-//! What is left to send of an answer. The large texts of a document become JSON piece by piece while the client reads, so
-//! that they are in memory once and no async thread is busy with them for long.
+//! The unsent part of an answer. Large texts of a document are serialised to JSON piece by piece while the client reads, so
+//! that they are in memory only once and block no async thread for long.
 
 use std::collections::VecDeque;
 use std::io;
@@ -8,12 +8,12 @@ use axum::body::Bytes;
 use serde::Serialize;
 use wire::{Document, ScrapeAnswer};
 
-/// Bytes of a text from which on it is written out piece by piece.
+/// Size in bytes from which a text is serialised piece by piece.
 const LARGE: usize = 512 * 1024;
-/// Bytes that are taken at once; those of a text may be six times as many as JSON.
+/// Size of a piece in bytes; a piece of text may grow sixfold as JSON (`\u0000`).
 pub(crate) const PIECE: usize = 64 * 1024;
 
-/// Text that is ready, and texts that become JSON as they are taken.
+/// JSON that is ready, and texts that are serialised as they are read.
 #[derive(Debug, Default)]
 pub(crate) struct Unsent {
     parts: VecDeque<Part>,
@@ -22,21 +22,21 @@ pub(crate) struct Unsent {
 }
 
 impl Unsent {
-    /// An answer as JSON.
+    /// Serialises an answer.
     pub(crate) fn json(answer: &impl Serialize) -> serde_json::Result<Self> {
         let mut pieces = Pieces::default();
         serde_json::to_writer(&mut pieces, answer)?;
         Ok(Self::new(pieces.done().into_iter().map(Part::Json).collect(), None))
     }
 
-    /// The answer that carries a document. `room` is given back as the document is sent.
+    /// Serialises the answer with a document, except its large texts. `room` is released as the document is sent.
     pub(crate) fn document(mut data: Document, room: net::Room) -> serde_json::Result<Self> {
         let fields = [&mut data.markdown, &mut data.html, &mut data.raw_html, &mut data.raw_base64];
         let large: Vec<(String, String)> = fields
             .into_iter()
             .filter_map(|field| {
                 let text = field.as_mut().filter(|text| text.len() > LARGE)?;
-                // The page was fetched before this was drawn: it cannot have it.
+                // A random id is generated after the page was fetched, so the page cannot contain it.
                 let mark = base::new_id().to_string();
                 Some((mark.clone(), std::mem::replace(text, mark)))
             })
@@ -49,7 +49,7 @@ impl Unsent {
         Ok(Self::new(parts(&around, large).ok_or_else(lost)?, Some(room)))
     }
 
-    /// Pieces that are there already.
+    /// Creates an answer from finished pieces.
     #[cfg(test)]
     pub(crate) fn ready(pieces: impl Iterator<Item = Bytes>) -> Self {
         Self::new(pieces.map(Part::Json).collect(), None)
@@ -60,17 +60,17 @@ impl Unsent {
         Self { parts, left, room }
     }
 
-    /// Bytes in memory that were not taken yet.
+    /// Returns the number of unsent bytes in memory.
     pub(crate) fn left(&self) -> usize {
         self.left
     }
 
-    /// The bytes that will be sent, when all of them are there already.
+    /// Returns the number of bytes that will be sent, when everything is serialised already.
     pub(crate) fn exact(&self) -> Option<usize> {
         self.parts.iter().all(|part| matches!(part, Part::Json(_))).then_some(self.left)
     }
 
-    /// The next piece.
+    /// Returns the next piece.
     pub(crate) fn next(&mut self) -> Option<Bytes> {
         let piece = match self.parts.front_mut()? {
             Part::Json(json) => {
@@ -98,7 +98,7 @@ impl Unsent {
     }
 }
 
-/// The JSON around the texts, cut where their marks stand, and the texts in between.
+/// Cuts the JSON at the marks and puts the texts in their place.
 fn parts(around: &str, large: Vec<(String, String)>) -> Option<VecDeque<Part>> {
     let mut places = Vec::with_capacity(large.len());
     for (mark, text) in large {
@@ -119,7 +119,7 @@ fn parts(around: &str, large: Vec<(String, String)>) -> Option<VecDeque<Part>> {
 #[derive(Debug)]
 enum Part {
     Json(Bytes),
-    /// A text between its quotes, written up to `at`.
+    /// A text between its quotes, serialised up to `at`.
     Text {
         text: String,
         at: usize,
@@ -127,7 +127,7 @@ enum Part {
 }
 
 impl Part {
-    /// A text is in memory until it is through.
+    /// Returns the bytes in memory. A text counts fully until it is sent.
     fn left(&self) -> usize {
         match self {
             Self::Json(json) => json.len(),
@@ -136,14 +136,14 @@ impl Part {
     }
 }
 
-/// What stands between the quotes of a JSON text.
+/// Returns the text as JSON without the quotes.
 fn escaped(text: &str) -> Bytes {
     let mut json = serde_json::to_vec(text).unwrap_or_default();
     json.pop();
     Bytes::from(json).slice(1..)
 }
 
-/// Text in pieces, as it is written: no copy of the whole is ever made.
+/// A writer that collects its input in pieces, without a contiguous copy of the whole.
 #[derive(Default)]
 struct Pieces {
     full: VecDeque<Bytes>,

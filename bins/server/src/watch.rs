@@ -1,7 +1,7 @@
-//! The watcher: a WebSocket on the path of a job that sends its documents as they come (docs/CONTRACT.md, "Watcher").
+//! The watcher: a WebSocket on the path of a job that sends documents as they arrive (docs/CONTRACT.md, "Watcher").
 //!
-//! Each watcher reads the job by itself, from its own place, when it is woken and every few seconds besides. So a client that
-//! reads slowly holds nobody else up, and nothing is kept for it: it is dropped when it takes no bytes for a while.
+//! Each watcher reads the job from its own position, when notified and every few seconds. A slow client therefore delays no
+//! other and needs no buffer; it is disconnected when it reads nothing for [`PATIENCE`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,26 +23,26 @@ use crate::job::{RunRequest, Runs, body};
 use crate::response_budget::Permit;
 use crate::shares::{Share, Shares};
 
-/// Watchers of all jobs that are open at the same time.
+/// Maximum number of open watchers.
 const MAX_WATCHERS: usize = 4096;
-/// Of these, how many one team may have, or one address without a key.
+/// Maximum number of open watchers of one team, or of one address without a key.
 const MAX_OF_ONE: usize = 256;
-/// Documents that are read at once.
+/// Number of documents per read.
 const CHUNK: u32 = 20;
-/// Pause between two looks at a job that nothing was heard of. It grows to [`MAX_POLL`] while nothing happens: what this
-/// process does to a job is heard of, and looks are for what others do.
+/// Shortest polling interval. It doubles up to [`MAX_POLL`] while nothing changes. Changes by this process notify the
+/// watcher; polling finds changes by other processes.
 const POLL: Duration = Duration::from_secs(1);
-/// See [`POLL`].
+/// Longest polling interval.
 const MAX_POLL: Duration = Duration::from_secs(4);
-/// Pause between two pings; a client that has answered none for [`SILENCE`] is gone.
+/// Interval of pings.
 const PING: Duration = Duration::from_secs(20);
-/// See [`PING`].
+/// Silence, including unanswered pings, after which the client counts as gone.
 const SILENCE: Duration = Duration::from_secs(60);
-/// How long a client may take for what was read at once.
+/// Write timeout for the documents of one read.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long a client whose key was revoked may take for the message that says so.
+/// Write timeout for the message that the key was revoked.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// No client ever sends more than a control frame.
+/// Byte limit of a client's message; clients send only control frames.
 const MAX_MESSAGE: usize = 64 * 1024;
 
 /// The open watchers of a service.
@@ -60,35 +60,35 @@ impl Default for Watchers {
 }
 
 impl Watchers {
-    /// Tells all of them to end. Their clients go on by asking, or watch at another server.
+    /// Ends all watchers. Their clients reconnect to another server, or poll.
     pub(crate) fn stop(&self) {
         self.stop.cancel();
         self.open.close();
     }
 
-    /// Returns when the last one has ended.
+    /// Returns when the last watcher has ended.
     pub(crate) async fn ended(&self) {
         self.open.wait().await;
     }
 }
 
-/// The handshake of RFC 6455 section 4.2, with the subprotocol that the client asks for first: one client sends its key
-/// there and gives up when it does not come back.
+/// Reads the handshake (RFC 6455 section 4.2) and accepts the first subprotocol offered: an official client sends its key
+/// there and gives up when the server does not echo it.
 pub(crate) async fn handshake(parts: &mut Parts, service: &Arc<Service>) -> Result<WebSocketUpgrade, Failure> {
     let offered = parts.headers.get(header::SEC_WEBSOCKET_PROTOCOL).and_then(|value| value.to_str().ok());
     let first = offered.and_then(|list| list.split(',').next()).map(|name| name.trim().to_owned());
     let upgrade = WebSocketUpgrade::from_request_parts(parts, service).await;
     let upgrade =
-        upgrade.map_err(|error| Failure::new(Code::BadRequest, format!("no WebSocket handshake: {error}")))?;
+        upgrade.map_err(|error| Failure::new(Code::BadRequest, format!("invalid WebSocket handshake: {error}")))?;
     Ok(upgrade.protocols(first).max_message_size(MAX_MESSAGE).max_frame_size(MAX_MESSAGE))
 }
 
-/// Opens the socket, when the caller may read the job.
+/// Opens the WebSocket if the caller may read the job.
 pub(crate) async fn watch(upgrade: WebSocketUpgrade, runs: Runs, request: RunRequest) -> Result<Response, Failure> {
     let Some(slot) = request.service.watchers.slots.get(&request.reader) else {
-        return Err(Failure::new(Code::ConcurrencyLimited, "too many jobs are watched already").retry_after(5));
+        return Err(Failure::new(Code::ConcurrencyLimited, "too many jobs are being watched").retry_after(5));
     };
-    // Refused as a GET is, while there still is a status to refuse with.
+    // Checked before the upgrade, while a refusal can still have an HTTP status.
     runs.status(&request, ResultsQuery { skip: Some(0), limit: Some(1) }).await?;
     let open = request.service.watchers.open.clone();
     Ok(upgrade.on_upgrade(move |socket| {
@@ -100,23 +100,23 @@ struct Watcher {
     socket: WebSocket,
     runs: Runs,
     request: RunRequest,
-    /// Documents that the client has.
+    /// Number of documents sent.
     sent: u64,
-    /// Why the job has failed, when it has.
+    /// Error of a failed job.
     failure: Option<String>,
     #[expect(dead_code, reason = "held as long as the watcher lives")]
     slot: Share,
 }
 
-/// Why a watcher ends.
+/// Reason for the end of a watcher.
 enum End {
-    /// The client has left, or takes no bytes.
+    /// The client has disconnected or does not read.
     Gone,
-    /// Everything was said.
+    /// All messages were sent.
     Told,
-    /// The service stops, or cannot go on.
+    /// The service is shutting down or cannot continue.
     Broken(&'static str),
-    /// The key that it was opened with does not work any more.
+    /// The client's API key was revoked.
     Revoked,
 }
 
@@ -125,7 +125,7 @@ impl Watcher {
         let stop = self.request.service.watchers.stop.clone();
         let key = self.request.service.app.hold_key(self.request.caller.key.as_deref());
         let end = tokio::select! {
-            end = stop.run_until_cancelled(self.tell()) => end.unwrap_or(Ok(End::Broken("the server stops"))),
+            end = stop.run_until_cancelled(self.tell()) => end.unwrap_or(Ok(End::Broken("the server is shutting down"))),
             () = key.revoked() => Ok(End::Revoked),
         };
         let (code, reason) = match end {
@@ -133,8 +133,8 @@ impl Watcher {
             Ok(End::Revoked) => return self.end_for_key().await,
             Ok(End::Told) => (close_code::NORMAL, ""),
             Ok(End::Broken(reason)) => (close_code::AWAY, reason),
-            // The job still runs: an error message would tell the client that it has failed. Without one the client reconnects.
-            Err(failure) if failure.is_outage() => (close_code::AWAY, "the job cannot be read now"),
+            // No error message: clients would take it for a failure of the job, which still runs. They reconnect instead.
+            Err(failure) if failure.is_outage() => (close_code::AWAY, "the job cannot be read at the moment"),
             Err(failure) => {
                 let error = failure.to_string();
                 let _ = self.send(&WatchMessage::Error { error: &error }).await;
@@ -145,7 +145,7 @@ impl Watcher {
         let _ = timeout(PATIENCE, self.socket.send(Message::Close(Some(frame)))).await;
     }
 
-    /// The end of one whose key was revoked. Whoever does not take it at once gets no more time.
+    /// Ends a watcher whose key was revoked, with a short write timeout.
     async fn end_for_key(mut self) {
         let reason = "this API key was revoked";
         let ending = async {
@@ -156,7 +156,7 @@ impl Watcher {
         let _ = timeout(FAREWELL, ending).await;
     }
 
-    /// Catches up, then sends every document, then the end.
+    /// Sends the catch-up message, then every document, then the final message.
     async fn tell(&mut self) -> Result<End, Failure> {
         let mut changes = self.request.service.app.watch(self.request.id);
         let permit = self.permit().await;
@@ -204,12 +204,12 @@ impl Watcher {
         }
     }
 
-    /// What is read is in memory until it is sent.
+    /// Waits for a permit, since documents are in memory from the read until they are sent.
     async fn permit(&mut self) -> Permit {
         self.request.service.response_budget.wait(&format!("{} watches", self.request.reader)).await
     }
 
-    /// How the job stands, the documents that come next, and whether others come after them.
+    /// Returns the status of the job with the next documents, and whether more follow.
     async fn read(&mut self) -> Result<(JobProgress, bool), Failure> {
         let query = ResultsQuery { skip: Some(self.sent), limit: Some(CHUNK) };
         let progress = self.runs.status(&self.request, query).await?;
@@ -218,7 +218,7 @@ impl Watcher {
         Ok((body(progress, None, self.request.service.app.now()), more))
     }
 
-    /// The first message. Clients take a final status in it for the end, so it has one only when nothing follows.
+    /// Sends the first message. Clients take a final status in it for the end, so it has one only when no document follows.
     async fn catch_up(&mut self, progress: &mut JobProgress, more: bool) -> bool {
         let status = progress.status;
         if more {
@@ -241,7 +241,7 @@ impl Watcher {
         true
     }
 
-    /// The last message. A job that was cancelled has none of its own: clients see it by its status.
+    /// Sends the last message. The contract has none for cancelled jobs: clients recognise them by the status.
     async fn end(&mut self, progress: &JobProgress) -> bool {
         match progress.status {
             JobStatus::Failed => {
@@ -264,7 +264,7 @@ impl Watcher {
         }
     }
 
-    /// Whether the client took it in time.
+    /// Sends a message; returns whether the client read it in time.
     async fn put(&mut self, message: Message) -> bool {
         let socket = &mut self.socket;
         in_time(async { socket.send(message).await.is_ok() }).await

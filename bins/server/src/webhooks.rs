@@ -1,4 +1,4 @@
-//! `/admin/…webhook…`: the log of deliveries, sending one again, and the signing secrets. Only the operator gets here.
+//! Handlers of `/admin/…webhook…` for the operator: delivery log, redelivery and signing secrets.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ use crate::extract::{self, Id, query};
     tag = "admin",
     params(
         ("team" = String, Path, format = "uuid"),
-        ("state" = Option<wire::DeliveryState>, Query, description = "only those of this state"),
-        ("after" = Option<String>, Query, format = "uuid", description = "`next` of the page before"),
+        ("state" = Option<wire::DeliveryState>, Query, description = "Only deliveries in this state"),
+        ("after" = Option<String>, Query, format = "uuid", description = "`next` of the previous page"),
         ("limit" = Option<u32>, Query, description = "1 to 1000 entries, 100 by default")
     ),
     responses((status = 200, description = "OK", body = Listing<DeliveryView>))
@@ -38,7 +38,7 @@ pub(crate) async fn deliveries(
     Ok(Json(webhooks::deliveries(&service.app, team, state, after, limit).await?))
 }
 
-/// Send a failed webhook delivery again, now.
+/// Send a failed webhook delivery again immediately.
 #[utoipa::path(
     post,
     path = "/admin/webhooks/deliveries/{delivery}/redeliver",
@@ -46,7 +46,7 @@ pub(crate) async fn deliveries(
     params(("delivery" = String, Path, format = "uuid")),
     responses(
         (status = 200, description = "OK", body = Answer<DeliveryView>),
-        (status = 409, description = "Its body is gone: it was delivered, or its job has expired")
+        (status = 409, description = "The payload is deleted: it was delivered, or its job has expired")
     )
 )]
 pub(crate) async fn redeliver(
@@ -56,7 +56,7 @@ pub(crate) async fn redeliver(
     Ok(Json(Answer::new(webhooks::redeliver(&service.app, delivery).await?)))
 }
 
-/// Get the secret that a team's webhooks are signed with.
+/// Get the signing secret of a team's webhooks.
 #[utoipa::path(
     get,
     path = "/admin/teams/{team}/webhook-secret",
@@ -71,7 +71,7 @@ pub(crate) async fn secret(
     Ok(Json(Answer::new(webhooks::secret(&service.app, team).await?)))
 }
 
-/// Replace a team's signing secret; the old one stays valid for a while.
+/// Rotate a team's signing secret; the old one stays valid for the overlap.
 #[utoipa::path(
     post,
     path = "/admin/teams/{team}/webhook-secret",

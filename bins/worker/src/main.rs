@@ -1,5 +1,5 @@
-//! The worker: crawls, batches, webhooks and upkeep as in the server, without the API. The same settings, the same work,
-//! health and metrics on `worker.listen`, and on SIGTERM the same orderly end.
+//! The `quarry-worker` program: runs the background work of the server (crawls, batches, webhooks, maintenance) without the
+//! API. It uses the same settings, serves health and metrics on `worker.listen`, and shuts down gracefully on SIGTERM.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -10,15 +10,15 @@ use boot::worker;
 use clap::Parser;
 use tikv_jemallocator::Jemalloc;
 
-/// Gives back what is not needed any more, where the allocator of the system keeps it: see docs/PERFORMANCE.md, "Memory".
+/// jemalloc returns freed memory to the system, which glibc's allocator keeps: docs/PERFORMANCE.md, "Memory".
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 
-/// Does the background work of Quarry beside `quarry-server`. Any number of workers may share one database.
+/// Runs the background work of Quarry next to `quarry-server`. Any number of workers may share one database.
 #[derive(Parser)]
 #[command(name = "quarry-worker", version)]
 struct Cli {
-    /// Settings file, as for quarry-server; without it `quarry.toml` in the working folder, if there is one
+    /// Settings file, as for quarry-server [default: quarry.toml in the working directory, if it exists]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     match run(&Cli::parse()) {
         Ok(code) => code,
         Err(error) => {
-            // Nobody is left to tell when standard error is closed.
+            // Standard error may be closed; there is nowhere else to report to.
             let _ = writeln!(std::io::stderr().lock(), "quarry-worker: {error:#}");
             ExitCode::FAILURE
         }

@@ -1,15 +1,15 @@
-//! What is the same page, and what of a URL is nobody's business: one rule for all who ask.
+//! Shared rules for URLs: which spellings are the same page, and removal of credentials.
 
 use percent_encoding::percent_decode_str;
 use url::Url;
 
 use crate::Secret;
 
-/// File names that servers hand out for the bare folder. `index.xml` is left out on purpose: site generators publish
-/// their feed under that name, and a feed is not the home page.
+/// Names of index files that servers return for a folder. `index.xml` is not listed, because site generators publish their
+/// feed under that name.
 const INDEX_FILES: [&str; 4] = ["index.html", "index.htm", "index.shtml", "index.php"];
 
-/// The path of a page without index file and without slashes at its end.
+/// Returns a path without its index file and trailing slashes.
 ///
 /// ```
 /// use base::address::without_index;
@@ -35,8 +35,8 @@ pub fn without_index(path: &str) -> &str {
     }
 }
 
-/// Whether a fragment names a page of a script-driven site (`#/users`, `#!users`), and not a place on the page. `#/` and
-/// `#!/` name the page itself.
+/// Returns whether a fragment is a route of a single-page application (`#/users`, `#!users`) and not an anchor. `#/` and
+/// `#!/` are the page itself.
 ///
 /// ```
 /// use base::address::is_route;
@@ -49,14 +49,14 @@ pub fn is_route(fragment: &str) -> bool {
     fragment.starts_with(['/', '!']) && fragment.contains(|c| !matches!(c, '/' | '!'))
 }
 
-/// Cuts user name and password out of a URL.
+/// Removes user name and password from a URL.
 pub fn cut_credentials(url: &mut Url) {
-    // Both setters refuse only URLs that cannot have either.
+    // Both setters fail only for URLs that cannot have credentials.
     let _ = (url.set_username(""), url.set_password(None));
     debug_assert!(url.username().is_empty() && url.password().is_none());
 }
 
-/// Takes user name and password out of a URL, percent-decoded; none when it has neither.
+/// Removes user name and password from a URL and returns them percent-decoded; `None` when it has neither.
 ///
 /// ```
 /// let mut url = url::Url::parse("https://me:p%40ss@example.com/").unwrap();

@@ -1,15 +1,15 @@
-//! Time as a parameter: nothing below the binaries asks the operating system for it directly.
+//! Time as a parameter: no crate below the binaries reads the system clock directly.
 
 use std::fmt;
 
 use chrono::{DateTime, Utc};
 
-/// A moment in UTC. The database keeps it naive, the wire prints it as RFC 3339.
+/// A point in time in UTC. The database stores it without a time zone, JSON formats it by RFC 3339.
 pub type Timestamp = DateTime<Utc>;
 
-/// Where the current time comes from. Handed in, so that a test can turn the clock.
+/// Source of the current time, injected so that tests can control it.
 pub trait Clock: Send + Sync + fmt::Debug {
-    /// The current moment.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 

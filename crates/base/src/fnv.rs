@@ -1,7 +1,7 @@
-//! A small hash that is the same everywhere.
+//! A small hash with a stable value.
 
-/// FNV-1a with 64 bits (Fowler, Noll, Vo): the same in every version and on every machine, so it may be stored. Who chooses
-/// the bytes can make two texts collide.
+/// 64-bit FNV-1a hash (Fowler, Noll, Vo). Its values are the same in every version and on every machine, so they may be
+/// stored. It is not cryptographic: untrusted input can be made to collide.
 ///
 /// ```
 /// use base::Fnv;
@@ -20,14 +20,14 @@ impl Default for Fnv {
 }
 
 impl Fnv {
-    /// The hash of all bytes so far and of these.
+    /// Adds bytes to the hash.
     #[inline]
     #[must_use]
     pub fn with(self, bytes: &[u8]) -> Self {
         Self(bytes.iter().fold(self.0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)))
     }
 
-    /// The hash of what was added.
+    /// Returns the hash of all bytes added.
     #[inline]
     #[must_use]
     pub fn value(self) -> u64 {

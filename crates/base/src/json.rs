@@ -1,25 +1,24 @@
-//! JSON that strangers have written: its values are counted in the text before anything is made of it, as a few megabytes of
-//! `[[],[],…` become a hundred times as much in memory.
+//! JSON of untrusted origin. Its values are counted before parsing, because a few megabytes of `[[],[],…` take a hundred
+//! times as much memory when parsed.
 
 use std::fmt;
 
 use memchr::memchr2;
 use serde::Deserialize;
 
-/// Most values in one text, where nothing else is said: the largest batch of URLs has room, and so has what an ordinary
-/// script returns.
+/// Default limit of values in one text: enough for the largest batch of URLs and for the results of ordinary scripts.
 pub const MAX_VALUES: usize = 120_000;
-/// Most arrays and objects inside each other.
+/// Limit of nested arrays and objects.
 pub const MAX_DEPTH: usize = 127;
 
-/// Why a text was not read.
+/// Error of [`read`].
 #[derive(Debug)]
 pub enum JsonError {
-    /// It holds more values than this.
+    /// The text has more values than this limit.
     Values(usize),
-    /// Its arrays and objects are deeper inside each other than [`MAX_DEPTH`].
+    /// Arrays and objects are nested deeper than [`MAX_DEPTH`].
     Depth,
-    /// It is no JSON, or not of the shape that is wanted.
+    /// The text is not JSON, or not of the expected type.
     Malformed(serde_json::Error),
 }
 
@@ -35,10 +34,10 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// Reads a text of at most so many values. It is refused before anything is made of it.
+/// Parses a text with at most `most` values. Larger texts are refused before parsing.
 ///
 /// # Errors
-/// See [`JsonError`].
+/// [`JsonError`]; see its variants.
 pub fn read<'a, T: Deserialize<'a>>(text: &'a [u8], most: usize) -> Result<T, JsonError> {
     let size = size(text);
     if size.values > most {
@@ -50,16 +49,16 @@ pub fn read<'a, T: Deserialize<'a>>(text: &'a [u8], most: usize) -> Result<T, Js
     serde_json::from_slice(text).map_err(JsonError::Malformed)
 }
 
-/// What a text takes when it is read.
+/// Size of a JSON text in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Size {
-    /// At least as many as there are values: one, and one for each comma and opening bracket outside strings.
+    /// Upper bound of the number of values: one, plus one for each comma and opening bracket outside strings.
     pub values: usize,
-    /// How many arrays and objects are inside each other.
+    /// Nesting depth of arrays and objects.
     pub depth: usize,
 }
 
-/// Measures a text without reading it, whether it is JSON or not.
+/// Measures a text without parsing it; the text need not be valid JSON.
 #[must_use]
 pub fn size(text: &[u8]) -> Size {
     let (mut values, mut open, mut depth, mut at) = (1, 0_usize, 0, 0);
@@ -79,7 +78,7 @@ pub fn size(text: &[u8]) -> Size {
     Size { values, depth }
 }
 
-/// Where the text goes on after a string whose inside begins here.
+/// Returns the offset after a string whose content starts at `at`.
 fn after_string(text: &[u8], mut at: usize) -> usize {
     while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
         at += found + 1;

@@ -1,7 +1,6 @@
-//! What every crate shares: time ([`Clock`]), ids ([`new_id`]), secrets that print `***` ([`Secret`]),
-//! the end of work that nobody waits for ([`Stop`]), whose work it is where places are few ([`Owner`]), a hash that may be
-//! stored ([`Fnv`]), rules for addresses ([`address`]), units and bounds of settings ([`setting`]), a bound for JSON of
-//! strangers ([`json`]).
+//! Common basics of all crates: time ([`Clock`]), ids ([`new_id`]), secrets that print as `***` ([`Secret`]), cancellation
+//! of blocking work ([`Stop`]), owners of work for fair scheduling ([`Owner`]), a stable hash ([`Fnv`]), rules for URLs
+//! ([`address`]), units and ranges of settings ([`setting`]), and limits for untrusted JSON ([`json`]).
 //!
 //! ```
 //! use base::{Clock, Secret, SystemClock, new_id};

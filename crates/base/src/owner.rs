@@ -1,11 +1,11 @@
-//! Whose work it is, where places are few.
+//! Owners of work, for fair scheduling.
 
 use std::sync::Arc;
 
-/// Whose work it is: a team, and a run within it. Where places are few, teams take turns, and within a team its runs do, so
-/// that a team with a hundred runs delays another team by one of them. Cheap to clone.
+/// The owner of work: a team and a run within it. Where slots are limited, teams take turns, and within a team its runs, so
+/// that a team with a hundred runs delays another team by only one of them. Cheap to clone.
 ///
-/// A run is anything that its team would not have wait for its other work: a crawl, a batch, or one scrape of its own.
+/// A run is a unit of work that must not wait for the team's other work: a crawl, a batch, or a single scrape.
 ///
 /// ```
 /// let owner = base::Owner::new("team", "crawl");
@@ -13,20 +13,20 @@ use std::sync::Arc;
 /// ```
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Owner {
-    /// The id of the team; any label.
+    /// Id of the team; any label.
     pub team: Arc<str>,
-    /// The id of the run, unique within the team; any label.
+    /// Id of the run, unique within the team; any label.
     pub run: Arc<str>,
 }
 
 impl Owner {
-    /// The run of a team.
+    /// Creates the owner for a run of a team.
     #[must_use]
     pub fn new(team: &str, run: &str) -> Self {
         Self { team: team.into(), run: run.into() }
     }
 
-    /// A team, for work that belongs to none of its runs. All such work of a team has one turn among its runs.
+    /// Creates the owner for work of a team that belongs to no run. All such work together takes turns like one run.
     #[must_use]
     pub fn of_team(team: &str) -> Self {
         Self { team: team.into(), run: Arc::default() }

@@ -1,10 +1,10 @@
-//! Values that must not reach a log.
+//! Values that must not be logged.
 
 use std::fmt;
 
 use serde::Deserialize;
 
-/// A string that prints as `***`; only [`Secret::expose`] gives it away.
+/// A string that prints as `***`; only [`Secret::expose`] returns its value.
 #[derive(Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
@@ -15,13 +15,13 @@ impl Secret {
         Self(value.into())
     }
 
-    /// The value itself. Every call is a place to check in review.
+    /// Returns the value itself. Every call deserves attention in review.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether there is nothing to hide.
+    /// Returns whether the value is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,5 +1,5 @@
-//! Units and bounds of settings, for `#[serde(deserialize_with = "…")]`: every crate reads its own settings, and a number
-//! means the same in all of them.
+//! Parsers for the units and ranges of settings, for `#[serde(deserialize_with = "…")]`. Every crate decodes its own
+//! settings, with the same meaning of numbers in all of them.
 //!
 //! ```
 //! use std::time::Duration;
@@ -25,10 +25,10 @@ use std::time::Duration;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-/// A number of at least 1.
+/// Parses a number of at least 1.
 ///
 /// # Errors
-/// Those of the input, and a refusal that says what is expected.
+/// Errors of the input, and values out of range, with a message that tells what is expected.
 pub fn positive<'de, D, N>(input: D) -> Result<N, D::Error>
 where
     D: Deserializer<'de>,
@@ -38,60 +38,60 @@ where
     if number < N::from(1) { Err(D::Error::custom("must be at least 1")) } else { Ok(number) }
 }
 
-/// Whole seconds, 0 included.
+/// Parses whole seconds, including 0.
 ///
 /// # Errors
-/// Those of the input, and a refusal that says what is expected.
+/// Errors of the input, and values out of range, with a message that tells what is expected.
 pub fn seconds<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
     u32::deserialize(input).map(|seconds| Duration::from_secs(seconds.into()))
 }
 
-/// Whole seconds, at least 1.
+/// Parses whole seconds, at least 1.
 ///
 /// # Errors
-/// Those of the input, and a refusal that says what is expected.
+/// Errors of the input, and values out of range, with a message that tells what is expected.
 pub fn some_seconds<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
     positive::<D, u32>(input).map(|seconds| Duration::from_secs(seconds.into()))
 }
 
-/// Whole days, at least 1.
+/// Parses whole days, at least 1.
 ///
 /// # Errors
-/// Those of the input, and a refusal that says what is expected.
+/// Errors of the input, and values out of range, with a message that tells what is expected.
 pub fn days<'de, D: Deserializer<'de>>(input: D) -> Result<Duration, D::Error> {
     Ok(Duration::from_secs(u64::from(positive::<D, u32>(input)?) * 86_400))
 }
 
-/// MiB, from 1 to 1024; in bytes.
+/// Parses MiB from 1 to 1024 and returns bytes.
 ///
 /// # Errors
-/// Those of the input, and a refusal that says what is expected.
+/// Errors of the input, and values out of range, with a message that tells what is expected.
 pub fn mib<'de, D: Deserializer<'de>, N: TryFrom<u32>>(input: D) -> Result<N, D::Error> {
     let mib = u32::deserialize(input)?;
     let bytes = (1..=1024).contains(&mib).then(|| N::try_from(mib * 1024 * 1024).ok()).flatten();
     bytes.ok_or_else(|| D::Error::custom("must be between 1 and 1024"))
 }
 
-/// MiB; in bytes.
+/// Parses MiB and returns bytes.
 ///
 /// # Errors
-/// Those of the input, and a refusal that says what is expected.
+/// Errors of the input, and values out of range, with a message that tells what is expected.
 pub fn any_mib<'de, D: Deserializer<'de>>(input: D) -> Result<u64, D::Error> {
     u32::deserialize(input).map(|mib| u64::from(mib) << 20)
 }
 
-/// GiB; in bytes, and none for 0, which means no bound.
+/// Parses GiB and returns bytes; `None` for 0, which means no limit.
 ///
 /// # Errors
-/// Those of the input, and a refusal that says what is expected.
+/// Errors of the input, and values out of range, with a message that tells what is expected.
 pub fn gib<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64>, D::Error> {
     u32::deserialize(input).map(|gib| Some(u64::from(gib) << 30).filter(|bytes| *bytes > 0))
 }
 
-/// A list of texts, each read by its `FromStr`.
+/// Parses a list of strings by their `FromStr`.
 ///
 /// # Errors
-/// Those of the input, and a refusal that says what is expected.
+/// Errors of the input, and values out of range, with a message that tells what is expected.
 pub fn list<'de, D, T>(input: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -105,10 +105,10 @@ where
     })
 }
 
-/// A list of texts, each read by `parse`.
+/// Parses a list of strings by `parse`.
 ///
 /// # Errors
-/// Those of the input, and a refusal that says what is expected.
+/// Errors of the input, and values out of range, with a message that tells what is expected.
 pub fn each<'de, D: Deserializer<'de>, T>(
     input: D,
     parse: impl Fn(&str) -> Result<T, String>,

@@ -1,12 +1,12 @@
-//! Telling a thread that nobody waits for its result any more.
+//! Cooperative cancellation of threads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A flag that is set once and never taken back. Clones share it.
+/// A cancellation flag that is set once and never cleared. Clones share it.
 ///
-/// A thread cannot be ended from outside, so work whose length somebody else chooses (a page, a pattern, a selector) asks
-/// often, and returns early with whatever it has. Who set the flag throws that away.
+/// A thread cannot be ended from outside. Work whose duration depends on untrusted input (a page, a pattern, a selector)
+/// checks the flag often and returns early with a partial result, which the caller discards.
 ///
 /// ```
 /// let stop = base::Stop::new();
@@ -18,18 +18,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
-    /// Not set.
+    /// Creates a flag that is not set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Asks the work to end.
+    /// Requests cancellation.
     pub fn set(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the work should end. Costs about as much as reading a variable.
+    /// Returns whether cancellation is requested. As cheap as reading a variable.
     #[inline]
     #[must_use]
     pub fn is_set(&self) -> bool {

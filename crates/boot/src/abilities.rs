@@ -1,4 +1,4 @@
-//! What a process can and cannot do on this machine, and what to install: told once, at its start.
+//! Capabilities of a process on this machine, logged once at startup together with what to install or set for more.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use store::Backend;
 
 use crate::config::{AuthMode, Config, LogFormat};
 
-/// Everything but what has to be asked of other programs.
+/// The capabilities that are known without running other programs.
 pub(crate) struct Abilities {
     format: LogFormat,
     database: String,
@@ -25,29 +25,29 @@ pub(crate) struct Abilities {
 }
 
 impl Abilities {
-    /// By the settings, and by what lies on the disk; nothing is started.
+    /// Derives the capabilities from the settings and from the files on disk, without starting any program.
     pub(crate) fn of(config: &Config, backend: Backend, files: String) -> Self {
         let database = match backend {
             Backend::Sqlite => {
-                "SQLite, for one server on this machine (store.url names a PostgreSQL database for several)"
+                "SQLite, for one server on this machine (set store.url to a PostgreSQL database for several)"
             }
             Backend::Postgres => "PostgreSQL",
         };
         let callers = match config.auth.mode {
-            AuthMode::Open => "anybody who reaches the port, without a key (auth.mode = keys asks for one)",
+            AuthMode::Open => "anyone who can reach the port, without a key (auth.mode = keys requires one)",
             AuthMode::Keys => "with an API key (quarry-server keys create)",
         };
         let operator = match config.admin.token.is_empty() {
-            true => "off (admin.token switches it on)",
-            false => "on, under /admin",
+            true => "disabled (set admin.token to enable it)",
+            false => "enabled, under /admin",
         };
         let work = match config.worker.embedded {
-            true => "done here",
-            false => "left to quarry-worker (worker.embedded is off)",
+            true => "in this process",
+            false => "in quarry-worker (worker.embedded is false)",
         };
         let proxies = config.fetch.basic_proxies.0.len() + config.fetch.enhanced_proxies.0.len();
         let egress =
-            format!("{proxies} proxies, {} admitted addresses beside the public ones", config.egress.allow.len());
+            format!("{proxies} proxies, {} non-public addresses allowed (egress.allow)", config.egress.allow.len());
         let room = disk::room(&config.data.dir).map_or("unknown".to_owned(), |room| room.to_string());
         let (documents, browser) = (config.documents.enabled, browser(&config.browser));
         let code = code(config.sessions.code_processes);
@@ -56,11 +56,11 @@ impl Abilities {
         Self { format, database, files, callers, operator, work, egress, room, code, documents, browser }
     }
 
-    /// Asks the programs what they can do, and writes all of it into the log.
+    /// Queries the external programs and logs all capabilities.
     pub(crate) async fn tell(self, browser: ::browser::Settings, documents: Option<Arc<reader::Pool>>) {
         let chromium = match &self.browser {
             Ok(program) => {
-                let version = browser.version().await.unwrap_or_else(|| "it does not say which version".to_owned());
+                let version = browser.version().await.unwrap_or_else(|| "unknown version".to_owned());
                 format!("{version} ({})", program.display())
             }
             Err(why) => (*why).to_owned(),
@@ -71,9 +71,9 @@ impl Abilities {
                 ("PDF, office files, books".to_owned(), ocr(pool))
             }
             None if self.documents => {
-                ("none: this program cannot be started again as a reader".to_owned(), NO_OCR.to_owned())
+                ("none: this program cannot be started as a reader".to_owned(), NO_OCR.to_owned())
             }
-            None => ("switched off (documents.enabled)".to_owned(), "switched off with documents".to_owned()),
+            None => ("disabled (documents.enabled)".to_owned(), "disabled with documents".to_owned()),
         };
         let Self { database, files, callers, operator, work, egress, room, code, .. } = &self;
         if self.format == LogFormat::Json {
@@ -101,30 +101,30 @@ impl Abilities {
             ("callers", callers.as_str()),
             ("operator", *operator),
             ("crawls, batches, webhooks", *work),
-            ("way out", egress.as_str()),
+            ("egress", egress.as_str()),
             ("browser", chromium.as_str()),
             ("documents", reader.as_str()),
-            ("text in pictures", ocr.as_str()),
-            ("code of callers", code.as_str()),
+            ("OCR", ocr.as_str()),
+            ("callers' code", code.as_str()),
         ];
-        tracing::info!("what this process can do, and what it lacks:");
+        tracing::info!("capabilities of this process:");
         for (what, state) in lines {
             tracing::info!("  {what}: {state}");
         }
     }
 }
 
-const NO_OCR: &str = "not read: put the program quarry-reader beside quarry-server (or set documents.reader) and install \
+const NO_OCR: &str = "none: put the program quarry-reader next to quarry-server (or set documents.reader) and install \
     tesseract-ocr-eng";
 
-/// The program, or what to do to have one.
+/// Returns the browser executable, or advice on how to get one.
 fn browser(settings: &::browser::Settings) -> Result<PathBuf, &'static str> {
     match settings.program() {
         Some(program) => Ok(program),
-        None if !settings.enabled => Err("switched off (browser.enabled)"),
+        None if !settings.enabled => Err("disabled (browser.enabled)"),
         None => {
-            Err("none, so no screenshots, actions and pages that need their scripts: install chromium-headless-shell, \
-             or set browser.path")
+            Err("none, so no screenshots, actions or pages that need scripts: install chromium-headless-shell, or set \
+             browser.path")
         }
     }
 }
@@ -134,15 +134,15 @@ fn ocr(pool: &reader::Pool) -> String {
     if !pool.can_ocr() {
         NO_OCR.to_owned()
     } else if languages.is_empty() {
-        "not read: quarry-reader knows no language, install tesseract-ocr-eng".to_owned()
+        "none: quarry-reader has no languages, install tesseract-ocr-eng".to_owned()
     } else {
-        format!("read in {} (tesseract-ocr-… adds languages)", languages.join(" "))
+        format!("{} (install tesseract-ocr-… for more languages)", languages.join(" "))
     }
 }
 
 fn code(in_processes: bool) -> String {
     if !in_processes {
-        return "JavaScript alone (sessions.code_processes is off)".to_owned();
+        return "JavaScript only (sessions.code_processes is false)".to_owned();
     }
     let found = |name: &str, language: Language, package: &str| match interpreter(language) {
         Some(path) => format!("{name} ({})", path.display()),
@@ -171,7 +171,7 @@ mod tests {
         assert!(off.contains("browser.enabled"), "{off}");
         let here = abilities(|config| config.browser.path = Some("/bin/sh".into()));
         assert_eq!(here.browser, Ok("/bin/sh".into()));
-        assert!(abilities(|config| config.sessions.code_processes = false).code.contains("JavaScript alone"));
+        assert!(abilities(|config| config.sessions.code_processes = false).code.contains("JavaScript only"));
         assert!(abilities(|config| config.auth.mode = AuthMode::Keys).callers.contains("API key"));
     }
 }

@@ -1,4 +1,4 @@
-//! The work of a process that no request waits for, and how it ends.
+//! Background work of a process and its shutdown.
 
 use std::time::Duration;
 
@@ -8,12 +8,12 @@ use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How often metrics are tidied up.
+/// Interval of the metrics upkeep.
 const UPKEEP: Duration = Duration::from_secs(10);
-/// What bookings get at the end, even when the time is used up.
+/// Minimum time for charges and for closing the browser at shutdown, even after the drain time.
 const LAST_MOMENT: Duration = Duration::from_secs(1);
 
-/// Tasks of this process: jobs, upkeep, and what its program adds. Dropping it cuts them off.
+/// Background tasks of this process: jobs, maintenance, and tasks that the program adds. Dropping it stops them.
 #[derive(Debug)]
 pub struct Background {
     app: App,
@@ -23,7 +23,7 @@ pub struct Background {
 }
 
 impl Background {
-    /// Starts upkeep of the metrics and, unless this process leaves it to others, jobs and upkeep of the data.
+    /// Starts the metrics upkeep and, when `jobs` is given, the job worker and the maintenance of the data.
     #[must_use]
     pub fn start(app: App, prometheus: PrometheusHandle, jobs: Option<WorkerSettings>) -> Self {
         let (tasks, stop_jobs) = (TaskTracker::new(), CancellationToken::new());
@@ -41,13 +41,13 @@ impl Background {
         self.tasks.spawn(task);
     }
 
-    /// Takes no new jobs from here on, and lets the running ones end.
+    /// Stops taking new jobs; running jobs continue.
     pub fn stop_jobs(&self) {
         self.stop_jobs.cancel();
     }
 
-    /// Ends upkeep, then waits for `before`, for bookings and for all tasks, and closes the browser. True when that was done by `until`; bookings of
-    /// what was cut get a moment even when it has passed.
+    /// Ends the maintenance, waits for `before`, for pending charges and for all tasks, and closes the browser. Returns
+    /// true when everything was done by `until`; charges of aborted work get [`LAST_MOMENT`] even when it has passed.
     pub async fn settle(&self, before: impl Future<Output = ()>, until: Instant) -> bool {
         self.stop_upkeep.cancel();
         self.tasks.close();
@@ -57,7 +57,7 @@ impl Background {
             self.tasks.wait().await;
         });
         let is_settled = settled.await.is_ok();
-        // Not before the pages of jobs are done, or cut.
+        // After the tasks: their pages need the browser until they are done or aborted.
         let _in_time = timeout(LAST_MOMENT, self.app.close()).await;
         is_settled
     }
@@ -70,7 +70,7 @@ impl Drop for Background {
     }
 }
 
-/// Histograms keep every sample until this runs or somebody reads `/metrics`.
+/// Runs the upkeep of the metrics: histograms keep every sample until it runs or `/metrics` is read.
 async fn upkeep(prometheus: PrometheusHandle, stop: CancellationToken) {
     while stop.run_until_cancelled(tokio::time::sleep(UPKEEP)).await.is_some() {
         prometheus.run_upkeep();

@@ -1,11 +1,11 @@
-//! What keeps the web pages in somebody's browser from calling in that person's place. A browser sends the requests of any
-//! page to any address that it reaches, so where no key tells who calls, the call itself must tell that no page of
-//! somebody else sends it:
+//! Protection against web pages that use a visitor's browser to call the service (CSRF and DNS rebinding). A browser sends
+//! the requests of any page to any address that it can reach, so calls without a key must prove that no foreign page has
+//! sent them:
 //!
-//! - its host must be ours. The name of a foreign page may lead to this service (DNS rebinding), and the page then reads
-//!   every answer; but the browser still sends that name as the host;
-//! - what changes anything must not say that it comes from another site: `Origin` (RFC 6454 section 7) and
-//!   `Sec-Fetch-Site` (W3C Fetch Metadata) are written by the browser, and no page can change them.
+//! - the `Host` must be that of this service. A foreign name may resolve to this service (DNS rebinding), and its page
+//!   could read every answer; but the browser still sends that name as the host;
+//! - calls with side effects must not come from another site: `Origin` (RFC 6454 section 7) and `Sec-Fetch-Site` (W3C Fetch
+//!   Metadata) are set by the browser, and no page can change them.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -16,28 +16,27 @@ use url::Url;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Why a call may come from a web page of somebody else.
+/// Reason why a call may come from a foreign web page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Foreign {
-    /// It asks for a host that is not ours.
+    /// The host is not that of this service.
     #[error(
-        "calls without a known API key are answered only under localhost, a loopback address, the address that the \
-         service listens on, and the names of the setting server.hosts (QUARRY__SERVER__HOSTS); the host of this \
-         request is none of them"
+        "calls without a known API key are accepted only under localhost, a loopback address, the listening address of \
+         the service, and the names in the setting server.hosts (QUARRY__SERVER__HOSTS); the host of this request is \
+         none of them"
     )]
     Host,
-    /// It changes something and says that it comes from another site.
-    #[error("a web page of another site may not call without an API key; send a key that the operator has made")]
+    /// The call has side effects and comes from another site.
+    #[error("web pages of other sites may not call without an API key; send a key that the operator has created")]
     Origin,
 }
 
 /// Refuses a call that a page of another site may have sent.
 ///
-/// `hosts` are the names of `server.hosts`; `own` are the address that the service listens on and the one that the
-/// connection came in on.
+/// `hosts` are the names of `server.hosts`; `own` are the listening address and the local address of the connection.
 ///
 /// # Errors
-/// [`Foreign`], which says what is wrong with the call.
+/// [`Foreign`] with the reason.
 pub fn check(parts: &Parts, hosts: &[String], own: [SocketAddr; 2]) -> Result<(), Foreign> {
     let (name, port) = host(parts).ok_or(Foreign::Host)?;
     if !is_ours(&name, hosts, own.map(|address| address.ip())) {
@@ -49,8 +48,8 @@ pub fn check(parts: &Parts, hosts: &[String], own: [SocketAddr; 2]) -> Result<()
     Ok(())
 }
 
-/// The one host of a request, as [`host_name`] has it: HTTP/2 sends it in the target, HTTP/1.1 as a header. `None` when
-/// there is none, or two that differ.
+/// Returns the host of a request, normalised by [`host_name`]: HTTP/2 sends it in the target, HTTP/1.1 as a header. `None`
+/// when it is missing or ambiguous.
 fn host(parts: &Parts) -> Option<(String, Option<u16>)> {
     let lines = parts.headers.get_all(header::HOST).iter().map(|value| value.to_str().unwrap_or_default());
     let mut all = parts.uri.authority().map(Authority::as_str).into_iter().chain(lines).map(host_name);
@@ -58,8 +57,8 @@ fn host(parts: &Parts) -> Option<(String, Option<u16>)> {
     all.all(|other| other.as_ref() == Some(&first)).then_some(first)
 }
 
-/// Name and port of a host (RFC 9110 section 7.2). Names are in lower case and without the dot at the end, addresses of
-/// IPv6 in brackets and in their short form.
+/// Parses and normalises the name and port of a host (RFC 9110 section 7.2): names in lower case without the trailing dot,
+/// IPv6 addresses in brackets and in their short form.
 pub(crate) fn host_name(text: &str) -> Option<(String, Option<u16>)> {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:[]".contains(&byte);
     if !text.bytes().all(known) {
@@ -90,7 +89,7 @@ fn address(name: &str) -> Option<IpAddr> {
 }
 
 fn is_ours(name: &str, hosts: &[String], own: [IpAddr; 2]) -> bool {
-    // Browsers lead `localhost` and all below it to this machine without asking anybody (RFC 6761 section 6.3).
+    // Browsers resolve `localhost` and its subdomains to this machine without DNS (RFC 6761 section 6.3).
     if name == "localhost" || name.ends_with(".localhost") || hosts.iter().any(|host| host == name) {
         return true;
     }
@@ -98,7 +97,7 @@ fn is_ours(name: &str, hosts: &[String], own: [IpAddr; 2]) -> bool {
     found.is_some_and(|found| found.is_loopback() || own.iter().any(|own| own.to_canonical() == found))
 }
 
-/// A WebSocket is opened by GET, but its answers can be read by the page that opens it.
+/// Returns whether a call has side effects. WebSockets count although opened by GET: foreign pages can read their messages.
 fn changes_something(method: &Method, headers: &HeaderMap) -> bool {
     let reads = matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS);
     !reads || headers.contains_key(header::UPGRADE) || headers.contains_key(header::SEC_WEBSOCKET_KEY)
@@ -112,7 +111,7 @@ fn comes_from_elsewhere(headers: &HeaderMap, name: &str, port: Option<u16>) -> b
         || origins.any(|origin| !is_origin(&origin, name, port))
 }
 
-/// Whether an origin is `scheme://name:port`. The scheme may be either: a proxy in front may speak TLS.
+/// Returns whether an origin is `scheme://name:port`. Both http and https match, since a proxy in front may add TLS.
 fn is_origin(origin: &str, name: &str, port: Option<u16>) -> bool {
     let Some(url) = Url::parse(origin).ok().filter(|url| matches!(url.scheme(), "http" | "https")) else {
         return false;
@@ -249,7 +248,7 @@ mod tests {
             }
             check(method, &[("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site")], false);
         }
-        // What is only read can be asked for by anybody: the browser shows it to no other page.
+        // Reads are allowed from any site: the browser does not let a foreign page see the answer.
         check("GET", &[("origin", "http://evil.example"), ("sec-fetch-site", "cross-site")], true);
         check("GET", &[("origin", "http://evil.example"), ("upgrade", "websocket")], false);
         check("GET", &[("origin", "null"), ("upgrade", "WebSocket, h2c")], false);

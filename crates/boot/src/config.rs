@@ -1,4 +1,4 @@
-//! The settings: one struct per section of `config.default.toml`, which is the manual and the list of keys.
+//! The settings: one struct per section of `config.default.toml`, which is the manual and the schema.
 
 mod layers;
 mod lines;
@@ -22,48 +22,48 @@ use layers::Layers;
 /// The manual, built into the program.
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
 
-/// Everything an operator can set. See `config.default.toml` for the meaning of each field.
+/// All settings. `config.default.toml` describes each field.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
-    /// Listening, timeouts and sizes of the HTTP service.
+    /// Listener, timeouts and byte limits of the HTTP server.
     pub server: Server,
-    /// Where files are kept.
+    /// Data folder.
     pub data: Data,
-    /// The database.
+    /// Database.
     pub store: Store,
-    /// Where page bodies are kept.
+    /// Store of page bodies.
     pub blobs: Blobs,
-    /// What may be fetched from.
+    /// Allowed and blocked addresses, and resolvers.
     pub egress: Egress,
-    /// How pages are fetched and parsed.
+    /// Fetching and parsing of pages.
     pub fetch: Fetch,
-    /// The browser.
+    /// Browser.
     pub browser: ::browser::Settings,
-    /// PDF, office files and pictures.
+    /// PDF, office files and images.
     pub documents: reader::Settings,
-    /// The page cache.
+    /// Page cache.
     pub cache: CacheSettings,
-    /// What sites say of themselves.
+    /// Use of `llms.txt`.
     pub sites: SiteSettings,
-    /// Files that are handed out by URL.
+    /// Files with signed URLs.
     pub files: files::Settings,
-    /// Browsers that clients keep for a while.
+    /// Browser sessions.
     pub sessions: SessionSettings,
-    /// How long what is over is kept.
+    /// Retention of old data.
     pub retention: Retention,
-    /// Who may call.
+    /// Authentication.
     pub auth: Auth,
-    /// Requests per minute and at the same time.
+    /// Rate limits and concurrency limits.
     pub limits: Limits,
-    /// The operator API.
+    /// Operator API.
     pub admin: Admin,
-    /// Jobs that one process works on at a time, by the name of their queue.
+    /// Number of jobs that one process works on at the same time, by queue name.
     #[serde(deserialize_with = "parse::queues")]
     pub queues: BTreeMap<String, u32>,
     /// Background work.
     pub worker: Worker,
-    /// What is logged, and how.
+    /// Logging.
     pub log: Log,
 }
 
@@ -127,7 +127,7 @@ pub struct Store {
     pub migrate: bool,
 }
 
-/// Section `blobs`. An empty text means that the key is not set.
+/// Section `blobs`. An empty string means that the key is not set.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "config.default.toml describes every key")]
@@ -171,7 +171,7 @@ pub struct Fetch {
     pub parallel_parses: usize,
 }
 
-/// Addresses of proxies with their passwords. Prints only how many there are.
+/// Proxy URLs with their passwords. Its debug output shows only their number.
 #[derive(Clone, Default, Deserialize)]
 #[serde(transparent)]
 pub struct Proxies(#[serde(deserialize_with = "parse::proxies")] pub Vec<net::Proxy>);
@@ -197,7 +197,7 @@ pub struct Auth {
     pub keyless_per_day: u32,
 }
 
-/// What is answered without a key where everything else needs one.
+/// Endpoints that need no key in the mode `keys`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keyless {
     /// `POST /v2/scrape`.
@@ -252,39 +252,39 @@ pub struct Log {
     pub format: LogFormat,
 }
 
-/// How log lines look.
+/// Log format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
-    /// For people.
+    /// Human-readable lines.
     Text,
 }
 
-/// A setting that cannot be used. Prints as `QUARRY__SERVER__LISTEN: what is wrong`, with the key as its writer wrote it.
+/// Error of a setting, displayed as `QUARRY__SERVER__LISTEN: message`, with the key as the operator wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: {message}")]
 pub struct ConfigError {
-    /// The key, such as `server.listen in quarry.toml, line 3` or `QUARRY__SERVER__LISTEN`.
+    /// Key, such as `server.listen in quarry.toml, line 3` or `QUARRY__SERVER__LISTEN`.
     pub key: String,
-    /// What is wrong with it. Values of secret keys are not in it.
+    /// Error message, without the values of secret keys.
     pub message: String,
 }
 
 impl ConfigError {
-    /// One about the setting that the variable `QUARRY__KEY` sets, for a `key` such as `SERVER__LISTEN`.
+    /// Creates an error for the variable `QUARRY__KEY`, with a `key` such as `SERVER__LISTEN`.
     pub fn new(key: &str, why: impl Display) -> Self {
         Self { key: format!("QUARRY__{key}"), message: why.to_string() }
     }
 }
 
-/// The settings in force, and the same as text for people.
+/// The effective settings, decoded and as text.
 #[derive(Debug, Clone)]
 pub struct Loaded {
-    /// The settings.
+    /// Decoded settings.
     pub config: Config,
-    /// The settings as TOML, secrets as `***`.
+    /// Settings as TOML, with secrets as `***`.
     pub effective: String,
 }
 
@@ -295,10 +295,10 @@ impl Default for Config {
     }
 }
 
-/// Reads the settings: the defaults, then `file`, then the variables of `environment` whose name starts with `QUARRY__`.
+/// Loads the settings: the defaults, then `file`, then the variables of `environment` whose name starts with `QUARRY__`.
 ///
 /// # Errors
-/// [`ConfigError`] for the first key that does not exist or has a value that cannot be used.
+/// [`ConfigError`] for the first unknown key or invalid value.
 pub fn load(
     file: Option<&Path>,
     environment: impl IntoIterator<Item = (String, String)>,

@@ -1,4 +1,4 @@
-//! The data of a service on this machine: whether there is any, and whose it is.
+//! Local data of a service: existence and the exclusive lock of a SQLite database.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -8,10 +8,10 @@ use std::path::PathBuf;
 use crate::config::{Config, ConfigError};
 use crate::parts::full_disk;
 
-/// The file of the database, when it is SQLite's.
+/// Returns the path of the SQLite database; `None` for PostgreSQL.
 ///
 /// # Errors
-/// [`ConfigError`] when the data folder cannot be named.
+/// [`ConfigError`] when the data folder has no absolute path.
 pub fn database_file(config: &Config) -> Result<Option<PathBuf>, ConfigError> {
     let url = config.store.url.expose();
     if !url.is_empty() {
@@ -22,10 +22,10 @@ pub fn database_file(config: &Config) -> Result<Option<PathBuf>, ConfigError> {
     Ok(Some(std::path::absolute(folder).map_err(why)?.join("quarry.db")))
 }
 
-/// Makes sure that there is a database to read, for commands that make none.
+/// Checks that the database exists, for commands that must not create one.
 ///
 /// # Errors
-/// [`ConfigError`] with the file that is not there, and how to name another.
+/// [`ConfigError`] with the missing file and the settings that name another.
 pub fn must_exist(config: &Config) -> Result<(), ConfigError> {
     let Some(file) = database_file(config)? else { return Ok(()) };
     if fs::metadata(&file).is_ok_and(|known| known.len() > 0) {
@@ -37,8 +37,8 @@ pub fn must_exist(config: &Config) -> Result<(), ConfigError> {
     };
     let folder = std::path::absolute(&folder).unwrap_or(folder);
     let why = format!(
-        "there is no data in {}: the database {} does not exist, and nothing was made; name the folder of the server with \
-         QUARRY__DATA__DIR or data.dir (or its database with store.url), or its settings file with --config; a server makes \
+        "there is no data in {}: the database {} does not exist, and none was created; set QUARRY__DATA__DIR or data.dir to \
+         the folder of the server (or store.url to its database), or name its settings file with --config; a server creates \
          its data at its first start",
         folder.display(),
         file.display()
@@ -46,17 +46,17 @@ pub fn must_exist(config: &Config) -> Result<(), ConfigError> {
     Err(ConfigError::new(key, why))
 }
 
-/// The right to serve from a SQLite database: one server at a time has it, until this is dropped or its process ends,
-/// however that ends.
+/// Exclusive lock of a SQLite database: one server at a time holds it. Released when dropped and when the process ends,
+/// even by a crash.
 #[derive(Debug)]
 pub struct Owned {
     _lock: Option<File>,
 }
 
-/// Takes the database for a server. With PostgreSQL any number of servers share one.
+/// Locks the SQLite database for this server. PostgreSQL needs no lock: any number of servers share it.
 ///
 /// # Errors
-/// [`ConfigError`] with the process that has it.
+/// [`ConfigError`] with the process that holds the lock.
 pub fn own(config: &Config) -> Result<Owned, ConfigError> {
     let Some(database) = database_file(config)? else { return Ok(Owned { _lock: None }) };
     let file = PathBuf::from(format!("{}.lock", database.display()));
@@ -73,28 +73,28 @@ pub fn own(config: &Config) -> Result<Owned, ConfigError> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut holder = String::new();
-            // What it says of itself is a help, no more.
+            // Only for the message; the lock itself decides.
             let _ = lock.read_to_string(&mut holder);
             let holder = if holder.is_empty() { "another process" } else { holder.trim() };
             let why = format!(
-                "{} is used by {holder}: one server at a time works on a SQLite database; give this one a folder of its own \
-                 (data.dir), stop the other one, or set store.url to a PostgreSQL database, which any number may share; \
-                 quarry-worker and the commands of quarry-server may be run beside it",
+                "{} is used by {holder}: only one server at a time can use a SQLite database; give this one its own folder \
+                 (data.dir), stop the other one, or set store.url to a PostgreSQL database, which any number can share; \
+                 quarry-worker and the commands of quarry-server can run next to a server",
                 database.display()
             );
             return Err(ConfigError::new("DATA__DIR", why));
         }
-        // A file system without locks: as before there were any.
+        // A file system without locks: serve without the check.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
             return Ok(Owned { _lock: None });
         }
         Err(TryLockError::Error(error)) => return Err(why(error)),
     }
-    let own = format!("process {}, which was told to listen on {}\n", std::process::id(), config.server.listen);
+    let own = format!("process {}, which listens on {}\n", std::process::id(), config.server.listen);
     let written = lock.set_len(0).and_then(|()| lock.rewind()).and_then(|()| lock.write_all(own.as_bytes()));
-    // On a full disk the lock holds all the same.
+    // The lock holds even if a full disk prevents the note about its holder.
     if let Err(error) = written {
-        tracing::debug!(%error, "cannot write who holds the lock");
+        tracing::debug!(%error, "could not write the holder into the lock file");
     }
     Ok(Owned { _lock: Some(lock) })
 }

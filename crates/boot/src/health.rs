@@ -1,4 +1,4 @@
-//! How a process is, for balancers and supervisors.
+//! Health of a process, for load balancers and supervisors.
 
 use std::time::Duration;
 
@@ -9,41 +9,41 @@ use tokio::time::timeout;
 use utoipa::ToSchema;
 use wire::{Capabilities, Capability};
 
-/// How long database and store of files may take to answer before the database counts as away.
+/// Timeout of the health check; beyond it the database counts as unavailable.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// How the service is.
+/// Health of the service.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Health {
     /// Whether `status` is `ok`.
     success: bool,
-    /// How it is.
+    /// Health status.
     status: Status,
     /// Version of the program.
     version: &'static str,
-    /// What this server can do beyond what every server can; only `/health` says it.
+    /// Optional capabilities of this server; only in `/health`.
     #[serde(skip_serializing_if = "Option::is_none")]
     capabilities: Option<Vec<Capability>>,
 }
 
-/// One word for it.
+/// Health status of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// All is well.
+    /// The service works.
     Ok,
-    /// It is about to stop and should get no new requests.
+    /// The service is shutting down and should get no new requests.
     Draining,
-    /// The database does not answer, or cannot be written.
+    /// The database does not answer or cannot be written.
     DatabaseAway,
-    /// The store of files cannot be reached.
+    /// The blob store cannot be reached.
     StorageAway,
-    /// A disk is full, or has less room than `data.min_free_mib`.
+    /// A disk is full, or has less free space than `data.min_free_mib`.
     StorageFull,
 }
 
 impl Status {
-    /// Whether a process can do its work: it is not stopping, the database and the store of files answer, and there is room.
+    /// Checks readiness: the process is not shutting down, the database and the blob store answer, and there is disk space.
     pub async fn of(app: &App, is_draining: bool) -> Self {
         if is_draining {
             return Self::Draining;
@@ -54,7 +54,7 @@ impl Status {
             Ok(Err(AppError::StorageUnavailable(_))) => Self::StorageAway,
             Ok(Err(error)) => {
                 if !error.is_outage() {
-                    tracing::warn!(error = %crate::logging::Chain(&error), "not ready");
+                    tracing::warn!(error = %crate::logging::Chain(&error), "readiness check failed");
                 }
                 Self::DatabaseAway
             }
@@ -62,24 +62,24 @@ impl Status {
         }
     }
 
-    /// The same for people.
+    /// Returns the description of the status in the error body.
     fn sentence(self) -> &'static str {
         match self {
-            Self::Ok => "all is well",
-            Self::Draining => "the service takes no requests now: it is about to stop",
-            Self::DatabaseAway => "the database does not answer or cannot be written; the log has the cause",
-            Self::StorageAway => "the store of files (blobs.url) cannot be reached; the log has the cause",
-            Self::StorageFull => "a disk is full or nearly full (data.min_free_mib); the log says which",
+            Self::Ok => "the service works",
+            Self::Draining => "the service is shutting down and accepts no new requests",
+            Self::DatabaseAway => "the database does not answer or cannot be written; see the log for the cause",
+            Self::StorageAway => "the blob store (blobs.url) cannot be reached; see the log for the cause",
+            Self::StorageFull => "a disk is full or nearly full (data.min_free_mib); see the log for which one",
         }
     }
 
-    /// The HTTP status: 200 or 503.
+    /// Returns the HTTP status: 200 or 503.
     #[must_use]
     pub fn code(self) -> u16 {
         if self == Self::Ok { 200 } else { 503 }
     }
 
-    /// The answer, a [`Health`] in JSON.
+    /// Returns the body, a [`Health`] in JSON.
     #[must_use]
     pub fn body(self, capabilities: Option<Capabilities>) -> Value {
         let success = self == Self::Ok;
@@ -87,7 +87,7 @@ impl Status {
         let health = Health { success, status: self, version: env!("CARGO_PKG_VERSION"), capabilities };
         let mut body = serde_json::to_value(health).unwrap_or_default();
         if !success && let Some(members) = body.as_object_mut() {
-            // Every answer that is not 200 has `error` (docs/CONTRACT.md, "Errors").
+            // Every answer with another status than 200 has `error` (docs/CONTRACT.md, "Errors").
             members.insert("error".to_owned(), self.sentence().into());
         }
         body

@@ -1,5 +1,5 @@
-//! What the programs share: settings, the parts put together, a process from its start to its orderly end, logs, metrics
-//! and health. What a program does besides is its own.
+//! Common parts of the programs: settings, assembly of the service, process lifecycle with graceful shutdown, logs, metrics
+//! and health.
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -37,13 +37,13 @@ pub use parts::{bind, client, lists_folder, open, open_store, worker_settings};
 
 use config::ConfigError;
 
-/// Why a program did not start.
+/// Error at the start of a program.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// A setting cannot be used; the message begins with its key.
+    /// Invalid setting; the message begins with its key.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The database cannot be prepared.
-    #[error("cannot prepare the service")]
+    #[error("cannot start the service")]
     App(#[from] app::AppError),
 }

@@ -1,4 +1,4 @@
-//! What is logged, and how.
+//! Logging: level filter, format and the panic hook.
 
 use std::error::Error as StdError;
 use std::fmt as text;
@@ -10,7 +10,7 @@ use tracing_subscriber::{Layer, fmt};
 
 use crate::config::{Log, LogFormat};
 
-/// Our own crates. Other libraries write down whatever passes through them, so a plain level is not for them.
+/// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
 const OURS: [&str; 30] = [
     "app",
     "base",
@@ -44,11 +44,11 @@ const OURS: [&str; 30] = [
     "wire",
 ];
 
-/// Starts logging to standard error, for the whole process. Panics are logged by place alone: their text may hold
-/// pieces of a page.
+/// Starts logging to standard error, for the whole process. Panics are logged with their location only, because their
+/// message may contain parts of a page.
 ///
 /// # Errors
-/// When logging was started before.
+/// When a log subscriber is already installed.
 pub fn start(log: &Log) -> Result<(), TryInitError> {
     let lines = match log.format {
         LogFormat::Json => {
@@ -64,7 +64,7 @@ pub fn start(log: &Log) -> Result<(), TryInitError> {
     Ok(())
 }
 
-/// A level for our own crates, or a list of `target=level` that is taken as it is.
+/// Parses a level for the crates of the project, or a list of `target=level` that is used as it is.
 fn filter(level: &str) -> Targets {
     let targets = level.parse().unwrap_or_else(|_| Targets::new());
     if level.contains('=') {
@@ -75,7 +75,7 @@ fn filter(level: &str) -> Targets {
     Targets::new().with_default(others).with_targets(OURS.map(|target| (target, ours)))
 }
 
-/// An error with all its causes on one line.
+/// Displays an error with all its causes on one line.
 pub struct Chain<'a>(pub &'a (dyn StdError + 'static));
 
 impl text::Display for Chain<'_> {

@@ -1,5 +1,5 @@
-//! What is counted and measured: the recorder, what HTTP counts, and what is measured when somebody asks. Every metric of
-//! the programs, also those of other crates, has its line in [`TABLE`].
+//! Metrics: the Prometheus recorder, the HTTP counters, and the gauges that are measured when `/metrics` is read. [`TABLE`]
+//! lists every metric of the programs, including those of other crates.
 
 mod figures;
 mod table;
@@ -24,16 +24,14 @@ const BUILD: &str = "quarry_build_info";
 /// Upper bounds of the time buckets, in seconds.
 const BUCKETS: [f64; 12] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0, 120.0];
 
-/// What `/metrics` is written from. The recorder belongs to the process, not to a service: several services in one process
-/// share it.
+/// Returns the handle that renders `/metrics`. The recorder is global: several services in one process share it.
 #[must_use]
 pub fn handle() -> PrometheusHandle {
     static HANDLE: OnceLock<PrometheusHandle> = OnceLock::new();
     HANDLE.get_or_init(install).clone()
 }
 
-/// Begins to make what [`handle`] gives on another thread: its clock is measured against that of the system, which keeps a
-/// processor busy for some 25 ms.
+/// Installs the recorder on another thread, because the calibration of its clock keeps a processor busy for about 25 ms.
 pub fn prepare() {
     drop(tokio::task::spawn_blocking(handle));
 }
@@ -46,35 +44,35 @@ fn install() -> PrometheusHandle {
         Err(_) => PrometheusBuilder::new().build_recorder(),
     };
     let handle = recorder.handle();
-    // Fails only when the program that embeds us has a recorder of its own, which then gets the numbers.
+    // Fails only when an embedding program has installed a recorder of its own, which then receives the metrics.
     let _ = metrics::set_global_recorder(recorder);
     TABLE.iter().for_each(Metric::describe);
     gauge!(BUILD, "version" => env!("CARGO_PKG_VERSION")).set(1.0);
     handle
 }
 
-/// A request of this method and matched route was answered after this time, or its client has left.
+/// Records a request that was answered after `time`, or whose client has disconnected.
 pub fn request(method: &'static str, route: &str, status: u16, time: Duration) {
     counter!(REQUESTS, "method" => method, "route" => route.to_owned(), "status" => status.to_string()).increment(1);
     histogram!(SECONDS, "route" => route.to_owned()).record(time.as_secs_f64());
 }
 
-/// A request was answered with this error code.
+/// Counts an answer with this error code.
 pub fn error(code: &'static str) {
     counter!(ERRORS, "code" => code).increment(1);
 }
 
-/// A request begins (1) or ends (-1).
+/// Records the begin (1) or the end (-1) of a request.
 pub fn in_flight(change: f64) {
     gauge!(IN_FLIGHT).increment(change);
 }
 
-/// A request was refused because of requests per minute.
+/// Counts a request refused by a rate limit.
 pub fn rate_limited() {
     counter!(RATE_LIMITED).increment(1);
 }
 
-/// A handler panicked.
+/// Counts a panic of a handler.
 pub fn panicked() {
     counter!(PANICS).increment(1);
 }

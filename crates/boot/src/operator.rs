@@ -1,28 +1,28 @@
-//! The operator's token, `admin.token`, and who sends it.
+//! Authentication of the operator by the token `admin.token`.
 
 use base::Secret;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use sha2::{Digest, Sha256};
 
-/// What the token of the operator is compared with.
+/// SHA-256 digest of the operator's token.
 #[derive(Clone, Copy)]
 pub struct Operator([u8; 32]);
 
-/// A request has more than one `Authorization` header.
+/// Error for a request with more than one `Authorization` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the request has more than one Authorization header")]
 pub struct Repeated;
 
 impl Operator {
-    /// None when there is no token and so no operator.
+    /// Returns `None` for an empty token, which disables the operator API.
     #[must_use]
     pub fn new(token: &Secret) -> Option<Self> {
         (!token.is_empty()).then(|| Self(Sha256::digest(token.expose().as_bytes()).into()))
     }
 
-    /// Whether the token of a request is the operator's. Every byte is looked at, so the time it takes tells nothing of the
-    /// token; the digests make both sides of one length.
+    /// Returns whether a request carries the operator's token. The comparison takes constant time, so its duration reveals
+    /// nothing about the token; the digests give both sides the same length.
     #[must_use]
     pub fn sends(&self, headers: &HeaderMap) -> bool {
         let Ok(Some(token)) = bearer(headers) else { return false };
@@ -31,10 +31,10 @@ impl Operator {
     }
 }
 
-/// The token of `Authorization: Bearer TOKEN` (RFC 6750 section 2.1). Another scheme counts as no token.
+/// Returns the token of `Authorization: Bearer TOKEN` (RFC 6750 section 2.1). Other schemes count as no token.
 ///
 /// # Errors
-/// [`Repeated`], where nobody could tell which of two tokens is meant.
+/// [`Repeated`], because it is ambiguous which of several tokens counts.
 pub fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Repeated> {
     let mut lines = headers.get_all(AUTHORIZATION).iter();
     let first = lines.next();

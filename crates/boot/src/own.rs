@@ -1,4 +1,4 @@
-//! The addresses of the deployment itself, which no role ever fetches pages from, whatever `egress.allow` admits.
+//! Addresses of the deployment itself, which pages are never fetched from, even if `egress.allow` contains them.
 
 use std::net::SocketAddr;
 
@@ -6,23 +6,23 @@ use url::Url;
 
 use crate::config::{Config, ConfigError, Proxies};
 
-/// Addresses by number, and hosts by name or number, each with its port.
+/// Listeners and hosts of the deployment, each with its port.
 #[derive(Debug, Default)]
 pub(crate) struct Own {
-    /// What the roles listen on. An unspecified IP means every address of this machine.
+    /// Listening addresses. An unspecified IP means every address of this machine.
     pub(crate) listen: Vec<SocketAddr>,
-    /// The servers that the roles work with.
+    /// Hosts, by name or address, of the database, blob store, proxies and resolvers.
     pub(crate) hosts: Vec<(String, u16)>,
 }
 
-/// Everything that the settings name, and `listen`, where this process really listens. All roles read the same settings, so
-/// each knows the others.
+/// Returns all addresses in the settings, and `listen`, the actual address of this process. Servers and workers read the
+/// same settings, so each knows the others.
 ///
 /// # Errors
-/// [`ConfigError`] for the address of a database that cannot be read.
+/// [`ConfigError`] for an invalid database URL.
 pub(crate) fn own(config: &Config, listen: Option<SocketAddr>) -> Result<Own, ConfigError> {
     let set = [config.server.listen, config.worker.listen];
-    // Port 0 is whatever the system picks: only the process itself knows it.
+    // With port 0 the system picks the port, which only the process itself knows.
     let listen = listen.into_iter().chain(set).chain(config.admin.listen).filter(|address| address.port() != 0);
     let mut hosts = match config.store.url.expose() {
         "" => Vec::new(),

@@ -1,4 +1,4 @@
-//! From the settings to the operations: opens what they work on.
+//! Assembly of the service from the settings: database, blob store, HTTP client, browser and document readers.
 
 use std::fs::Permissions;
 use std::net::SocketAddr;
@@ -22,19 +22,19 @@ use crate::abilities::Abilities;
 use crate::config::{Config, ConfigError};
 use crate::own::own;
 
-/// Where the filter lists lie in the data folder.
+/// Folder of the filter lists in the data folder.
 const LISTS: &str = "lists";
 
-/// Opens the database, the blob store and the way out, and brings the database up to date. `listen` is our own address,
-/// which must never be fetched from.
+/// Opens the database, the blob store and the HTTP client, and migrates the database. `listen` is the address of this
+/// process, which pages are never fetched from; `None` for commands, which check and log less.
 ///
 /// # Errors
-/// [`StartError`], with the name of the setting that is to blame.
+/// [`StartError`], with the name of the setting at fault.
 pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketAddr>) -> Result<App, StartError> {
     open_parts(config, clock, listen).await.map_err(|error| in_one_sentence(error, config))
 }
 
-/// What an outage at the start is about, with the setting, in place of an error inside an error.
+/// Replaces nested errors of an outage at startup by one sentence with the setting.
 fn in_one_sentence(error: StartError, config: &Config) -> StartError {
     if is_about_data(&error)
         && let Some(full) = full_disk(config)
@@ -44,7 +44,7 @@ fn in_one_sentence(error: StartError, config: &Config) -> StartError {
     match error {
         StartError::App(AppError::DatabaseUnavailable(cause)) => ConfigError::new("STORE__URL", cause).into(),
         StartError::App(AppError::StorageFull) => {
-            ConfigError::new("STORE__URL", "the disk of the database is full; make room there").into()
+            ConfigError::new("STORE__URL", "the disk of the database is full; free some space").into()
         }
         other => other,
     }
@@ -92,7 +92,7 @@ async fn open_parts(config: &Config, clock: Arc<dyn Clock>, listen: Option<Socke
     Ok(app)
 }
 
-/// Listens on `address`, which the setting `key` names, and says where: port 0 picks a free one.
+/// Binds `address` of the setting `key`. Returns the listener and its actual address, since port 0 picks a free port.
 ///
 /// # Errors
 /// [`ConfigError`] when the system refuses it.
@@ -103,8 +103,8 @@ pub async fn bind(key: &str, address: SocketAddr) -> Result<(TcpListener, Socket
     Ok((listener, address))
 }
 
-/// Only the user that runs the service may look inside: pages and the ledger are in it. A folder that was made by others may
-/// hold more than ours and keeps its mode; what we keep in it is closed.
+/// Creates the data folder, accessible only to the user of the service, since it contains pages and the ledger. An existing
+/// folder keeps its mode, because it may contain other files; the folder of page bodies in it is made private.
 fn data_folder(config: &Config) -> Result<PathBuf, ConfigError> {
     let folder = &config.data.dir;
     let why =
@@ -120,19 +120,19 @@ fn data_folder(config: &Config) -> Result<PathBuf, ConfigError> {
     Ok(folder)
 }
 
-/// Takes a folder away from everybody but its owner.
+/// Makes a folder accessible only to its owner.
 fn close(folder: &Path) {
     let is_open = std::fs::metadata(folder).is_ok_and(|known| known.permissions().mode() & 0o077 != 0);
     if is_open && let Err(error) = std::fs::set_permissions(folder, Permissions::from_mode(0o700)) {
         let folder = folder.display();
-        tracing::warn!(%folder, %error, "other users of this machine can read stored pages: make the folder private");
+        tracing::warn!(%folder, %error, "could not make the folder private; other users of this machine can read stored pages");
     }
 }
 
-/// The folder of filter lists: the one that `browser.lists` names, else one in the data folder, which is made.
+/// Returns the folder of filter lists: `browser.lists`, otherwise `lists` in the data folder, which is created.
 ///
 /// # Errors
-/// [`ConfigError`] when there can be no data folder.
+/// [`ConfigError`] when the data folder cannot be created.
 pub fn lists_folder(config: &Config) -> Result<PathBuf, ConfigError> {
     match &config.browser.lists {
         Some(lists) => Ok(lists.clone()),
@@ -140,11 +140,10 @@ pub fn lists_folder(config: &Config) -> Result<PathBuf, ConfigError> {
     }
 }
 
-/// Opens the database alone, as it is.
+/// Opens the database without migrating it.
 ///
 /// # Errors
-/// [`ConfigError`], with the name of the setting that is to blame; also for a schema that is behind when
-/// `store.migrate` is off.
+/// [`ConfigError`], with the name of the setting at fault; also for an outdated schema when `store.migrate` is false.
 pub async fn open_store(config: &Config) -> Result<Store, ConfigError> {
     let folder = data_folder(config)?;
     let url = match config.store.url.is_empty() {
@@ -156,7 +155,10 @@ pub async fn open_store(config: &Config) -> Result<Store, ConfigError> {
     let why = |error: StoreError| ConfigError::new("STORE__URL", error);
     let store = Store::open(url.expose(), options).await.map_err(why)?;
     if !config.store.migrate && !store.pending().await.map_err(why)?.is_empty() {
-        return Err(ConfigError::new("STORE__MIGRATE", "the schema of the database is behind and migrating is off"));
+        return Err(ConfigError::new(
+            "STORE__MIGRATE",
+            "the database schema is outdated and store.migrate is false; run `quarry-server migrate`",
+        ));
     }
     Ok(store)
 }
@@ -181,21 +183,21 @@ fn open_blobs(config: &Config, folder: &Path) -> Result<Blobs, ConfigError> {
     Blobs::open_with(&url, &s3).map_err(|error| why(error.to_string()))
 }
 
-/// How much the jobs of this process do at a time.
+/// Returns the settings of the job worker.
 #[must_use]
 pub fn worker_settings(config: &Config) -> WorkerSettings {
     let settings = &config.worker;
-    // What is given back and written at the end needs a moment of its own.
+    // Jobs must stop before the drain time ends: releasing leases and writing results takes time after that.
     let drain = config.server.drain.saturating_sub(Duration::from_secs(5)).max(config.server.drain / 2);
     let (per_host, lease) = (settings.per_host, settings.lease);
     WorkerSettings { slots: config.queues.clone(), per_host, lease, drain }
 }
 
-/// The way out to the web, as the settings have it. `listen` is our own address, which must never be fetched from. Made on
-/// another thread: it reads all certificates of the system.
+/// Creates the HTTP client of the settings. `listen` is the address of this process, which pages are never fetched from.
+/// Created on a blocking thread, because it reads all certificates of the system.
 ///
 /// # Errors
-/// [`ConfigError`], with the name of the setting that is to blame.
+/// [`ConfigError`], with the name of the setting at fault.
 pub async fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::Client, ConfigError> {
     let own = own(config, listen)?;
     let egress = net::Egress {
@@ -216,16 +218,16 @@ pub async fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::
     made.await.map_err(|error| why(error.to_string()))?.map_err(|error| why(error.to_string()))
 }
 
-/// How code of callers is run: by this program, started again.
+/// Returns the settings for running callers' code: child processes of this same program.
 fn code(config: &Config) -> interact::Settings {
     let user = config.browser.user_ids();
     let places = usize::try_from(config.sessions.max).unwrap_or(usize::MAX);
-    // No update takes this path away while we run.
+    // Unlike the path of the file, this stays valid when an update replaces the program.
     let program = config.sessions.code_processes.then(|| "/proc/self/exe".into());
     interact::Settings { program, user, places }
 }
 
-/// The settings of sessions, with the key of profiles.
+/// Returns the settings of sessions, with the key of profiles from the settings or the data folder.
 fn sessions(config: &Config, folder: &Path) -> Result<app::SessionSettings, ConfigError> {
     let mut sessions = config.sessions.clone();
     let mut digits = [0; 32];
@@ -240,7 +242,7 @@ fn sessions(config: &Config, folder: &Path) -> Result<app::SessionSettings, Conf
     Ok(sessions)
 }
 
-/// The key in a file that only we can read; a new one when there is none. Of several processes that start together, one makes
+/// Reads the key from a private file, which is created when missing. Of several processes that start together, one creates
 /// it and the others read it.
 fn key_in(file: &Path) -> std::io::Result<Secret> {
     use std::io::Write as _;
@@ -250,7 +252,8 @@ fn key_in(file: &Path) -> std::io::Result<Secret> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(error),
     }
-    // Whole from the moment in which it is there: others may read it at once.
+    // Written under another name and hard-linked: `hard_link` is atomic and fails if the file exists, so another process
+    // never reads a partial key or loses the one it has read.
     let name = format!(".profile.key.{}", std::process::id());
     let new = file.with_file_name(name);
     let mut open = std::fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
@@ -264,8 +267,8 @@ fn key_in(file: &Path) -> std::io::Result<Secret> {
     }
 }
 
-/// The browser, where there is one, with the filter lists of the data folder unless the settings name others. Its program
-/// is looked for, and not started.
+/// Returns the browser if it is installed, with the filter lists of the data folder unless the settings name others. The
+/// executable is located but not started.
 fn browser(
     config: &Config,
     client: &net::Client,
@@ -277,17 +280,17 @@ fn browser(
     let settings = ::browser::Settings { lists, ..config.browser.clone() };
     match (settings.program(), &settings.path) {
         (Some(program), _) => {
-            tracing::debug!(program = %program.display(), "pages that need a browser get one");
+            tracing::debug!(program = %program.display(), "browser is available");
             Ok(Some(Arc::new(Browser::new(settings.clone(), client.clone(), cpu.clone()))))
         }
         (None, Some(path)) if settings.enabled => {
-            Err(ConfigError::new("BROWSER__PATH", format!("there is no program {}", path.display())))
+            Err(ConfigError::new("BROWSER__PATH", format!("the executable {} does not exist", path.display())))
         }
         (None, _) => Ok(None),
     }
 }
 
-/// Who reads documents, where there is a program for it. What it can do is asked beside the start, see [`Abilities::tell`].
+/// Returns the pool of document readers, if there is a program for it. [`Abilities::tell`] queries its capabilities later.
 fn documents(config: &Config) -> Result<Option<Arc<reader::Pool>>, ConfigError> {
     let pool =
         reader::Pool::new(config.documents.clone()).map_err(|error| ConfigError::new("DOCUMENTS__READER", error))?;
@@ -308,7 +311,7 @@ fn parses(config: &Config) -> usize {
     }
 }
 
-/// Where on this machine pages and the database are kept, each with the key of its setting.
+/// Returns the local folders of pages and the database, each with the key of its setting.
 fn folders(config: &Config) -> Vec<(&'static str, PathBuf)> {
     let database = config.store.url.expose();
     let bodies = Url::parse(&config.blobs.url).ok().filter(|url| url.scheme() == "file");
@@ -322,7 +325,7 @@ fn folders(config: &Config) -> Vec<(&'static str, PathBuf)> {
     folders
 }
 
-/// Whether a start may have failed for want of room.
+/// Returns whether a full disk may be the cause of a start error.
 fn is_about_data(error: &StartError) -> bool {
     match error {
         StartError::Config(ConfigError { key, .. }) => {
@@ -332,11 +335,11 @@ fn is_about_data(error: &StartError) -> bool {
     }
 }
 
-/// The first folder without room, in one sentence.
+/// Returns an error for the first folder on a full disk.
 pub(crate) fn full_disk(config: &Config) -> Option<ConfigError> {
     let rooms = folders(config).into_iter().filter_map(|(key, folder)| Some((key, disk::room(&folder)?)));
     let (key, room) = rooms.into_iter().find(|(_, room)| room.is_full())?;
-    Some(ConfigError::new(key, format!("the disk is full ({room}); make room, or name a folder on another disk")))
+    Some(ConfigError::new(key, format!("the disk is full ({room}); free some space, or set a folder on another disk")))
 }
 
 fn settings(config: &Config) -> app::Settings {

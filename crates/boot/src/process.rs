@@ -1,4 +1,4 @@
-//! What the programs do alike: read the settings, run until a signal, end in order.
+//! Process lifecycle of the programs: loading the settings, running until a signal, graceful shutdown.
 
 use std::io;
 use std::path::Path;
@@ -10,28 +10,28 @@ use tracing_subscriber::util::TryInitError;
 use crate::config::{self, Config, ConfigError, Loaded};
 use crate::{StartError, logging};
 
-/// Threads for the database, files and parsing. They start when needed and end when idle.
+/// Maximum number of blocking threads, for the database, files and parsing. They start on demand and end when idle.
 const BLOCKING_THREADS: usize = 64;
 
-/// Why a program ended before it served.
+/// Error that ends a program before it serves.
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     /// The service did not start.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// Logging was started before.
+    /// A log subscriber is already installed.
     #[error("cannot start logging")]
     Log(#[from] TryInitError),
-    /// The system refuses threads or signals.
-    #[error("cannot prepare the process")]
+    /// The system refuses threads or signal handlers.
+    #[error("cannot start threads or signal handlers")]
     System(#[from] io::Error),
 }
 
-/// Reads the settings from where the user has put them: `file`, else `quarry.toml` in the working folder if there is
-/// one, then the environment.
+/// Loads the settings from `file`, otherwise from `quarry.toml` in the working directory if it exists, and from the
+/// environment.
 ///
 /// # Errors
-/// [`ConfigError`] for the first key or value that cannot be used.
+/// [`ConfigError`] for the first unknown key or invalid value.
 pub fn settings(file: Option<&Path>) -> Result<Loaded, ConfigError> {
     let usual = Path::new("quarry.toml");
     let file = file.or_else(|| usual.exists().then_some(usual));
@@ -46,10 +46,10 @@ pub fn settings(file: Option<&Path>) -> Result<Loaded, ConfigError> {
     config::load(file, environment)
 }
 
-/// Runs `work` on a runtime of its own. A thread that hangs in the system does not hold up the end.
+/// Runs `work` on a runtime of its own. A thread that hangs in a system call does not block the exit.
 ///
 /// # Errors
-/// Those of `work`, and the system's refusal of threads.
+/// Errors of `work`, and of starting threads.
 pub fn on_runtime<T, E: From<io::Error>>(work: impl Future<Output = Result<T, E>>) -> Result<T, E> {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().max_blocking_threads(BLOCKING_THREADS).build()?;
@@ -59,10 +59,10 @@ pub fn on_runtime<T, E: From<io::Error>>(work: impl Future<Output = Result<T, E>
 }
 
 /// Starts a service and runs it until SIGTERM or SIGINT, then stops it; a second signal ends the program at once. `stop`
-/// says whether all work has ended; the code is a failure when some had to be cut.
+/// returns whether all work has finished; the exit code is a failure when some had to be aborted.
 ///
 /// # Errors
-/// [`ProcessError`], before it serves.
+/// [`ProcessError`] when the service does not start.
 pub async fn run<R, S, E>(
     config: Config,
     start: impl FnOnce(Config) -> S,
@@ -81,7 +81,7 @@ where
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
-    tracing::info!("stopping");
+    tracing::info!("shutting down; a second signal ends the program at once");
     let finished = tokio::select! {
         finished = stop(running) => finished,
         _ = terminate.recv() => false,
@@ -91,12 +91,12 @@ where
     Ok(if finished { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Every connection is a file, and many systems allow only 1024 of them unless asked.
+/// Raises the limit of open files to the maximum: every connection is a file, and many systems default to 1024.
 fn raise_file_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     if let Err(error) = setrlimit(Resource::Nofile, limit) {
-        tracing::warn!(%error, "cannot raise the limit of open files");
+        tracing::warn!(%error, "could not raise the limit of open files; connections may be refused under load");
     }
 }

@@ -1,4 +1,4 @@
-//! A process that only works: jobs and upkeep as in a server, and on `worker.listen` nothing but health and metrics.
+//! A worker: background jobs and maintenance as in a server, with only health and metrics on `worker.listen`.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -28,23 +28,23 @@ use crate::health::Status;
 use crate::operator::Operator;
 use crate::{Background, StartError, browser, metrics, parts};
 
-/// Connections at the same time; more are closed. Supervisors and Prometheus need a few.
+/// Maximum number of connections; further ones are closed. Supervisors and Prometheus need only a few.
 const MAX_CONNECTIONS: usize = 64;
-/// Longest life of a connection, which has one request.
+/// Longest lifetime of a connection, which serves one request.
 const MAX_TIME: Duration = Duration::from_secs(10);
-/// Pause after the system refused to accept, as when file descriptors are used up.
+/// Pause after `accept` has failed, for example because the file descriptors are used up.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// A running worker. Dropping it cuts everything off; [`Running::stop`] is the orderly end.
+/// A running worker. Dropping it stops it at once; [`Running::stop`] shuts down gracefully.
 pub struct Running {
-    /// Where it answers; the real port when the settings asked for port 0.
+    /// Listening address, with the port that the system assigned when the settings ask for port 0.
     pub address: SocketAddr,
     monitor: Arc<Monitor>,
     background: Background,
     stop_listening: CancellationToken,
 }
 
-/// What the answers are made of.
+/// State of the health and metrics endpoints.
 struct Monitor {
     app: App,
     config: Config,
@@ -52,14 +52,14 @@ struct Monitor {
     operator: Option<Operator>,
     prometheus: PrometheusHandle,
     figures: Arc<metrics::Figures>,
-    /// Readiness is off from the first signal on.
+    /// Whether shutdown has begun; readiness fails from then on.
     draining: AtomicBool,
 }
 
-/// Opens the database and the blob store, and works in the background. Needs tokio's multi-thread runtime.
+/// Opens the database and the blob store, and starts the background work. Needs tokio's multi-thread runtime.
 ///
 /// # Errors
-/// [`StartError`], with the name of the setting that is to blame.
+/// [`StartError`], with the name of the setting at fault.
 #[async_recursion::async_recursion]
 pub async fn start(config: Config) -> Result<Running, StartError> {
     metrics::prepare();
@@ -73,13 +73,13 @@ pub async fn start(config: Config) -> Result<Running, StartError> {
     let monitor = Arc::new(Monitor { app, config, address, operator, prometheus, figures, draining });
     let stop_listening = CancellationToken::new();
     tokio::spawn(listen(listener, monitor.clone(), stop_listening.clone()));
-    tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "working");
+    tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "worker is running");
     Ok(Running { address, monitor, background, stop_listening })
 }
 
 impl Running {
-    /// Ends in order: readiness goes off, no new job is begun, and running ones finish. Health is answered until then. True
-    /// when all of it fitted into `server.drain_s`; what did not was cut.
+    /// Shuts down gracefully: readiness fails, no new job is started, and running ones finish. Health is answered until
+    /// then. Returns true when all of it finished within `server.drain_s`; the rest is aborted.
     pub async fn stop(self) -> bool {
         let until = Instant::now() + self.monitor.config.server.drain;
         self.monitor.draining.store(true, Ordering::Relaxed);
@@ -110,7 +110,7 @@ async fn listen(listener: TcpListener, monitor: Arc<Monitor>, stop: Cancellation
                 });
             }
             Err(error) => {
-                tracing::warn!(%error, "cannot accept a connection");
+                tracing::warn!(%error, "could not accept a connection; trying again");
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -127,7 +127,7 @@ impl Monitor {
         });
         let mut builder = http1::Builder::new();
         builder.keep_alive(false).timer(TokioTimer::new()).header_read_timeout(MAX_TIME).max_buf_size(max_head);
-        // Broken connections are the client's affair: nothing to log.
+        // Broken connections are caused by clients and not logged.
         let _ = builder.serve_connection(TokioIo::new(stream), service).await;
     }
 
@@ -147,7 +147,7 @@ impl Monitor {
         response
     }
 
-    /// The matched route, and its answer.
+    /// Returns the matched route and its answer.
     async fn route(
         &self,
         request: &http::request::Parts,
@@ -161,7 +161,7 @@ impl Monitor {
             _ => return ("unmatched", refusal(Code::NotFound, "there is nothing at this path")),
         };
         if !matches!(request.method, Method::GET | Method::HEAD) {
-            return (route, refusal(Code::MethodNotAllowed, "the path does not take this method"));
+            return (route, refusal(Code::MethodNotAllowed, "this path does not support the method of the request"));
         }
         let response = match route {
             "/metrics" => self.metrics(request, local).await,
@@ -172,7 +172,7 @@ impl Monitor {
         (route, response)
     }
 
-    /// For anybody who is not a web page of somebody else.
+    /// Answers with the metrics, unless a web page of another site may have sent the request.
     async fn metrics(&self, request: &http::request::Parts, local: Option<SocketAddr>) -> Response<Full<Bytes>> {
         let is_operator = self.operator.is_some_and(|operator| operator.sends(&request.headers));
         let local = local.unwrap_or(self.address);

@@ -1,5 +1,5 @@
-//! Work that keeps a core busy: in threads of its own, as many as there is room for, and no longer than somebody waits.
-//! See [`Cpu`]. And a fair [`mod@line`] for anything of which there are few places.
+//! Scheduling of CPU-bound work ([`Cpu`]): on blocking threads, with limited concurrency, fairness between teams and
+//! cancellation. Also a fair queue for any limited resource ([`mod@line`]).
 
 pub mod line;
 mod places;
@@ -15,21 +15,21 @@ use tokio::time::{Instant, timeout_at};
 use line::Load;
 use places::Places;
 
-/// How long work may hold a place among the quick. Most pages need a few milliseconds.
+/// Time after which work moves from a quick slot to a slow slot. Most pages need a few milliseconds.
 const QUANTUM: Duration = Duration::from_millis(200);
 
-/// Places for work that keeps a core busy. Clones share them.
+/// Slots for CPU-bound work. Clones share them.
 ///
-/// Work starts at once when a place is free. Otherwise teams take turns, and within a team its runs, each of which has a
-/// queue of its own, so that a team with a hundred pages delays another by one of them.
+/// Work starts at once when a slot is free. Otherwise teams take turns, and within a team its runs, each with its own
+/// queue, so that a team with a hundred pages delays another by only one of them.
 ///
-/// A running thread cannot be pushed out of its place, so two things stop a few large pages from stopping all others:
+/// A running thread cannot be preempted, so two rules prevent a few large pages from blocking all others:
 ///
-/// * work that runs longer than 200 ms leaves its place to the next in line and goes on beside it, in one of the places
-///   for slow work, so that the system shares the cores among both;
-/// * of either kind one team never holds the last place: with `n` places for a team there are `n + 1` in all.
+/// * work that runs longer than 200 ms moves to a slot for slow work, which frees its quick slot for the next waiter; the
+///   system then shares the cores between both;
+/// * one team never holds the last slot of either kind: with `n` slots per team there are `n + 1` in total.
 ///
-/// Nothing of this costs more than a lock while there is room.
+/// Without contention the cost is one lock.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -48,18 +48,18 @@ const QUANTUM: Duration = Duration::from_millis(200);
 #[derive(Clone)]
 pub struct Cpu(Arc<Places>);
 
-/// Why work has no result.
+/// Error of CPU-bound work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum CpuError {
-    /// The deadline passed, waiting for a place or working.
+    /// The deadline passed while waiting for a slot or working.
     #[error("the work did not finish in time")]
     Timeout,
-    /// The work panicked; the panic hook has said why.
+    /// The work panicked; the panic hook has logged it.
     #[error("the work panicked")]
     Panicked,
 }
 
-/// Sets the flag when nobody waits any more, however that came about.
+/// Sets the flag when dropped: at the deadline, and when the caller's future is dropped.
 struct Abandon(Stop);
 
 impl Drop for Abandon {
@@ -68,7 +68,7 @@ impl Drop for Abandon {
     }
 }
 
-/// The places of one owner, for what does not know whose work it does. Clones share them.
+/// The slots seen by one owner, for code that does not know its owner. Clones share them.
 #[derive(Clone)]
 pub struct Share {
     cpu: Cpu,
@@ -76,10 +76,10 @@ pub struct Share {
 }
 
 impl Share {
-    /// As [`Cpu::run`], for the owner.
+    /// Runs work of the owner, like [`Cpu::run`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Cpu::run`].
     pub async fn run<T: Send + 'static>(
         &self,
         deadline: Instant,
@@ -90,34 +90,35 @@ impl Share {
 }
 
 impl Cpu {
-    /// The places of this owner.
+    /// Returns the slots for one owner.
     #[must_use]
     pub fn share(&self, owner: &Owner) -> Share {
         Share { cpu: self.clone(), owner: owner.clone() }
     }
 
-    /// Room for `permits` pieces of work of one team at a time, at least 1; as many as there are cores is right.
+    /// Creates slots for `permits` pieces of work of one team at the same time, at least 1. The number of cores is a good
+    /// value.
     #[must_use]
     pub fn new(permits: usize) -> Self {
         Self(Arc::new(Places::new(permits.max(1))))
     }
 
-    /// How often work was given to a thread. A page costs one trip; tests hold it to that.
+    /// Returns how often work was given to a thread. A page must cost one such trip; tests check it.
     #[must_use]
     pub fn trips(&self) -> u64 {
         self.0.taken()
     }
 
-    /// How many places for quick work are taken, and how much work waits for one.
+    /// Returns the load of the quick slots.
     #[must_use]
     pub fn load(&self) -> Load {
         self.0.load()
     }
 
-    /// Does `work` in a thread when there is a place for `owner`.
+    /// Runs `work` on a thread once there is a slot for `owner`.
     ///
-    /// At the deadline, and when the future is dropped, [`Stop`] is set: work that may be long has to look at it and
-    /// return, whatever it has by then. Its place is free when the thread has really ended.
+    /// At the deadline, and when the future is dropped, [`Stop`] is set: work that can be long must check it and return
+    /// early. Its slot is released only when the thread has ended.
     ///
     /// # Errors
     /// [`CpuError`]; see its variants.
@@ -141,7 +142,7 @@ impl Cpu {
             done
         });
         loop {
-            // A place for slow work may be free only later.
+            // Retried every quantum, since a slow slot may become free only later.
             let next = if place.is_slow() { deadline } else { deadline.min(Instant::now() + QUANTUM) };
             match timeout_at(next, &mut thread).await {
                 Ok(done) => return done.map_err(|_| CpuError::Panicked),

@@ -1,5 +1,5 @@
-//! The line of those who wait for a place: teams take turns, and within a team its runs, so that one who asks for much does
-//! not keep the others out.
+//! A fair queue for a limited number of slots: teams take turns, and within a team its runs, so that heavy users do not
+//! starve others.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::turns::Turns;
 
-/// Hands out a bounded number of places. Clones share them.
+/// A fair queue for a limited number of slots. Clones share it.
 #[derive(Clone)]
 pub struct Line(Arc<Mutex<State>>);
 
@@ -20,7 +20,7 @@ struct State {
     free: usize,
     max_waiting: usize,
     waiting: usize,
-    /// Teams that wait, the one whose turn it is first. In each its runs take turns.
+    /// Waiting teams, the next one first.
     order: VecDeque<Arc<str>>,
     teams: HashMap<Arc<str>, Turns<Waiter>>,
     last_number: u64,
@@ -31,31 +31,31 @@ struct Waiter {
     place: oneshot::Sender<Place>,
 }
 
-/// A place, given back when dropped.
+/// A slot, released when dropped.
 pub struct Place(Arc<Mutex<State>>);
 
-/// How busy the places are.
+/// Load of the slots.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Load {
-    /// Places that there are.
+    /// Number of slots.
     pub places: usize,
-    /// Places that are taken.
+    /// Number of slots in use.
     pub taken: usize,
-    /// How many wait for one.
+    /// Number of waiters.
     pub waiting: usize,
 }
 
-/// Why there is no place.
+/// Reason for not getting a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoPlace {
-    /// As many wait as may.
+    /// The queue is full.
     Full,
     /// The deadline passed.
     Late,
 }
 
 impl Line {
-    /// A line for so many places, in which at most `max_waiting` wait.
+    /// Creates a queue for `places` slots with at most `max_waiting` waiters.
     #[must_use]
     pub fn new(places: usize, max_waiting: usize) -> Self {
         let state = State {
@@ -70,41 +70,41 @@ impl Line {
         Self(Arc::new(Mutex::new(state)))
     }
 
-    /// How many wait.
+    /// Returns the number of waiters.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.0.lock().waiting
     }
 
-    /// How many places are taken, and how many wait for one.
+    /// Returns the load of the slots.
     #[must_use]
     pub fn load(&self) -> Load {
         let state = self.0.lock();
         Load { places: state.places, taken: state.places.saturating_sub(state.free), waiting: state.waiting }
     }
 
-    /// Whether nobody would have to wait for a place.
+    /// Returns whether a slot is free.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.0.lock().free > 0
     }
 
-    /// Waits for a place: first come, first served in one run, in turn among the runs of a team, and before that among teams.
+    /// Waits for a slot: round robin among teams, then among the runs of a team, and first come, first served within a run.
     ///
     /// # Errors
-    /// See [`NoPlace`].
+    /// [`NoPlace`]; see its variants.
     pub async fn enter(&self, owner: &Owner, deadline: Instant) -> Result<Place, NoPlace> {
         timeout_at(deadline, self.wait(owner)).await.unwrap_or(Err(NoPlace::Late))
     }
 
-    /// As [`Line::enter`], however long it takes.
+    /// Waits for a slot like [`Line::enter`], without a deadline.
     ///
     /// # Errors
     /// [`NoPlace::Full`].
     pub async fn wait(&self, owner: &Owner) -> Result<Place, NoPlace> {
         let (number, place) = {
             let mut state = self.0.lock();
-            // Nobody is free while somebody waits.
+            // There are no free slots while anyone waits, so this does not overtake waiters.
             if state.free > 0 {
                 state.free -= 1;
                 return Ok(Place(Arc::clone(&self.0)));
@@ -114,11 +114,11 @@ impl Line {
             }
             state.join(owner)
         };
-        // Leaves the line also when nobody waits for this future any more.
+        // Removes the waiter from the queue also when this future is dropped.
         let leave = Leave { line: self, owner, number };
         let got = place.await;
         drop(leave);
-        // A waiter is dropped without a place only to make room.
+        // A waiter's channel is closed without a slot only when it was evicted.
         got.map_err(|_| NoPlace::Full)
     }
 }
@@ -137,9 +137,9 @@ impl State {
         (number, receiver)
     }
 
-    /// In a full line, sends one away of the team that has most in it, if those are at least two more than the owner's team
-    /// has; else one of the owner's team, by the same rule among its runs. It is the last of the run that has most: one who
-    /// fills the line does not keep the others out of it.
+    /// Evicts a waiter from a full queue: one of the team with most waiters, if it has at least two more than the owner's
+    /// team; otherwise one of the owner's team, by the same rule among its runs. The victim is the last of the run with
+    /// most waiters. Without this, one owner could fill the queue and lock the others out.
     fn make_room(&mut self, owner: &Owner) -> bool {
         let own = self.teams.get(&owner.team).map_or(0, Turns::len);
         let longest = self.teams.values_mut().max_by_key(|team| team.len()).filter(|team| team.len() > own + 1);
@@ -151,7 +151,7 @@ impl State {
         sent_away.is_some()
     }
 
-    /// Takes the next waiter, of the team whose turn it is.
+    /// Removes and returns the next waiter, from the team whose turn it is.
     fn next(&mut self) -> Option<Waiter> {
         let name = self.order.pop_front()?;
         let team = self.teams.get_mut(&name)?;
@@ -197,7 +197,7 @@ impl Drop for Place {
             state.free += usize::from(next.is_none());
             next
         };
-        // Outside of the lock: whoever went away in this moment drops the place, which comes back here.
+        // Sent outside the lock: if the waiter has gone away meanwhile, its slot is dropped here and locks again.
         if let Some(waiter) = next {
             let _ = waiter.place.send(Self(Arc::clone(&self.0)));
         }
@@ -210,7 +210,7 @@ mod tests {
 
     use super::*;
 
-    /// `team` or `team/run`.
+    /// Parses `team` or `team/run`.
     fn owner(text: &str) -> Owner {
         text.split_once('/').map_or_else(|| Owner::of_team(text), |(team, run)| Owner::new(team, run))
     }
@@ -219,7 +219,7 @@ mod tests {
         Instant::now() + Duration::from_secs(30)
     }
 
-    /// Lets all tasks that can go on do so.
+    /// Lets all ready tasks run.
     async fn settle() {
         for _ in 0..50 {
             tokio::task::yield_now().await;
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(served(&line, &waiting).await, order);
     }
 
-    /// In which order those get their place who wait in this one.
+    /// Returns the order in which waiters, queued in the given order, get their slots.
     async fn served(line: &Line, waiting: &[&'static str]) -> Vec<&'static str> {
         let first = line.enter(&owner("first"), far()).await.unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
@@ -283,7 +283,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_fills_the_line_does_not_keep_others_out() {
-        // At the end each has one.
+        // In the end each team has one.
         let ends = admitted(3, &["crawl", "crawl", "crawl", "one", "two", "three"]).await;
         assert_eq!(ends, [true, false, false, true, true, false]);
     }
@@ -291,19 +291,19 @@ mod tests {
     #[tokio::test]
     async fn the_run_with_most_gives_way_in_the_team_with_most() {
         let full = ["many/1", "many/2", "many/2", "many/2", "few/1", "few/1"];
-        // A team gives way as long as it has two more.
+        // A team loses waiters as long as it has two more than the other.
         assert_eq!(
             admitted(6, &[&full[..], &["new/1", "new/2", "new/3"]].concat()).await,
             [true, true, false, false, true, true, true, true, false]
         );
-        // Within its own team a run makes room by the same rule.
+        // The same rule holds among the runs of a team.
         assert_eq!(
             admitted(6, &[&full[..], &["many/3", "many/3"]].concat()).await,
             [true, true, true, false, true, true, true, false]
         );
     }
 
-    /// Which of those got a place who came in this order to a line in which so many may wait.
+    /// Returns the waiters that remain when they arrive in this order at a queue with this limit.
     async fn admitted(max_waiting: usize, all: &[&'static str]) -> Vec<bool> {
         let line = Line::new(1, max_waiting);
         let first = line.enter(&owner("first"), far()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Who holds a place and who is next.
+//! Slots for CPU-bound work, their holders and waiters.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -10,25 +10,25 @@ use tokio::sync::oneshot;
 use crate::line::Load;
 use crate::turns::Turns;
 
-/// All places, free and held.
+/// All slots, free and in use.
 pub(super) struct Places {
-    /// Most of each kind that one team holds.
+    /// Maximum number of slots of each kind that one team holds.
     share: usize,
     state: Mutex<State>,
 }
 
 struct State {
-    /// How many were ever given out.
+    /// Number of slots ever granted.
     taken: u64,
-    /// Free places of each kind.
+    /// Free slots of each kind.
     quick: usize,
     slow: usize,
     teams: HashMap<Arc<str>, Team>,
-    /// Teams that wait, the one whose turn it is first.
+    /// Waiting teams, the next one first.
     turns: VecDeque<Arc<str>>,
 }
 
-/// What a team holds and who waits for it, in the queue of each run. Teams without either are forgotten.
+/// Slots and waiters of a team, with a queue for each run. Teams with neither are removed.
 #[derive(Default)]
 struct Team {
     quick: usize,
@@ -36,7 +36,7 @@ struct Team {
     waiting: Turns<oneshot::Sender<Place>>,
 }
 
-/// A place; dropping it frees it.
+/// A slot, released when dropped.
 pub(super) struct Place {
     places: Arc<Places>,
     team: Arc<str>,
@@ -65,7 +65,7 @@ impl Places {
         Load { places, taken: places.saturating_sub(state.quick), waiting }
     }
 
-    /// A place at once, if there is one and nobody of the same team waits for it.
+    /// Returns a free slot, unless the team is at its limit or has waiters.
     pub(super) fn take(self: &Arc<Self>, owner: &Owner) -> Option<Place> {
         let mut state = self.state();
         let has_turn = |team: &Team| team.quick < self.share && team.waiting.is_empty();
@@ -73,7 +73,7 @@ impl Places {
         is_free.then(|| self.grant(&mut state, Arc::clone(&owner.team)))
     }
 
-    /// A place when it is this one's turn.
+    /// Waits for a slot.
     pub(super) async fn wait(self: &Arc<Self>, owner: &Owner) -> Place {
         loop {
             let (give, got) = oneshot::channel();
@@ -100,8 +100,8 @@ impl Places {
         Place { places: Arc::clone(self), team, is_slow: Mutex::new(false) }
     }
 
-    /// Gives free places to those who wait, team by team. They are to be handed out when the lock is released: a place
-    /// that nobody takes comes back by the same lock.
+    /// Grants free slots to waiters, team by team. The caller must hand them out after releasing the lock: a slot whose
+    /// waiter is gone is dropped, which takes the same lock.
     fn next(self: &Arc<Self>, state: &mut State) -> Vec<(oneshot::Sender<Place>, Place)> {
         let mut granted = Vec::new();
         let mut passed_over = 0;
@@ -129,7 +129,7 @@ impl Places {
     }
 }
 
-/// Those who gave up meanwhile drop the place again.
+/// Hands granted slots to their waiters. If a waiter has gone away meanwhile, its slot is dropped and granted again.
 fn hand_out(granted: Vec<(oneshot::Sender<Place>, Place)>) {
     for (next, place) in granted {
         drop(next.send(place));
@@ -151,7 +151,7 @@ impl Place {
         *self.slow()
     }
 
-    /// Leaves the place to the next in line and takes one for slow work, if the team may have another of these.
+    /// Moves to a slow slot, if there is one for the team, and frees the quick slot for the next waiter.
     pub(super) fn slow_down(&self) {
         let granted = {
             let (mut is_slow, mut state) = (self.slow(), self.places.state());
@@ -233,7 +233,7 @@ mod tests {
         first.slow_down();
         first.slow_down();
         let second = all.take(&owner("a")).unwrap();
-        // The share of slow places is taken.
+        // The team's share of slow slots is used up.
         second.slow_down();
         assert!(first.is_slow() && !second.is_slow() && all.take(&owner("a")).is_none());
         drop(first);

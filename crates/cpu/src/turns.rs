@@ -1,11 +1,11 @@
-//! Queues that take turns.
+//! Round-robin queues.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// What waits, each in the queue of its name. The queues take turns; those without anything in them are forgotten.
+/// Items in named queues that are served round robin. Empty queues are removed.
 pub(crate) struct Turns<T> {
-    /// Names with a queue, the one whose turn it is first.
+    /// Names of the queues, the next one first.
     order: VecDeque<Arc<str>>,
     queues: HashMap<Arc<str>, VecDeque<T>>,
     len: usize,
@@ -18,7 +18,7 @@ impl<T> Default for Turns<T> {
 }
 
 impl<T> Turns<T> {
-    /// How many wait.
+    /// Returns the number of items.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -27,7 +27,7 @@ impl<T> Turns<T> {
         self.len == 0
     }
 
-    /// Puts one at the end of the queue of its name.
+    /// Appends an item to the queue of a name.
     pub(crate) fn push(&mut self, name: &Arc<str>, item: T) {
         let queue = self.queues.entry(Arc::clone(name)).or_default();
         if queue.is_empty() {
@@ -37,7 +37,7 @@ impl<T> Turns<T> {
         self.len += 1;
     }
 
-    /// Takes the first of the queue whose turn it is.
+    /// Removes and returns the first item of the next queue.
     pub(crate) fn pop(&mut self) -> Option<T> {
         let name = self.order.pop_front()?;
         let queue = self.queues.get_mut(&name)?;
@@ -51,7 +51,7 @@ impl<T> Turns<T> {
         item
     }
 
-    /// Removes those at the front that are `gone`. This costs their queue no turn.
+    /// Removes items that are `gone` from the front, without using up the turn of their queue.
     pub(crate) fn skip(&mut self, gone: impl Fn(&T) -> bool) {
         while let Some(name) = self.order.front() {
             let Some(queue) = self.queues.get_mut(name) else { return };
@@ -67,13 +67,13 @@ impl<T> Turns<T> {
         }
     }
 
-    /// Takes the last of the longest queue, if that has two more than the queue of `name` at least.
+    /// Removes and returns the last item of the longest queue, if it has at least two more items than the queue of `name`.
     pub(crate) fn pop_longer(&mut self, name: &str) -> Option<T> {
         let own = self.queues.get(name).map_or(0, VecDeque::len);
         if self.longest() > own + 1 { self.pop_longest() } else { None }
     }
 
-    /// Takes the last of the longest queue.
+    /// Removes and returns the last item of the longest queue.
     pub(crate) fn pop_longest(&mut self) -> Option<T> {
         let name = self.queues.iter().max_by_key(|(_, queue)| queue.len()).map(|(name, _)| Arc::clone(name))?;
         let queue = self.queues.get_mut(&name)?;
@@ -94,7 +94,7 @@ impl<T> Turns<T> {
         self.order.retain(|turn| turn.as_ref() != name);
     }
 
-    /// Keeps of those of a name the ones that `keep` says.
+    /// Keeps only the items of a name for which `keep` returns true.
     pub(crate) fn retain(&mut self, name: &str, keep: impl Fn(&T) -> bool) {
         let Some(queue) = self.queues.get_mut(name) else { return };
         let before = queue.len();

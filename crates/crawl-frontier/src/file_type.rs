@@ -1,7 +1,7 @@
-//! Links whose name says that they do not lead to a page.
+//! Detection of links to files that are not pages, by their extension.
 
-/// Endings of files that hold nothing to read. Documents that the service turns into text, data in text form (json, xml,
-/// txt, csv) and feeds are not in it; pictures are, as hardly any has words and every page has many. Sorted, lower case.
+/// Extensions of files without text, sorted, in lower case. Documents that the service can parse, text formats (json, xml,
+/// txt, csv) and feeds are not listed. Images are, because few contain text and every page has many.
 const SKIPPED: &[&str] = &[
     "7z",
     "aac",
@@ -101,8 +101,8 @@ const SKIPPED: &[&str] = &[
     "zst",
 ];
 
-/// Whether the last segment of a path names a picture, sound, film, font, archive, program, style sheet or script, in
-/// any case. `/wiki/File:Cat.jpg` does not: with a colon it is a page about a file.
+/// Returns whether the last segment of a path names an image, audio or video file, font, archive, program, style sheet or
+/// script, in any letter case. `/wiki/File:Cat.jpg` does not count: with a colon it is a page about a file.
 #[must_use]
 pub fn is_skipped_file(path: &str) -> bool {
     extension(path).is_some_and(|ending| {
@@ -111,7 +111,7 @@ pub fn is_skipped_file(path: &str) -> bool {
     })
 }
 
-/// Whether the last segment of a path is a file and not a folder written without its slash: `a.html`, but not `v1.2`.
+/// Returns whether the last segment of a path is a file and not a folder without its slash: `a.html`, but not `v1.2`.
 pub(crate) fn is_file(path: &str) -> bool {
     extension(path).is_some_and(|ending| {
         (2..=5).contains(&ending.len())
@@ -120,7 +120,7 @@ pub(crate) fn is_file(path: &str) -> bool {
     })
 }
 
-/// What follows the last dot of the last segment, without the parameters after `;`.
+/// Returns the extension of the last segment, without the parameters after `;`.
 fn extension(path: &str) -> Option<&str> {
     let segment = path.rsplit('/').next()?;
     let name = segment.split(';').next()?;

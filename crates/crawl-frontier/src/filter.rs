@@ -1,4 +1,5 @@
-//! includePaths and excludePaths: RE2-style patterns, compiled once within one budget, matched in counted steps.
+//! The path filters includePaths and excludePaths: RE2 patterns, which are untrusted input, compiled once within a memory
+//! budget and matched within a step budget.
 
 mod automaton;
 mod expression;
@@ -18,19 +19,19 @@ use automaton::{Automaton, Builder};
 pub use expression::Expression;
 use words::{Word, Words};
 
-/// Most patterns of one field, and of both together (docs/CONTRACT.md, "Crawl").
+/// Maximum number of patterns of one field, and of both together (docs/CONTRACT.md, "Crawl").
 pub const MAX_PATTERNS: usize = 1000;
-/// Most characters of one pattern.
+/// Maximum number of characters of one pattern.
 pub const MAX_PATTERN_CHARS: usize = 2000;
-/// Most characters of all patterns of both fields together.
+/// Maximum number of characters of all patterns of both fields.
 pub const MAX_ALL_PATTERN_CHARS: usize = 100_000;
 
-/// Most bytes that all patterns of a request may take compiled, besides 32 for each of their characters.
+/// Memory limit in bytes of all compiled patterns of a request, in addition to 32 bytes per character.
 const MAX_SIZE: usize = 1 << 20;
-/// Most work to understand all patterns of a request; see [`parse`].
+/// Work limit for parsing all patterns of a request; see [`parse`].
 const MAX_WORK: u64 = 8_000_000;
 
-/// Which URLs a crawl wants by their path.
+/// Path filter of a crawl.
 #[derive(Debug, Clone)]
 pub struct PathFilter {
     include: Option<Patterns>,
@@ -45,7 +46,7 @@ struct Patterns {
     automata: Vec<Automaton>,
 }
 
-/// A filter at work on many URLs: what it learns of them makes the next ones cheaper.
+/// A filter with the caches of its automata, which make further URLs cheaper.
 #[derive(Debug)]
 pub(crate) struct Matcher<'f> {
     filter: &'f PathFilter,
@@ -53,7 +54,7 @@ pub(crate) struct Matcher<'f> {
     exclude: Vec<Option<Cache>>,
 }
 
-/// A list of patterns of the crawl request.
+/// Field of the crawl request that contains patterns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
     /// `includePaths`.
@@ -62,27 +63,27 @@ pub enum Field {
     Exclude,
 }
 
-/// Why the patterns of a request are refused. The message names the field and the pattern.
+/// Error of the patterns of a request. The message names the field and the pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PatternError {
-    /// One pattern is at fault.
+    /// One pattern is invalid.
     #[error("pattern {index} of {field} {fault}: {}", shown(pattern))]
     Pattern {
-        /// Which list.
+        /// Field of the pattern.
         field: Field,
-        /// Its place in the list, from 0.
+        /// Index in the list, from 0.
         index: usize,
         /// The pattern as given.
         pattern: String,
-        /// What is wrong with it.
+        /// Error of the pattern.
         fault: PatternFault,
     },
     /// More than [`MAX_PATTERNS`] in one list.
     #[error("{field} has {count} patterns, at most {MAX_PATTERNS} are allowed")]
     TooMany {
-        /// Which list.
+        /// Field of the patterns.
         field: Field,
-        /// How many there are.
+        /// Number of patterns.
         count: usize,
     },
     /// More than [`MAX_PATTERNS`] in both lists.
@@ -93,16 +94,16 @@ pub enum PatternError {
     TooLongTogether(usize),
 }
 
-/// What is wrong with one pattern.
+/// Error of one pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PatternFault {
-    /// Over [`MAX_PATTERN_CHARS`].
+    /// The pattern is longer than [`MAX_PATTERN_CHARS`].
     #[error("has {0} characters, at most {MAX_PATTERN_CHARS} are allowed")]
     TooLong(usize),
-    /// Takes too much memory or time when compiled.
+    /// The compiled pattern takes too much memory or time.
     #[error("is too large when compiled; use fewer or smaller counted repeats and classes")]
     TooLarge,
-    /// Is small enough, but with those before it too much.
+    /// The compiled pattern is too large together with the previous ones.
     #[error("makes the patterns of the request too large together; use fewer counted repeats and classes")]
     TooLargeTogether,
     /// Look-ahead or look-behind.
@@ -111,7 +112,7 @@ pub enum PatternFault {
     /// A reference to a group.
     #[error("uses a back-reference, which RE2 syntax does not have")]
     BackReference,
-    /// Anything else, in the words of the parser.
+    /// Any other error, as reported by the parser.
     #[error("is not a valid RE2 expression ({0})")]
     Syntax(String),
 }
@@ -126,11 +127,11 @@ impl fmt::Display for Field {
 }
 
 impl PathFilter {
-    /// Compiles the patterns of a request. They match anywhere in the path unless they are anchored, and in the whole
-    /// URL without fragment with `full_url`. Blank patterns are left out, as forms send them for an empty field.
+    /// Compiles the patterns of a request. They match anywhere in the path unless anchored, or in the whole URL without
+    /// fragment with `full_url`. Blank patterns are ignored, since forms send them for an empty field.
     ///
     /// # Errors
-    /// [`PatternError`] for the first limit that is passed or the first pattern that does not compile.
+    /// [`PatternError`] for the first exceeded limit or the first pattern that does not compile.
     pub fn new(include: &[String], exclude: &[String], full_url: bool) -> Result<Self, PatternError> {
         let fields = [(Field::Include, include), (Field::Exclude, exclude)];
         for (field, patterns) in fields {
@@ -160,14 +161,14 @@ impl PathFilter {
         Ok(Self { include, exclude, full_url })
     }
 
-    /// Why the filter does not want a URL, if it does not. A path with percent escapes is also tried as people read it,
-    /// so that `/café` finds `/caf%C3%A9`.
+    /// Returns the reason for refusing a URL, or `None`. A path with percent escapes is also matched decoded, so that
+    /// `/café` matches `/caf%C3%A9`.
     #[must_use]
     pub fn refuses(&self, url: &Url) -> Option<Reason> {
         self.matcher().refuses(url, &mut Steps::of_a_url())
     }
 
-    /// Bytes that the patterns take.
+    /// Returns the memory of the patterns in bytes.
     pub(crate) fn size(&self) -> usize {
         [&self.include, &self.exclude].into_iter().flatten().map(Patterns::size).sum()
     }
@@ -182,7 +183,7 @@ impl PathFilter {
 }
 
 impl Matcher<'_> {
-    /// See [`PathFilter::refuses`]. A URL for which no steps are left is refused.
+    /// Returns the reason for refusing a URL, as [`PathFilter::refuses`] does. A URL is refused when the steps are used up.
     pub(crate) fn refuses(&mut self, url: &Url, steps: &mut Steps) -> Option<Reason> {
         if let Some(reason) = self.excludes(url, steps) {
             return Some(reason);
@@ -195,7 +196,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// Whether a URL matches a pattern of `excludePaths`, or may for all that is known.
+    /// Checks a URL against `excludePaths` only. A URL is refused when the steps are used up.
     pub(crate) fn excludes(&mut self, url: &Url, steps: &mut Steps) -> Option<Reason> {
         let exclude = self.filter.exclude.as_ref()?;
         match exclude.find(self.filter.subject(url), &mut self.exclude, steps) {
@@ -236,7 +237,7 @@ impl Patterns {
         self.words.size() + self.automata.iter().map(Automaton::size).sum::<usize>()
     }
 
-    /// None when the steps are used up.
+    /// Returns whether a pattern matches; `None` when the steps are used up.
     fn find(&self, subject: &str, caches: &mut Vec<Option<Cache>>, steps: &mut Steps) -> Option<bool> {
         if self.find_in(subject.as_bytes(), caches, steps)? {
             return Some(true);
@@ -269,7 +270,7 @@ fn refused(field: Field, index: usize, pattern: &str, fault: PatternFault) -> Pa
     PatternError::Pattern { field, index, pattern: pattern.to_owned(), fault }
 }
 
-/// A pattern in a message: cut after 100 characters, control characters escaped.
+/// Formats a pattern for a message: truncated to 100 characters, with control characters escaped.
 fn shown(pattern: &str) -> String {
     let cut: String = pattern.chars().take(100).flat_map(char::escape_debug).collect();
     if pattern.chars().count() > 100 { format!("{cut}…") } else { cut }

@@ -1,4 +1,4 @@
-//! The verdict on one link: scope, filters, depth and traps in one place.
+//! The decision to follow a link: scope, filters, depth and traps.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use crate::sieve::Sieve;
 use crate::steps::Steps;
 use crate::url_key::{KeyRules, UrlKey, url_key};
 
-/// Longest URL in bytes that is followed; servers commonly refuse longer request lines.
+/// Maximum length in bytes of a URL that is followed; servers commonly refuse longer request lines.
 pub const MAX_URL_BYTES: usize = 8192;
 
-/// The parts of a crawl request that say which links are followed (docs/CONTRACT.md, "Crawl"). The defaults are
-/// the request's.
+/// Options of a crawl request that decide which links are followed (docs/CONTRACT.md, "Crawl"), with the defaults of the
+/// request.
 #[derive(Debug, Clone, Default)]
 pub struct ScopeOptions {
     /// `includePaths`.
@@ -37,11 +37,11 @@ pub struct ScopeOptions {
     pub key_rules: KeyRules,
 }
 
-/// Which links one crawl may follow. Compile it once per crawl and worker, off the async threads; it holds no state that
-/// changes, and clones are cheap.
+/// Scope of a crawl: the links that it may follow. Compile it once per crawl and worker, on a blocking thread. It is
+/// immutable and cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Scope {
-    /// The start, and where it was redirected to.
+    /// The start URL, and its redirect target.
     homes: Vec<Home>,
     filter: Arc<PathFilter>,
     pub(crate) max_depth: Option<u32>,
@@ -51,25 +51,25 @@ pub struct Scope {
     key_rules: KeyRules,
 }
 
-/// What to do with a link.
+/// Decision on a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// Fetch it, unless the key is known already.
+    /// Fetch the link, unless its key is already known.
     Follow {
-        /// What the page is known by in this crawl.
+        /// Key of the page in this crawl.
         key: UrlKey,
-        /// Its depth: 0 for the start and for pages from sitemaps, else one more than the page it was found on.
+        /// Depth: 0 for the start and for pages from sitemaps, otherwise one more than that of the linking page.
         depth: u32,
     },
-    /// Leave it.
+    /// Skip the link.
     Skip(Reason),
 }
 
 impl Scope {
-    /// Compiles the options of a crawl from `start`; long lists of patterns take some ten milliseconds.
+    /// Compiles the options of a crawl from `start`; long lists of patterns take some tens of milliseconds.
     ///
     /// # Errors
-    /// [`PatternError`] when a pattern cannot be used; its message is for the caller.
+    /// [`PatternError`] for an invalid pattern; its message is written for the caller of the API.
     pub fn new(start: &Url, options: &ScopeOptions) -> Result<Self, PatternError> {
         Ok(Self {
             homes: vec![Home::of(start)],
@@ -82,8 +82,8 @@ impl Scope {
         })
     }
 
-    /// Tells the scope where the start URL was redirected to; that place is home as well. Call it again with the stored
-    /// URL whenever the scope is made again.
+    /// Adds the redirect target of the start URL to the scope. Call it again with the stored URL whenever the scope is
+    /// created again.
     #[must_use]
     pub fn landed_at(mut self, landed: &Url) -> Self {
         let home = Home::of(landed);
@@ -92,19 +92,19 @@ impl Scope {
         self
     }
 
-    /// What judges many links within one budget of work.
+    /// Returns a sieve for many links within one step budget.
     #[must_use]
     pub fn sieve(&self, steps: Steps) -> Sieve<'_> {
         Sieve::new(self, self.filter.matcher(), steps)
     }
 
-    /// The verdict on one link alone; see [`Sieve::admit`].
+    /// Decides on a single link; see [`Sieve::admit`].
     #[must_use]
     pub fn admit(&self, link: &Url, found_on: &Url, depth: u32) -> Verdict {
         self.sieve(Steps::of_a_url()).admit(link, found_on, depth)
     }
 
-    /// The verdict on the start URL, which must match the path patterns too and is in scope by definition.
+    /// Decides on the start URL, which is in scope by definition but must match the path patterns.
     #[must_use]
     pub fn admit_start(&self, start: &Url) -> Verdict {
         match unusable(start).or_else(|| self.filter.refuses(start)) {
@@ -113,27 +113,27 @@ impl Scope {
         }
     }
 
-    /// The verdict on one listed URL alone; see [`Sieve::admit_listed`].
+    /// Decides on a single listed URL; see [`Sieve::admit_listed`].
     #[must_use]
     pub fn admit_listed(&self, url: &Url) -> Verdict {
         self.sieve(Steps::of_a_url()).admit_listed(url)
     }
 
-    /// `maxDiscoveryDepth`: how many hops from the start pages may be.
+    /// Returns `maxDiscoveryDepth`: the maximum number of hops from the start.
     #[must_use]
     pub fn max_depth(&self) -> Option<u32> {
         self.max_depth
     }
 
-    /// Bytes that the patterns take, for those who keep many scopes.
+    /// Returns the memory of the patterns in bytes, for caches of scopes.
     #[must_use]
     pub fn size(&self) -> usize {
         self.filter.size()
     }
 
-    /// The verdict on the place that a followed link was redirected to. Redirects within the registrable domain are
-    /// kept; others only with `allowExternalLinks`, and never to a home page. The key is that of the landing place: when
-    /// it is known already, the page is a duplicate. For the start URL use [`Scope::landed_at`].
+    /// Decides on the redirect target of a followed link. Redirects within the registrable domain are accepted, others only
+    /// with `allowExternalLinks` and never to a home page. The key is that of the target: if it is already known, the page
+    /// is a duplicate. For the start URL use [`Scope::landed_at`].
     #[must_use]
     pub fn admit_landing(&self, landed: &Url, depth: u32) -> Verdict {
         if let Some(reason) = unusable(landed) {
@@ -153,7 +153,7 @@ impl Scope {
         self.follow(landed, depth)
     }
 
-    /// How far a URL is from the start, whatever the options allow.
+    /// Returns the distance of a URL from the start, regardless of the options.
     #[must_use]
     pub fn reach(&self, url: &Url) -> Reach {
         let mut nearest = Reach::External;
@@ -168,19 +168,19 @@ impl Scope {
         nearest
     }
 
-    /// Whether links of a page at `depth` are worth collecting at all.
+    /// Returns whether the links of a page at `depth` can be followed at all.
     #[must_use]
     pub fn follows_links_of(&self, page: &Url, depth: u32) -> bool {
         self.max_depth.is_none_or(|max| depth < max) && !(self.external && self.is_away(page))
     }
 
-    /// The key of any URL under this crawl's rules.
+    /// Returns the key of a URL under the rules of this crawl.
     #[must_use]
     pub fn key(&self, url: &Url) -> UrlKey {
         url_key(url, self.key_rules)
     }
 
-    /// Whether a URL is of a site that only `allowExternalLinks` leads to.
+    /// Returns whether a URL belongs to a site that is reachable only with `allowExternalLinks`.
     pub(crate) fn is_away(&self, url: &Url) -> bool {
         match self.reach(url) {
             Reach::Inside | Reach::OutsidePath => false,
@@ -189,9 +189,9 @@ impl Scope {
         }
     }
 
-    /// The key of a page that names `canonical` as its address (`<link rel="canonical">`): that of the canonical URL if
-    /// it is on the page's own site, so that copies of one page are known as one. A page that names the front page is
-    /// not believed, as templates often have it wrong.
+    /// Returns the key of a page with a canonical URL (`<link rel="canonical">`): that of the canonical URL if it is on the
+    /// page's own site, so that duplicates share one key. A canonical URL that is the front page is ignored, because
+    /// templates often have it wrong.
     #[must_use]
     pub fn canonical_key(&self, page: &Url, canonical: &Url) -> UrlKey {
         let same_site = unusable(canonical).is_none() && Home::of(page).whole().reach(canonical) == Reach::Inside;
@@ -217,7 +217,7 @@ impl Scope {
 }
 
 impl Verdict {
-    /// The verdict after robots.txt of the link's own authority has been asked.
+    /// Applies the robots.txt rules of the link's own authority to the decision.
     #[must_use]
     pub fn and_robots(self, rules: &Rules, link: &Url) -> Self {
         if matches!(self, Self::Skip(_)) || rules.allows_url(link) {
@@ -227,7 +227,7 @@ impl Verdict {
     }
 }
 
-/// Why nobody can follow a link, whatever the crawl.
+/// Returns the reason why a link can be followed by no crawl, or `None`.
 pub(crate) fn unusable(link: &Url) -> Option<Reason> {
     if !matches!(link.scheme(), "http" | "https") {
         return Some(Reason::Scheme);

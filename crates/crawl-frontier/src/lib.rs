@@ -1,4 +1,4 @@
-//! Which links a crawl may follow: URL keys, scope, filters, depth, robots, sitemaps, traps. No I/O, no clock.
+//! Decisions on the links of a crawl: URL keys, scope, filters, depth, robots.txt, sitemaps, traps. No I/O, no clock.
 //!
 //! ```
 //! use crawl_frontier::{Reason, Robots, Scope, ScopeOptions, Url, Verdict};

@@ -1,18 +1,18 @@
-//! `llms.txt` (llmstxt.org): a list of pages in markdown that a site has written for language models.
+//! `llms.txt` (llmstxt.org): a markdown list of pages that a site provides for language models.
 
 use url::Url;
 
 use crate::sitemap::SitemapUrl;
 
-/// Most bytes of a file that are read.
+/// Byte limit of a file; the rest is ignored.
 pub const MAX_LLMS_BYTES: usize = 1 << 20;
-/// Most pages of one file.
+/// Maximum number of pages of one file.
 const MAX_PAGES: usize = 10_000;
-/// Most characters of a title and of a description, as of the entries of a feed.
+/// Maximum number of characters of a title and of a description, as in the entries of a feed.
 const MAX_TITLE: usize = 300;
 const MAX_DESCRIPTION: usize = 500;
 
-/// The pages that the file lists, with title and description: every link of its text but those to other such files.
+/// Returns the pages that the file lists, with title and description: every link of its text except to other `llms.txt`.
 ///
 /// ```
 /// let pages = crawl_frontier::llms_pages("# Saws\n\n- [Care](/care.md): Oil and rust\n");
@@ -37,8 +37,8 @@ pub fn llms_pages(text: &str) -> Vec<SitemapUrl> {
     pages
 }
 
-/// The page that an address ending in `.md` shows in markdown, by the rule of llmstxt.org: the same without the ending, or the
-/// folder of `index.html.md`.
+/// Returns the page that a URL ending in `.md` is the markdown version of, by the rule of llmstxt.org: the URL without the
+/// ending, or the folder of `index.html.md`.
 #[must_use]
 pub fn page_of_markdown(url: &Url) -> Option<Url> {
     let path = url.path().strip_suffix(".md")?;
@@ -49,7 +49,8 @@ pub fn page_of_markdown(url: &Url) -> Option<Url> {
     Some(page)
 }
 
-/// The links of one line, until there are enough; what follows the first of a list item after a colon describes it.
+/// Adds the links of one line, up to the limit. In a list item the text after the first link and a colon is its
+/// description.
 fn push_pages(pages: &mut Vec<SitemapUrl>, line: &str) {
     let mut rest = line;
     while pages.len() < MAX_PAGES
@@ -64,7 +65,7 @@ fn push_pages(pages: &mut Vec<SitemapUrl>, line: &str) {
         if target.is_empty() || target.starts_with('#') || is_list {
             continue;
         }
-        // The line may be as long as the file, so its end is not looked for with every link.
+        // A line may be as long as the file, so searching its end for every link would be quadratic.
         let described = rest.trim_start().strip_prefix(':').map(|text| {
             let text: String = text.trim_start().chars().take(MAX_DESCRIPTION).collect();
             text.trim_end().to_owned()

@@ -1,4 +1,4 @@
-//! Which of many URLs a search means: map's `search`.
+//! Ranking of URLs by a search, for `search` of map.
 
 use std::cmp::Ordering;
 
@@ -6,35 +6,35 @@ use base::Stop;
 
 use crate::spelling;
 
-/// A URL and what is known about its page.
+/// A URL with metadata of its page.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Candidate<'a> {
-    /// The whole URL.
+    /// Complete URL.
     pub url: &'a str,
-    /// The page's title.
+    /// Title of the page.
     pub title: Option<&'a str>,
-    /// The page's description.
+    /// Description of the page.
     pub description: Option<&'a str>,
 }
 
-/// How much a word counts by where it stands.
+/// Weights of a word by its position.
 const IN_TITLE: f64 = 1.2;
 const IN_PATH: f64 = 1.0;
 const IN_DESCRIPTION: f64 = 0.5;
 const IN_QUERY: f64 = 0.4;
 const IN_HOST: f64 = 0.2;
-/// How much a word counts by how it matches.
+/// Weights of a word by the kind of match.
 const WHOLE: f64 = 1.0;
 const BEGINNING: f64 = 0.7;
 const PART: f64 = 0.35;
-/// Most words of a search that are looked at.
+/// Maximum number of words of a search; further ones are ignored.
 const MAX_WORDS: usize = 16;
-/// Bytes of an address or text that are looked at. With a hundred thousand candidates each of them counts.
+/// Number of bytes of a URL or text that are searched, small because there may be a hundred thousand candidates.
 const MAX_TEXT: usize = 512;
 
-/// The places of `candidates` in the order of how well they fit `query`, best first. All are kept: those that do not
-/// fit follow in their own order. Rare words count more than common ones; of two equals the shorter URL is first. The
-/// same input always leads to the same order, but for work that is stopped: its order may be any.
+/// Returns the indices of `candidates` ordered by how well they match `query`, best first. Candidates that do not match
+/// follow in their original order. Rare words count more than common ones; of equal scores the shorter URL comes first. The
+/// order is deterministic, except when the work is stopped.
 #[must_use]
 pub fn rank(query: &str, candidates: &[Candidate<'_>], stop: &Stop) -> Vec<usize> {
     let mut wanted: Vec<String> = Vec::new();
@@ -64,7 +64,7 @@ pub fn rank(query: &str, candidates: &[Candidate<'_>], stop: &Stop) -> Vec<usize
     order
 }
 
-/// How well each word fits one candidate, 0 for not at all.
+/// Returns the score of each word for one candidate, 0 without a match.
 fn matches(wanted: &[String], candidate: &Candidate<'_>) -> Vec<f64> {
     let mut best = vec![0.0; wanted.len()];
     let after_scheme = candidate.url.split_once("://").map_or(candidate.url, |(_, rest)| rest);
@@ -82,14 +82,14 @@ fn matches(wanted: &[String], candidate: &Candidate<'_>) -> Vec<f64> {
         let text = spelling::readable(text).to_lowercase();
         for (word, best) in wanted.iter().zip(&mut best) {
             let score = weight * likeness(word, &text);
-            // A word in two places fits a little better than in the better of the two.
+            // A word in two places scores slightly more than in the better one alone.
             *best = f64::max(*best, score) + f64::min(*best, score) * 0.1;
         }
     }
     best
 }
 
-/// How a word stands in a text: as a whole word, at the beginning of one (or one at its beginning: plurals), within one.
+/// Returns the weight of the best match of a word in a text: as a whole word, at the beginning of one, or within one.
 fn likeness(word: &str, text: &str) -> f64 {
     let mut best = 0.0;
     let mut from = 0;
@@ -104,7 +104,7 @@ fn likeness(word: &str, text: &str) -> f64 {
         }
         from = end;
     }
-    // `pages` also finds `page`.
+    // `pages` also matches `page`.
     if best < BEGINNING
         && let Some(singular) = word.strip_suffix('s').filter(|singular| singular.chars().count() >= 3)
         && likeness(singular, text) >= WHOLE
@@ -114,7 +114,7 @@ fn likeness(word: &str, text: &str) -> f64 {
     best
 }
 
-/// One score per candidate: the words' weights by rarity, and a bonus for having all of them.
+/// Returns one score per candidate: the matches weighted by the rarity of the words, with a bonus for matching all.
 fn weighed(found: &[Vec<f64>], words: usize) -> Vec<f64> {
     #[expect(clippy::cast_precision_loss, reason = "counts of pages are far below 2^52")]
     let rarity: Vec<f64> = (0..words)

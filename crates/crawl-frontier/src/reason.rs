@@ -1,58 +1,58 @@
-//! Why a link is not followed, and where a crawl's answers say so.
+//! Reasons for skipping a link, and where the API reports them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::traps::Trap;
 
-/// Why a link is not followed.
+/// Reason for skipping a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Reason {
-    /// Neither http nor https.
+    /// The scheme is neither http nor https.
     Scheme,
-    /// Longer than [`crate::MAX_URL_BYTES`].
+    /// The URL is longer than [`crate::MAX_URL_BYTES`].
     TooLong,
-    /// Beyond `maxDiscoveryDepth`.
+    /// The page is beyond `maxDiscoveryDepth`.
     Depth,
-    /// A file without words, by its name.
+    /// The name is that of a file without text.
     FileType,
-    /// Of the same site, but not below the start URL, and `crawlEntireDomain` is off.
+    /// The URL is on the same site but not below the start URL, and `crawlEntireDomain` is off.
     OutsidePath,
-    /// Matches a pattern of `excludePaths`.
+    /// The URL matches a pattern of `excludePaths`.
     Excluded,
-    /// Matches no pattern of `includePaths`.
+    /// The URL matches no pattern of `includePaths`.
     NotIncluded,
-    /// Of another site, or of a subdomain that is not allowed.
+    /// The URL is on another site, or on a subdomain that is not allowed.
     External,
-    /// The home page of another site, while `allowExternalLinks` is on.
+    /// The URL is the home page of another site, with `allowExternalLinks`.
     ExternalHomepage,
-    /// Found on a page of another site: external links are followed for one hop only.
+    /// The link is on a page of another site: external links are followed for one hop only.
     ExternalHop,
-    /// A profile or share link of a social network, which answers with a form to log in.
+    /// The URL is a profile or share link of a social network, which shows a login form.
     Social,
-    /// One of endlessly many addresses.
+    /// The URL belongs to a crawler trap.
     Trap(Trap),
-    /// The patterns of the request or the rules of robots.txt took too much work before it was its turn.
+    /// The step budget was used up by the patterns of the request or the rules of robots.txt before this link.
     TooCostly,
-    /// robots.txt forbids it, or the site answered the request for robots.txt with a server error.
+    /// robots.txt disallows the URL, or the site answered the request for robots.txt with a server error.
     Robots,
-    /// The site could not be reached to ask for robots.txt.
+    /// The site could not be reached for its robots.txt.
     RobotsUnreachable,
 }
 
-/// Which list of `GET /v2/crawl/{id}/errors` names a skipped link.
+/// The list of `GET /v2/crawl/{id}/errors` that contains a skipped link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Listing {
     /// `errors`, with [`Reason::code`].
     Errors,
     /// `robotsBlocked`.
     RobotsBlocked,
-    /// None: it was not asked for.
+    /// No list: the link was outside the request.
     Nowhere,
 }
 
 impl Reason {
-    /// The code in `errors`; `EXTERNAL_LINK` is the contract's, the others are for logs.
+    /// Returns the code in `errors`; `EXTERNAL_LINK` belongs to the contract, the others are for logs.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Reason {
         }
     }
 
-    /// One sentence for the owner of the crawl.
+    /// Returns a message for the owner of the crawl.
     #[must_use]
     pub fn message(self) -> &'static str {
         match self {
@@ -98,7 +98,7 @@ impl Reason {
         }
     }
 
-    /// Which list of the crawl's errors answer names the link.
+    /// Returns the list of the crawl's errors that contains the link.
     #[must_use]
     pub fn listing(self) -> Listing {
         match self {

@@ -1,4 +1,4 @@
-//! robots.txt by RFC 9309, read as generously as Google's parser reads it (github.com/google/robotstxt).
+//! Parser of robots.txt (RFC 9309), as lenient as Google's parser (github.com/google/robotstxt).
 
 mod alike;
 mod answer;
@@ -12,12 +12,12 @@ pub use answer::{MAX_ROBOTS_REDIRECTS, RobotsAnswer, judge};
 use line::{Line, lines};
 pub use rules::{Rule, Rules};
 
-/// How much of a file is read (RFC 9309 section 2.5 asks for at least 500 KiB). A line that is cut there is left out.
+/// Byte limit of a file (RFC 9309 section 2.5 requires at least 500 KiB). A line truncated by it is ignored.
 pub const MAX_ROBOTS_BYTES: usize = 500 * 1024;
-/// `Sitemap` lines that are kept; a crawl asks for fewer.
+/// Maximum number of `Sitemap` lines; a crawl uses fewer.
 const MAX_SITEMAPS: usize = 1000;
 
-/// A file that was read, for all robots.
+/// A parsed file, for all user agents.
 #[derive(Debug, Clone, Default)]
 pub struct Robots {
     groups: Vec<Group>,
@@ -25,22 +25,22 @@ pub struct Robots {
     denied: Option<Denied>,
 }
 
-/// Why everything is forbidden without a rule.
+/// Reason for disallowing everything without a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Denied {
-    /// The server failed.
+    /// The server answered with an error.
     Server,
-    /// The server could not be asked.
+    /// The server could not be reached.
     Network,
 }
 
-/// Some robots and the rules that follow their names.
+/// A group: user agents and the rules that follow them.
 #[derive(Debug, Clone, Default)]
 struct Group {
     agents: Vec<Agent>,
     rules: Vec<Rule>,
-    /// Each `Crawl-delay` in the order of the file, with how many of the agents stand before it. Not one for each agent: a
-    /// file of names and delays would have as many as the product of both.
+    /// Each `Crawl-delay` in file order, with the number of agents before it. Storing one per agent would take quadratic
+    /// memory for a file of alternating names and delays.
     delays: Vec<(usize, Duration)>,
 }
 
@@ -52,7 +52,7 @@ enum Agent {
 }
 
 impl Robots {
-    /// Reads a file: any bytes, any line ends, with or without byte-order mark.
+    /// Parses a file: any bytes, any line endings, with or without byte-order mark.
     #[must_use]
     pub fn parse(bytes: &[u8]) -> Self {
         let mut robots = Self::default();
@@ -60,7 +60,7 @@ impl Robots {
         for (number, line) in lines(whole_lines(bytes)) {
             match line {
                 Line::Agent(name) => {
-                    // Names after a rule begin a new group; anything else between names does not.
+                    // A user agent after a rule begins a new group; other lines between user agents do not.
                     if !group.rules.is_empty() {
                         robots.groups.push(std::mem::take(&mut group));
                     }
@@ -78,18 +78,18 @@ impl Robots {
         robots
     }
 
-    /// What holds when there is no file.
+    /// Returns the rules of a missing file, which allow everything.
     #[must_use]
     pub fn allow_all() -> Self {
         Self::default()
     }
 
-    /// What holds for one robot: its own groups, put together, or else those for `*`. `agent` is a product token or a
-    /// whole `User-Agent`; letters, `-` and `_` before anything else are its name.
+    /// Returns the rules for one user agent: its own groups combined, otherwise those for `*`. `agent` is a product token
+    /// or a complete `User-Agent`, whose leading letters, `-` and `_` are the token.
     #[must_use]
     pub fn rules(&self, agent: &str) -> Rules {
         let own = Agent::Named(token(agent));
-        // A name without letters is nobody's: `User-agent: 008` does not speak to a robot called `*`.
+        // An empty token matches no group, so that `User-agent: 008` does not apply to an agent without letters.
         let named = own != Agent::Named(String::new()) && self.groups.iter().any(|group| group.agents.contains(&own));
         let wanted = if named { own } else { Agent::All };
         let groups = self.groups.iter().filter(|group| group.agents.contains(&wanted));
@@ -97,25 +97,25 @@ impl Robots {
         Rules::new(groups.flat_map(|group| group.rules.iter().cloned()).collect(), delay, self.denied)
     }
 
-    /// Whether one robot may fetch one path with its query. For many paths take [`Robots::rules`] once.
+    /// Returns whether a user agent may fetch a path with its query. For many paths call [`Robots::rules`] once.
     #[must_use]
     pub fn allows(&self, agent: &str, path_and_query: &str) -> bool {
         self.rules(agent).allows(path_and_query)
     }
 
-    /// The values of the `Sitemap` lines, as they are written there; of thousands the first.
+    /// Returns the values of the `Sitemap` lines as written, up to a limit.
     #[must_use]
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }
 
-    /// Whether the site failed or could not be asked, so that everything is forbidden for now.
+    /// Returns whether the site failed or could not be reached, so that everything is disallowed for now.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         self.denied.is_some()
     }
 
-    /// Bytes that the file takes in memory, for those who keep many.
+    /// Returns the memory of the file in bytes, for caches.
     #[must_use]
     pub fn size(&self) -> usize {
         let sitemaps = self.sitemaps.iter().map(|line| size_of::<String>() + line.capacity());
@@ -148,7 +148,7 @@ impl Group {
     }
 }
 
-/// The part of a file that is read, without the line that the limit cuts.
+/// Returns the file up to the limit, without the truncated line.
 fn whole_lines(bytes: &[u8]) -> &[u8] {
     if bytes.len() <= MAX_ROBOTS_BYTES {
         return bytes;
@@ -165,7 +165,7 @@ fn agent(name: &str) -> Agent {
     }
 }
 
-/// The product token at the beginning of a name (RFC 9309 section 2.2.1), in lower case.
+/// Returns the product token at the beginning of a name (RFC 9309 section 2.2.1), in lower case.
 fn token(name: &str) -> String {
     name.chars()
         .take_while(|c| c.is_ascii_alphabetic() || matches!(c, '-' | '_'))

@@ -1,4 +1,4 @@
-//! Where a crawl is at home: sites, folders, subdomains, and how far a URL is from there.
+//! The home of a crawl: site, folder and subdomains, and the distance of a URL from it.
 
 use url::Url;
 
@@ -6,7 +6,7 @@ use crate::file_type::is_file;
 use crate::spelling;
 use crate::url_key::{bare_host, folded_port};
 
-/// How far a URL is from the start of the crawl.
+/// Distance of a URL from the start of the crawl.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// Same site, in the start URL's folder.
@@ -19,10 +19,10 @@ pub enum Reach {
     External,
 }
 
-/// Where a crawl may go without permission: one site, and one folder of it.
+/// The default scope of a crawl: one site, and one folder of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Home {
-    /// Without `www.`.
+    /// Host without `www.`.
     host: String,
     port: Option<u16>,
     registrable: Option<String>,
@@ -33,11 +33,11 @@ pub(crate) struct Home {
 enum Folder {
     /// All paths.
     All,
-    /// `/docs`: the page itself and what is below `/docs/`. Kept without the slash.
+    /// A folder such as `/docs`: the page itself and everything below `/docs/`. Stored without the slash.
     Below(String),
 }
 
-/// Hosts that show a form to log in to whoever follows a profile or share link. Registrable domains, sorted.
+/// Sites whose profile and share links show a login form. Registrable domains, sorted.
 const SOCIAL: [&str; 17] = [
     "bsky.app",
     "calendly.com",
@@ -59,8 +59,8 @@ const SOCIAL: [&str; 17] = [
 ];
 
 impl Home {
-    /// The site of a URL and the folder that a crawl from there covers: `/docs` covers `/docs` and `/docs/…`, a file
-    /// covers the folder it is in.
+    /// Returns the site of a URL and the folder that a crawl from it covers: `/docs` covers `/docs` and `/docs/…`, a file
+    /// covers its folder.
     pub(crate) fn of(url: &Url) -> Self {
         let host = bare_host(url.host_str().unwrap_or_default()).to_owned();
         Self {
@@ -71,18 +71,18 @@ impl Home {
         }
     }
 
-    /// The same site with all its paths.
+    /// Returns the same site with all its paths.
     pub(crate) fn whole(mut self) -> Self {
         self.folder = Folder::All;
         self
     }
 
-    /// Whether the crawl covers the whole site.
+    /// Returns whether the crawl covers the whole site.
     pub(crate) fn is_whole(&self) -> bool {
         self.folder == Folder::All
     }
 
-    /// How far a URL is from here.
+    /// Returns the distance of a URL.
     pub(crate) fn reach(&self, url: &Url) -> Reach {
         let host = bare_host(url.host_str().unwrap_or_default());
         if host == self.host && folded_port(url) == self.port {
@@ -106,8 +106,8 @@ impl Folder {
     }
 }
 
-/// The domain that somebody registered, by the public-suffix list with its private part: `example.co.uk` of
-/// `a.b.example.co.uk`, `me.github.io` of itself. None for addresses, suffixes and single words.
+/// Returns the registrable domain by the public-suffix list including its private part: `example.co.uk` for
+/// `a.b.example.co.uk`, `me.github.io` for itself. `None` for IP addresses, suffixes and single labels.
 #[must_use]
 pub fn registrable_domain(host: &str) -> Option<&str> {
     let host = host.trim_end_matches('.');
@@ -118,13 +118,13 @@ pub fn registrable_domain(host: &str) -> Option<&str> {
     psl::domain_str(host)
 }
 
-/// Whether a URL is of a social network.
+/// Returns whether a URL belongs to a social network.
 pub(crate) fn is_social(url: &Url) -> bool {
     let domain = url.host_str().and_then(registrable_domain);
     domain.is_some_and(|domain| SOCIAL.binary_search(&domain).is_ok())
 }
 
-/// Whether a URL is the front page of its site.
+/// Returns whether a URL is the front page of its site.
 pub(crate) fn is_homepage(url: &Url) -> bool {
     let key = crate::url_key(url, crate::KeyRules::default());
     // The key of a front page has nothing after the host.

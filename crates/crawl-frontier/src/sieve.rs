@@ -1,4 +1,4 @@
-//! The verdicts on many links together: those of a page, or a batch of listed ones.
+//! Decisions on many links together: those of a page, or a batch of listed ones.
 
 use url::Url;
 
@@ -10,8 +10,8 @@ use crate::robots::Rules;
 use crate::steps::Steps;
 use crate::traps::url_trap;
 
-/// Judges links one after the other within one budget of work. When it is used up, links that patterns or rules would
-/// have to be asked about are refused: what the owner of the site or of the crawl may have forbidden is not fetched.
+/// Decides on a sequence of links within one step budget. When it is used up, links that need patterns or rules are
+/// refused, because the owner of the site or of the crawl may have excluded them.
 ///
 /// ```
 /// use crawl_frontier::{Robots, Scope, ScopeOptions, Steps, Url, Verdict};
@@ -39,7 +39,7 @@ impl<'s> Sieve<'s> {
         Self { scope, matcher, steps }
     }
 
-    /// The verdict on a link of a page. `found_on` is the page's URL after redirects, `depth` that page's depth.
+    /// Decides on a link of a page. `found_on` is the page's URL after redirects, `depth` the page's depth.
     pub fn admit(&mut self, link: &Url, found_on: &Url, depth: u32) -> Verdict {
         if let Some(reason) = unusable(link) {
             return Verdict::Skip(reason);
@@ -56,7 +56,7 @@ impl<'s> Sieve<'s> {
         self.wanted(link, depth.saturating_add(1))
     }
 
-    /// The verdict on a URL from a sitemap or from an earlier crawl. Sitemaps do not lead to other sites.
+    /// Decides on a URL from a sitemap or an earlier crawl. Sitemaps cannot lead to other sites.
     pub fn admit_listed(&mut self, url: &Url) -> Verdict {
         if let Some(reason) = unusable(url) {
             return Verdict::Skip(reason);
@@ -70,12 +70,12 @@ impl<'s> Sieve<'s> {
         self.wanted(url, 0)
     }
 
-    /// Whether robots.txt allows a URL of its site.
+    /// Returns whether robots.txt allows a URL of its site.
     pub fn allows(&mut self, rules: &Rules, url: &Url) -> bool {
         rules.allows_url_within(url, &mut self.steps)
     }
 
-    /// Whether the budget is used up: most of what is still to come will be refused.
+    /// Returns whether the budget is used up, so that most further links will be refused.
     #[must_use]
     pub fn is_used_up(&self) -> bool {
         self.steps.is_used_up()

@@ -1,4 +1,4 @@
-//! Sitemaps: where they may be, and what they list, in any of their forms and however broken.
+//! Sitemaps: discovery, and lenient parsing of all formats.
 
 mod encoding;
 mod entry;
@@ -11,21 +11,21 @@ use url::Url;
 
 pub use parser::SitemapParser;
 
-/// Most pages that one sitemap may list (sitemaps.org protocol).
+/// Maximum number of pages of one sitemap (sitemaps.org protocol).
 pub const MAX_SITEMAP_URLS: usize = 50_000;
-/// Most decoded bytes of one sitemap (sitemaps.org protocol: 50 MB).
+/// Byte limit of one decoded sitemap (sitemaps.org protocol: 50 MB).
 pub const MAX_SITEMAP_BYTES: usize = 52_428_800;
-/// How many indexes may lie between robots.txt and a sitemap with pages.
+/// Maximum number of nested indexes above a sitemap with pages.
 pub const MAX_SITEMAP_NESTING: u8 = 3;
 
-/// One page that a sitemap or feed lists.
+/// A page listed by a sitemap or feed.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SitemapUrl {
-    /// The address as written, without spaces around it: join it with the sitemap's own URL, it may be relative.
+    /// URL as written, trimmed. It may be relative: join it with the sitemap's own URL.
     pub loc: String,
     /// Last change as written (W3C or RFC 822 date).
     pub lastmod: Option<String>,
-    /// 0.0 to 1.0.
+    /// Priority from 0.0 to 1.0.
     pub priority: Option<f32>,
     /// Title of a feed or news entry, at most 300 characters.
     pub title: Option<String>,
@@ -33,10 +33,10 @@ pub struct SitemapUrl {
     pub description: Option<String>,
 }
 
-/// What a sitemap turned out to be.
+/// Format of a sitemap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SitemapKind {
-    /// Nothing has come that tells.
+    /// The format is not known yet.
     #[default]
     Unknown,
     /// `<urlset>`, or anything else in XML that has `<loc>`.
@@ -53,38 +53,37 @@ pub enum SitemapKind {
     Html,
 }
 
-/// What a sitemap lists.
+/// Content of a sitemap.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sitemap {
-    /// What it is.
+    /// Format.
     pub kind: SitemapKind,
-    /// Its pages in order, at most [`MAX_SITEMAP_URLS`].
+    /// Pages in order, at most [`MAX_SITEMAP_URLS`].
     pub pages: Vec<SitemapUrl>,
-    /// Other languages of its pages (`hreflang`), as written, at most [`MAX_SITEMAP_URLS`].
+    /// Pages in other languages (`hreflang`), as written, at most [`MAX_SITEMAP_URLS`].
     pub alternates: Vec<String>,
-    /// Other sitemaps, as written, at most [`MAX_SITEMAP_URLS`]. Keep the set of those that were read: an index may
-    /// list itself.
+    /// Other sitemaps, as written, at most [`MAX_SITEMAP_URLS`]. An index may list itself, so remember which were read.
     pub sitemaps: Vec<String>,
-    /// Whether a limit cut something off.
+    /// Whether a limit has truncated the content.
     pub is_cut: bool,
 }
 
-/// A place where a sitemap may be.
+/// A possible location of a sitemap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SitemapCandidate {
-    /// Its address.
+    /// URL of the location.
     pub url: Url,
-    /// Whether robots.txt or the caller names it; the others are guesses whose absence means nothing.
+    /// Whether robots.txt or the caller names it; the others are guesses that may not exist.
     pub is_declared: bool,
 }
 
-/// Paths that content systems use besides `/sitemap.xml`.
+/// Common paths of content management systems other than `/sitemap.xml`.
 const GUESSES: [&str; 5] =
     ["/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz", "/sitemap.txt"];
 
-/// Where the sitemaps of a crawl may be, best first and without duplicates: the start URL itself if it is one, the lines
-/// of robots.txt, `sitemap.xml` in the start's folder, at the root of its host and at its registrable domain, and, when
-/// robots.txt names none, the places that content systems use.
+/// Returns the possible sitemaps of a crawl, best first and without duplicates: the start URL if it is one itself, the
+/// lines of robots.txt, `sitemap.xml` in the start's folder, at the root of its host and of its registrable domain, and,
+/// when robots.txt names none, the common paths of content management systems.
 #[must_use]
 pub fn sitemap_candidates(start: &Url, robots_lines: &[String]) -> Vec<SitemapCandidate> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
@@ -116,7 +115,7 @@ pub fn sitemap_candidates(start: &Url, robots_lines: &[String]) -> Vec<SitemapCa
     found
 }
 
-/// `sitemap.xml` in the folder that a crawl from `start` covers.
+/// Returns `sitemap.xml` in the folder that a crawl from `start` covers.
 fn folder_of(start: &Url) -> Option<Url> {
     let mut base = start.clone();
     if !base.path().ends_with('/') && !crate::file_type::is_file(base.path()) {
@@ -137,7 +136,7 @@ fn at_registrable_domain(start: &Url) -> Option<Url> {
 }
 
 impl Sitemap {
-    /// Reads a whole sitemap at once; see [`SitemapParser`] for pieces.
+    /// Parses a whole sitemap at once; see [`SitemapParser`] for pieces.
     ///
     /// ```
     /// let sitemap = crawl_frontier::Sitemap::parse(b"<urlset><url><loc>https://example.com/a</loc></urlset>", 0);

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// One spelling for a path: escapes of letters, digits and `-._~` are undone, the others are in upper case, and a `%`
-/// that starts no escape becomes `%25`. What is left means the same to every server, and the form is stable.
+/// Normalises a path: escapes of letters, digits and `-._~` are decoded, other escapes are in upper case, and a `%` without
+/// an escape becomes `%25`. The result means the same to every server, and normalising it again changes nothing.
 pub(crate) fn path(raw: &str) -> Cow<'_, str> {
     if !raw.contains('%') {
         return Cow::Borrowed(raw);
@@ -28,7 +28,7 @@ pub(crate) fn path(raw: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// The byte that an escape at the beginning of `text` stands for.
+/// Decodes an escape at the beginning of `text`.
 pub(crate) fn escape(text: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = text else { return None };
     let digit = |byte: u8| char::from(byte).to_digit(16);
@@ -43,12 +43,12 @@ pub(crate) fn push_escaped(text: &mut String, byte: u8) {
     text.push(char::from(DIGITS[usize::from(byte & 15)]));
 }
 
-/// Whether a byte never needs an escape (RFC 3986 section 2.3).
+/// Returns whether a byte is unreserved and never needs an escape (RFC 3986 section 2.3).
 pub(crate) fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// The text that the escapes stand for, for people and for search; bytes that are not UTF-8 become U+FFFD.
+/// Decodes all escapes for display and search; invalid UTF-8 becomes U+FFFD.
 pub(crate) fn readable(raw: &str) -> Cow<'_, str> {
     if !raw.contains('%') {
         return Cow::Borrowed(raw);
@@ -70,7 +70,7 @@ pub(crate) fn readable(raw: &str) -> Cow<'_, str> {
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Appends a byte that was escaped: as it is where it never needs an escape.
+/// Appends a byte that was escaped: decoded if it is unreserved, otherwise as an escape.
 pub(crate) fn push_unless_unreserved(text: &mut String, byte: u8) {
     if is_unreserved(byte) {
         text.push(char::from(byte));

@@ -1,12 +1,12 @@
-//! Work that the text of a stranger may cause, counted.
+//! Step budget for work on untrusted input.
 
-/// For all links of one page, or one batch of listed pages: a fifth of a second of a core.
+/// Budget for all links of one page, or one batch of listed pages: a fifth of a second of CPU time.
 const MAX_PER_PAGE: u64 = 150_000_000;
-/// For the patterns of one URL that is asked about alone.
+/// Budget for the patterns of a single URL.
 const MAX_PER_URL: u64 = 50_000_000;
 
-/// What is left of a budget of work. A step is about a nanosecond of a core in an optimised build; how many a piece of
-/// work takes follows from its input alone, so the same page has the same result on every machine.
+/// The rest of a step budget. A step is about a nanosecond of CPU time in an optimised build. The number of steps depends
+/// only on the input, so the same page gives the same result on every machine.
 ///
 /// ```
 /// let mut steps = crawl_frontier::Steps::new(100);
@@ -19,32 +19,32 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// A budget of this many steps.
+    /// Creates a budget of this many steps.
     #[must_use]
     pub fn new(steps: u64) -> Self {
         Self { left: steps }
     }
 
-    /// Enough for the links of an ordinary page under long lists of patterns and rules.
+    /// Creates a budget for the links of an ordinary page with long lists of patterns and rules.
     #[must_use]
     pub fn of_a_page() -> Self {
         Self::new(MAX_PER_PAGE)
     }
 
-    /// Enough for one URL.
+    /// Creates a budget for one URL.
     #[must_use]
     pub fn of_a_url() -> Self {
         Self::new(MAX_PER_URL)
     }
 
-    /// Takes steps; false when fewer are left. Then none is taken.
+    /// Takes steps; returns false when fewer are left, which uses up the budget.
     pub fn take(&mut self, steps: u64) -> bool {
         let left = self.left.checked_sub(steps);
         self.left = left.unwrap_or(0);
         left.is_some()
     }
 
-    /// Whether nothing is left.
+    /// Returns whether the budget is used up.
     #[must_use]
     pub fn is_used_up(&self) -> bool {
         self.left == 0

@@ -1,8 +1,8 @@
-//! Sites without end: paths that repeat, calendars, sessions, queries in thousands, pages that are all the same.
+//! Heuristics against crawler traps: repeating paths, calendars, sessions, thousands of queries, near-duplicate pages.
 //!
-//! Three kinds of state. [`url_trap`] needs none. [`Family`] and [`Run`] are small values for a database row, so that
-//! all workers of a crawl count together: a row per crawl and family, changed in the transaction that adds the URL or
-//! stores the page. [`Traps`] keeps both in memory for a crawl with one worker, and can be saved as one value.
+//! There are three kinds of state. [`url_trap`] needs none. [`Family`] and [`Run`] are small values for a database row, so
+//! that all workers of a crawl count together: one row per crawl and family, changed in the transaction that adds the URL
+//! or stores the page. [`Traps`] keeps both in memory for a crawl with one worker, and can be saved as one value.
 
 mod content;
 mod shape;
@@ -15,50 +15,50 @@ use url::Url;
 pub use content::{content_hash, words_hash};
 pub use shape::{family, template, url_trap};
 
-/// Most URLs of one path with different queries, and most dates of one calendar.
+/// Maximum number of URLs of one path with different queries, and of dates of one calendar.
 const MAX_VARIANTS: u32 = 2000;
-/// So many pages of one template with the same content in a row are a trap.
+/// Number of consecutive pages of one template with the same content that make a trap.
 const MAX_RUN: u32 = 50;
-/// Bits in which two hashes of the same content may differ.
+/// Maximum number of different bits in the hashes of near-duplicates.
 const NEAR: u32 = 3;
-/// Most families and most templates that are kept in memory.
+/// Maximum number of families, and of templates, in memory.
 const MAX_KEPT: usize = 16_384;
 
-/// What kind of trap.
+/// Kind of trap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Trap {
-    /// More than 30 path segments.
+    /// The path has more than 30 segments.
     Depth,
-    /// Path segments that repeat: `/a/b/a/b/a/b`.
+    /// The path repeats segments: `/a/b/a/b/a/b`.
     Repetition,
-    /// A date that no page can have.
+    /// The path has an impossible date.
     Calendar,
-    /// One path with too many queries, or a calendar with too many dates.
+    /// One path has too many queries, or a calendar too many dates.
     Variants,
-    /// Pages of one template that all have the same content.
+    /// The pages of one template all have the same content.
     NearDuplicates,
 }
 
-/// URLs that are counted together, and how many of them are enough.
+/// A set of URLs that are counted together, with its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Family {
-    /// Stable over versions and machines: may be stored.
+    /// Identifying hash, stable over versions and machines, so it may be stored.
     pub hash: u64,
-    /// Known URLs from which on a new one of the family is a trap.
+    /// Number of known URLs from which a new one of the family is a trap.
     pub most: u32,
 }
 
-/// The last pages of one template. The default is that of a template without pages.
+/// Run of pages of one template with the same content. The default is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Run {
     /// [`content_hash`] of the first page of the run.
     pub hash: u64,
-    /// How many pages in a row had this content.
+    /// Number of consecutive pages with this content.
     pub length: u32,
 }
 
-/// Counters of one crawl in memory. Bounded: when it is full, the smallest counters are forgotten.
+/// Counters of one crawl in memory. When full, the smallest counters are evicted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Traps {
@@ -70,19 +70,19 @@ impl Trap {
     pub(crate) fn message(self) -> &'static str {
         match self {
             Self::Depth => "the path has too many segments",
-            Self::Repetition => "the path repeats itself",
-            Self::Calendar => "the address has a date that no page can have",
-            Self::Variants => "the path is known with too many queries or dates",
-            Self::NearDuplicates => "pages with such addresses all have the same content",
+            Self::Repetition => "the path repeats the same segments",
+            Self::Calendar => "the URL has an impossible date",
+            Self::Variants => "the path has too many different queries or dates",
+            Self::NearDuplicates => "pages with similar URLs all have the same content",
         }
     }
 }
 
 impl Run {
-    /// The length from which a run is a trap.
+    /// Length from which a run is a trap.
     pub const MAX_LENGTH: u32 = MAX_RUN;
 
-    /// Counts a page that was fetched.
+    /// Counts a fetched page.
     #[must_use]
     pub fn with_page(self, hash: u64) -> Self {
         if self.length > 0 && (self.hash ^ hash).count_ones() <= NEAR {
@@ -92,7 +92,7 @@ impl Run {
         }
     }
 
-    /// Whether further URLs of the template should be left alone.
+    /// Returns whether further URLs of the template should be skipped.
     #[must_use]
     pub fn is_trap(self) -> bool {
         self.length >= MAX_RUN
@@ -100,7 +100,7 @@ impl Run {
 }
 
 impl Traps {
-    /// Counts a URL whose key is new, unless it is a trap: then it should be left alone and is not counted.
+    /// Counts a URL with a new key. Returns the trap if the URL should be skipped, which is then not counted.
     pub fn enter(&mut self, url: &Url) -> Option<Trap> {
         if self.runs.get(&template(url)).is_some_and(|run| run.is_trap()) {
             return Some(Trap::NearDuplicates);
@@ -117,30 +117,31 @@ impl Traps {
         None
     }
 
-    /// Counts a page that was fetched, by its URL after redirects and its [`content_hash`].
+    /// Counts a fetched page, by its URL after redirects and its [`content_hash`].
     pub fn page(&mut self, url: &Url, content: u64) {
         let template = template(url);
         if !self.runs.contains_key(&template) && self.runs.len() >= MAX_KEPT {
             self.runs.retain(|_, run| run.length > 1);
-            // All of them are runs: the new template is not watched.
+            // All of them are runs of several pages: the new template is not tracked.
             if self.runs.len() >= MAX_KEPT {
                 return;
             }
         }
         let run = self.runs.entry(template).or_default();
-        // A trap stays one, or late answers of other workers would open it again.
+        // A trap stays one: late results of other workers must not reopen it.
         if !run.is_trap() {
             *run = run.with_page(content);
         }
     }
 
-    /// Takes from every counter what the smallest has (Misra and Gries 1982): a heavy family loses next to nothing.
+    /// Subtracts the smallest count from every counter that is not a trap yet, and removes those at zero (Misra and Gries
+    /// 1982). Large families lose almost nothing.
     fn make_room(&mut self) {
         if self.families.len() < MAX_KEPT {
             return;
         }
         let Some(least) = self.families.values().copied().filter(|count| *count < MAX_VARIANTS).min() else {
-            // All of them are traps: one is forgotten.
+            // All of them are traps: evict one.
             self.families.pop_first();
             return;
         };

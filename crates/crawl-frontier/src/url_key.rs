@@ -1,4 +1,4 @@
-//! The key by which a page is known in one crawl: all spellings of one page have the same key.
+//! Keys of pages in one crawl: all spellings of one page have the same key.
 
 use std::fmt;
 
@@ -8,22 +8,22 @@ use url::Url;
 
 use crate::spelling;
 
-/// What counts as the same page.
+/// Rules for the identity of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeyRules {
-    /// `deduplicateSimilarURLs`: http and https, `www.`, index files, trailing slash, order of the query, campaign and
-    /// session parameters make no difference.
+    /// `deduplicateSimilarURLs`: ignores http or https, `www.`, index files, trailing slashes, the order of the query,
+    /// and campaign and session parameters.
     pub fold_similar: bool,
-    /// `ignoreQueryParameters`: the query makes no difference.
+    /// `ignoreQueryParameters`: ignores the query.
     pub ignore_query: bool,
 }
 
-/// The normal spelling of a URL, itself a URL. Unique per page within one crawl; not meant to be fetched.
+/// The normal form of a URL, itself a URL. Unique per page within one crawl; not meant to be fetched.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UrlKey(String);
 
-/// Query parameters that tell where a visitor came from and never what a page shows; besides everything in `utm_…`.
+/// Query parameters for tracking, which never change the page; in addition to `utm_…`.
 const CAMPAIGN: [&str; 28] = [
     "_ga",
     "_gl",
@@ -55,31 +55,31 @@ const CAMPAIGN: [&str; 28] = [
     "ysclid",
 ];
 
-/// Query parameters that are a session's number by their name alone.
+/// Query parameters that are session ids by their name alone.
 const SESSION: [&str; 7] = ["jsessionid", "phpsessid", "oscsid", "zenid", "cfid", "cftoken", "xtcsid"];
 
-/// Query parameters that are a session's number when the value looks like one.
+/// Query parameters that are session ids if the value looks like one.
 const MAYBE_SESSION: [&str; 8] = ["s", "sid", "sess", "session", "session_id", "sessionid", "session-id", "sessid"];
 
-/// Most parameters of a query that are put in order. Nobody writes so many in another order on purpose, but a page may have
-/// hundreds of links with thousands of parameters each.
+/// Maximum number of query parameters that are sorted. Real URLs have fewer, but a hostile page may have hundreds of links
+/// with thousands of parameters each.
 pub(crate) const MAX_SORTED: usize = 256;
 
 impl Default for KeyRules {
-    /// As the crawl request has it: similar URLs are one page, the query counts.
+    /// Returns the defaults of the crawl request: similar URLs are one page, the query counts.
     fn default() -> Self {
         Self { fold_similar: true, ignore_query: false }
     }
 }
 
 impl UrlKey {
-    /// The key as text.
+    /// Returns the key as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The key as text, for storing.
+    /// Converts the key into text for storage.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
@@ -92,8 +92,8 @@ impl fmt::Display for UrlKey {
     }
 }
 
-/// The key of a page. Always without user name, password, default port and fragment, except for fragments that route
-/// (`#/users`, `#!users`); percent-encoding is in its normal form. The key of a key is the key. A URL that is neither http
+/// Returns the key of a page. It never has user name, password, default port or fragment, except for route fragments
+/// (`#/users`, `#!users`), and its percent-encoding is normalised. The function is idempotent. A URL that is neither http
 /// nor https is its own key.
 #[must_use]
 pub fn url_key(url: &Url, rules: KeyRules) -> UrlKey {
@@ -127,7 +127,7 @@ pub fn url_key(url: &Url, rules: KeyRules) -> UrlKey {
     UrlKey(key)
 }
 
-/// The host without `www.` and without the dot of a full domain name.
+/// Returns the host without `www.` and without a trailing dot.
 pub(crate) fn bare_host(host: &str) -> &str {
     let whole = host.trim_end_matches('.');
     let mut bare = if whole.is_empty() { host } else { whole };
@@ -137,12 +137,12 @@ pub(crate) fn bare_host(host: &str) -> &str {
     bare
 }
 
-/// The port, none for 80 and 443: with http and https being one, both ports are the default.
+/// Returns the port; `None` for 80 and 443, which both are defaults when http and https count as the same.
 pub(crate) fn folded_port(url: &Url) -> Option<u16> {
     url.port().filter(|port| *port != 80 && *port != 443)
 }
 
-/// Whether a query parameter says nothing about what the page shows: a campaign or a session.
+/// Returns whether a query parameter does not affect the page: tracking or a session.
 pub(crate) fn is_noise(name: &str, value: &str) -> bool {
     let starts = |start: &str| name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
     let is_one_of = |names: &[&str]| names.iter().any(|one| name.eq_ignore_ascii_case(one));
@@ -153,7 +153,7 @@ pub(crate) fn is_noise(name: &str, value: &str) -> bool {
         || (is_one_of(&MAYBE_SESSION) && is_opaque(value))
 }
 
-/// Whether a word looks random: 16 characters or more, letters and digits mixed.
+/// Returns whether a word looks random: at least 16 characters, with letters and digits.
 pub(crate) fn is_opaque(word: &str) -> bool {
     word.len() >= 16
         && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b',' | b'.'))
@@ -168,7 +168,7 @@ fn push_port(key: &mut String, port: Option<u16>) {
     }
 }
 
-/// The path without session numbers, index file and trailing slash.
+/// Appends the path without session ids, index file and trailing slash.
 fn push_folded_path(key: &mut String, path: &str) {
     let before = key.len();
     if path.contains(';') || path.contains("/(") {
@@ -183,25 +183,25 @@ fn push_folded_path(key: &mut String, path: &str) {
     key.truncate(end);
 }
 
-/// `(S(lit3py55t21z5v55vlm25s55))`, as ASP.NET writes a session into the path.
+/// Returns whether a segment is a session id of ASP.NET: `(S(lit3py55t21z5v55vlm25s55))`.
 fn is_session_segment(segment: &str) -> bool {
     let bytes = segment.as_bytes();
     bytes.len() > 20 && bytes[0] == b'(' && bytes[2] == b'(' && bytes[1].is_ascii_uppercase() && segment.ends_with("))")
 }
 
-/// A segment without `;jsessionid=…` (Java servlets) and `;sid=…`.
+/// Removes `;jsessionid=…` (Java servlets) and `;sid=…` from a segment.
 fn without_session(segment: &str) -> &str {
     let Some(at) = segment.find(';') else { return segment };
     let lower = segment[at..].to_ascii_lowercase();
     let cut = [";jsessionid=", ";phpsessid=", ";sid="].iter().filter_map(|name| lower.find(name)).min();
     match cut.map(|cut| &segment[..at + cut]) {
-        // What is left must not become a step through folders.
+        // The rest must not become a dot segment, which would change the path.
         Some("." | "..") | None => segment,
         Some(kept) => kept,
     }
 }
 
-/// The query in a fixed order and spelling, without campaign and session parameters.
+/// Appends the query in a fixed order and spelling, without tracking and session parameters.
 fn push_folded_query(key: &mut String, query: &str) {
     let mut pairs: Vec<String> = query
         .split('&')
@@ -229,7 +229,7 @@ fn push_folded_query(key: &mut String, query: &str) {
     }
 }
 
-/// One name or value as a form would send it: a space is `+`, everything but letters, digits and `-._~` is escaped.
+/// Appends a name or value in form encoding: a space is `+`, everything except letters, digits and `-._~` is escaped.
 fn push_form(text: &mut String, raw: &str) {
     let mut rest = raw.as_bytes();
     while let Some((&first, after)) = rest.split_first() {
@@ -247,7 +247,7 @@ fn push_form(text: &mut String, raw: &str) {
     }
 }
 
-/// The part of a fragment that names a page of a script-driven site, if it does.
+/// Returns the part of a fragment that is a route of a single-page application, if any.
 fn route(fragment: &str, rules: KeyRules) -> Option<&str> {
     let route = if rules.ignore_query { fragment.split('?').next().unwrap_or_default() } else { fragment };
     let route = if rules.fold_similar { route.trim_end_matches('/') } else { route };

@@ -1,13 +1,13 @@
-//! Which addresses belong to the public internet.
+//! Classification of IP addresses: public or special-purpose.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use crate::host_names::PRIVATE_NAME;
 
-/// Admits an address only when it is globally routable; the error says which special range it is in.
+/// Accepts an address only if it is globally routable; the error names its special range.
 ///
-/// Source: the IANA special-purpose address registries (RFC 6890 and its updates). IPv6 forms that carry an IPv4
-/// address (mapped, compatible, NAT64, 6to4, Teredo) are refused whole, whatever they carry.
+/// Source: the IANA special-purpose address registries (RFC 6890 and its updates). IPv6 forms that embed an IPv4 address
+/// (mapped, compatible, NAT64, 6to4, Teredo) are always refused.
 ///
 /// # Errors
 /// The name of the range, lower case, fit for an error message.
@@ -23,7 +23,7 @@ pub fn classify(addr: IpAddr) -> Result<(), &'static str> {
     }
 }
 
-/// What to say behind the reason of a refusal: that the operator can admit the address, where that is so.
+/// Returns the hint that follows the reason of a refusal, if the operator can allow the address.
 ///
 /// ```
 /// assert_eq!(net::advice("loopback"), "; the operator can admit it with egress.allow");
@@ -49,14 +49,14 @@ fn classify_v6(addr: Ipv6Addr) -> Result<(), &'static str> {
     {
         return Err(reason);
     }
-    // Only 2000::/3 is handed out for global unicast; everything else is reserved, so it is refused without a name.
+    // Only 2000::/3 is allocated for global unicast; everything else is reserved and has no range name.
     if bits >> 125 == 0b001 { Ok(()) } else { Err(NOT_GLOBAL) }
 }
 
-/// Why a site is refused of which no more is known than that it was.
+/// Reason for a refused site when the specific range is unknown.
 pub const NOT_PUBLIC: &str = "an address of it is not public";
 
-/// Why an address without a name of its own is refused.
+/// Reason for an address outside all named ranges.
 const NOT_GLOBAL: &str = "not a global unicast address";
 
 const fn v4(a: u8, b: u8, c: u8, d: u8) -> Ipv4Addr {
@@ -84,7 +84,7 @@ const REFUSED_V4: &[(Ipv4Addr, u32, &str)] = &[
     (v4(203, 0, 113, 0), 24, "documentation"),
     (v4(224, 0, 0, 0), 4, "multicast"),
     (v4(240, 0, 0, 0), 4, "reserved"),
-    // A public address by the registries, but inside Azure it is the host's own metadata and agent endpoint.
+    // Public by the registries, but inside Azure it is the host's metadata and agent endpoint.
     (v4(168, 63, 129, 16), 32, "cloud platform address"),
 ];
 

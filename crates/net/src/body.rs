@@ -1,4 +1,5 @@
-//! Reads a body under its limits: raw size, decoded size, ratio, codings. Bombs are cut while they stream.
+//! Reading of bodies with limits on raw size, decoded size, compression ratio and codings. Decompression bombs are stopped
+//! while they stream.
 
 use std::io;
 use std::pin::Pin;
@@ -18,12 +19,12 @@ use crate::config::Limits;
 use crate::error::{Error, chain};
 use crate::in_flight::Room;
 
-/// The ratio says nothing about small bodies.
+/// Decoded size from which the compression ratio is checked; small bodies may compress extremely well.
 const RATIO_FROM: u64 = 1 << 20;
-/// How much is decoded at a time.
+/// Buffer size for decoding.
 const STEP: usize = 64 << 10;
 
-/// Why a body could not be read.
+/// Error while reading a body.
 #[derive(Debug)]
 pub(crate) enum BodyError {
     TooLarge { what: &'static str, limit: u64 },
@@ -31,7 +32,7 @@ pub(crate) enum BodyError {
 }
 
 impl BodyError {
-    /// As the error of a request to `host`.
+    /// Converts it into the error of a request to `host`.
     pub(crate) fn at(self, host: &str) -> Error {
         match self {
             Self::TooLarge { what, limit } => Error::TooLarge { what, limit },
@@ -40,7 +41,7 @@ impl BodyError {
     }
 }
 
-/// Reads a body to its end and undoes `codings`, the last one first. Waits where there is no `room` for more of it.
+/// Reads a body to its end and decodes `codings`, the last one first. Waits when the memory budget (`room`) is used up.
 ///
 /// # Errors
 /// `TooLarge` at the first byte over a limit; `Broken` when the body was cut short or cannot be decoded.
@@ -55,7 +56,7 @@ where
     let seen = Arc::default();
     let mut raw = counted(body, &seen, limits.body_raw);
     let decoded = decode(Box::pin(&mut raw), codings, &seen, limits, room).await;
-    // A decoder stops at the end of its format; the rest of the body still has to arrive whole.
+    // A decoder stops at the end of its format; the rest of the body must still arrive completely.
     match decoded {
         Ok(bytes) => drain(&mut raw).await.map(|()| bytes),
         Err(error) => Err(error),
@@ -63,17 +64,17 @@ where
     .map_err(|error| explain(&error))
 }
 
-/// A body that is read and decoded piece by piece.
+/// A body that is read and decoded in pieces.
 pub(crate) struct Pieces {
     reader: Reader<'static>,
-    /// The body before decoding.
+    /// Body before decoding.
     raw: Shared,
-    /// Bytes handed out so far, and the most there may be.
+    /// Bytes returned so far, and their limit.
     passed: u64,
     limit: u64,
 }
 
-/// Begins to read a body whose `codings` are undone on the way, the last one first.
+/// Starts reading a body and decoding `codings`, the last one first.
 ///
 /// # Errors
 /// `Broken` when the beginning cannot be decoded.
@@ -90,10 +91,10 @@ where
 }
 
 impl Pieces {
-    /// The next piece, of 64 KiB at most or as the network gave it; none at the end.
+    /// Returns the next piece, of at most 64 KiB or as received; `None` at the end.
     ///
     /// # Errors
-    /// As [`read`].
+    /// Those of [`read`].
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         let piece = self.reader.fill_buf().await.map(Bytes::copy_from_slice).map_err(|error| explain(&error))?;
         self.reader.consume(piece.len());
@@ -104,7 +105,7 @@ impl Pieces {
         Ok(Some(piece).filter(|piece| !piece.is_empty()))
     }
 
-    /// Reads what comes after the end of the decoded body, so that its connection can be used again; true when it ended.
+    /// Reads the rest after the end of the decoded body, so that the connection can be reused. Returns whether it ended.
     pub(crate) async fn drain(self) -> bool {
         let Self { reader, mut raw, .. } = self;
         drop(reader);
@@ -119,7 +120,7 @@ impl Pieces {
     }
 }
 
-/// A reader that can be used again when the decoder that reads from it has ended.
+/// A shared reader that is still usable after the decoder on top of it has ended.
 #[derive(Clone)]
 struct Shared(Arc<Mutex<Reader<'static>>>);
 
@@ -129,7 +130,7 @@ impl AsyncRead for Shared {
     }
 }
 
-/// The bytes of a body as they come, counted into `seen` and cut at `limit`.
+/// Returns the raw bytes of a body, counted in `seen`, with an error at `limit`.
 fn counted<B>(body: B, seen: &Arc<AtomicU64>, limit: u64) -> impl AsyncBufRead + Send + Unpin + use<B>
 where
     B: http_body::Body<Data = Bytes> + Send + Unpin,
@@ -143,19 +144,19 @@ where
     }))
 }
 
-/// Puts a decoder for every coding after the raw bytes.
+/// Chains a decoder for every coding after the raw bytes.
 async fn decoded<'a>(
     mut reader: Reader<'a>,
     codings: &[Coding],
     seen: &Arc<AtomicU64>,
     limits: &Limits,
 ) -> io::Result<Reader<'a>> {
-    // An empty body is empty whatever the field says: answers to HEAD, 204, 304.
+    // An empty body needs no decoding, whatever the header says: answers to HEAD, 204, 304.
     if !codings.is_empty() && reader.fill_buf().await?.is_empty() {
         return Ok(reader);
     }
     for coding in codings.iter().rev() {
-        // Every layer is metered, or an inner bomb could shrink again in an outer layer and burn the processor unseen.
+        // Every layer is metered. Otherwise a bomb in an inner layer could shrink again in an outer one and use CPU unseen.
         let inner = decoder(*coding, reader).await?;
         let (limit, raw) = (limits.body_decoded, Arc::clone(seen));
         let metered = Meter { inner, passed: 0, limit, ratio: limits.ratio, raw };
@@ -185,7 +186,7 @@ async fn decode(
         if codings.is_empty() && out.len() as u64 > limits.body_decoded {
             return Err(exceeded("decoded body", limits.body_decoded));
         }
-        // Decoding is processor work that never waits by itself: let the deadline and the other tasks have a turn.
+        // Decoding is CPU-bound and never awaits: yield once per MiB for the deadline and other tasks.
         if out.len() / (1 << 20) != before / (1 << 20) {
             tokio::task::yield_now().await;
         }
@@ -202,7 +203,7 @@ async fn drain<R: tokio::io::AsyncBufRead + Unpin>(raw: &mut R) -> io::Result<()
     }
 }
 
-/// Counts what passes and stops at the limits.
+/// A reader that counts bytes and fails at the limits.
 struct Meter<R> {
     inner: R,
     passed: u64,
@@ -227,9 +228,9 @@ impl<R: AsyncRead + Unpin> AsyncRead for Meter<R> {
     }
 }
 
-/// A limit on its way through `io::Error`.
+/// An exceeded limit, carried inside `io::Error`.
 #[derive(Debug, thiserror::Error)]
-#[error("{what} over the limit of {limit}")]
+#[error("{what} exceeds the limit of {limit}")]
 struct Exceeded {
     what: &'static str,
     limit: u64,
@@ -347,7 +348,7 @@ mod tests {
         encoder.read_to_end(&mut packed).await.unwrap();
         let result = unpack(packed, &[Coding::Zstd], &Limits::default()).await;
         assert!(matches!(result, Err(Error::Protocol { .. })), "{result:?}");
-        // Large-window brotli: marker, then 30 bits of window.
+        // Large-window brotli: the marker, then a window of 30 bits.
         let result = unpack(vec![0x11, 0x1e, 0, 0], &[Coding::Brotli], &Limits::default()).await;
         assert!(matches!(result, Err(Error::Protocol { ref reason, .. }) if reason.contains("window")), "{result:?}");
     }

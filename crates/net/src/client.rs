@@ -1,4 +1,4 @@
-//! The client: one request, its redirects, its answer.
+//! The HTTP client: requests, redirects and responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,7 +29,7 @@ use crate::request::{Request, Response};
 use crate::resolve::Resolver;
 use crate::tls::Tls;
 
-/// The one way out: cheap to clone, safe to share, with its own DNS cache and keep-alive pool.
+/// The HTTP client, the only way to make outgoing connections. Cheap to clone, with a DNS cache and a keep-alive pool.
 #[derive(Clone)]
 pub struct Client {
     inner: Arc<Inner>,
@@ -44,10 +44,10 @@ pub(crate) struct Inner {
 }
 
 impl Client {
-    /// Reads the system's certificates and DNS settings. Does not connect anywhere.
+    /// Creates a client: reads the system's certificates and DNS settings, without connecting anywhere.
     ///
     /// # Errors
-    /// When a limit is too small to work with or the TLS or DNS library cannot be set up.
+    /// When a limit is too small or the TLS or DNS library cannot be set up.
     pub fn new(config: Config) -> Result<Self, ConfigError> {
         if config.limits.head_bytes < MIN_HEAD_BYTES {
             return Err(ConfigError::HeadBytes(config.limits.head_bytes));
@@ -63,18 +63,18 @@ impl Client {
         Arc::clone(&self.inner)
     }
 
-    /// The budget for all bodies in memory; for those that come from elsewhere, such as a cache.
+    /// Returns the memory budget for all bodies, for bodies from other sources such as the cache.
     #[must_use]
     pub fn in_flight(&self) -> &InFlight {
         &self.inner.in_flight
     }
 
-    /// Sends a request, follows its redirects, and reads and decodes the answer, all before the deadline.
+    /// Sends a request, follows redirects, and reads and decodes the response, all before the deadline.
     ///
-    /// Every URL of the chain is resolved once, every address of it is checked, and a checked address is dialled.
+    /// Every URL of the chain is resolved once, all of its addresses are checked, and one of them is connected to.
     ///
     /// # Errors
-    /// See [`Error`]. Statuses such as 404 and 500 are answers.
+    /// [`Error`]; see its variants. Statuses such as 404 and 500 are not errors.
     pub async fn send(&self, request: Request) -> Result<Response, Error> {
         if request.deadline <= Instant::now() {
             return Err(Error::Timeout);
@@ -83,10 +83,10 @@ impl Client {
         tokio::time::timeout_at(deadline, self.inner.fetch(request)).await.unwrap_or(Err(Error::Timeout))
     }
 
-    /// As [`Client::send`], but the body is left to be read piece by piece, under the same limits and the same deadline.
+    /// Sends a request like [`Client::send`] and returns its body for reading in pieces, with the same limits and deadline.
     ///
     /// # Errors
-    /// See [`Error`]. Statuses such as 404 and 500 are answers.
+    /// [`Error`]; see its variants. Statuses such as 404 and 500 are not errors.
     pub async fn open(&self, request: Request) -> Result<Download, Error> {
         if request.deadline <= Instant::now() {
             return Err(Error::Timeout);
@@ -99,13 +99,13 @@ impl Client {
         tokio::time::timeout_at(deadline, open).await.unwrap_or(Err(Error::Timeout))
     }
 
-    /// Sends a body and reads the beginning of the answer. Follows no redirect, keeps no cookies, decodes nothing.
+    /// Sends a body and reads the beginning of the response, without redirects, cookies or decoding.
     ///
-    /// The name is resolved again, every address of it is checked, and a checked address is dialled. The head of the
-    /// answer has to be there at the deadline; what of its body is not there by then is left out.
+    /// The name is resolved, all of its addresses are checked, and one of them is connected to. The response header must
+    /// arrive before the deadline; the part of its body that arrives later is discarded.
     ///
     /// # Errors
-    /// See [`Error`]. Any status is an answer.
+    /// [`Error`]; see its variants. No status is an error.
     pub async fn post(&self, post: Post) -> Result<Posted, Error> {
         let mut headers = post.headers;
         headers.entry(header::ACCEPT_ENCODING).or_insert(HeaderValue::from_static("identity"));
@@ -117,7 +117,7 @@ impl Client {
         let answer = tokio::time::timeout_at(post.deadline, self.inner.exchange(&hop, &route, &jar));
         let Answer { head, mut body, link, key } = answer.await.unwrap_or(Err(Error::Timeout))?;
         let mut read = BytesMut::new();
-        // The status counts even when the body is slow: the deadline only cuts what is read of it.
+        // The status counts even when the body is slow: the deadline only truncates the body.
         let whole = tokio::time::timeout_at(post.deadline, post::begin(&mut body, &mut read, post.answer_bytes)).await;
         let peer = link.peer();
         if whole == Ok(true) {
@@ -133,13 +133,13 @@ impl std::fmt::Debug for Client {
     }
 }
 
-/// How all requests of a chain travel.
+/// Proxy and TLS options of all requests of a redirect chain.
 struct Route {
     proxy: Option<Proxy>,
     verify: bool,
 }
 
-/// The end of a redirect chain.
+/// The final response of a redirect chain.
 struct Landed {
     answer: Answer,
     url: Url,
@@ -147,7 +147,7 @@ struct Landed {
     is_direct: bool,
 }
 
-/// An answer whose body is still to be read.
+/// A response whose body is still to be read.
 struct Answer {
     head: http::response::Parts,
     body: Incoming,
@@ -157,7 +157,7 @@ struct Answer {
 
 impl Inner {
     async fn fetch(&self, request: Request) -> Result<Response, Error> {
-        // Taken before the first byte is read; it grows with the body.
+        // Created empty before the first byte is read; it grows with the body.
         let room = self.in_flight.room(&request.owner);
         let landed = self.follow(request).await?;
         self.finish(landed, room).await
@@ -175,7 +175,7 @@ impl Inner {
         let mut trail = Vec::new();
         loop {
             let answer = self.exchange(&hop, &route, &jar).await?;
-            // Redirects set cookies too: many sites log a visitor in by a chain of them.
+            // Redirects set cookies too: many sites log in by a chain of redirects.
             jar.remember(&hop.url, &answer.head.headers);
             let next = redirect::next(answer.head.status, &answer.head.headers, &hop.method, &hop.url)?;
             let Some((method, url)) = next else {
@@ -184,7 +184,7 @@ impl Inner {
             if trail.len() >= limit {
                 return Err(Error::TooManyRedirects { limit });
             }
-            // Before the next request, which may go to the same server and use this connection.
+            // Before the next request, which may reuse this connection to the same server.
             self.discard(answer).await;
             if !(request.keeps_credentials)(&hop.url, &url) {
                 head::drop_credentials(&mut hop.headers);
@@ -197,12 +197,12 @@ impl Inner {
         }
     }
 
-    /// Sends one request over a pooled or a fresh connection, up to the head of the answer.
+    /// Sends one request over a pooled or new connection, and reads the response header.
     async fn exchange(&self, hop: &Hop, route: &Route, jar: &Jar) -> Result<Answer, Error> {
         let addresses = self.resolver.resolve(&hop.url).await?;
         let key = Key::new(&hop.url, route.verify, route.proxy.as_ref());
-        // A server may close an idle connection while our request is under way. What must not be sent again gets a fresh
-        // connection at once.
+        // A server may close an idle connection while the request is being sent, and then it is sent again. Requests that
+        // must not be repeated therefore always get a new connection.
         if hop.repeatable
             && let Some(link) = self.pool.take(&key, &addresses)
             && let Ok(answer) = self.ask(hop, route, jar, link).await
@@ -246,7 +246,7 @@ impl Inner {
         let Landed { answer: Answer { mut head, body, link, key }, url, redirects, is_direct } = landed;
         let codings = self.codings(&mut head.headers)?;
         let body = body::read(body, &codings, &self.limits, &room).await.map_err(|error| error.at(&host(&url)))?;
-        // Behind a proxy this would be what the proxy was told, not what was reached.
+        // Behind a proxy the peer would be the requested address, not the one that was reached.
         let peer = is_direct.then(|| link.peer());
         self.keep(key, link).await;
         Ok(Response { url, status: head.status, headers: head.headers, body, room, peer, redirects })
@@ -260,7 +260,7 @@ impl Inner {
         Ok(Download { url, status: head.status, headers: head.headers, redirects, open, deadline })
     }
 
-    /// The codings of a body, which the headers no longer name: it is handed out decoded.
+    /// Returns the codings of a body and removes their headers, since the body is returned decoded.
     fn codings(&self, headers: &mut HeaderMap) -> Result<Vec<Coding>, Error> {
         let limit = self.limits.encodings;
         let codings = coding::applied(headers, limit)
@@ -272,7 +272,7 @@ impl Inner {
         Ok(codings)
     }
 
-    /// Reads the short body of a redirect so that its connection can be used again; a long or slow one is cut off.
+    /// Reads the short body of a redirect so that its connection can be reused; a long or slow one closes the connection.
     async fn discard(&self, answer: Answer) {
         const PATIENCE: Duration = Duration::from_millis(200);
         const LENGTH: u64 = 64 << 10;
@@ -293,7 +293,7 @@ impl Inner {
         }
     }
 
-    /// Puts a connection whose answer was read to the end into the pool, unless it is closing.
+    /// Puts a connection whose response was read completely into the pool, unless it is closing.
     pub(crate) async fn keep(&self, key: Key, mut link: Link) {
         const PATIENCE: Duration = Duration::from_millis(50);
         if tokio::time::timeout(PATIENCE, link.ready()).await == Ok(true) {
@@ -309,12 +309,12 @@ impl Inner {
     }
 }
 
-/// Whether the proxy reads the request itself instead of leading a tunnel to the target.
+/// Returns whether the proxy forwards the request itself, without a tunnel to the target.
 fn is_forwarded(hop: &Hop, proxy: &Proxy) -> bool {
     proxy.resolves && hop.url.scheme() == "http"
 }
 
-/// A forwarding proxy that wants other credentials answers in the target's place.
+/// Turns a 407 of a forwarding proxy, which answers instead of the target, into a proxy error.
 fn checked(answer: Answer, hop: &Hop, route: &Route) -> Result<Answer, Error> {
     let is_forwarded = route.proxy.as_ref().is_some_and(|proxy| is_forwarded(hop, proxy));
     if is_forwarded && answer.head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {

@@ -1,4 +1,4 @@
-//! Content codings: which ones a response names, and a decoder for each that works in bounded memory.
+//! Content codings: parsing of `Content-Encoding`, and decoders with bounded memory.
 
 use std::io::{self, Cursor};
 use std::pin::Pin;
@@ -18,19 +18,19 @@ pub(crate) enum Coding {
     Zstd,
 }
 
-/// A reader on its way through the decoders.
+/// A buffered reader in a chain of decoders.
 pub(crate) type Reader<'a> = Pin<Box<dyn AsyncBufRead + Send + 'a>>;
-/// The same, decoded, not yet buffered.
+/// An unbuffered reader of decoded bytes.
 pub(crate) type Decoded<'a> = Pin<Box<dyn AsyncRead + Send + 'a>>;
 
-/// The largest window of the zstd coding, 8 MiB, as an exponent (RFC 9659 section 3).
+/// Largest window of the zstd coding, 8 MiB, as an exponent (RFC 9659 section 3).
 const ZSTD_WINDOW_LOG: u32 = 23;
 
-/// The codings of a response in the order they were applied. A name that nobody registered means that the field
-/// cannot be believed, so nothing is decoded, as browsers do.
+/// Returns the codings of a response in the order in which they were applied. With an unknown name the header is not
+/// credible and nothing is decoded, as in browsers.
 ///
 /// # Errors
-/// With more than `limit` codings: how many.
+/// The number of codings, if more than `limit`.
 pub(crate) fn applied(headers: &HeaderMap, limit: usize) -> Result<Vec<Coding>, usize> {
     let values = headers.get_all(CONTENT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     let names: Vec<String> = values
@@ -55,17 +55,17 @@ fn named(name: &str) -> Option<Coding> {
     }
 }
 
-/// Puts a decoder after a reader.
+/// Returns a decoder for a reader.
 ///
 /// # Errors
-/// When the first bytes cannot be read, or ask for a window that is too large.
+/// When the first bytes cannot be read, or require too large a window.
 pub(crate) async fn decoder(coding: Coding, mut reader: Reader<'_>) -> io::Result<Decoded<'_>> {
     match coding {
-        // What follows the first member is ignored, as browsers do: some servers send padding.
+        // Data after the first member is ignored, as in browsers: some servers send padding.
         Coding::Gzip => Ok(Box::pin(GzipDecoder::new(reader))),
         Coding::Deflate => {
             let (first, reader) = peek(reader, 2).await?;
-            // RFC 9110 means zlib, some servers send the bare stream.
+            // RFC 9110 defines `deflate` as zlib, but some servers send the raw deflate stream.
             if is_zlib(&first) {
                 Ok(Box::pin(ZlibDecoder::new(reader)))
             } else {
@@ -75,7 +75,7 @@ pub(crate) async fn decoder(coding: Coding, mut reader: Reader<'_>) -> io::Resul
         Coding::Brotli => {
             let first;
             (first, reader) = peek(reader, 1).await?;
-            // The decoder knows an extension of the format with windows of up to 1 GiB, which starts with these bits.
+            // These bits mark large-window brotli, an extension with windows of up to 1 GiB that the decoder supports.
             if first.first().is_some_and(|byte| byte & 0x7f == 0x11) {
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "brotli window too large"));
             }
@@ -89,7 +89,7 @@ pub(crate) async fn decoder(coding: Coding, mut reader: Reader<'_>) -> io::Resul
     }
 }
 
-/// Reads up to `count` bytes and puts them back.
+/// Peeks at up to `count` bytes.
 async fn peek(mut reader: Reader<'_>, count: usize) -> io::Result<(Vec<u8>, Reader<'_>)> {
     let mut first = Vec::with_capacity(count);
     (&mut reader).take(count as u64).read_to_end(&mut first).await?;
@@ -97,7 +97,7 @@ async fn peek(mut reader: Reader<'_>, count: usize) -> io::Result<(Vec<u8>, Read
     Ok((first, Box::pin(back)))
 }
 
-/// RFC 1950 section 2.2: method 8, window up to 32 KiB, check bits.
+/// Returns whether the bytes are a zlib header (RFC 1950 section 2.2): method 8, window up to 32 KiB, check bits.
 fn is_zlib(first: &[u8]) -> bool {
     matches!(first, [cmf, flags] if cmf & 0x0f == 8 && cmf >> 4 <= 7 && u16::from_be_bytes([*cmf, *flags]) % 31 == 0)
 }

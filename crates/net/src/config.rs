@@ -1,4 +1,4 @@
-//! What the operator sets.
+//! Configuration of the client.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
@@ -6,35 +6,35 @@ use std::time::Duration;
 
 use ipnet::IpNet;
 
-/// What `localhost` and the names below it stand for (RFC 6761 section 6.3), whatever a DNS says.
+/// Addresses of `localhost` and its subdomains (RFC 6761 section 6.3), regardless of DNS.
 pub(crate) const LOCALHOST: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
 
-/// Everything the client needs to know.
+/// Configuration of the client.
 #[derive(Debug, Clone, Default)]
 pub struct Config {
-    /// Where connections may go.
+    /// Allowed and blocked destinations.
     pub egress: Egress,
-    /// How much of everything.
+    /// Time, byte and count limits.
     pub limits: Limits,
 }
 
-/// Where connections may go.
+/// Allowed and blocked destinations of connections.
 #[derive(Debug, Clone, Default)]
 pub struct Egress {
-    /// Admitted in addition to the public internet.
+    /// Addresses allowed in addition to the public internet.
     pub allow: Vec<Allow>,
-    /// DNS servers, asked over UDP and TCP. Empty: the system's, and its hosts file.
+    /// DNS servers, queried over UDP and TCP. Empty: those of the system, with its hosts file.
     pub resolvers: Vec<SocketAddr>,
-    /// Our own listen addresses: refused even when `allow` admits them. An unspecified IP means every local address.
+    /// Listening addresses of this deployment: blocked even if in `allow`. An unspecified IP means every local address.
     pub refuse: Vec<SocketAddr>,
-    /// Other servers of the deployment, such as its database, by name or IP and with their port: refused as well, by that
-    /// name and by every address that it leads to.
+    /// Other servers of the deployment, such as its database, by name or IP and with their port: blocked by that name and
+    /// by every address that it resolves to, even if in `allow`.
     pub refuse_hosts: Vec<(String, u16)>,
-    /// Refused even when `allow` admits it or it is public.
+    /// Addresses blocked even if public or in `allow`.
     pub deny: Vec<Allow>,
 }
 
-/// An address or a network that is admitted in addition to the public internet.
+/// An address or network in the lists `allow` and `deny`.
 ///
 /// ```
 /// use net::Allow;
@@ -50,7 +50,7 @@ pub enum Allow {
     Address(SocketAddr),
     /// Every port of a network or of one IP: `10.0.0.0/8`, `10.1.2.3`.
     Network(IpNet),
-    /// 127.0.0.1 and ::1, which are what `localhost` stands for: every port, or one.
+    /// The addresses of `localhost`, 127.0.0.1 and ::1: every port, or one.
     Localhost(Option<u16>),
 }
 
@@ -92,29 +92,29 @@ impl FromStr for Allow {
     }
 }
 
-/// How much of everything. The defaults are the project's promises.
+/// Time, byte and count limits. The defaults are documented guarantees of the project.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// One DNS look-up, both address families together: 5 s.
+    /// Timeout of a DNS lookup, both address families together: 5 s.
     pub dns: Duration,
-    /// One connection: TCP over all addresses, proxy tunnel and TLS together: 10 s.
+    /// Timeout of a connection, with TCP over all addresses, proxy tunnel and TLS together: 10 s.
     pub connect: Duration,
-    /// Response head, and the trailers of a chunked body, in bytes: 64 KiB. At least 8 KiB.
+    /// Byte limit of the response header, and of the trailers of a chunked body: 64 KiB. At least 8 KiB.
     pub head_bytes: usize,
-    /// Header lines of a response: 200.
+    /// Maximum number of header lines of a response: 200.
     pub head_lines: usize,
-    /// Body in bytes as it came: 50 MiB.
+    /// Byte limit of a body as transferred: 50 MiB.
     pub body_raw: u64,
-    /// Body in bytes after every content coding: 100 MiB.
+    /// Byte limit of a body after decoding: 100 MiB.
     pub body_decoded: u64,
-    /// All bodies that are in memory at the same moment, in bytes, with what is made of them: 512 MiB. Four times
-    /// `body_decoded` of it is kept for the largest one.
+    /// Memory limit in bytes for all bodies at the same time, with everything derived from them: 512 MiB. Four times
+    /// `body_decoded` of it is reserved for the largest body.
     pub in_flight: u64,
-    /// How many times larger the decoded body may be than the raw one, once it is over 1 MiB: 200.
+    /// Largest ratio of decoded to raw size, for decoded bodies over 1 MiB: 200.
     pub ratio: u64,
-    /// Content codings on one body: 2.
+    /// Maximum number of content codings of a body: 2.
     pub encodings: usize,
-    /// Redirects of one request, whatever it asks for: 20.
+    /// Maximum number of redirects of a request: 20.
     pub redirects: usize,
 }
 
@@ -135,24 +135,24 @@ impl Default for Limits {
     }
 }
 
-/// A setting that cannot be used.
+/// An invalid setting.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// Not an address, not a network.
-    #[error("`{0}` is neither ip:port nor ip nor a network such as 10.0.0.0/8, nor localhost or localhost:port")]
+    /// The text is neither an address nor a network.
+    #[error("`{0}` is not an address: expected ip:port, ip, a network such as 10.0.0.0/8, localhost or localhost:port")]
     Allow(String),
-    /// Below what HTTP/1 parsing needs.
+    /// The header limit is below the minimum of the HTTP/1 parser.
     #[error("head_bytes {0} is below {MIN_HEAD_BYTES}")]
     HeadBytes(usize),
-    /// The TLS library refused its own defaults.
-    #[error("set up tls: {0}")]
+    /// The TLS library cannot be set up.
+    #[error("cannot set up TLS: {0}")]
     Tls(#[from] rustls::Error),
-    /// The resolver could not be built.
-    #[error("set up the dns resolver: {0}")]
+    /// The DNS resolver cannot be set up.
+    #[error("cannot set up the DNS resolver: {0}")]
     Resolver(String),
 }
 
-/// The smallest buffer that hyper accepts.
+/// Smallest buffer that hyper accepts.
 pub(crate) const MIN_HEAD_BYTES: usize = 8192;
 
 #[cfg(test)]

@@ -1,18 +1,18 @@
-//! Cookies of one redirect chain (RFC 6265), bounded.
+//! Cookies of one redirect chain (RFC 6265), with limits.
 
 use cookie_store::{Cookie, CookieDomain, CookieStore};
 use http::HeaderMap;
 use http::header::{COOKIE, HeaderValue, SET_COOKIE};
 use url::Url;
 
-/// Longer `Set-Cookie` lines are ignored; browsers do the same.
+/// Byte limit of a `Set-Cookie` header; longer ones are ignored, as in browsers.
 const MAX_COOKIE: usize = 4096;
-/// Later cookies are ignored.
+/// Maximum number of cookies; later ones are ignored.
 const MAX_COOKIES: usize = 128;
-/// The `Cookie` field is cut at the last pair that fits.
+/// Byte limit of the `Cookie` header, which ends with the last pair that fits.
 const MAX_FIELD: usize = 16 << 10;
 
-/// Holds what servers set while one request follows its redirects.
+/// Cookies set by servers while one request follows its redirects.
 #[derive(Debug, Default)]
 pub(crate) struct Jar {
     store: CookieStore,
@@ -20,7 +20,7 @@ pub(crate) struct Jar {
 }
 
 impl Jar {
-    /// Takes the cookies of an answer.
+    /// Stores the cookies of a response.
     pub(crate) fn remember(&mut self, url: &Url, headers: &HeaderMap) {
         for value in headers.get_all(SET_COOKIE) {
             if self.stored >= MAX_COOKIES {
@@ -39,11 +39,12 @@ impl Jar {
         }
     }
 
-    /// The `Cookie` field for a URL: the caller's own pairs, then ours, which win over pairs of the same name.
+    /// Returns the `Cookie` header for a URL: the caller's own pairs, then those of the jar, which replace pairs of the
+    /// same name.
     pub(crate) fn field(&self, url: &Url, own: &HeaderMap) -> Option<HeaderValue> {
         let jar: Vec<(&str, &str)> = self.store.get_request_values(url).collect();
         let own: Vec<&str> = own.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok()).collect();
-        // The caller's own field goes out as it came, spaces and order included.
+        // The caller's own header is sent unchanged, including spaces and order.
         if jar.is_empty() && own.len() <= 1 {
             return own.first().and_then(|text| sensitive(text));
         }
@@ -72,7 +73,7 @@ fn sensitive(text: &str) -> Option<HeaderValue> {
     Some(value)
 }
 
-/// A cookie for all of `com` or `co.uk` would reach strangers.
+/// Returns whether a cookie is for a public suffix such as `com` or `co.uk`, which would send it to unrelated sites.
 fn is_for_a_public_suffix(cookie: &Cookie<'_>, url: &Url) -> bool {
     match &cookie.domain {
         CookieDomain::Suffix(domain) => url.host_str() != Some(domain) && psl::suffix_str(domain) == Some(domain),

@@ -1,4 +1,4 @@
-//! The only place that opens a connection: TCP to a checked address, tunnel, TLS.
+//! Opening of connections, the only place for it: TCP to a checked address, tunnel, TLS.
 
 use std::io;
 use std::net::SocketAddr;
@@ -15,41 +15,40 @@ use crate::proxy::{self, Proxy};
 use crate::stream::Stream;
 use crate::tls::Tls;
 
-/// How many addresses of one host are tried.
+/// Maximum number of addresses of a host that are tried.
 const MAX_TRIES: usize = 8;
-/// How long one address may keep the next one waiting (RFC 8305 section 5 recommends 250 ms).
+/// Delay before the next address is tried in parallel (RFC 8305 section 5 recommends 250 ms).
 const STAGGER: Duration = Duration::from_millis(250);
-/// How long a proxy may take for one address of several.
+/// Timeout of a proxy for one of several addresses.
 const TUNNEL_PATIENCE: Duration = Duration::from_secs(3);
 
-/// Where to connect, and how.
+/// The destination of a connection and the way to it.
 pub(crate) struct Goal<'a> {
     pub(crate) url: &'a Url,
-    /// Checked addresses of the URL's host; a proxy is told them unless it resolves names itself.
+    /// Checked addresses of the URL's host; a proxy gets one of them unless it resolves names itself.
     pub(crate) addresses: &'a [SocketAddr],
     pub(crate) proxy: Option<&'a Proxy>,
     pub(crate) verify: bool,
-    /// Whether the bytes are led to the target as they are: whoever sends them speaks TLS.
+    /// Whether the bytes are passed to the target unchanged, because the sender speaks TLS itself.
     pub(crate) raw: bool,
 }
 
 /// An open connection, ready for HTTP.
 pub(crate) struct Dialled {
     pub(crate) stream: Box<dyn Stream>,
-    /// The address at the other end: the target's, also behind a proxy, unless that resolves names itself; then the
-    /// proxy's.
+    /// Address of the target, also behind a proxy; the proxy's address if it resolves names itself.
     pub(crate) peer: SocketAddr,
     pub(crate) http2: bool,
 }
 
-/// Opens connections.
+/// Opener of connections.
 pub(crate) struct Dialer {
     pub(crate) tls: Tls,
     pub(crate) timeout: Duration,
 }
 
 impl Dialer {
-    /// Opens a connection within the connect limit.
+    /// Opens a connection within the connect timeout.
     pub(crate) async fn open(&self, goal: &Goal<'_>, guard: &Guard) -> Result<Dialled, Error> {
         let way = async {
             match goal.proxy {
@@ -68,7 +67,7 @@ impl Dialer {
         let stream = connect(goal.addresses).await.map_err(|error| refused(goal.url, error.to_string()))?;
         let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
         let (local, peer) = ends.map_err(|error| refused(goal.url, error.to_string()))?;
-        // Checked once more on the open socket: what counts is where the connection really leads.
+        // Checked again on the open socket, with the addresses that the connection actually has.
         guard.admit_connected(local, peer).map_err(|reason| Error::Blocked { host: host.to_owned(), reason })?;
         self.secure(Box::new(stream), peer, goal).await
     }
@@ -76,7 +75,7 @@ impl Dialer {
     async fn through(&self, proxy: &Proxy, goal: &Goal<'_>) -> Result<Dialled, Error> {
         if proxy.resolves {
             let (mut stream, peer) = self.proxy(proxy).await?;
-            // Plain http needs no tunnel: the request line names the target.
+            // Plain http needs no tunnel: the request line contains the target.
             if goal.raw || goal.url.scheme() == "https" {
                 let port = goal.url.port_or_known_default().unwrap_or(443);
                 let host = goal.url.host_str().unwrap_or_default();
@@ -84,27 +83,27 @@ impl Dialer {
             }
             return self.secure(stream, peer, goal).await;
         }
-        let mut last_error = proxy::failed("there is no address to tell it");
+        let mut last_error = proxy::failed("the target has no address");
         for (left, addr) in in_turn(goal.addresses) {
             let tunnel = async {
                 let (mut stream, _) = self.proxy(proxy).await?;
                 proxy::tunnel(&mut stream, proxy, &addr.to_string()).await?;
                 Ok(stream)
             };
-            // The last one has all the time that is left.
+            // The last address gets all the remaining time.
             let patience = if left { TUNNEL_PATIENCE } else { self.timeout };
             match tokio::time::timeout(patience, tunnel).await {
                 Ok(Ok(stream)) => return self.secure(stream, addr, goal).await,
-                // Wrong credentials are wrong for every address.
+                // Wrong credentials fail for every address.
                 Ok(Err(error)) if error == proxy::unauthorized() => return Err(error),
                 Ok(Err(error)) => last_error = error,
-                Err(_) => last_error = proxy::failed("its tunnel took too long"),
+                Err(_) => last_error = proxy::failed("timeout while opening the tunnel"),
             }
         }
         Err(last_error)
     }
 
-    /// A connection to the proxy itself, and its address.
+    /// Connects to the proxy itself and returns its address.
     async fn proxy(&self, proxy: &Proxy) -> Result<(Box<dyn Stream>, SocketAddr), Error> {
         let tls = proxy.is_tls()?;
         let addresses = proxy.addresses().await?;
@@ -127,8 +126,8 @@ impl Dialer {
     }
 }
 
-/// The addresses as a proxy is told them, each with whether another one follows. A proxy without IPv6 would need time to
-/// find out, so IPv4 comes first.
+/// Returns the addresses in the order for a proxy, each with whether another one follows. IPv4 comes first, because a proxy
+/// without IPv6 may need long to fail.
 fn in_turn(addresses: &[SocketAddr]) -> impl Iterator<Item = (bool, SocketAddr)> {
     let both = addresses.iter().filter(|addr| addr.is_ipv4()).chain(addresses.iter().filter(|addr| addr.is_ipv6()));
     let count = addresses.len().min(MAX_TRIES);
@@ -139,7 +138,8 @@ fn refused(url: &Url, reason: String) -> Error {
     Error::Connect { host: url.host_str().unwrap_or_default().to_owned(), reason }
 }
 
-/// Tries the first addresses in order; the next one starts when one fails or keeps us waiting. The first to answer wins.
+/// Connects to the first addresses in order; the next one starts when one fails or after [`STAGGER`]. The first to succeed
+/// wins (RFC 8305).
 async fn connect(addresses: &[SocketAddr]) -> io::Result<TcpStream> {
     let mut waiting = addresses.iter().take(MAX_TRIES);
     let mut tries = FuturesUnordered::new();
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(in_turn(&[all[0]; 99]).count(), MAX_TRIES);
     }
 
-    /// A proxy that speaks TLS and leads every tunnel to one address.
+    /// Starts a proxy that speaks TLS and connects every tunnel to one address.
     async fn tls_proxy(upstream: SocketAddr) -> SocketAddr {
         let made = rcgen::generate_simple_self_signed(["proxy.test".to_owned()]).unwrap();
         let key = rustls::pki_types::PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());

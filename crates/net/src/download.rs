@@ -1,4 +1,4 @@
-//! An answer whose body is read piece by piece, so that a large one needs little memory.
+//! A response whose body is read in pieces, so that a large one needs little memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,26 +14,25 @@ use crate::error::Error;
 use crate::link::Link;
 use crate::pool::Key;
 
-/// The answer to the last request of a redirect chain, its body still to come. Dropped before the end, it closes the
-/// connection.
+/// The final response of a redirect chain with an unread body. Dropping it before the end closes the connection.
 pub struct Download {
-    /// Where the answer comes from: the last URL of the chain.
+    /// Last URL of the chain.
     pub url: Url,
-    /// Any final status; 404 and 500 are answers, not errors.
+    /// Final status; 404 and 500 are not errors.
     pub status: StatusCode,
-    /// As received, without `Content-Encoding` and `Content-Length` when the body is decoded on the way.
+    /// Headers as received, without `Content-Encoding` and `Content-Length` when the body is decoded.
     pub headers: HeaderMap,
-    /// The URLs that redirected, in order, the first one being the one that was asked for.
+    /// URLs that redirected, in order, starting with the requested one.
     pub redirects: Vec<Url>,
-    /// None once the body has ended.
+    /// The open body; `None` once it has ended.
     pub(crate) open: Option<Open>,
     pub(crate) deadline: Instant,
 }
 
-/// How long the end of the raw body may lag behind that of the decoded one; else the connection is not used again.
+/// Timeout for the end of the raw body after the end of the decoded one; otherwise the connection is not reused.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// A body on its way.
+/// A body that is being read.
 pub(crate) struct Open {
     pub(crate) inner: Arc<Inner>,
     pub(crate) pieces: Pieces,
@@ -42,11 +41,11 @@ pub(crate) struct Open {
 }
 
 impl Download {
-    /// The next piece of the decoded body, about 64 KiB at most; none at its end.
+    /// Returns the next piece of the decoded body, about 64 KiB at most; `None` at its end.
     ///
     /// # Errors
     /// [`Error::Timeout`] at the deadline of the request, [`Error::TooLarge`] at the first piece over a limit,
-    /// [`Error::Protocol`] when the body is cut short or cannot be decoded. Nothing comes after an error.
+    /// [`Error::Protocol`] when the body is truncated or cannot be decoded. After an error the body has ended.
     pub async fn piece(&mut self) -> Result<Option<Bytes>, Error> {
         let Some(mut open) = self.open.take() else { return Ok(None) };
         let Ok(piece) = tokio::time::timeout_at(self.deadline, open.pieces.next()).await else {

@@ -1,14 +1,14 @@
-//! Why a request failed.
+//! Errors of requests.
 
-/// Why a request failed. Never holds a credential or a whole URL.
+/// Error of a request. Contains neither credentials nor whole URLs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The egress guard refused the host, the scheme or one of the addresses. Nothing was sent to it.
+    /// The egress guard has blocked the host, the scheme or one of the addresses. Nothing was sent.
     #[error("{host} is refused: {reason}{}", crate::advice(reason))]
     Blocked {
         /// Host of the URL, as asked.
         host: String,
-        /// Which rule.
+        /// The rule that blocked it.
         reason: &'static str,
     },
     /// The host name has no usable addresses.
@@ -16,7 +16,7 @@ pub enum Error {
     Dns {
         /// Host of the URL, as asked.
         host: String,
-        /// What the resolver said.
+        /// Error of the resolver.
         reason: String,
     },
     /// No address accepted a connection.
@@ -24,69 +24,69 @@ pub enum Error {
     Connect {
         /// Host of the URL, as asked.
         host: String,
-        /// What the last address said.
+        /// Error of the last address.
         reason: String,
     },
-    /// The TLS handshake failed, certificate checks included.
-    #[error("tls with {host} failed: {reason}")]
+    /// The TLS handshake failed, including certificate verification.
+    #[error("TLS handshake with {host} failed: {reason}")]
     Tls {
         /// Host of the URL, as asked.
         host: String,
-        /// What the TLS library said.
+        /// Error of the TLS library.
         reason: String,
-        /// Whether it is the certificate of the site that was not accepted.
+        /// Whether the certificate of the site was rejected.
         is_certificate: bool,
     },
     /// The deadline of the request passed.
-    #[error("the deadline passed before the answer was complete")]
+    #[error("timeout: the deadline passed before the response was complete")]
     Timeout,
-    /// Something about the answer is over its limit.
-    #[error("{what} over the limit of {limit}")]
+    /// The response exceeds a limit.
+    #[error("{what} exceeds the limit of {limit}")]
     TooLarge {
-        /// What: response head, raw body, decoded body, compression ratio, content codings.
+        /// The limited quantity: response head, raw body, decoded body, compression ratio, content codings.
         what: &'static str,
-        /// The limit, in bytes or in units of `what`.
+        /// Limit, in bytes or in units of `what`.
         limit: u64,
     },
     /// More redirects than allowed.
     #[error("more than {limit} redirects")]
     TooManyRedirects {
-        /// How many were followed.
+        /// Number of redirects that were followed.
         limit: usize,
     },
-    /// A redirect whose target is not a URL.
-    #[error("{host} redirects to something that is not a url: {reason}")]
+    /// The target of a redirect is not a valid URL.
+    #[error("{host} redirects to an invalid URL: {reason}")]
     BadRedirect {
         /// Host that answered.
         host: String,
-        /// What is wrong with the target.
+        /// Error of the target URL.
         reason: String,
     },
-    /// The answer is not valid HTTP, was cut short or cannot be decoded.
-    #[error("bad answer from {host}: {reason}")]
+    /// The response is not valid HTTP, is truncated or cannot be decoded.
+    #[error("invalid response from {host}: {reason}")]
     Protocol {
         /// Host of the URL, as asked.
         host: String,
-        /// What the parser or decoder said.
+        /// Error of the parser or decoder.
         reason: String,
     },
-    /// The proxy could not be used, or refused.
+    /// The proxy is unusable or has refused the request.
     #[error("proxy failed: {reason}")]
     Proxy {
-        /// What went wrong.
+        /// Cause of the failure.
         reason: String,
     },
 }
 
 impl Error {
-    /// Whether another way out (another proxy) could help: nothing usable came back over the network.
+    /// Returns whether another proxy could help: no usable response arrived over the network.
     #[must_use]
     pub fn is_network_failure(&self) -> bool {
         matches!(self, Self::Connect { .. } | Self::Tls { .. } | Self::Protocol { .. } | Self::Proxy { .. })
     }
 }
 
-/// An error and its causes in one line.
+/// Formats an error with its causes on one line.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

@@ -1,4 +1,4 @@
-//! The egress rule: public addresses, plus what the operator opened, minus ourselves and what the operator closed.
+//! The egress guard: allows public addresses and those in `allow`, except the deployment itself and those in `deny`.
 
 use std::net::SocketAddr;
 
@@ -6,7 +6,7 @@ use crate::address::classify;
 use crate::config::{Allow, Egress};
 use crate::own::Own;
 
-/// The rule for addresses that are about to be dialled.
+/// Access rule for destination addresses.
 #[derive(Debug)]
 pub(crate) struct Guard {
     allow: Vec<Allow>,
@@ -20,17 +20,17 @@ impl Guard {
         Self { allow: egress.allow.clone(), deny: egress.deny.clone(), own }
     }
 
-    /// Makes sure that the addresses of the deployment are known. To be called before [`Guard::admit`].
+    /// Refreshes the addresses of the deployment. Must be called before [`Guard::admit`].
     pub(crate) async fn prepare(&self) {
         self.own.refresh().await;
     }
 
-    /// Whether a name may be asked for, wherever it leads.
+    /// Checks whether a name may be requested, regardless of its addresses.
     pub(crate) fn admit_name(&self, host: &str, port: u16) -> Result<(), &'static str> {
         if self.own.names(host, port) { Err("address of this deployment") } else { Ok(()) }
     }
 
-    /// Whether one address may be dialled.
+    /// Checks whether an address may be connected to.
     pub(crate) fn admit(&self, addr: SocketAddr) -> Result<(), &'static str> {
         if let Some(reason) = self.own.claims(addr) {
             return Err(reason);
@@ -45,13 +45,13 @@ impl Guard {
         classify(addr.ip())
     }
 
-    /// Whether an open connection leads to ourselves. A service that listens on every address has addresses that it
-    /// does not know (its public one), but a connection to any of them has the same IP at both ends.
+    /// Checks whether an open connection leads to this service. A service that listens on every address may not know all of
+    /// them (such as its public one), but a connection to any of them has the same IP at both ends.
     pub(crate) fn admit_connected(&self, local: SocketAddr, peer: SocketAddr) -> Result<(), &'static str> {
         if self.own.is_everywhere(peer.port()) && local.ip() == peer.ip() { Err("own listen address") } else { Ok(()) }
     }
 
-    /// Whether the operator opened a network, so that names of private networks make sense.
+    /// Returns whether `allow` contains a network, so that names of private networks are meaningful.
     pub(crate) fn opens_a_network(&self) -> bool {
         self.allow.iter().any(|rule| matches!(rule, Allow::Network(_)))
     }

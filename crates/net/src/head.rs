@@ -1,4 +1,4 @@
-//! Request heads: which caller headers go out, and the request line for each kind of connection.
+//! Request heads: filtering of the caller's headers, and the request line for each kind of connection.
 
 use bytes::Bytes;
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
@@ -16,11 +16,11 @@ pub(crate) struct Hop {
     pub(crate) url: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
-    /// Whether sending it twice does no harm.
+    /// Whether the request is idempotent and may be sent twice.
     pub(crate) repeatable: bool,
 }
 
-/// How the connection wants the request.
+/// Form of the request on a connection.
 #[derive(Clone, Copy)]
 pub(crate) enum Form<'a> {
     /// HTTP/1.1 to the target, directly or through a tunnel.
@@ -31,7 +31,7 @@ pub(crate) enum Form<'a> {
     Http2,
 }
 
-/// Fields that are ours or the connection's: a caller who sets them could break the framing or the routing.
+/// Headers that the client or the connection sets: if callers could set them, they could break the framing or the routing.
 const OURS: &[&str] = &[
     "host",
     "content-length",
@@ -45,16 +45,16 @@ const OURS: &[&str] = &[
     "http2-settings",
 ];
 
-/// Words in the name of a field that carries a credential.
+/// Words in the names of headers that carry credentials.
 const CREDENTIAL_WORDS: &[&str] =
     &["auth", "cookie", "token", "secret", "key", "session", "password", "credential", "signature"];
 
-/// Takes out what a caller may not set, and says which content codings we can read unless the caller did.
+/// Removes headers that callers may not set, and adds `Accept-Encoding` unless the caller has set it.
 pub(crate) fn clean(headers: HeaderMap) -> HeaderMap {
     let mut kept = HeaderMap::with_capacity(headers.len() + 2);
     let mut current: Option<HeaderName> = None;
     for (name, value) in headers {
-        // The map gives the name only with the first of several values.
+        // The iterator yields the name only with the first of several values.
         current = name.or(current);
         let Some(name) = &current else { continue };
         if !OURS.contains(&name.as_str()) && !name.as_str().starts_with("proxy-") {
@@ -67,7 +67,7 @@ pub(crate) fn clean(headers: HeaderMap) -> HeaderMap {
     kept
 }
 
-/// Takes out what must not reach another origin.
+/// Removes headers that must not reach another origin.
 pub(crate) fn drop_credentials(headers: &mut HeaderMap) {
     let secret = |name: &HeaderName, value: &HeaderValue| {
         value.is_sensitive() || CREDENTIAL_WORDS.iter().any(|word| name.as_str().contains(word))
@@ -82,7 +82,7 @@ pub(crate) fn drop_credentials(headers: &mut HeaderMap) {
 /// Builds the request.
 ///
 /// # Errors
-/// When the URL does not fit into HTTP, which is mostly its length.
+/// When the URL cannot be sent over HTTP, mostly because of its length.
 pub(crate) fn build(
     hop: &Hop,
     cookie: Option<HeaderValue>,
@@ -120,7 +120,7 @@ pub(crate) fn build(
     Ok(request)
 }
 
-/// The URL standard lets characters stand that the HTTP types refuse: those are percent-encoded.
+/// Converts the target; percent-encodes characters that the URL standard allows and the HTTP types refuse.
 fn target(text: &str) -> Result<PathAndQuery, http::uri::InvalidUri> {
     PathAndQuery::try_from(text).or_else(|_| {
         let mut escaped = String::with_capacity(text.len() + 16);

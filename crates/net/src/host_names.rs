@@ -1,20 +1,20 @@
-//! Host names that are never asked of the DNS.
+//! Special-use host names that are never looked up in DNS.
 
-/// Names that no public DNS answers: this machine (RFC 6761, RFC 6762 habit), other naming systems (RFC 7686, RFC 9476).
+/// Names outside public DNS: this machine (RFC 6761 and common usage), other naming systems (RFC 7686, RFC 9476).
 const NEVER: &[&str] = &["localhost", "localdomain", "ip6-localhost", "ip6-loopback", "onion", "alt"];
 
 /// Names for private networks: RFC 6762 (local), RFC 8375 (home.arpa), ICANN's reserved internal.
 const PRIVATE: &[&str] = &["local", "internal", "home.arpa"];
 
-/// Why such a name is refused.
+/// Reason for refusing a name in [`PRIVATE`].
 pub(crate) const PRIVATE_NAME: &str = "name of a private network";
 
-/// Whether a name stands for this machine: `localhost` and what is below it.
+/// Returns whether a name is `localhost` or a subdomain of it.
 pub(crate) fn is_localhost(host: &str) -> bool {
     is_below(host.trim_end_matches('.'), "localhost")
 }
 
-/// Whether a name, without a final dot, is a zone or in it.
+/// Returns whether a name without a trailing dot is a zone or below it.
 fn is_below(host: &str, zone: &str) -> bool {
     host.len().checked_sub(zone.len()).is_some_and(|cut| {
         host.is_char_boundary(cut)
@@ -23,8 +23,8 @@ fn is_below(host: &str, zone: &str) -> bool {
     })
 }
 
-/// Refuses a special-use name or anything below it. `private` lets the names of private networks pass, for an
-/// operator who opened such a network.
+/// Refuses special-use names and their subdomains. `private` allows the names of private networks, when `allow` contains a
+/// network.
 ///
 /// # Errors
 /// The reason, fit for an error message.

@@ -1,10 +1,11 @@
-//! One budget for the bodies of all requests of the process, from their first bytes until what was made of them is gone.
+//! Memory budget for the bodies of all requests of the process, from their first bytes until everything derived from them
+//! is dropped.
 //!
-//! A body takes its room piece by piece as it grows. That alone could end with many bodies that each hold a part and wait
-//! for the rest. So there is, apart from the pool, one pass that lets a single body grow to the largest size that there is:
-//! whoever cannot go on waits for room in the pool or for the pass, whichever comes first, and the holder of the pass always
-//! comes to an end. The pool is what remains of the budget besides the largest body. One body waits so at a time; those
-//! behind it take turns, team by team.
+//! A body acquires memory piece by piece as it grows. That alone could deadlock, with many bodies that each hold a part and
+//! wait for the rest. Therefore one pass exists besides the pool, which lets a single body grow to the largest size: a body
+//! that cannot continue waits for the pool or for the pass, whichever is free first, and the holder of the pass can always
+//! finish. The pool is the budget minus the largest body. One body waits for either at a time; the others queue fairly,
+//! team by team.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,31 +15,31 @@ use cpu::line::Line;
 use parking_lot::{Mutex, MutexGuard};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Bytes of a body that are free: most pages never touch the budget.
+/// Size up to which bodies are not counted, so that most pages never touch the budget.
 const FREE: u64 = 1 << 20;
-/// Bytes that one permit stands for.
+/// Bytes per permit of the semaphore.
 const UNIT: u64 = 64 << 10;
-/// Bytes that a body asks for at a time, at least: fewer turns for large ones.
+/// Minimum number of bytes acquired at a time, so that large bodies wait less often.
 const STEP: u64 = 2 << 20;
-/// What a byte of a body may become while it is worked on: itself, the copy that is parsed, the tree and the text that
-/// are made of it.
+/// Memory per byte of a body while it is processed: the body, the copy that is parsed, the tree, and the text derived from
+/// it.
 const FACTOR: u64 = 4;
-/// The smallest pool, whatever the settings say.
+/// Minimum size of the pool, regardless of the settings.
 const MIN_POOL: u64 = FACTOR * (8 << 20);
 
-/// The budget. Clones share it.
+/// The memory budget. Clones share it.
 #[derive(Clone)]
 pub struct InFlight(Arc<Sources>);
 
 struct Sources {
     pool: Arc<Semaphore>,
     pass: Arc<Semaphore>,
-    /// Who may wait for either.
+    /// Queue of the bodies that wait for the pool or the pass.
     turns: Line,
 }
 
 impl InFlight {
-    /// A budget of `bytes` for bodies of at most `largest` bytes each.
+    /// Creates a budget of `bytes` for bodies of at most `largest` bytes each.
     #[must_use]
     pub fn new(bytes: u64, largest: u64) -> Self {
         let pool = bytes.saturating_sub(FACTOR.saturating_mul(largest)).max(MIN_POOL);
@@ -47,7 +48,7 @@ impl InFlight {
         Self(Arc::new(Sources { pool, pass, turns: Line::new(1, usize::MAX) }))
     }
 
-    /// Room for one body of an owner, none yet.
+    /// Creates the share of one body of an owner, initially empty.
     #[must_use]
     pub fn room(&self, owner: &Owner) -> Room {
         let held = Held { sources: Some(Arc::clone(&self.0)), owner: owner.clone(), ..Held::default() };
@@ -61,8 +62,8 @@ impl fmt::Debug for InFlight {
     }
 }
 
-/// What a body has taken of the budget. Clones share it; it is given back when the last of them is dropped. The default
-/// belongs to no budget and never lacks room.
+/// Share of the budget held by one body. Clones share it; it is released when the last of them is dropped. The default
+/// belongs to no budget and never waits.
 #[derive(Clone, Default)]
 pub struct Room(Arc<Mutex<Held>>);
 
@@ -92,7 +93,7 @@ impl Room {
         self.0.lock()
     }
 
-    /// Waits until there is room for a body of `bytes` and all that is made of it. Cheap when there is already.
+    /// Waits until the share covers a body of `bytes` and everything derived from it. Cheap when it already does.
     pub async fn grow(&self, bytes: u64) {
         if bytes <= FREE {
             return;
@@ -109,7 +110,7 @@ impl Room {
             }
             (sources, held.owner.clone(), more)
         };
-        // Everybody may wait, and nobody closes the semaphores.
+        // Cannot fail: the queue has no limit and the semaphores are never closed.
         let _turn = sources.turns.wait(&owner).await.ok();
         tokio::select! {
             permit = Arc::clone(&sources.pool).acquire_many_owned(more) => {
@@ -120,18 +121,18 @@ impl Room {
             pass = Arc::clone(&sources.pass).acquire_owned() => {
                 let mut held = self.held();
                 held.pass = pass.ok();
-                // All of it is what the pass stands for: others can have what was taken before.
+                // The pass covers the whole body, so the permits acquired before are released.
                 held.permit = None;
             }
         }
     }
 
-    /// Gives back what is not needed for `bytes` that stay as they are: a finished text, no longer worked on.
+    /// Releases what exceeds `bytes` of finished data, which is no longer processed and counts once.
     pub fn shrink(&self, bytes: u64) {
         let mut held = self.held();
         let wanted = if bytes <= FREE { 0 } else { bytes.div_ceil(UNIT) };
         if held.pass.is_some() {
-            // The pass is for those that still grow. It stays only where the pool has no room for what is left.
+            // The pass is for bodies that still grow, so the rest moves to the pool if there is room.
             let Some(sources) = held.sources.clone() else { return };
             let Ok(units) = u32::try_from(wanted) else { return };
             let Ok(permit) = Arc::clone(&sources.pool).try_acquire_many_owned(units) else { return };
@@ -163,7 +164,7 @@ mod tests {
     const MIB: u64 = 1 << 20;
 
     fn budget() -> InFlight {
-        // A pool for 20 MiB of bodies, and the pass.
+        // A pool for 20 MiB of bodies, and the pass for one of 40 MiB.
         InFlight::new(FACTOR * 60 * MIB, 40 * MIB)
     }
 
@@ -203,7 +204,7 @@ mod tests {
         for room in &rooms {
             assert!(grows(room, 4 * MIB).await);
         }
-        // Each holds a part, and not one of them could end by the pool alone.
+        // Each holds a part, and none of them could finish with the pool alone.
         assert!(grows(&rooms[0], 40 * MIB).await);
         assert!(grows(&rooms[1], 8 * MIB).await, "the first one's part is free again");
         assert!(!grows(&rooms[2], 40 * MIB).await && !grows(&rooms[3], 40 * MIB).await);
@@ -239,7 +240,7 @@ mod tests {
         for one in waiting {
             one.await.unwrap();
         }
-        // The first had its turn already, and the next one too, when nobody else was there.
+        // The first two had their turn before the other team arrived.
         assert_eq!(*order.lock(), ["many 1", "many 2", "other 1", "many 3", "many 4"]);
         drop(second);
     }
@@ -253,7 +254,7 @@ mod tests {
         first.shrink(40 * MIB);
         assert!(grows(&second, 40 * MIB).await);
         second.shrink(40 * MIB);
-        // Finished texts that nobody reads fill the pool: the next one keeps the pass until one of them is gone.
+        // Finished texts fill the pool: the next one keeps the pass until one of them is dropped.
         let (third, fourth) = (budget.room(&Owner::default()), budget.room(&Owner::default()));
         assert!(grows(&third, 40 * MIB).await);
         third.shrink(40 * MIB);

@@ -1,5 +1,5 @@
-//! All outgoing HTTP: one guarded client that checks every dialled address, bounds time, size and redirects, speaks
-//! through proxies and decodes bodies.
+//! Outgoing HTTP: one client that checks every destination address, limits time, size and redirects, supports proxies and
+//! decodes bodies.
 //!
 //! ```
 //! use net::{Client, Config, Error, Request};

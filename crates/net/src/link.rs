@@ -1,4 +1,4 @@
-//! One HTTP connection, used by one request at a time.
+//! An HTTP connection, used by one request at a time.
 
 use std::net::SocketAddr;
 
@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 use crate::config::Limits;
 use crate::dial::Dialled;
 
-/// An open HTTP connection. Dropping it closes the connection at once, whatever the other side is sending.
+/// An open HTTP connection. Dropping it closes the connection at once, even while the server is sending.
 pub(crate) struct Link {
     sender: Sender,
     peer: SocketAddr,
@@ -26,7 +26,7 @@ enum Sender {
 }
 
 impl Link {
-    /// Starts HTTP on a fresh connection.
+    /// Starts HTTP on a new connection.
     pub(crate) async fn start(dialled: Dialled, limits: &Limits) -> hyper::Result<Self> {
         let Dialled { stream, peer, http2 } = dialled;
         let io = TokioIo::new(stream);
@@ -44,7 +44,7 @@ impl Link {
             .max_buf_size(limits.head_bytes)
             .max_header_size(limits.head_bytes)
             .max_headers(limits.head_lines)
-            // Browsers read such answers too.
+            // As lenient as browsers.
             .allow_obsolete_multiline_headers_in_responses(true)
             .allow_spaces_after_header_name_in_responses(true)
             .ignore_invalid_headers_in_responses(true)
@@ -54,7 +54,7 @@ impl Link {
         Ok(Self { sender: Sender::Http1(sender), peer, task })
     }
 
-    /// The address at the other end.
+    /// Returns the address of the other end.
     pub(crate) fn peer(&self) -> SocketAddr {
         self.peer
     }
@@ -63,7 +63,7 @@ impl Link {
         matches!(self.sender, Sender::Http2(_))
     }
 
-    /// Waits until the connection can take another request; false when it is closing.
+    /// Waits until the connection is ready for another request; false when it is closing.
     pub(crate) async fn ready(&mut self) -> bool {
         match &mut self.sender {
             Sender::Http1(sender) => sender.ready().await.is_ok(),
@@ -71,7 +71,7 @@ impl Link {
         }
     }
 
-    /// Whether the connection can take a request now.
+    /// Returns whether the connection is ready for a request.
     pub(crate) fn is_ready(&self) -> bool {
         match &self.sender {
             Sender::Http1(sender) => sender.is_ready(),
@@ -79,7 +79,7 @@ impl Link {
         }
     }
 
-    /// Sends a request and waits for the final head; the body is read from the answer.
+    /// Sends a request and waits for the final response header; the body is read from the response.
     pub(crate) async fn send(&mut self, request: Request<Full<Bytes>>) -> hyper::Result<Response<Incoming>> {
         match &mut self.sender {
             Sender::Http1(sender) => sender.send_request(request).await,

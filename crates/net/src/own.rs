@@ -1,4 +1,4 @@
-//! The addresses of our own deployment, which are refused whatever admits them.
+//! Addresses of the deployment itself, which are always blocked.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -10,26 +10,26 @@ use tokio::time::{Instant, timeout};
 
 use crate::address::classify;
 
-/// How long the addresses of a name are kept. A database that moves is found again soon after.
+/// Time for which looked-up addresses are fresh, short enough to follow a database that moves.
 const MAX_AGE: Duration = Duration::from_secs(10);
-/// How long one name may take.
+/// Timeout of one lookup.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Addresses that are remembered: more than honest names have, old ones of names that moved among them.
+/// Maximum number of remembered addresses, including old ones of names that have moved; ordinary names have far fewer.
 const MAX_ADDRESSES: usize = 256;
 
-/// Addresses given as such, and names that lead to others.
+/// Blocked addresses, and names that resolve to further ones.
 #[derive(Debug)]
 pub(crate) struct Own {
     listen: Vec<SocketAddr>,
     fixed: Vec<SocketAddr>,
     names: Vec<(String, u16)>,
     found: RwLock<BTreeSet<SocketAddr>>,
-    /// When the names were looked up last. Held while they are.
+    /// Time of the last lookup. The mutex is held during a lookup.
     asked: Mutex<Option<Instant>>,
 }
 
 impl Own {
-    /// `listen` are addresses that we listen on, `hosts` others of the deployment, by name or IP.
+    /// Creates the set from the listening addresses and from other hosts of the deployment, by name or IP.
     pub(crate) fn new(listen: &[SocketAddr], hosts: &[(String, u16)]) -> Self {
         let (mut fixed, mut names) = (Vec::new(), Vec::new());
         for (host, port) in hosts {
@@ -42,7 +42,7 @@ impl Own {
         Self { listen, fixed, names, found: RwLock::default(), asked: Mutex::default() }
     }
 
-    /// Why an address is ours, if it is.
+    /// Returns the reason for blocking an address, if it belongs to the deployment.
     pub(crate) fn claims(&self, addr: SocketAddr) -> Option<&'static str> {
         let addr = SocketAddr::new(addr.ip().to_canonical(), addr.port());
         if self.listen.iter().any(|own| answers(*own, addr)) {
@@ -52,18 +52,18 @@ impl Own {
         (self.fixed.iter().any(|own| answers(*own, addr)) || found()).then_some("address of this deployment")
     }
 
-    /// Whether a name with its port is one of ours, wherever it leads.
+    /// Returns whether a name with its port belongs to the deployment, regardless of its addresses.
     pub(crate) fn names(&self, host: &str, port: u16) -> bool {
         !self.names.is_empty() && self.names.contains(&(plain(host), port))
     }
 
-    /// Whether we listen on every address with this port.
+    /// Returns whether the service listens on this port of every address.
     pub(crate) fn is_everywhere(&self, port: u16) -> bool {
         self.listen.iter().any(|own| own.ip().is_unspecified() && own.port() == port)
     }
 
-    /// Looks the names up, by the means of the system as the database and the blob store do, unless that was just done.
-    /// Callers that come meanwhile go on with what is known, except the first time.
+    /// Looks the names up with the system's resolver, as the database and the blob store do, unless that was done recently.
+    /// Concurrent callers use the known addresses, except during the first lookup.
     pub(crate) async fn refresh(&self) {
         if self.names.is_empty() {
             return;
@@ -77,7 +77,7 @@ impl Own {
         if asked.is_some_and(|asked| asked.elapsed() < MAX_AGE) {
             return;
         }
-        // A name that cannot be looked up now keeps the addresses that it had.
+        // A name whose lookup fails keeps its previous addresses.
         for (name, port) in &self.names {
             if let Ok(Ok(addresses)) = timeout(PATIENCE, tokio::net::lookup_host((name.as_str(), *port))).await {
                 self.remember(addresses.take(MAX_ADDRESSES));
@@ -86,7 +86,7 @@ impl Own {
         *asked = Some(Instant::now());
     }
 
-    /// Old addresses stay: an answer that leaves one out does not make it a stranger's.
+    /// Adds addresses. Old ones are kept: an incomplete DNS answer does not mean that an address is no longer in use.
     fn remember(&self, addresses: impl Iterator<Item = SocketAddr>) {
         let mut found = self.found.write();
         let addresses = addresses.map(|addr| SocketAddr::new(addr.ip().to_canonical(), addr.port()));
@@ -99,13 +99,14 @@ impl Own {
     }
 }
 
-/// Whether many sites may be behind an address that a name led to: those of a public storage service or a network in
-/// front of it. They are refused by the name alone.
+/// Returns whether an address may be shared with unrelated sites, such as those of a public storage service or a CDN. Only
+/// its name is blocked then.
 fn is_shared(addr: SocketAddr) -> bool {
     matches!(addr.port(), 80 | 443) && classify(addr.ip()).is_ok()
 }
 
-/// Whether a connection to `addr` reaches what listens on `own`. Connecting to the unspecified address leads to loopback.
+/// Returns whether a connection to `addr` reaches the listener `own`. Connecting to the unspecified address reaches
+/// loopback.
 fn answers(own: SocketAddr, addr: SocketAddr) -> bool {
     own.port() == addr.port()
         && (own.ip() == addr.ip()
@@ -113,7 +114,7 @@ fn answers(own: SocketAddr, addr: SocketAddr) -> bool {
             || (addr.ip().is_unspecified() && own.ip().is_loopback()))
 }
 
-/// Whether an address belongs to this machine: then, and only then, a socket can be bound to it.
+/// Returns whether an address belongs to this machine: only then a socket can be bound to it.
 fn is_local(ip: IpAddr) -> bool {
     ip.is_loopback() || ip.is_unspecified() || UdpSocket::bind((ip, 0)).is_ok()
 }
@@ -152,7 +153,7 @@ mod tests {
 
     #[test]
     fn listening_everywhere_is_every_address_of_the_machine() {
-        // Any address of an interface, found without a packet: where a datagram would leave from.
+        // The source address of a UDP socket is an address of an interface; connecting it sends no packet.
         let socket = UdpSocket::bind("0.0.0.0:0").unwrap();
         let interface = socket.connect("10.254.254.254:9").and_then(|()| socket.local_addr()).map(|addr| addr.ip());
         for wildcard in ["0.0.0.0:3002", "[::]:3002"] {

@@ -1,4 +1,4 @@
-//! Idle connections that may be used again.
+//! Keep-alive pool of idle connections.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -16,7 +16,7 @@ const PER_KEY: usize = 8;
 const TOTAL: usize = 256;
 const IDLE: Duration = Duration::from_secs(30);
 
-/// What two requests must share to use the same connection. The address is checked on top.
+/// Properties that two requests must share to use the same connection; the address is checked separately.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     origin: String,
@@ -30,7 +30,7 @@ impl Key {
     }
 }
 
-/// At most 8 idle connections per key and 256 in all, none older than 30 s.
+/// Pool of at most 8 idle connections per key and 256 in total, none older than 30 s.
 #[derive(Default)]
 pub(crate) struct Pool {
     idle: Mutex<Idle>,
@@ -44,8 +44,8 @@ struct Idle {
 }
 
 impl Pool {
-    /// The most recently used live connection for the key. Its peer has to be one of the addresses that were resolved
-    /// and checked for this request, unless that is a proxy that resolves names itself.
+    /// Removes and returns the most recently used live connection for the key. Its peer must be one of the addresses that
+    /// were resolved and checked for this request, unless it is a proxy that resolves names itself.
     pub(crate) fn take(&self, key: &Key, addresses: &[SocketAddr]) -> Option<Link> {
         let mut idle = self.lock();
         let links = idle.links.get_mut(key)?;
@@ -53,7 +53,7 @@ impl Pool {
         links.retain(|(link, since)| link.is_ready() && since.elapsed() < IDLE);
         let resolves = key.proxy.as_ref().is_some_and(|proxy| proxy.resolves);
         let fits = |(link, _): &(Link, Instant)| resolves || addresses.contains(&link.peer());
-        // From the end: the connection that was used last is the least likely to have been closed by the server.
+        // From the end: the most recently used connection is the least likely to have been closed by the server.
         let found = links.iter().rposition(fits).map(|index| links.remove(index).0);
         let gone = before - links.len();
         if links.is_empty() {
@@ -63,7 +63,7 @@ impl Pool {
         found
     }
 
-    /// Keeps a connection for later, if there is room.
+    /// Adds a connection, unless the pool is full.
     pub(crate) fn put(self: &Arc<Self>, key: Key, link: Link) {
         let mut idle = self.lock();
         if idle.count >= TOTAL {
@@ -80,14 +80,14 @@ impl Pool {
         }
     }
 
-    /// Drops what is too old by `now`; false when nothing is left.
+    /// Removes expired connections; false when the pool is empty.
     fn expire(&self, now: Instant) -> bool {
         let mut idle = self.lock();
         idle.links.retain(|_, links| {
             links.retain(|(_, since)| now.duration_since(*since) < IDLE);
             !links.is_empty()
         });
-        // Counted from scratch, so that an error in the sums could not close the pool for good.
+        // Recounted, so that an error in the incremental count cannot close the pool permanently.
         idle.count = idle.links.values().map(Vec::len).sum();
         idle.sweeping = idle.count > 0;
         idle.sweeping
@@ -103,7 +103,7 @@ impl Pool {
     }
 }
 
-/// Runs while there is something to expire, and no longer than the pool.
+/// Expires connections until the pool is empty or dropped.
 async fn sweep(pool: Weak<Pool>) {
     loop {
         tokio::time::sleep(IDLE / 2).await;
@@ -127,7 +127,7 @@ mod tests {
         text.parse().unwrap()
     }
 
-    /// A link to a server that says nothing; the other end is leaked so that it stays open.
+    /// Returns a link to a silent server; the other end is leaked so that it stays open.
     async fn link(at: &str) -> Link {
         let (ours, theirs) = tokio::io::duplex(64);
         std::mem::forget(theirs);

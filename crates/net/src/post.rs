@@ -1,4 +1,4 @@
-//! A message with a body, and the beginning of its answer.
+//! POST requests with a body, and the beginning of the response.
 
 use std::net::SocketAddr;
 
@@ -8,21 +8,21 @@ use http_body_util::BodyExt;
 use tokio::time::Instant;
 use url::Url;
 
-/// One message with a body.
+/// A POST request with a body.
 #[derive(Clone)]
 pub struct Post {
-    /// http or https. A user name and password in it are never sent: set an `Authorization` header instead.
+    /// http or https URL. User name and password in it are never sent: set an `Authorization` header instead.
     pub url: Url,
-    /// Sent as they are, with the exceptions of [`Request::headers`](crate::Request::headers).
+    /// Headers, sent unchanged with the exceptions of [`Request::headers`](crate::Request::headers).
     pub headers: HeaderMap,
-    /// Sent as it is.
+    /// Body, sent unchanged.
     pub body: Bytes,
-    /// Whether sending it twice does no harm, as when the receiver knows it by an id. Then a kept connection is used
-    /// when there is one, and a fresh one after that when it turns out to be closed.
+    /// Whether the request is idempotent, for example because the receiver recognises it by an id. Then a pooled connection
+    /// is used if available, and a new one if the pooled one turns out to be closed.
     pub repeatable: bool,
-    /// When the head of the answer has to be there; the body is read until then at most.
+    /// Deadline of the response header; the body is read until then at most.
     pub deadline: Instant,
-    /// How much of the answer's body is read, in bytes. A connection with more is closed.
+    /// Byte limit of the response body. A connection with more is closed.
     pub answer_bytes: usize,
 }
 
@@ -35,21 +35,21 @@ impl std::fmt::Debug for Post {
     }
 }
 
-/// The answer to a [`Post`].
+/// Response to a [`Post`].
 #[derive(Debug, Clone)]
 pub struct Posted {
-    /// Any final status; redirects too.
+    /// Final status, including redirects.
     pub status: StatusCode,
-    /// As received.
+    /// Headers as received.
     pub headers: HeaderMap,
-    /// The beginning of the body, as it came.
+    /// Beginning of the body as received.
     pub body: Bytes,
-    /// The address that answered.
+    /// Address that answered.
     pub peer: SocketAddr,
 }
 
-/// Reads up to `most` bytes into `read`, which keeps what came when this is dropped half way; returns whether that was
-/// all.
+/// Reads up to `most` bytes into `read`, which keeps partial data when this future is dropped. Returns whether the body
+/// ended.
 pub(crate) async fn begin<B>(body: &mut B, read: &mut BytesMut, most: usize) -> bool
 where
     B: http_body::Body<Data = Bytes> + Unpin,

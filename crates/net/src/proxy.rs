@@ -1,4 +1,4 @@
-//! Forward proxies: address, credentials, and the CONNECT tunnel (RFC 9110 section 9.3.6).
+//! Forward proxies: address, credentials and the CONNECT tunnel (RFC 9110 section 9.3.6).
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -11,28 +11,28 @@ use url::Url;
 use crate::error::Error;
 use crate::stream::Stream;
 
-/// A forward proxy, `http://user:password@host:port` or `https://…`. Its address is the operator's choice and is not
-/// checked by the egress guard.
+/// A forward proxy, `http://user:password@host:port` or `https://…`. The operator chooses its address, so the egress guard
+/// does not check it.
 ///
-/// It gets the address that the guard has checked, for http as for https: `CONNECT ip:port`. The name stands only inside
-/// the tunnel (`Host`, SNI), so a proxy that resolves it to another address cannot lead there.
+/// The proxy gets the address that the guard has checked, for http and https: `CONNECT ip:port`. The name appears only
+/// inside the tunnel (`Host`, SNI), so the proxy cannot resolve it to another address.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Proxy {
-    /// Scheme, host, port and credentials; the path means nothing.
+    /// Scheme, host, port and credentials; the path is ignored.
     pub url: Url,
-    /// Whether it gets names and resolves them itself. What we have resolved is still checked, but the address that the
-    /// proxy connects to is then its own choice.
+    /// Whether the proxy gets names and resolves them itself. The locally resolved addresses are still checked, but the
+    /// proxy may connect to others.
     pub resolves: bool,
 }
 
 impl Proxy {
-    /// A proxy that gets addresses.
+    /// Creates a proxy that gets addresses.
     #[must_use]
     pub fn new(url: Url) -> Self {
         Self { url, resolves: false }
     }
 
-    /// Whether the proxy itself is spoken to over TLS.
+    /// Returns whether the connection to the proxy itself uses TLS.
     ///
     /// # Errors
     /// Any scheme but http and https.
@@ -44,14 +44,14 @@ impl Proxy {
         }
     }
 
-    /// Addresses of the proxy, by the system's own means: the operator may name it by a hosts file or a search domain.
+    /// Resolves the proxy with the system's resolver, since its name may come from the hosts file or a search domain.
     pub(crate) async fn addresses(&self) -> Result<Vec<SocketAddr>, Error> {
         let port = self.url.port_or_known_default().unwrap_or(80);
         let host = match self.url.host() {
             Some(url::Host::Domain(name)) => name,
             Some(url::Host::Ipv4(ip)) => return Ok(vec![(ip, port).into()]),
             Some(url::Host::Ipv6(ip)) => return Ok(vec![(ip, port).into()]),
-            None => return Err(failed("its url has no host")),
+            None => return Err(failed("its URL has no host")),
         };
         match tokio::net::lookup_host((host, port)).await {
             Ok(found) => Ok(found.collect()),
@@ -59,9 +59,9 @@ impl Proxy {
         }
     }
 
-    /// Value of `Proxy-Authorization` (RFC 7617), when the URL holds credentials.
+    /// Returns the value of `Proxy-Authorization` (RFC 7617), if the URL has credentials.
     pub(crate) fn authorization(&self) -> Option<HeaderValue> {
-        // A password without a user name is usual for tokens.
+        // A password without a user name is common for tokens.
         let password = self.url.password().unwrap_or_default();
         if self.url.username().is_empty() && password.is_empty() {
             return None;
@@ -82,7 +82,7 @@ impl fmt::Debug for Proxy {
     }
 }
 
-/// Asks the proxy for a tunnel to `authority` (`host:port`).
+/// Opens a tunnel through the proxy to `authority` (`host:port`).
 ///
 /// # Errors
 /// `Error::Proxy` unless the proxy answers 2xx.
@@ -101,20 +101,20 @@ pub(crate) async fn tunnel(stream: &mut Box<dyn Stream>, proxy: &Proxy, authorit
     match tunnel_status(&answer) {
         Some(200..=299) => Ok(()),
         Some(407) => Err(unauthorized()),
-        Some(status) => Err(failed(format!("it answered {status} to CONNECT, which it has to allow to this port"))),
-        None => Err(failed("its answer is not http")),
+        Some(status) => Err(failed(format!("it answered CONNECT with {status}; it must allow CONNECT to this port"))),
+        None => Err(failed("its response is not HTTP")),
     }
 }
 
-/// Reads up to the empty line and not a byte further: what follows belongs to the target.
+/// Reads up to the empty line and not a byte further: the following bytes belong to the target.
 async fn read_head(stream: &mut Box<dyn Stream>) -> Result<Vec<u8>, Error> {
     const LIMIT: usize = 16 << 10;
     let mut head = Vec::with_capacity(256);
     while !head.ends_with(b"\r\n\r\n") {
         if head.len() >= LIMIT {
-            return Err(failed("its answer has too long a head"));
+            return Err(failed("its response header is too large"));
         }
-        // Byte by byte: a buffer would swallow the beginning of what the target says.
+        // Byte by byte: a buffered read could consume the first bytes of the target.
         match stream.read_u8().await {
             Ok(byte) => head.push(byte),
             Err(error) => return Err(failed(format!("tunnel: {error}"))),
@@ -131,7 +131,7 @@ fn tunnel_status(head: &[u8]) -> Option<u16> {
     words.next().filter(|status| status.len() == 3)?.parse().ok()
 }
 
-/// Undoes percent-encoding; the URL parser encodes user names and passwords.
+/// Decodes percent-encoding, which the URL parser applies to user names and passwords.
 fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -152,9 +152,9 @@ fn unescape(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The proxy does not take our credentials.
+/// Returns the error of a proxy that rejects the credentials.
 pub(crate) fn unauthorized() -> Error {
-    failed("it wants other credentials")
+    failed("it requires other credentials")
 }
 
 pub(crate) fn failed(reason: impl Into<String>) -> Error {

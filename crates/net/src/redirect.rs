@@ -1,4 +1,4 @@
-//! What a redirect asks for (RFC 9110 section 15.4, Fetch standard section 4.4).
+//! Redirects (RFC 9110 section 15.4, Fetch standard section 4.4).
 
 use base::address::cut_credentials;
 use http::header::LOCATION;
@@ -7,10 +7,10 @@ use url::Url;
 
 use crate::error::Error;
 
-/// Longer targets are refused; browsers and servers agree on about this length.
+/// Byte limit of a redirect target, similar to that of browsers and servers.
 const MAX_URL: usize = 8192;
 
-/// The next request, or none when the answer is final. User names and passwords in the target are dropped, and a
+/// Returns the next request of a redirect, or `None` for a final response. Credentials in the target are removed, and the
 /// fragment of the current URL is kept when the target has none.
 ///
 /// # Errors

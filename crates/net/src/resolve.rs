@@ -1,4 +1,4 @@
-//! Host of a URL to checked addresses: resolved once, every address classified, nothing dialled here.
+//! Resolution of a URL's host to checked addresses, without connecting.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -16,12 +16,12 @@ use crate::error::Error;
 use crate::guard::Guard;
 use crate::host_names;
 
-/// More addresses than any honest name has.
+/// Maximum number of addresses of a name; ordinary names have far fewer.
 const MAX_ADDRESSES: usize = 128;
-/// Longer than any honest chain of aliases.
+/// Maximum length of a CNAME chain; ordinary chains are far shorter.
 const MAX_ALIASES: usize = 16;
 
-/// Turns hosts into addresses that may be dialled.
+/// Resolver of hosts to allowed addresses.
 #[derive(Debug)]
 pub(crate) struct Resolver {
     dns: TokioResolver,
@@ -39,10 +39,10 @@ impl Resolver {
         &self.guard
     }
 
-    /// Every address of the URL's host with its port, both families alternating (RFC 8305 section 4).
+    /// Returns all addresses of the URL's host with its port, alternating between both families (RFC 8305 section 4).
     ///
     /// # Errors
-    /// `Blocked` when the scheme, the name or any single address is refused; `Dns` when there is no usable answer.
+    /// `Blocked` when the scheme, the name or any single address is blocked; `Dns` when there is no usable answer.
     pub(crate) async fn resolve(&self, url: &Url) -> Result<Vec<SocketAddr>, Error> {
         let blocked = |reason| Error::Blocked { host: url.host_str().unwrap_or_default().to_owned(), reason };
         if !matches!(url.scheme(), "http" | "https") {
@@ -59,7 +59,7 @@ impl Resolver {
                 host_names::check(name, self.guard.opens_a_network()).map_err(blocked)?;
                 self.look_up(name).await.map_err(|reason| Error::Dns { host: name.to_owned(), reason })?
             }
-            None => return Err(blocked("the url has no host")),
+            None => return Err(blocked("the URL has no host")),
         };
         let addresses: Vec<_> = alternate(&found).into_iter().map(|ip| SocketAddr::new(ip, port)).collect();
         for addr in &addresses {
@@ -68,8 +68,7 @@ impl Resolver {
         Ok(addresses)
     }
 
-    /// The addresses of this machine that the operator has opened. No DNS is asked, so that nobody else can say what
-    /// `localhost` is.
+    /// Returns the allowed loopback addresses. DNS is not queried, so that it cannot redefine `localhost`.
     fn localhost(&self, port: u16) -> Result<Vec<IpAddr>, &'static str> {
         let verdict = |ip: &IpAddr| self.guard.admit(SocketAddr::new(*ip, port));
         let open: Vec<IpAddr> = LOCALHOST.into_iter().filter(|ip| verdict(ip).is_ok()).collect();
@@ -83,8 +82,8 @@ impl Resolver {
         if host.trim_end_matches('.').rsplit('.').next().is_some_and(|zone| zone.eq_ignore_ascii_case("invalid")) {
             return Err("names under .invalid never exist (RFC 6761)".to_owned());
         }
-        let mut name = Name::from_ascii(host).map_err(|_| "not a valid dns name".to_owned())?;
-        // Without this the search domains of the machine would be tried.
+        let mut name = Name::from_ascii(host).map_err(|_| "not a valid DNS name".to_owned())?;
+        // Prevents the search domains of the machine from being tried.
         name.set_fqdn(true);
         let lookup = match tokio::time::timeout(self.timeout, self.dns.lookup_ip(name)).await {
             Ok(Ok(lookup)) => lookup,
@@ -97,9 +96,9 @@ impl Resolver {
 
 fn addresses(lookup: &LookupIp) -> Result<Vec<IpAddr>, String> {
     let records = lookup.as_lookup().answers();
-    // Both families bring the same chain.
+    // The chain occurs once per family.
     if records.iter().filter(|record| record.record_type() == RecordType::CNAME).count() > 2 * MAX_ALIASES {
-        return Err("too long a chain of aliases".to_owned());
+        return Err("the CNAME chain is too long".to_owned());
     }
     let mut found: Vec<_> = lookup.iter().take(MAX_ADDRESSES + 1).collect();
     if found.len() > MAX_ADDRESSES {
@@ -119,7 +118,7 @@ fn describe(error: &NetError) -> String {
     }
 }
 
-/// IPv6 first, then the families in turn.
+/// Alternates between the families, IPv6 first.
 fn alternate(found: &[IpAddr]) -> Vec<IpAddr> {
     let mut v6 = found.iter().filter(|ip| ip.is_ipv6());
     let mut v4 = found.iter().filter(|ip| ip.is_ipv4());
@@ -134,7 +133,7 @@ fn alternate(found: &[IpAddr]) -> Vec<IpAddr> {
 fn build(servers: &[SocketAddr]) -> Result<TokioResolver, NetError> {
     let mut builder = if servers.is_empty() {
         TokioResolver::builder_tokio().unwrap_or_else(|error| {
-            tracing::warn!(%error, "the system's dns settings cannot be read, asking 127.0.0.1 instead");
+            tracing::warn!(%error, "could not read the system's DNS settings; using 127.0.0.1 as the DNS server");
             let local = NameServerConfig::udp_and_tcp(IpAddr::from([127, 0, 0, 1]));
             let config = ResolverConfig::from_name_servers(vec![local]);
             TokioResolver::builder_with_config(config, TokioRuntimeProvider::default())
@@ -146,7 +145,7 @@ fn build(servers: &[SocketAddr]) -> Result<TokioResolver, NetError> {
         builder
     };
     let options = builder.options_mut();
-    // Two tries of 2 s fit into the 5 s of one look-up, and a family that never answers leaves time for the other.
+    // Two attempts of 2 s fit into the 5 s of a lookup, so a family that never answers leaves time for the other.
     options.timeout = Duration::from_secs(2);
     options.attempts = 1;
     options.cache_size = 1024;
@@ -173,7 +172,7 @@ mod tests {
     async fn localhost_is_what_the_operator_has_opened_of_it() {
         let resolver = |allow: &[&str]| {
             let allow = allow.iter().map(|rule| rule.parse().unwrap()).collect();
-            // A server that answers nothing: no DNS may be asked.
+            // A DNS server that never answers: no query may be sent.
             let (resolvers, refuse) = (vec!["127.0.0.1:9".parse().unwrap()], vec!["127.0.0.1:3002".parse().unwrap()]);
             let egress = crate::config::Egress { allow, resolvers, refuse, ..Default::default() };
             Resolver::new(&Config { egress, ..Config::default() }).unwrap()

@@ -1,8 +1,8 @@
-//! The byte stream under HTTP.
+//! Byte streams below HTTP.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// A byte stream of any make: plain, TLS, TLS within TLS.
+/// A byte stream of any kind: plain, TLS, or TLS inside TLS.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Stream for T {}

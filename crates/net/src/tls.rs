@@ -1,4 +1,4 @@
-//! TLS settings, built once: verified, unverified, and towards a proxy.
+//! TLS connectors, built once: verified, unverified, and for proxies.
 
 use std::io;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::error::{Error, chain};
 use crate::stream::Stream;
 use crate::tls_quirks::Tolerant;
 
-/// One connector for each kind of peer.
+/// Connectors for each kind of peer.
 #[derive(Clone)]
 pub(crate) struct Tls {
     verified: TlsConnector,
@@ -21,14 +21,14 @@ pub(crate) struct Tls {
     proxy: TlsConnector,
 }
 
-/// The stream after a handshake.
+/// A stream after the handshake.
 pub(crate) struct Secured {
     pub(crate) stream: Box<dyn Stream>,
     pub(crate) http2: bool,
 }
 
 impl Tls {
-    /// Trusts the system's certificates, or Mozilla's list when the system has none.
+    /// Creates the connectors, which trust the system's certificates, or Mozilla's list when the system has none.
     pub(crate) fn new() -> Result<Self, rustls::Error> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let builder =
@@ -45,14 +45,14 @@ impl Tls {
         Ok(Self { verified: connector(verified), unverified: connector(unverified), proxy: connector(proxy) })
     }
 
-    /// For a test whose proxy has a certificate of its own making.
+    /// Trusts self-signed certificates of proxies, for tests.
     #[cfg(test)]
     pub(crate) fn trust_any_proxy(mut self) -> Self {
         self.proxy = self.unverified.clone();
         self
     }
 
-    /// Shakes hands with a target.
+    /// Performs the handshake with a target.
     pub(crate) async fn target(&self, stream: Box<dyn Stream>, host: &str, verify: bool) -> Result<Secured, Error> {
         let connector = if verify { &self.verified } else { &self.unverified };
         handshake(connector, stream, host).await.map_err(|failure| {
@@ -61,7 +61,7 @@ impl Tls {
         })
     }
 
-    /// Shakes hands with a proxy; always verified.
+    /// Performs the handshake with a proxy, whose certificate is always verified.
     pub(crate) async fn proxy(&self, stream: Box<dyn Stream>, host: &str) -> Result<Box<dyn Stream>, Error> {
         let secured = handshake(&self.proxy, stream, host).await;
         secured
@@ -70,7 +70,7 @@ impl Tls {
     }
 }
 
-/// Why a handshake failed.
+/// Error of a handshake.
 struct Failure {
     reason: String,
     is_certificate: bool,
@@ -105,13 +105,13 @@ fn roots() -> RootCertStore {
     let native = rustls_native_certs::load_native_certs();
     let (added, _) = store.add_parsable_certificates(native.certs);
     if added == 0 {
-        tracing::info!("the system has no certificates, using the built-in list");
+        tracing::info!("the system has no CA certificates; using the built-in list of Mozilla");
         store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
     store
 }
 
-/// Accepts whoever answers: the caller asked not to verify.
+/// Verifier that accepts any certificate, for requests without verification.
 #[derive(Debug)]
 struct Anyone(Arc<CryptoProvider>);
 

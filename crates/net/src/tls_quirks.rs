@@ -1,4 +1,4 @@
-//! What TLS servers do that the standard forbids and HTTP can live with.
+//! Workarounds for TLS servers that violate the standard in ways that HTTP tolerates.
 
 use std::io;
 use std::pin::Pin;
@@ -6,10 +6,11 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// A stream that ends where the connection does, with or without the alert `close_notify` (RFC 8446 section 6.1).
+/// A stream that treats the end of the connection as its end, with or without the alert `close_notify` (RFC 8446 section
+/// 6.1).
 ///
-/// Many servers leave the alert out. HTTP framing tells whether the body is whole, so the missing alert says nothing more;
-/// a body that ends with the connection has nothing else to go by.
+/// Many servers omit the alert. HTTP framing shows whether the body is complete, so the alert adds nothing; for a body that
+/// ends with the connection there is no other indication.
 pub(crate) struct Tolerant<S>(pub(crate) S);
 
 impl<S: AsyncRead + Unpin> AsyncRead for Tolerant<S> {

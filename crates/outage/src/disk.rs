@@ -1,24 +1,24 @@
-//! Room on the disk that a folder lies on.
+//! Free space on the disk of a folder.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// With less than this nothing can be kept, whoever asks.
+/// Free bytes below which a disk counts as full.
 pub const NOTHING: u64 = 1 << 20;
 
-/// How much room a folder has.
+/// Free space for a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
-    /// The folder, or the nearest one above it that exists.
+    /// The folder, or its nearest existing parent.
     pub folder: PathBuf,
-    /// Bytes that may still be written.
+    /// Free space in bytes.
     pub free: u64,
-    /// The size of its disk in bytes.
+    /// Size of the disk in bytes.
     pub size: u64,
 }
 
 impl Room {
-    /// Whether next to nothing can be written.
+    /// Returns whether the disk is full, with less than [`NOTHING`] free.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.free < NOTHING
@@ -33,7 +33,7 @@ impl fmt::Display for Room {
     }
 }
 
-/// The room of a folder that may not exist yet; `None` when the system does not say.
+/// Returns the free space for a folder that may not exist yet; `None` when the system does not report it.
 #[must_use]
 pub fn room(folder: &Path) -> Option<Room> {
     let folder = std::path::absolute(folder).ok()?;
@@ -43,7 +43,7 @@ pub fn room(folder: &Path) -> Option<Room> {
     Some(Room { folder: folder.to_owned(), free: bytes(disk.f_bavail), size: bytes(disk.f_blocks) })
 }
 
-/// The highest folder above it on the same file system.
+/// Returns the mount point of a folder: its highest parent on the same file system.
 fn mount_point(folder: &Path) -> PathBuf {
     use std::os::unix::fs::MetadataExt as _;
     let device = |folder: &Path| std::fs::metadata(folder).map(|known| known.dev()).ok();

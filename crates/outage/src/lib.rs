@@ -1,4 +1,4 @@
-//! Parts of a deployment that fail for a while ([`Outage`]), with their lines in the log, and room on a disk ([`disk`]).
+//! Outages of parts of a deployment, with rate-limited logging ([`Outage`]), and free space on a disk ([`disk`]).
 
 pub mod disk;
 mod outage;

@@ -1,4 +1,4 @@
-//! A part of the deployment that fails for a while, such as a database.
+//! State of a part of the deployment that can have outages, such as a database.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -7,11 +7,11 @@ use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-/// The shortest time between two lines of the log about one part.
+/// Minimum interval between two log lines about one part.
 const PAUSE: Duration = Duration::from_secs(60);
 
-/// Whether a part is away, for everybody who uses it. The log has one line when that begins, one a minute while it lasts,
-/// and one when it is over, however many notice it and however often it comes and goes.
+/// Shared state of one part: available or in an outage. The log gets one line when an outage begins, one per minute while
+/// it lasts, and one when it ends, regardless of the number of failures and of flapping.
 #[derive(Debug)]
 pub struct Outage {
     part: &'static str,
@@ -25,7 +25,7 @@ struct Known {
     told: Option<Instant>,
 }
 
-/// An outage that lasts.
+/// The current outage.
 #[derive(Debug)]
 struct Current {
     since: Instant,
@@ -35,13 +35,13 @@ struct Current {
 }
 
 impl Outage {
-    /// Of a part that works, by its name in the log.
+    /// Creates the state of an available part with its name in the log.
     #[must_use]
     pub fn new(part: &'static str) -> Self {
         Self { part, lasts: watch::Sender::new(false), known: Mutex::default() }
     }
 
-    /// Something failed because of it.
+    /// Records a failure caused by this part.
     pub fn failed(&self, cause: impl Display) {
         let (part, now) = (self.part, Instant::now());
         let cause = cause.to_string();
@@ -53,7 +53,7 @@ impl Outage {
         if is_due {
             let (failures, seconds) = (current.failures, (now - current.since).as_secs());
             match current.is_told {
-                false => tracing::error!(part, cause, "{part} unavailable: what needs it is answered with 503"),
+                false => tracing::error!(part, cause, "{part} unavailable: requests that need it get 503"),
                 true => tracing::error!(part, cause, seconds, failures, "{part} still unavailable"),
             }
             current.is_told = true;
@@ -62,11 +62,11 @@ impl Outage {
         if is_due {
             known.told = Some(now);
         }
-        // Under the lock, so that what is told to those who wait is never older than what is known.
+        // Sent while the lock is held, so that waiters never see a state older than `known`.
         self.lasts.send_replace(true);
     }
 
-    /// It works again, or still.
+    /// Records that the part works.
     pub fn works(&self) {
         if !self.lasts() {
             return;
@@ -82,30 +82,30 @@ impl Outage {
         tracing::info!(part, seconds, failures, "{part} available again");
     }
 
-    /// Whether it is away.
+    /// Returns whether there is an outage.
     #[must_use]
     pub fn lasts(&self) -> bool {
         *self.lasts.borrow()
     }
 
-    /// What it failed with last; empty when it works.
+    /// Returns the cause of the last failure; empty when the part works.
     #[must_use]
     pub fn cause(&self) -> String {
         self.known.lock().now.as_ref().map(|current| current.cause.clone()).unwrap_or_default()
     }
 
-    /// Waits until it is away.
+    /// Waits until an outage begins.
     pub async fn begun(&self) {
         self.until(true).await;
     }
 
-    /// Waits until it works.
+    /// Waits until the part works.
     pub async fn over(&self) {
         self.until(false).await;
     }
 
     async fn until(&self, wanted: bool) {
-        // The sender is here.
+        // Cannot fail: `self` keeps the sender alive.
         let _ = self.lasts.subscribe().wait_for(|lasts| *lasts == wanted).await;
     }
 }

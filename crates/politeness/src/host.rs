@@ -1,4 +1,4 @@
-//! When the next request to one host may start. A plain value that a database row can hold; time comes in.
+//! Scheduling of requests to one host. The state is a plain value, stored in a database row; the time is a parameter.
 
 use std::time::Duration;
 
@@ -6,23 +6,23 @@ use base::Timestamp;
 use chrono::TimeDelta;
 use serde::{Deserialize, Serialize};
 
-/// The longest `Crawl-delay` that is kept; longer ones are cut to it.
+/// Longest `Crawl-delay` that is honoured; longer ones are capped.
 pub const MAX_CRAWL_DELAY: Duration = Duration::from_secs(30);
 
-/// How many requests to one host run at a time when nothing else is said.
+/// Default number of concurrent requests to one host.
 const IN_FLIGHT: u32 = 4;
-/// The longest gap between two starts that slow or failing servers can lead to.
+/// Longest gap between two starts that slow or failing servers can cause.
 const MAX_GAP: Duration = Duration::from_secs(60);
-/// The first pause after a refusal that names no time; it doubles with each refusal in a row.
+/// First back-off pause after a refusal without `Retry-After`; it doubles with each consecutive refusal.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
-/// How many good answers in a row give back one slot that refusals took.
+/// Number of good answers that restore one slot lost to refusals.
 const GOOD_FOR_A_SLOT: u32 = 10;
-/// Requests that wait behind those in flight are at most as many as the host answers in this time.
+/// Limit of requests reserved ahead of those in flight: as many as the host answers in this time.
 const MAX_AHEAD: Duration = Duration::from_millis(30);
-/// How long nobody goes ahead after somebody else was sent away.
+/// Time without reservations after another worker wanted to use the host.
 const SHARED: Duration = Duration::from_secs(1);
 
-/// What is asked of the crawler for one host. The same for all its pages, so it is not part of the state.
+/// Limits for requests to one host, from robots.txt and the crawl. Constant for a crawl, so not part of the state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pace {
     crawl_delay: Option<Duration>,
@@ -31,60 +31,59 @@ pub struct Pace {
     most: u32,
 }
 
-/// What is known about one host while it is crawled. Shared by all workers: read it, decide and write it in one
-/// transaction.
+/// State of one host while it is crawled. All workers share it: read it, decide and write it in one transaction.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct HostState {
-    /// Requests that have started and not ended, and those that were taken ahead.
+    /// Number of running requests, including those reserved ahead.
     in_flight: u32,
-    /// Who sends all of them, when that is one.
+    /// The worker that sends all of them, if it is only one.
     worker: Option<String>,
-    /// Until then nothing is taken ahead: somebody else wants to ask this host.
+    /// Time until which no request is reserved ahead, because another worker wants to use this host.
     shared_until: Option<Timestamp>,
     last_start: Option<Timestamp>,
     last_end: Option<Timestamp>,
-    /// Nothing starts before this.
+    /// End of the back-off pause; no request starts earlier.
     paused_until: Option<Timestamp>,
-    /// Smoothed time of a good answer in microseconds; errors only make it longer.
+    /// Moving average of the response time in microseconds; failures only increase it.
     latency: u64,
-    /// Slots that refusals took away.
+    /// Number of slots lost to refusals.
     lost_slots: u32,
-    /// Gap between starts that refusals made, in microseconds.
+    /// Gap between starts caused by refusals, in microseconds.
     gap: u64,
-    /// Refusals since the last good answer.
+    /// Number of refusals since the last good answer.
     refusals: u32,
-    /// Good answers since the last refusal or since a slot came back.
+    /// Number of good answers since the last refusal or restored slot.
     good: u32,
 }
 
-/// Whether a request may start.
+/// Decision on the start of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// It may start now; say so with [`HostState::started`].
+    /// The request may start now; record it with [`HostState::started`].
     Now,
-    /// Ask again at this time.
+    /// Retry at this time.
     At(Timestamp),
-    /// Ask again when a running request of this host has ended.
+    /// Retry when a running request to this host has ended.
     WhenOneEnds,
 }
 
-/// How a host answered a request, or that it did not.
+/// Outcome of a request to a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HostAnswer {
-    /// With any answer but a refusal, a 404 included, after this time.
+    /// Any answer other than a refusal, such as 200 or 404, with the response time.
     Answered(Duration),
-    /// With a server error or no answer, after this time.
+    /// A server error or no answer, with the time until the failure.
     Failed(Duration),
-    /// With 429 or 503, and what `Retry-After` asked for ([`retry_after`](crate::retry_after)).
+    /// A refusal, 429 or 503, with its `Retry-After` ([`retry_after`](crate::retry_after)).
     Refused(Option<Duration>),
-    /// Nobody knows: the worker was lost, or the page came from the cache.
+    /// Unknown: the worker was lost, or the page came from the cache.
     Unknown,
 }
 
 impl Pace {
-    /// The pace for a host: `crawl_delay` from its robots.txt, `delay` from the crawl request, `most` requests at a time
-    /// (4 if not said). Either delay means one request at a time.
+    /// Creates the pace for a host: `crawl_delay` from its robots.txt, `delay` from the crawl request, and `most`
+    /// concurrent requests (default 4). With either delay requests run one at a time.
     #[must_use]
     pub fn new(crawl_delay: Option<Duration>, delay: Option<Duration>, most: Option<u32>) -> Self {
         let nonzero = |time: Duration| !time.is_zero();
@@ -97,7 +96,7 @@ impl Pace {
         }
     }
 
-    /// Whether robots.txt asked for more than [`MAX_CRAWL_DELAY`], which the crawl's owner should be told.
+    /// Returns whether robots.txt requests more than [`MAX_CRAWL_DELAY`], which deserves a warning to the crawl's owner.
     #[must_use]
     pub fn is_capped(&self) -> bool {
         self.capped
@@ -114,7 +113,7 @@ impl Pace {
 }
 
 impl HostState {
-    /// Whether a request may start now, and if not, when to ask again.
+    /// Decides whether a request may start now, and otherwise when to retry.
     #[must_use]
     pub fn next_start(&self, pace: &Pace, now: Timestamp) -> Start {
         let after = |time: Option<Timestamp>, wait: Duration| time.and_then(|time| plus(time, wait));
@@ -124,7 +123,7 @@ impl HostState {
             after(self.last_start, pace.crawl_delay.unwrap_or_default()),
             after(self.last_end, pace.delay.unwrap_or_default()),
         ];
-        // With all slots taken the end of a request comes first, whenever that is.
+        // With all slots taken, the next start depends on the end of a request, whose time is unknown.
         if self.in_flight >= pace.slots(self.lost_slots) {
             return Start::WhenOneEnds;
         }
@@ -134,11 +133,12 @@ impl HostState {
         }
     }
 
-    /// With all slots taken ([`Start::WhenOneEnds`]): from when one more request of `worker` may follow one of its own that
-    /// ends, without asking again. Whoever takes such a request keeps to [`HostState::slots`] at a time by itself.
+    /// Reserves a request ahead when all slots are taken ([`Start::WhenOneEnds`]): returns the time from which `worker` may
+    /// start it after one of its own has ended, without another transaction. The worker itself must keep to
+    /// [`HostState::slots`] concurrent requests.
     ///
-    /// `None` for a host that others ask as well or want to ask, for one that is to be asked with care (a delay, a refusal, a
-    /// pause), and for one that is slow: there nothing is gained.
+    /// `None` for a host that several workers use or want to use, that needs care (a delay, a refusal, a pause), or that is
+    /// slow, where a reservation gains nothing.
     pub fn ahead(&mut self, pace: &Pace, worker: &str, now: Timestamp) -> Option<Timestamp> {
         if pace.has_delay() || self.worker.as_deref() != Some(worker) {
             self.shared_until = plus(now, SHARED);
@@ -158,13 +158,13 @@ impl HostState {
         Some(next.map_or(now, |time| time.max(now)))
     }
 
-    /// How many requests may run at a time.
+    /// Returns the number of requests that may run at the same time.
     #[must_use]
     pub fn slots(&self, pace: &Pace) -> u32 {
         pace.slots(self.lost_slots)
     }
 
-    /// Says who sends the request that is counted next; `None` for somebody who takes nothing ahead.
+    /// Records the worker of the next counted request; `None` for a sender that reserves no requests ahead.
     pub fn sent_by(&mut self, worker: Option<&str>) {
         if self.in_flight == 0 {
             self.worker = worker.map(str::to_owned);
@@ -173,16 +173,16 @@ impl HostState {
         }
     }
 
-    /// Counts a request that starts now.
+    /// Records the start of a request.
     pub fn started(&mut self, now: Timestamp) {
         self.in_flight += 1;
         self.last_start = Some(now);
     }
 
-    /// Counts a request that ended now, and learns from the answer.
+    /// Records the end of a request and adapts to its outcome.
     pub fn ended(&mut self, pace: &Pace, answer: HostAnswer, now: Timestamp) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        // Who writes it down later may have looked at the clock before.
+        // Ends can be recorded out of order by several workers.
         self.last_end = self.last_end.max(Some(now));
         match answer {
             HostAnswer::Answered(time) => {
@@ -190,20 +190,20 @@ impl HostState {
                 self.refusals = 0;
                 self.recover();
             }
-            // A server that fails fast is not a fast server.
+            // Fast failures must not make the host look fast.
             HostAnswer::Failed(time) => self.latency = self.latency.max(smoothed(self.latency, micros(time))),
             HostAnswer::Refused(wait) => self.back_off(pace, wait, now),
             HostAnswer::Unknown => {}
         }
     }
 
-    /// How many requests have started and not ended, with those that were taken ahead.
+    /// Returns the number of running requests, including those reserved ahead.
     #[must_use]
     pub fn in_flight(&self) -> u32 {
         self.in_flight
     }
 
-    /// About how long it takes, with all slots in use, until one more request may start.
+    /// Estimates the time until one more request may start when all slots are in use.
     #[must_use]
     pub fn turn(&self, pace: &Pace) -> Duration {
         let even = Duration::from_micros(self.latency / u64::from(pace.slots(self.lost_slots)));
@@ -211,18 +211,18 @@ impl HostState {
         even.max(asked).max(self.gap(pace))
     }
 
-    /// Spreads the starts evenly over the time that one answer takes, and further after refusals.
+    /// Returns the gap between starts: spreads them over half the response time, and further after refusals.
     fn gap(&self, pace: &Pace) -> Duration {
         let even = self.latency / u64::from(pace.slots(self.lost_slots)) / 2;
         Duration::from_micros(even.max(self.gap)).min(MAX_GAP)
     }
 
-    /// Half the rate, and a pause.
+    /// Halves the rate and pauses.
     fn back_off(&mut self, pace: &Pace, wait: Option<Duration>, now: Timestamp) {
         let slots = pace.slots(self.lost_slots);
         let halved = (slots / 2).max(1);
         self.lost_slots += slots - halved;
-        // Once one slot is left, only a longer gap makes the rate smaller.
+        // With one slot left, only a longer gap reduces the rate.
         if slots == 1 {
             self.gap = (self.gap.max(self.latency / 2).max(micros(FIRST_PAUSE) / 4) * 2).min(micros(MAX_GAP));
         }

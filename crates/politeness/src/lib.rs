@@ -1,4 +1,4 @@
-//! How fast a host may be asked: pace, state, answers, Retry-After. No I/O, no clock.
+//! Rate of requests to a host: pace, state, back-off and `Retry-After`. No I/O, no clock.
 //!
 //! ```
 //! use std::time::Duration;
@@ -11,7 +11,7 @@
 //! host.started(now);
 //! assert_eq!(host.next_start(&pace, now), Start::WhenOneEnds);
 //!
-//! // It answers 429, and asks for half a minute.
+//! // The host answers 429 with `Retry-After: 30`.
 //! host.ended(&pace, HostAnswer::Refused(retry_after("30", now)), now);
 //! assert_eq!(host.next_start(&pace, now), Start::At(now + Duration::from_secs(30)));
 //! ```

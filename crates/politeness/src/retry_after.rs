@@ -5,16 +5,16 @@ use std::time::Duration;
 use base::Timestamp;
 use chrono::{NaiveDateTime, TimeDelta};
 
-/// The longest wait that a server can ask for.
+/// Longest wait that is honoured.
 pub const MAX_RETRY_AFTER: Duration = Duration::from_secs(300);
 
-/// How long a header value asks to wait from `now`, at most [`MAX_RETRY_AFTER`]: seconds, or a date in any of the
-/// three forms of HTTP. A date in the past means no wait. None for anything else.
+/// Parses the wait that a header value requests, at most [`MAX_RETRY_AFTER`]: seconds, or a date in any of the three HTTP
+/// formats. A date in the past means no wait. `None` for anything else.
 #[must_use]
 pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
     let wait = if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // More digits than fit are longer than the longest wait.
+        // On overflow the wait is longer than the maximum anyway.
         Duration::from_secs(value.parse().unwrap_or(u64::MAX))
     } else {
         (date(value)? - now).max(TimeDelta::zero()).to_std().ok()?
@@ -23,7 +23,7 @@ pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
 }
 
 fn date(value: &str) -> Option<Timestamp> {
-    // The name of the day is not compared: some servers get it wrong.
+    // The weekday is ignored: some servers send a wrong one.
     let (_, day) = value.split_once([',', ' '])?;
     let day = day.trim();
     let zoned = day.strip_suffix("GMT").or_else(|| day.strip_suffix("UTC")).unwrap_or(day).trim_end();

@@ -1,4 +1,4 @@
-//! Bodies of an answer: given bytes, or made on the way so that gigabytes need no memory.
+//! Response bodies: fixed bytes, or generated while sending, so that gigabytes need no memory.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -6,42 +6,42 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
-/// Plain bytes are made and compressed in pieces of this size.
+/// Size of the pieces that are generated and compressed.
 const PIECE: usize = 64 * 1024;
 
-/// What follows the head of an answer.
+/// A response body.
 #[derive(Debug, Clone)]
 pub enum Body {
     /// Exactly these bytes.
     Bytes(Bytes),
-    /// `prefix`, then `unit` again and again until it made `bytes` bytes (none: for ever), then `suffix`.
+    /// `prefix`, then `unit` repeated up to `bytes` bytes (`None`: without end), then `suffix`.
     Repeat {
-        /// What comes first.
+        /// Beginning of the body.
         prefix: Bytes,
-        /// What is repeated; the last one may be cut.
+        /// Repeated bytes; the last repetition may be truncated.
         unit: Bytes,
-        /// How many bytes of units; none for a body that never ends.
+        /// Total size of the repetitions; `None` for an endless body.
         bytes: Option<u64>,
-        /// What comes last.
+        /// End of the body.
         suffix: Bytes,
     },
-    /// That many zero bytes, compressed by the codings in the order they are applied.
+    /// Zero bytes, compressed by the codings in order.
     Zeros {
         /// Length before compression.
         bytes: u64,
-        /// Applied first to last.
+        /// Codings in the order in which they are applied.
         encodings: Vec<Encoding>,
     },
-    /// One byte after another, for ever.
+    /// Single bytes without end.
     Drip {
-        /// The pause between two bytes.
+        /// Pause between two bytes.
         every: Duration,
     },
-    /// Pieces with a pause before each: an event stream, or a page that comes bit by bit.
+    /// Pieces with a pause before each, such as an event stream or a slow page.
     Steps {
-        /// The pause before each piece, and the piece.
+        /// Pieces with the pause before each.
         steps: Vec<(Duration, Bytes)>,
-        /// What follows again and again until the client leaves; none for a body that ends.
+        /// Piece repeated until the client disconnects; `None` for a finite body.
         then: Option<(Duration, Bytes)>,
     },
 }
@@ -60,7 +60,7 @@ pub enum Encoding {
 }
 
 impl Body {
-    /// `unit` repeated `count` times between `prefix` and `suffix`.
+    /// Creates a body of `unit` repeated `count` times between `prefix` and `suffix`.
     #[must_use]
     pub fn repeat(prefix: &str, unit: &str, count: u64, suffix: &str) -> Self {
         let [prefix, unit, suffix] = [prefix, unit, suffix].map(|text| Bytes::copy_from_slice(text.as_bytes()));
@@ -68,7 +68,7 @@ impl Body {
         Self::Repeat { prefix, unit, bytes, suffix }
     }
 
-    /// The length, when it is known before the body is made.
+    /// Returns the length, if it is known in advance.
     #[must_use]
     pub fn length(&self) -> Option<u64> {
         match self {
@@ -79,7 +79,7 @@ impl Body {
         }
     }
 
-    /// The pieces of the body. They are made as fast as they are taken, and no longer once the receiver is gone.
+    /// Returns the pieces of the body, generated on demand until the receiver is dropped.
     pub fn pieces(self) -> mpsc::Receiver<Bytes> {
         let (sender, receiver) = mpsc::channel(4);
         match self {
@@ -134,7 +134,7 @@ impl<T: Into<Bytes>> From<T> for Body {
 
 async fn step_by_step(sender: mpsc::Sender<Bytes>, steps: Vec<(Duration, Bytes)>, then: Option<(Duration, Bytes)>) {
     for (pause, piece) in steps.into_iter().chain(std::iter::repeat_with(|| then.clone()).map_while(|step| step)) {
-        // Somebody who leaves during a pause is not waited for.
+        // Ends at once when the client disconnects during a pause.
         tokio::select! {
             () = sender.closed() => return,
             () = tokio::time::sleep(pause) => {}
@@ -171,7 +171,7 @@ impl Write for Pieces {
     }
 }
 
-/// A writer whose end must be written too.
+/// A writer with a trailer that must be written at the end.
 trait Finish: Write {
     fn finish(self: Box<Self>) -> io::Result<()>;
 }

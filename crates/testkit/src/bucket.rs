@@ -1,4 +1,4 @@
-//! An S3-compatible store: as much of the protocol as single objects need.
+//! A fake S3-compatible store, with the part of the protocol for single objects.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -9,9 +9,9 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use url::Url;
 
-/// A store in memory that takes PUT, GET, one range of it, HEAD, DELETE by path, and lists. A request must be signed with
-/// [`Bucket::KEY`], in a header or in its address; the signature itself is not looked at. The bucket `forbidden` answers 403,
-/// `narrow` does so for all that is not under `own/`, `missing` does not exist.
+/// A store in memory with PUT, GET including a single range, HEAD, DELETE by path, and listing. A request must be signed
+/// with [`Bucket::KEY`], in a header or in its URL; the signature itself is not verified. The bucket `forbidden` answers
+/// 403, `narrow` does so for everything outside `own/`, `missing` does not exist.
 #[derive(Debug)]
 pub struct Bucket {
     address: SocketAddr,
@@ -25,22 +25,22 @@ struct State {
     outage: Option<StoreOutage>,
 }
 
-/// How a store is away.
+/// Kind of an outage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StoreOutage {
     /// Connections are closed at once.
     Closed,
-    /// Requests are taken and never answered.
+    /// Requests are accepted and never answered.
     Silent,
-    /// There is no room for another object.
+    /// There is no space for another object.
     Full,
 }
 
 impl Bucket {
-    /// The access key to sign with, and its secret.
+    /// Access key id and secret for signing.
     pub const KEY: (&str, &str) = ("id", "secret");
 
-    /// A store without objects on a port of its own. Any bucket name does.
+    /// Starts an empty store on a free port. Any bucket name works.
     ///
     /// # Panics
     /// When the system gives no port.
@@ -58,30 +58,30 @@ impl Bucket {
         Self { address, state }
     }
 
-    /// Its address as the `endpoint` of an S3 client.
+    /// Returns the `endpoint` for an S3 client.
     #[must_use]
     pub fn endpoint(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Every object as `/bucket/key`.
+    /// Returns the names of all objects as `/bucket/key`.
     #[must_use]
     pub fn keys(&self) -> Vec<String> {
         self.state.lock().objects.keys().cloned().collect()
     }
 
-    /// The bytes of an object, by its `/bucket/key`.
+    /// Returns the bytes of an object, by its `/bucket/key`.
     #[must_use]
     pub fn object(&self, key: &str) -> Option<Vec<u8>> {
         self.state.lock().objects.get(key).cloned()
     }
 
-    /// Goes away, or with `None` comes back. What it keeps stays.
+    /// Starts an outage, or ends it with `None`. Objects are kept.
     pub fn set_outage(&self, outage: Option<StoreOutage>) {
         self.state.lock().outage = outage;
     }
 
-    /// How often something was written.
+    /// Returns the number of writes.
     #[must_use]
     pub fn writes(&self) -> usize {
         self.state.lock().writes
@@ -91,7 +91,7 @@ impl Bucket {
 struct Request {
     method: String,
     url: Url,
-    /// Names and values in lower case.
+    /// Header names and values in lower case.
     headers: Vec<String>,
     body: Vec<u8>,
 }
@@ -171,19 +171,19 @@ impl Request {
         header.is_some_and(by) || in_address.is_some_and(|credential| by(&credential))
     }
 
-    /// Whether it asks for something in this folder of its bucket, or for a list of it.
+    /// Returns whether the request is for an object in this folder of its bucket, or for a list of it.
     fn is_under(&self, folder: &str) -> bool {
         let key = self.url.path().trim_start_matches('/').split_once('/').map(|(_, key)| key.to_owned());
         self.query("prefix").or(key).is_some_and(|asked| asked.starts_with(folder))
     }
 
-    /// First and last byte of `bytes=FIRST-LAST`.
+    /// Returns first and last byte of `bytes=FIRST-LAST`.
     fn range(&self) -> Option<(usize, usize)> {
         let (first, last) = self.header("range")?.strip_prefix("bytes=")?.split_once('-')?;
         Some((first.parse().ok()?, last.parse().ok()?))
     }
 
-    /// The headers of the answer that the address asks for.
+    /// Returns the response headers that the URL requests.
     fn wanted(&self) -> String {
         ["content-type", "content-disposition", "cache-control"]
             .into_iter()
@@ -224,7 +224,7 @@ fn answer(state: &mut State, request: Request) -> Answer {
     }
 }
 
-/// The first thousand keys of a bucket behind `start-after` that begin with `prefix`, as ListObjectsV2 has them.
+/// Returns the first thousand keys of a bucket after `start-after` with this `prefix`, as in ListObjectsV2.
 fn list(state: &State, request: &Request) -> Vec<u8> {
     let folder = format!("{}/", request.url.path().trim_end_matches('/'));
     let (prefix, after) =

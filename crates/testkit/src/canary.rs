@@ -1,4 +1,4 @@
-//! A listener that nobody may reach: it counts who did.
+//! A listener that must not be reached, and counts violations.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,7 +12,7 @@ use tokio::task::AbortHandle;
 const REPLY: &[u8] =
     b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: 20\r\nconnection: close\r\n\r\n<p>CANARY-WAS-READ\r\n";
 
-/// Counts TCP connections and UDP packets. Whoever asks over HTTP gets a page that holds `CANARY-WAS-READ`.
+/// A listener that counts TCP connections and UDP packets. HTTP requests get a page that contains `CANARY-WAS-READ`.
 #[derive(Debug)]
 pub struct Canary {
     tcp: SocketAddr,
@@ -50,25 +50,25 @@ impl Canary {
         Ok(Self { tcp, udp, connects, packets, tasks })
     }
 
-    /// Where it listens for TCP.
+    /// Returns the TCP address.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.tcp
     }
 
-    /// Where it listens for UDP.
+    /// Returns the UDP address.
     #[must_use]
     pub fn udp_addr(&self) -> SocketAddr {
         self.udp
     }
 
-    /// How many TCP connections were accepted so far.
+    /// Returns the number of accepted TCP connections.
     #[must_use]
     pub fn connects(&self) -> usize {
         self.connects.load(Ordering::SeqCst)
     }
 
-    /// How many UDP packets arrived so far.
+    /// Returns the number of received UDP packets.
     #[must_use]
     pub fn packets(&self) -> usize {
         self.packets.load(Ordering::SeqCst)

@@ -1,4 +1,4 @@
-//! A clock that moves only when told.
+//! A manual clock.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,30 +7,30 @@ use base::{Clock, Timestamp};
 use chrono::TimeDelta;
 use parking_lot::Mutex;
 
-/// A [`Clock`] that stands still until a test turns it. Clones share the same time.
+/// A [`Clock`] that stands still until a test moves it. Clones share the same time.
 #[derive(Debug, Clone)]
 pub struct ManualClock(Arc<Mutex<Timestamp>>);
 
 impl ManualClock {
-    /// A clock that stands at `start`.
+    /// Creates a clock at `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self(Arc::new(Mutex::new(start)))
     }
 
-    /// Moves forward.
+    /// Moves the clock forward.
     pub fn advance(&self, by: Duration) {
         *self.0.lock() += TimeDelta::from_std(by).unwrap_or(TimeDelta::MAX);
     }
 
-    /// Jumps to a moment, also backwards.
+    /// Sets the time, also backwards.
     pub fn set(&self, to: Timestamp) {
         *self.0.lock() = to;
     }
 }
 
 impl Default for ManualClock {
-    /// Stands at 2026-01-01T00:00:00Z.
+    /// Creates a clock at 2026-01-01T00:00:00Z.
     fn default() -> Self {
         Self::new(Timestamp::from_timestamp(1_767_225_600, 0).unwrap_or_default())
     }

@@ -1,5 +1,5 @@
-//! Fakes for tests and tools: a scriptable origin, a DNS server, an S3-compatible store, a forward proxy, a canary that
-//! nobody may reach, a clock to turn, a disk of a few megabytes.
+//! Fakes for tests and tools: a scriptable web server, a DNS server, an S3-compatible store, a forward proxy, a canary that
+//! must not be reached, a manual clock, a small disk.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {

@@ -1,4 +1,4 @@
-//! Small PDF files that a careless reader hangs on, runs out of memory on, or follows somewhere.
+//! Small hostile PDF files, which make a careless reader hang, run out of memory or open connections.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -6,30 +6,30 @@ use std::io::Write as _;
 use flate2::write::ZlibEncoder;
 use flate2::{Compress, Compression, FlushCompress};
 
-/// What is wrong with the file (ISO 32000-1).
+/// Kind of a PDF file (ISO 32000-1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pdf {
-    /// Nothing: one page that says hello.
+    /// A valid file: one page that says hello.
     Plain,
     /// A content stream that inflates to that many bytes.
     FlateBomb(u64),
-    /// The page tree holds itself.
+    /// A page tree that contains itself.
     PageTreeCycle,
-    /// The table of objects says that the previous table is itself.
+    /// A cross-reference table that names itself as the previous one.
     XrefLoop,
     /// Objects that are references to each other.
     RefCycle,
     /// That many pages.
     Pages(u32),
-    /// Nothing: that many pages, each with a line `Page N of the report.` and the title Report.
+    /// A valid file of that many pages, each with a line `Page N of the report.` and the title Report.
     Report(u32),
-    /// One page that is a picture, without a letter.
+    /// One page that is an image, without text.
     Scan,
-    /// Encrypted with a password that nobody has.
+    /// A file encrypted with an unknown password.
     Encrypted,
-    /// Cut in the middle.
+    /// A file truncated in the middle.
     Truncated,
-    /// A stream packed by that many filters.
+    /// A stream compressed by that many filters.
     FilterChain(u32),
     /// An image of 60000 by 60000 pixels of one bit.
     ImageBomb,
@@ -39,14 +39,14 @@ pub enum Pdf {
     LateHeader,
     /// A page of two thousand million points by two thousand million.
     HugeMediabox,
-    /// A content stream that says to be a gigabyte long and is not.
+    /// A content stream whose declared length of a gigabyte is wrong.
     BadLength,
     /// Actions that start a program and open `/launch` on this port of 127.0.0.1.
     LaunchAction(u16),
 }
 
 impl Pdf {
-    /// The file. A bomb of n bytes takes time in proportion to n and memory in proportion to n / 1000.
+    /// Generates the file. A bomb of n bytes takes time proportional to n and memory proportional to n / 1000.
     #[must_use]
     pub fn bytes(self) -> Vec<u8> {
         match self {
@@ -89,7 +89,7 @@ const ENCRYPTED: &str = "/Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P 
     /U <fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210> >> \
     /ID [<00112233445566778899aabbccddeeff> <00112233445566778899aabbccddeeff>]";
 
-/// Objects 1, 2, … with a table of where they are; `trailer` holds extra entries.
+/// Assembles objects 1, 2, … with their cross-reference table; `trailer` has extra entries.
 fn file(objects: &[&[u8]], trailer: &str) -> Vec<u8> {
     let mut out = b"%PDF-1.7\n".to_vec();
     let mut table = String::from("0000000000 65535 f \n");
@@ -112,7 +112,7 @@ fn stream(entries: &str, data: &[u8]) -> Vec<u8> {
     [head.as_bytes(), data, b"\nendstream"].concat()
 }
 
-/// One page whose content stream is object 4; `more` become objects 5, 6, …, named /X5, /X6, … on the page.
+/// Returns a file of one page whose content stream is object 4; `more` become objects 5, 6, …, named /X5, /X6, … on it.
 fn one_page(entries: &str, content: &[u8], more: &[Vec<u8>]) -> Vec<u8> {
     let names: String = (5..5 + more.len()).map(|number| format!("/X{number} {number} 0 R ")).collect();
     let page = format!(
@@ -130,7 +130,8 @@ fn plain(trailer: &str, catalog_entries: &[u8]) -> Vec<u8> {
     file(&[&catalog, PAGES, PLAIN_PAGE, &stream("", HELLO)], trailer)
 }
 
-/// A zlib stream (RFC 1950) of blanks. One flushed block is packed once and repeated: the blocks stand alone.
+/// Returns a zlib stream (RFC 1950) of blanks. One flushed block is compressed once and repeated, since flushed blocks are
+/// independent.
 fn deflated_blanks(bytes: u64) -> Vec<u8> {
     const BLOCK: usize = 1 << 20;
     let mut out = vec![0x78, 0x9C];
@@ -151,12 +152,12 @@ fn deflated_blanks(bytes: u64) -> Vec<u8> {
 fn deflated_block(bytes: usize) -> Vec<u8> {
     let mut packer = Compress::new(Compression::best(), false);
     let mut out = Vec::with_capacity(bytes / 500 + 1024);
-    // Packing into memory that is large enough does not fail.
+    // Cannot fail: the output buffer is large enough.
     let _ = packer.compress_vec(&vec![b' '; bytes], &mut out, FlushCompress::Full);
     out
 }
 
-/// The plain file with one text replaced by another, and its table where the file now says it is.
+/// Returns the plain file with one text replaced by another and a correct cross-reference table.
 fn changed(from: &str, to: &str) -> Vec<u8> {
     let objects: Vec<Vec<u8>> = [CATALOG, PAGES, PLAIN_PAGE, &stream("", HELLO)]
         .map(|object| String::from_utf8_lossy(object).replace(from, to).into_bytes())
@@ -165,7 +166,7 @@ fn changed(from: &str, to: &str) -> Vec<u8> {
 }
 
 fn xref_loop() -> Vec<u8> {
-    // The trailer stands behind the table, so what is added to it does not move the table.
+    // The trailer follows the table, so additions to it do not move the table.
     let table = plain("", b"").windows(7).position(|window| window == b"xref\n0 ").unwrap_or_default();
     plain(&format!("/Prev {table}"), b"")
 }
@@ -192,7 +193,7 @@ fn report(count: u32) -> Vec<u8> {
     file(&objects.iter().map(Vec::as_slice).collect::<Vec<_>>(), "/Info 3 0 R")
 }
 
-/// Black above white, over the whole page.
+/// Returns a page covered by an image, black above white.
 fn scan() -> Vec<u8> {
     let entries = "/Type /XObject /Subtype /Image /Width 64 /Height 64 /BitsPerComponent 8 /ColorSpace /DeviceGray";
     let image = stream(entries, &[[0_u8; 2048], [255; 2048]].concat());
@@ -288,7 +289,7 @@ mod tests {
     #[test]
     fn bombs_are_small() {
         assert!(Pdf::FlateBomb(100_000_000).bytes().len() < 600_000);
-        // How much each filter adds depends on what packs it.
+        // The overhead per filter depends on the compressor.
         assert!(Pdf::FilterChain(100).bytes().len() < 300_000);
         assert_eq!(text(Pdf::Pages(3)).matches("3 0 R ").count(), 3);
     }

@@ -1,4 +1,4 @@
-//! A disk of a few megabytes.
+//! A small disk that tests can fill.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -7,14 +7,14 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// A file system in memory, mounted on a folder of its own; gone when dropped.
+/// A file system in memory, mounted on its own folder and unmounted when dropped.
 #[derive(Debug)]
 pub struct SmallDisk {
     folder: TempDir,
 }
 
 impl SmallDisk {
-    /// Mounts one of so many bytes. `None`, with a printed line, where that is not permitted: it takes root.
+    /// Mounts a file system of this size. Returns `None`, with a printed note, without root permissions.
     ///
     /// # Panics
     /// When there is no temporary folder.
@@ -25,19 +25,19 @@ impl SmallDisk {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={bytes}"), "tmpfs"]).arg(folder.path());
         if !mount.output().is_ok_and(|done| done.status.success()) {
-            let _ = writeln!(std::io::stderr(), "left out: a small disk cannot be mounted here, which takes root");
+            let _ = writeln!(std::io::stderr(), "skipped: mounting a small disk needs root");
             return None;
         }
         Some(Self { folder })
     }
 
-    /// Where it is mounted.
+    /// Returns the mount point.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Leaves no byte free.
+    /// Fills the disk completely.
     pub fn fill(&self) {
         let Ok(mut file) = File::options().create(true).append(true).open(self.ballast()) else { return };
         for size in [64 << 10, 4096, 1] {
@@ -45,7 +45,7 @@ impl SmallDisk {
         }
     }
 
-    /// Takes away again what filled it.
+    /// Removes the file written by [`SmallDisk::fill`].
     pub fn empty(&self) {
         let _ = fs::remove_file(self.ballast());
     }
@@ -57,7 +57,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // What still has files open on it lets go of it later.
+        // Lazy, because files on it may still be open.
         let _ = Command::new("umount").arg("--lazy").arg(self.path()).status();
     }
 }

@@ -1,4 +1,4 @@
-//! A forward proxy that leads where a test wants, and writes down what it was asked.
+//! A fake forward proxy with configurable destinations, which records its requests.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,10 +11,10 @@ use tokio::task::AbortHandle;
 
 const ESTABLISHED: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
 
-/// Where a target leads, or the bytes that refuse it.
+/// Function that returns the destination of a target, or the bytes of a refusal.
 type Lead = dyn Fn(&str) -> Result<SocketAddr, &'static str> + Send + Sync;
 
-/// The proxy. It takes CONNECT and requests with a whole address, one for each connection.
+/// The fake proxy. It supports CONNECT and requests in absolute form, one per connection.
 #[derive(Debug)]
 pub struct Tunnel {
     addr: SocketAddr,
@@ -23,8 +23,8 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
-    /// Listens on a free port of 127.0.0.1. `lead` gets the target as the client has written it, `host:port` or an address,
-    /// and says where to connect to, or which bytes are sent instead.
+    /// Listens on a free port of 127.0.0.1. `lead` gets the target as written by the client, `host:port` or a URL, and
+    /// returns the address to connect to, or the bytes to send instead.
     ///
     /// # Panics
     /// When loopback has no free port.
@@ -43,13 +43,13 @@ impl Tunnel {
         Self { addr, heads, task: task.abort_handle() }
     }
 
-    /// Where it listens.
+    /// Returns the listening address.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// The heads of all requests so far, those that were refused included.
+    /// Returns the heads of all requests so far, including refused ones.
     #[must_use]
     pub fn heads(&self) -> Vec<String> {
         self.heads.lock().clone()

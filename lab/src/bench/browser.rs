@@ -1,5 +1,5 @@
-//! `cargo xtask bench browser`: pages that need a browser, by the real server and by playwright-core on the same Chromium, in
-//! turn: pages per second, and the memory of everything that each of them has started.
+//! `cargo xtask bench browser`: pages that need a browser, by the real server and by playwright-core on the same Chromium,
+//! alternating: pages per second, and the memory of each with all its child processes.
 
 mod playwright;
 
@@ -18,19 +18,19 @@ use playwright::{Playwright, Wait};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// How often each of them has its turn; medians are shown.
+    /// Number of rounds of each contender; medians are shown.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Pages of a turn.
+    /// Number of pages per round.
     #[arg(long, default_value_t = 24)]
     pages: usize,
-    /// Pages at a time.
+    /// Numbers of concurrent pages.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 2, 4])]
     together: Vec<usize>,
-    /// A built server, instead of building one.
+    /// Path of a built server, instead of building one.
     #[arg(long)]
     server: Option<PathBuf>,
-    /// The program of Chromium, for both.
+    /// Chromium executable for both contenders.
     #[arg(long, default_value = "/usr/lib/chromium/chromium-headless-shell")]
     chromium: PathBuf,
 }

@@ -19,22 +19,22 @@ use self::profile::Profile;
 use crate::made_site::MadeSite;
 use crate::team::{every_document, shown};
 
-/// What to crawl.
+/// Arguments of `bench crawl`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Pages of the site, 20 KB and 30 links each.
+    /// Number of pages of the site, 20 KB and 30 links each.
     #[arg(long, default_value_t = 10_000)]
     pages: usize,
-    /// How many pages run at a time, one crawl for each number.
+    /// Numbers of concurrent pages, with one crawl for each.
     #[arg(long, value_delimiter = ',', default_value = "1,8,64")]
     concurrency: Vec<u32>,
-    /// Only with this database: sqlite or postgres.
+    /// Run only with this database: sqlite or postgres.
     #[arg(long)]
     only: Option<String>,
-    /// Also what a page costs the server, and where its time goes when perf is installed, which slows it down.
+    /// Also measure the cost of a page, and its time by phase if perf is installed; this slows the crawl down.
     #[arg(long)]
     profile: bool,
-    /// A built server, instead of building one.
+    /// Path of a built server, instead of building one.
     #[arg(long)]
     server: Option<std::path::PathBuf>,
 }

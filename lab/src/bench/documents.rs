@@ -1,5 +1,5 @@
-//! `cargo xtask bench documents FOLDER`: the PDF files of a folder, read by the children of the service, with all that the
-//! service does: the fence, the way to the child and back. Beside them programs that print the text of one file.
+//! `cargo xtask bench documents FOLDER`: reading of the PDF files of a folder by the child processes of the service, with
+//! sandbox and transport, compared with programs that print the text of a file.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -17,21 +17,21 @@ use xtask::{say, setup};
 /// Longest time for one file.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// What to read, and with what.
+/// Arguments of `bench documents`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// The folder; those in it are looked through as well.
+    /// Folder of PDF files, searched recursively.
     folder: PathBuf,
-    /// Recognise every page.
+    /// Use OCR for every page.
     #[arg(long)]
     ocr: bool,
-    /// A program to compare with, `{}` for the file, such as `pdf2md {}`. Without any: pdftotext, plain and with layout.
+    /// Command to compare with, where `{}` is the file, such as `pdf2md {}` [default: pdftotext, with and without -layout].
     #[arg(long = "beside", value_name = "COMMAND")]
     beside: Vec<String>,
-    /// How often each file is read; the least time counts.
+    /// Number of times each file is read; the fastest counts.
     #[arg(long, default_value_t = 3)]
     times: usize,
-    /// A built quarry-reader, instead of building one.
+    /// Path of a built quarry-reader, instead of building one.
     #[arg(long)]
     reader: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! A small closed-loop load generator: a number of kept-alive connections, each asking again when it is answered.
+//! A small closed-loop load generator: keep-alive connections that each send the next request after the response.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

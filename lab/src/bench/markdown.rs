@@ -1,4 +1,4 @@
-//! `cargo xtask bench markdown`: speed and memory of HTML to markdown on one thread, beside other libraries.
+//! `cargo xtask bench markdown`: speed and memory of HTML to markdown on one thread, compared with other libraries.
 
 use std::path::{PathBuf, absolute};
 
@@ -6,10 +6,10 @@ use anyhow::Result;
 
 use crate::{say, sh};
 
-/// On which pages.
+/// Arguments of `bench markdown`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A folder with `aeb/cases.jsonl` and `aeb/html/ID.html.gz`; without it, made-up pages.
+    /// Folder with `aeb/cases.jsonl` and `aeb/html/ID.html.gz` [default: generated pages].
     #[arg(long)]
     data: Option<PathBuf>,
 }

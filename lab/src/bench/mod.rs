@@ -1,4 +1,4 @@
-//! `cargo xtask bench NAME`: figures of the real server, taken on loopback, and of the converter.
+//! `cargo xtask bench NAME`: benchmarks of the real server on loopback, and of the converter.
 
 mod browser;
 mod crawl;
@@ -16,30 +16,30 @@ use anyhow::Result;
 use clap::Subcommand;
 use lab::{Installation, programs};
 
-/// What can be measured.
+/// Benchmarks.
 #[derive(Subcommand)]
 pub(crate) enum Bench {
     /// Pages per second, latency and memory of crawls, with SQLite and PostgreSQL.
     Crawl(crawl::Args),
-    /// Pages that need a browser, beside playwright-core on the same Chromium, in turn.
+    /// Pages that need a browser, compared with playwright-core on the same Chromium.
     Browser(browser::Args),
-    /// Processor time and memory of documents by their readers, beside pdftotext.
+    /// CPU time and memory of reading documents, compared with pdftotext.
     Documents(documents::Args),
-    /// Adding jobs to the queue, beside plain SQL.
+    /// Enqueueing of jobs, compared with plain SQL.
     QueueEnqueue(queue::Args),
-    /// Claiming and finishing jobs, beside plain SQL.
+    /// Claiming and finishing of jobs, compared with plain SQL.
     QueueCycle(queue::Args),
-    /// The same with a small and a large backlog.
+    /// Claiming and finishing of jobs with a small and a large backlog.
     QueueBacklog(queue::Args),
-    /// From adding a job to its handler.
+    /// Latency from enqueueing a job to its handler.
     QueueLatency(queue::Args),
-    /// Adding, claiming and finishing on SQLite, beside the sqlite3 shell.
+    /// Enqueueing, claiming and finishing on SQLite, compared with the sqlite3 shell.
     QueueSqlite(queue::Args),
-    /// Crawls and scrapes by Quarry and by other programs with the same interface, in turn.
+    /// Crawls and scrapes by Quarry and by other programs with the same API.
     Rivals(rivals::Args),
     /// Requests per second, latency and memory of POST /v2/scrape, with the cache off and on.
     Scrape(scrape::Args),
-    /// Speed and memory of HTML to markdown, beside other libraries.
+    /// Speed and memory of HTML to markdown, compared with other libraries.
     Markdown(markdown::Args),
     /// Time from the start of the process to ready, and memory when idle.
     Start(start::Args),

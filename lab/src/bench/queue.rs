@@ -1,5 +1,5 @@
-//! `cargo xtask bench queue-enqueue|queue-cycle|queue-backlog|queue-latency|queue-sqlite`: the queue beside plain SQL that
-//! does the same work in the same minute, with pgbench or the sqlite3 shell. Machines differ; the ratio should not.
+//! `cargo xtask bench queue-enqueue|queue-cycle|queue-backlog|queue-latency|queue-sqlite`: the queue compared with plain
+//! SQL for the same work at the same time, by pgbench or the sqlite3 shell. The ratio should not depend on the machine.
 
 mod reference;
 
@@ -12,19 +12,19 @@ use self::reference::{Pgbench, Work};
 use crate::db::Cluster;
 use crate::{say, sh};
 
-/// How long to measure.
+/// Arguments of the queue benchmarks.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Seconds of one measurement.
+    /// Duration of one measurement in seconds.
     #[arg(long, default_value_t = 5)]
     seconds: usize,
-    /// Measurements of each side, in turn; the median of the ratios counts.
+    /// Number of alternating measurements of each side; the median of the ratios counts.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// Teams that have the jobs, each with one lane.
+    /// Number of teams with jobs, each with one lane.
     #[arg(long, default_value_t = 8)]
     teams: usize,
-    /// Jobs in the large backlog.
+    /// Number of jobs in the large backlog.
     #[arg(long, default_value_t = 2_000_000)]
     backlog: usize,
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask bench rivals`: the same crawls and scrapes by Quarry and by other programs with the same interface. In each
-//! round every program has its turn, alone and on a fresh data folder; medians and spreads are over the rounds.
+//! `cargo xtask bench rivals`: the same crawls and scrapes by Quarry and by other programs with the same API. In each round
+//! every program runs alone on a new data folder; medians and spreads are over the rounds.
 
 mod contender;
 mod install;
@@ -20,34 +20,34 @@ use self::measure::Load;
 use self::table::Row;
 use crate::made_site::MadeSite;
 
-/// What to measure.
+/// Arguments of `bench rivals`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Pages of each crawl, and scrapes after them.
+    /// Number of pages of each crawl, and of scrapes after it.
     #[arg(long, default_value_t = 3_000)]
     pages: usize,
-    /// Pages of the site, 20 KB and 30 links each.
+    /// Number of pages of the site, 20 KB and 30 links each.
     #[arg(long, default_value_t = 10_000)]
     site: usize,
-    /// Connections of the scrapes.
+    /// Number of connections for the scrapes.
     #[arg(long, default_value_t = 16)]
     connections: usize,
-    /// How often each program has its turn.
+    /// Number of rounds of each program.
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// Let the programs keep the pages in their caches.
+    /// Enable the caches of the programs.
     #[arg(long)]
     cache: bool,
-    /// Only these.
+    /// Run only these programs.
     #[arg(long, value_enum, value_delimiter = ',')]
     only: Vec<Contender>,
-    /// A PostgreSQL database for Quarry, instead of a new private one in each round.
+    /// PostgreSQL database for Quarry, instead of a new private one in each round.
     #[arg(long, value_name = "URL")]
     postgres: Option<String>,
-    /// Where the other programs are built and kept, instead of target/rivals.
+    /// Folder for building the other programs [default: target/rivals].
     #[arg(long, value_name = "FOLDER")]
     programs: Option<PathBuf>,
-    /// A built server of Quarry, instead of building one.
+    /// Path of a built server of Quarry, instead of building one.
     #[arg(long)]
     server: Option<PathBuf>,
 }

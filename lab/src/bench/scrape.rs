@@ -11,19 +11,19 @@ use xtask::say;
 
 use super::load::{self, Figures};
 
-/// What to send.
+/// Arguments of `bench scrape`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// A folder of pages (.html or .html.gz); without it, made-up pages of 100 KB.
+    /// Folder of pages (.html or .html.gz) [default: generated pages of 100 KB].
     #[arg(long)]
     pages: Option<PathBuf>,
-    /// Scrapes in each phase.
+    /// Number of scrapes in each phase.
     #[arg(long, default_value_t = 400)]
     requests: usize,
-    /// Connections at a time in the loaded phases.
+    /// Number of concurrent connections in the loaded phases.
     #[arg(long, default_value_t = 8)]
     connections: usize,
-    /// A built server, instead of building one.
+    /// Path of a built server, instead of building one.
     #[arg(long)]
     server: Option<PathBuf>,
 }

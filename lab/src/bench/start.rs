@@ -7,13 +7,13 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 use xtask::say;
 
-/// How often.
+/// Arguments of `bench start`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Cold starts to take the median of.
+    /// Number of cold starts; the median counts.
     #[arg(long, default_value_t = 9)]
     times: usize,
-    /// A built server, instead of building one.
+    /// Path of a built server, instead of building one.
     #[arg(long)]
     server: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Pages that behave oddly: `lab/browser-pages/behaviour.json`, the profile that outlives a scrape, and sessions.
+//! Pages with unusual behaviour: `lab/browser-pages/behaviour.json`, profiles across scrapes, and sessions.
 
 use std::fs;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `lab/browser-pages/pages.json` and the `server.json` of each page, as they are written.
+//! Types of `lab/browser-pages/pages.json` and of the `server.json` of each page.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;

@@ -1,4 +1,4 @@
-//! Building the pages: Node does it, below the target folder.
+//! Building of the pages with Node, in the target folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! A server of a page that Node runs.
+//! The server of a page, run by Node.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which engine answered and why, as the metrics of the server tell.
+//! The engine that answered and the reason, from the metrics of the server.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Whether an answer shows a page: its texts, its address, its picture.
+//! Checks of an answer: texts, URL and screenshot of the page.
 
 use super::book::Page;
 use super::picture;

@@ -1,5 +1,5 @@
-//! `cargo xtask browser-pages`: pages made with the libraries of the web on loopback, scraped through the real server:
-//! those that need a browser must come out whole, and those that do not must not get one.
+//! `cargo xtask browser-pages`: pages built with common web libraries, served on loopback and scraped through the real
+//! server. Pages that need a browser must be complete, and the others must not use one.
 
 mod behaviour;
 pub(crate) mod book;
@@ -28,28 +28,28 @@ use site::Pages;
 use summary::Summary;
 pub(crate) use summary::percentile;
 
-/// What to scrape.
+/// Arguments of `browser-pages`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only the page with this id; can be repeated.
+    /// Scrape only the page with this id; can be repeated.
     #[arg(long)]
     only: Vec<String>,
-    /// Then every page once more with rawHtml, links, images and a screenshot.
+    /// Afterwards scrape every page again with rawHtml, links, images and a screenshot.
     #[arg(long)]
     formats: bool,
-    /// Then the pages that behave oddly.
+    /// Afterwards scrape the pages with unusual behaviour.
     #[arg(long)]
     behaviour: bool,
-    /// Serve the pages and wait, without a server.
+    /// Only serve the pages and wait.
     #[arg(long)]
     serve: bool,
-    /// A server to use instead of building one.
+    /// Path of a built server, instead of building one.
     #[arg(long)]
     server: Option<PathBuf>,
-    /// A folder of built pages, instead of building them.
+    /// Folder of built pages, instead of building them.
     #[arg(long)]
     built: Option<PathBuf>,
-    /// Print the markdown of every page that is not right.
+    /// Print the markdown of every failed page.
     #[arg(long)]
     verbose: bool,
 }

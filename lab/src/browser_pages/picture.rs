@@ -1,4 +1,4 @@
-//! Just enough of PNG (RFC 2083) to tell whether a picture shows anything.
+//! A minimal PNG decoder (RFC 2083) that detects blank images.
 
 use std::io::Read;
 

@@ -1,4 +1,4 @@
-//! One scrape of a page, timed; and many at a time.
+//! Timed scrapes of pages, single and concurrent.
 
 use std::time::{Duration, Instant};
 

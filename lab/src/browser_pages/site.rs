@@ -1,4 +1,4 @@
-//! The site that serves the built pages: files at once, what they ask for after a delay, on two origins.
+//! The site that serves the built pages on two origins: files immediately, data requests after a delay.
 
 use std::collections::HashMap;
 use std::fs;

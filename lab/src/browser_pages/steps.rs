@@ -1,4 +1,4 @@
-//! The last page: fourteen actions, one after another.
+//! The last page, with a sequence of fourteen actions.
 
 use std::process::Stdio;
 

@@ -1,4 +1,4 @@
-//! The lines that are printed, and the counts at the end.
+//! Printed results and the final counts.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! `cargo xtask chaos bodies`: eight pages of 90 MiB at once, and how much the memory of the server grows.
+//! `cargo xtask chaos bodies`: memory growth of the server with eight pages of 90 MiB at once.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};

@@ -1,5 +1,5 @@
-//! `cargo xtask chaos bombs`: requests that want all of the processor, two of a kind at any time, and how long somebody else
-//! waits for a page and for GET /health meanwhile.
+//! `cargo xtask chaos bombs`: two concurrent CPU-intensive requests of a kind, and the latency of another team's pages and
+//! of GET /health meanwhile.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::team::Team;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Seconds that each kind lasts.
+    /// Duration of each kind in seconds.
     #[arg(long, default_value_t = 15)]
     seconds: u64,
-    /// Only this kind.
+    /// Run only this kind.
     #[arg(long)]
     kind: Option<Kind>,
 }
@@ -26,9 +26,9 @@ pub(crate) struct Args {
 enum Kind {
     /// Selectors that search the text of every element.
     Selectors,
-    /// Half a megabyte of rules of a robots.txt, and long links.
+    /// A robots.txt with half a megabyte of rules, and long links.
     Robots,
-    /// A thousand patterns that are large when they are compiled.
+    /// A thousand patterns that are large when compiled.
     Patterns,
     /// Patterns that are slow on long links.
     Matching,

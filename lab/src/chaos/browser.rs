@@ -1,5 +1,5 @@
-//! `cargo xtask chaos browser`: kill -9 of Chromium during scrapes that need it, then many scrapes and sessions in a row, to
-//! see that nothing is left behind.
+//! `cargo xtask chaos browser`: kill -9 of Chromium during scrapes that need it, then many consecutive scrapes and
+//! sessions, to verify that they leave no processes or files behind.
 
 use std::time::{Duration, Instant};
 
@@ -18,19 +18,19 @@ use crate::trend::{self, Point};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Scrapes during which Chromium is killed.
+    /// Number of scrapes during which Chromium is killed.
     #[arg(long, default_value_t = 100)]
     killed: usize,
-    /// Scrapes in a row.
+    /// Number of consecutive scrapes.
     #[arg(long, default_value_t = 1000)]
     scrapes: usize,
-    /// Sessions in a row.
+    /// Number of consecutive sessions.
     #[arg(long, default_value_t = 200)]
     sessions: usize,
-    /// A fifth of all.
+    /// Run a fifth of all numbers.
     #[arg(long)]
     short: bool,
-    /// A server to use instead of building one.
+    /// Path of a built server, instead of building one.
     #[arg(long)]
     server: Option<std::path::PathBuf>,
 }

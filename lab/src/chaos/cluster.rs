@@ -1,5 +1,5 @@
-//! `cargo xtask chaos cluster`: two machines with a server and a worker each. They share nothing but one PostgreSQL and
-//! one S3-compatible store. What is started on one is watched, read and stopped on the other.
+//! `cargo xtask chaos cluster`: two machines with a server and a worker each, which share only a PostgreSQL and an
+//! S3-compatible store. Work started on one is watched, read and stopped on the other.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ use crate::team::{Team, shown, whole_crawl};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Pages of the crawl.
+    /// Number of pages of the crawl.
     #[arg(long, default_value_t = 500)]
     pages: usize,
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask chaos fairness`: teams with one page each, alone and beside a team with a hundred thousand.
+//! `cargo xtask chaos fairness`: teams with one page each, alone and next to a team with a hundred thousand.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -13,10 +13,10 @@ use crate::team::{Team, shown};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Pages of the large team.
+    /// Number of pages of the large team.
     #[arg(long, default_value_t = 100_000)]
     jobs: usize,
-    /// Small teams.
+    /// Number of small teams.
     #[arg(long, default_value_t = 100)]
     teams: usize,
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask chaos kill`: kill -9 at random moments of crawls of 1 000 pages. First one process on SQLite, then a server and a
-//! worker on PostgreSQL.
+//! `cargo xtask chaos kill`: kill -9 at random moments of crawls of 1 000 pages, first of one process on SQLite, then of a
+//! server and a worker on PostgreSQL.
 
 use std::time::{Duration, Instant};
 
@@ -16,16 +16,16 @@ use crate::team::{Team, shown, whole_crawl};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// How often; half of it with each database.
+    /// Number of kills, half of them with each database.
     #[arg(long, default_value_t = 100)]
     times: usize,
-    /// Pages of the crawl.
+    /// Number of pages of the crawl.
     #[arg(long, default_value_t = 1000)]
     pages: usize,
-    /// Seconds after which jobs of a killed process are done again.
+    /// Lease of jobs in seconds, after which those of a killed process are retried.
     #[arg(long, default_value_t = 3)]
     lease: u64,
-    /// Only with this database: sqlite or postgres.
+    /// Run only with this database: sqlite or postgres.
     #[arg(long)]
     only: Option<String>,
 }

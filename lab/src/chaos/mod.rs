@@ -1,5 +1,5 @@
-//! `cargo xtask chaos NAME`: what a crash, a pause, a crowd or a lack of credits does to the real server. Each prints its
-//! figures and fails when a promise is broken (docs/JOBS.md).
+//! `cargo xtask chaos NAME`: the real server under crashes, pauses, overload or lack of credits. Each experiment prints its
+//! results and fails when a guarantee of docs/JOBS.md is violated.
 
 mod bodies;
 mod bombs;
@@ -23,30 +23,30 @@ use lab::{Installation, programs};
 
 use crate::team::OPERATOR;
 
-/// What to break.
+/// Experiments.
 #[derive(Subcommand)]
 pub(crate) enum Chaos {
     /// Kill the processes at random moments of a crawl.
     Kill(kill::Args),
-    /// Stop PostgreSQL as a crash does, during a crawl.
+    /// Crash PostgreSQL during a crawl.
     Pg(postgres::Args),
-    /// Pause a worker until its jobs are given to another, then let it go on.
+    /// Pause a worker until its leases expire and another worker takes its jobs, then resume it.
     Zombie,
     /// Send SIGTERM to a server with running scrapes and a crawl.
     Drain,
-    /// One team with a hundred thousand jobs beside teams with one.
+    /// Run a team with a hundred thousand jobs next to teams with one.
     Fairness(fairness::Args),
-    /// 64 scrapes at once on 10 credits.
+    /// Run 64 scrapes at once on 10 credits.
     Overdraft,
-    /// Pages of one job that can never be written down, beside a team that goes on with its work.
+    /// Run pages whose results can never be written, next to another team's work.
     Poison(poison::Args),
-    /// Two requests that want all of the processor, beside a team that goes on with its work.
+    /// Run CPU-intensive requests next to another team's work.
     Bombs(bombs::Args),
-    /// Eight pages of 90 MiB at once.
+    /// Scrape eight pages of 90 MiB at once.
     Bodies,
-    /// Kill Chromium during scrapes, then many scrapes and sessions in a row.
+    /// Kill Chromium during scrapes, then run many scrapes and sessions.
     Browser(browser::Args),
-    /// Two servers and two workers on one PostgreSQL and one S3-compatible store.
+    /// Run two servers and two workers on one PostgreSQL and one S3-compatible store.
     Cluster(cluster::Args),
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask chaos poison`: pages of one job that can never be written down, while another team goes on with its work.
+//! `cargo xtask chaos poison`: pages of one job whose results can never be written, next to another team's work.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::team::Team;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// How the pages come to be such.
+    /// Method that makes the pages fail.
     #[arg(long, value_enum, default_value_t = Way::FailPoint)]
     by: Way,
-    /// Pages that cannot be written down.
+    /// Number of pages that cannot be written.
     #[arg(long, default_value_t = 600)]
     pages: usize,
-    /// Seconds that the other team works, alone and beside.
+    /// Duration in seconds of the other team's work, alone and next to these pages.
     #[arg(long, default_value_t = 20)]
     seconds: u64,
 }
@@ -30,7 +30,7 @@ pub(crate) struct Args {
 enum Way {
     /// The server's fail point `commit_poison`.
     FailPoint,
-    /// Pages that cost more than was reserved for them, put into a batch with `appendToId`.
+    /// Pages that cost more than was reserved, appended to a batch with `appendToId`.
     Append,
 }
 

@@ -1,4 +1,4 @@
-//! `cargo xtask chaos pg`: PostgreSQL stops as in a crash, several times during a crawl, and then answers nobody for a while.
+//! `cargo xtask chaos pg`: PostgreSQL crashes several times during a crawl, and then hangs for a while.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -15,13 +15,13 @@ use crate::team::{Team, shown, whole_crawl};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// How often.
+    /// Number of crashes.
     #[arg(long, default_value_t = 5)]
     times: usize,
-    /// Pages of the crawl.
+    /// Number of pages of the crawl.
     #[arg(long, default_value_t = 1000)]
     pages: usize,
-    /// Seconds for which it then stands still.
+    /// Duration of the hang in seconds.
     #[arg(long, default_value_t = 30)]
     hang: u64,
 }

@@ -1,4 +1,4 @@
-//! Watches a run through its WebSocket, as a client does.
+//! Watching of a run over its WebSocket, as clients do.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;

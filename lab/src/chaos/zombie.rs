@@ -1,4 +1,4 @@
-//! `cargo xtask chaos zombie`: a worker is paused until its jobs are given to another, and then goes on.
+//! `cargo xtask chaos zombie`: a worker is paused until its leases expire and another takes its jobs, and is then resumed.
 
 use std::time::Duration;
 

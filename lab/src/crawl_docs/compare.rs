@@ -1,4 +1,4 @@
-//! What a crawl found beside what the walk reached, and why the two differ.
+//! Comparison of the pages of a crawl with those of the walk, with reasons for differences.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! One crawl of a served folder by the real server, and the documents that it brought.
+//! A crawl of a served folder by the real server, and its documents.
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};

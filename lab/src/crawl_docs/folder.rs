@@ -1,4 +1,4 @@
-//! A folder of files as a web server sees it: which file an address names, and of which type it is.
+//! A folder of files as a web server sees it: file and content type of a URL.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The links of a page, read with a tokeniser that shares nothing with the service's parser, to judge what that finds.
+//! Link extraction with a tokeniser that is independent of the service's parser, for comparison with it.
 
 use pulldown_cmark::{Event, Parser};
 

@@ -1,5 +1,5 @@
-//! `cargo xtask crawl-docs`: crawls of documentation packages, served on loopback, beside a walk over their files. What
-//! only one of the two has must have a reason.
+//! `cargo xtask crawl-docs`: crawls of documentation packages, served on loopback, compared with a walk over their files.
+//! Every difference must have a reason.
 
 mod compare;
 mod crawl;
@@ -16,18 +16,18 @@ use crate::bench;
 use compare::{Differences, Group};
 use folder::{Folder, Kind};
 
-/// What to crawl.
+/// Arguments of `crawl-docs`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Folders of HTML; without any, those of the packages that `cargo xtask setup --docs` installs.
+    /// Folders of HTML [default: those of the packages installed by `cargo xtask setup --docs`].
     folders: Vec<PathBuf>,
-    /// The page of the folders to start from.
+    /// Start page in each folder.
     #[arg(long, default_value = "/")]
     start: String,
-    /// How many pages run at a time.
+    /// Number of concurrent pages.
     #[arg(long, default_value_t = 32)]
     concurrency: u32,
-    /// A built server, instead of building one.
+    /// Path of a built server, instead of building one.
     #[arg(long)]
     server: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! Which files of a folder links reach: a walk over the files themselves, breadth first, without a server.
+//! A breadth-first walk over the linked files of a folder, without a server.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fmt;

@@ -1,5 +1,4 @@
-//! What cases with a browser need besides: that one is there, that it has started before the case is measured, and that
-//! it still works afterwards.
+//! Support for cases with a browser: it must be installed, started before the measurement, and still work afterwards.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A case's `input` as the bytes of a request.
+//! Conversion of a case's `input` into the bytes of a request.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! The case file, as it is written.
+//! Types of the case file.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `input.sql` of a case: a question to the database of the service when the case is over.
+//! `input.sql` of a case: a query to the database of the service after the case.
 
 use std::path::Path;
 use std::process::Command;

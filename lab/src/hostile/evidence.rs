@@ -1,4 +1,4 @@
-//! What can be seen after a case was played.
+//! Observations after a case.
 
 use std::io::Read;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The expectations: one line per key of the case file.
+//! Checks of the expectations, one per key of the case file.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Follows a job that a case has started until it ends, and reads what it found.
+//! Following of a job until it ends, and reading of its results.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

@@ -1,5 +1,4 @@
-//! Somebody who has nothing to do with a case: a team that goes on with its work, and a probe of GET /health. How long both
-//! wait is what an attack costs the others.
+//! Bystanders of a case: another team's work, and a probe of GET /health. Their latency shows what an attack costs others.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! More expectations: what an attack costs, where secrets go, what a proxy and another team are told.
+//! Further expectations: cost of an attack, leaks of secrets, requests to proxies, answers to other teams.
 
 use std::collections::BTreeSet;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Jobs that a case names and that have to be there before it: `{JOB_OF_TEAM_A}`, `{BATCH_OF_TEAM_A}`,
-//! `{SCRAPE_OF_TEAM_A}`, `{BIG_JOB}`, and `{JOB}`, which the case describes in `setup.job`.
+//! Jobs that must exist before a case which refers to them: `{JOB_OF_TEAM_A}`, `{BATCH_OF_TEAM_A}`, `{SCRAPE_OF_TEAM_A}`,
+//! `{BIG_JOB}`, and `{JOB}`, which the case describes in `setup.job`.
 
 use std::time::Duration;
 

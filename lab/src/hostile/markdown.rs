@@ -1,4 +1,4 @@
-//! What a reader of markdown sees: links, headings, tables (CommonMark 0.31 and tables of GitHub).
+//! Elements of rendered markdown: links, headings, tables (CommonMark 0.31 and tables of GitHub).
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 

@@ -1,4 +1,4 @@
-//! `cargo xtask hostile`: plays a file of hostile cases against the real server, everything on loopback.
+//! `cargo xtask hostile`: runs a file of hostile cases against the real server, all on loopback.
 
 mod attack;
 pub(crate) mod browser;
@@ -41,22 +41,22 @@ use case::{Case, File, Object};
 use play::Player;
 use report::{Outcome, Report};
 
-/// What to play.
+/// Arguments of `hostile`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The case file. Without it the project's own: tests/cases/hostile*.json and those in tests/cases/hostile.
+    /// Case file [default: tests/cases/hostile*.json and those in tests/cases/hostile].
     #[arg(long)]
     cases: Option<PathBuf>,
-    /// Only cases of this kind.
+    /// Run only cases of this kind.
     #[arg(long)]
     kind: Option<String>,
-    /// Only the case with this id.
+    /// Run only the case with this id.
     #[arg(long)]
     id: Option<String>,
-    /// A server to use instead of building one; it must have the feature `fail-points`.
+    /// Path of a server built with the feature `fail-points`, instead of building one.
     #[arg(long)]
     server: Option<PathBuf>,
-    /// Print what was observed in every case.
+    /// Print the observations of every case.
     #[arg(long)]
     verbose: bool,
 }

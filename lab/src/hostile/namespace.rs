@@ -1,5 +1,5 @@
-//! A network namespace of its own for a run: nothing in it but loopback, and every address is led there, so that what
-//! tries to leave is seen and reaches nobody.
+//! A private network namespace for a run. It has only loopback, and every address is routed there, so that leaked packets
+//! are seen and reach no other machine.
 
 use std::ffi::OsString;
 use std::path::Path;

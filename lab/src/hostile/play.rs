@@ -1,4 +1,4 @@
-//! One case after another: set up, do, look, compare.
+//! Running of the cases: set up, run, observe, compare.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

@@ -1,5 +1,5 @@
-//! A forward proxy that resolves names by a table of its own, which need not be what the service was told. It speaks
-//! CONNECT and requests with a whole address, and goes nowhere but to loopback.
+//! A forward proxy that resolves names by its own table, which may differ from the DNS of the service. It supports CONNECT
+//! and requests in absolute form, and connects only to loopback.
 
 use std::collections::HashMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! A client that sends exactly the bytes it is given, and reads one HTTP/1.1 answer: what the crate `client` cannot send.
+//! A client that sends raw bytes and reads one HTTP/1.1 response, for requests that the crate `client` cannot send.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What cases with a document leave behind: the processes that read it, and whether one of them is still at work.
+//! Child processes that read documents, and whether one is still busy after a case.
 
 use std::fmt;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `redirect_chain` of a page of the case file: redirects that lead on to each other, each to an address of its own.
+//! `redirect_chain` of a page in the case file: a chain of redirects, each to a URL of its own.
 
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;

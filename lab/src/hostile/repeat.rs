@@ -1,5 +1,5 @@
-//! Long lists in short files: inside an array `{"$repeat": 250, "of": X}` stands for X two hundred and fifty times, each
-//! time with its number for `{i}`.
+//! Expansion of repeated items: inside an array `{"$repeat": 250, "of": X}` means 250 copies of X, each with its number for
+//! `{i}`.
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;

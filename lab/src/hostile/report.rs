@@ -1,4 +1,4 @@
-//! What the person at the terminal reads.
+//! Terminal output of the results.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Cases that are told in words. Each that can be played is a function here; the others wait.
+//! Cases described in words. Each implemented one is a function here; the others are pending.
 
 mod jobs;
 

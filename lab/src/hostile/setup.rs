@@ -1,4 +1,4 @@
-//! A case's `setup` as scripts of the hostile origin and answers of the test resolver.
+//! Conversion of a case's `setup` into scripts of the hostile origin and answers of the test resolver.
 
 use std::net::IpAddr;
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! Every packet of a network namespace, sorted: what goes where the stage and the service listen, and what goes past them.
-//! It needs the namespace, as others talk on the interfaces of the machine.
+//! Capture of all packets of a network namespace, sorted into expected and unexpected destinations. It needs the namespace,
+//! because other programs use the interfaces of the machine.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Everything around the service: hostile origin, second origin, receiver, canary, resolver. All on loopback.
+//! The environment of the service on loopback: hostile origin, second origin, receiver, canary, resolver.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

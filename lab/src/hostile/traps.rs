@@ -1,5 +1,5 @@
-//! Sites that are made while they are crawled: `site_gen` and `sitemap_gen` of the case file. Every trap has some good
-//! pages besides, `/good/1` and so on, linked from the start.
+//! Sites generated while they are crawled: `site_gen` and `sitemap_gen` of the case file. Every trap also has some good
+//! pages, `/good/1` and so on, linked from the start.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering};

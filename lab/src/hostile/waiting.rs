@@ -1,4 +1,4 @@
-//! What exists, and which cases wait for what does not. This is the one table to change when a feature arrives.
+//! Table of implemented features, and of the cases that wait for others. Change it when a feature is added.
 
 use serde_json::Value;
 

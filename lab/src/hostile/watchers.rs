@@ -1,4 +1,4 @@
-//! `websockets` of a case: watchers of a job that read nothing, while the case is played.
+//! `websockets` of a case: watchers of a job that read nothing while the case runs.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;

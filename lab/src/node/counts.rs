@@ -1,52 +1,52 @@
-//! What Linux counts of a process (proc(5)), for figures of what a page costs.
+//! Counters of a process from proc(5), for the cost of a page.
 
 use std::fs;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 
-/// What a process has used since its start, or between two moments.
+/// Counters of a process since its start, or between two times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Processor time in the program.
+    /// CPU time in user mode.
     pub user: Duration,
-    /// Processor time in the kernel.
+    /// CPU time in the kernel.
     pub system: Duration,
-    /// Threads that it has now.
+    /// Current number of threads.
     pub threads: u64,
-    /// Pages of memory that were given to it without asking the disk.
+    /// Page faults without disk access.
     pub minor_faults: u64,
-    /// Pages of memory that were read from the disk.
+    /// Page faults with disk access.
     pub major_faults: u64,
-    /// How often its present threads waited for something.
+    /// Voluntary context switches of the current threads.
     pub voluntary_switches: u64,
-    /// How often its present threads had to make room for others.
+    /// Involuntary context switches of the current threads.
     pub involuntary_switches: u64,
-    /// Bytes that it was given by `read` and its like: of files, sockets and pipes.
+    /// Bytes read by system calls such as `read`, from files, sockets and pipes.
     pub read: u64,
-    /// Bytes that it gave to `write` and its like.
+    /// Bytes written by system calls such as `write`.
     pub written: u64,
-    /// Calls of `read` and its like.
+    /// Number of system calls such as `read`.
     pub read_calls: u64,
-    /// Calls of `write` and its like.
+    /// Number of system calls such as `write`.
     pub write_calls: u64,
-    /// Bytes that had to come from the disk.
+    /// Bytes read from the disk.
     pub from_disk: u64,
-    /// Bytes that have to go to the disk.
+    /// Bytes to be written to the disk.
     pub to_disk: u64,
 }
 
 impl Counts {
-    /// What a process has used so far.
+    /// Reads the counters of a process.
     ///
     /// # Errors
-    /// When it has ended, or is another user's.
+    /// When it has ended or belongs to another user.
     pub fn of(pid: u32) -> Result<Self> {
         let file = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).with_context(|| format!("no {name}"));
         let mut counts = Self::of_stat(&file("stat")?)?;
         counts.add_io(&file("io")?)?;
         for thread in fs::read_dir(format!("/proc/{pid}/task"))? {
-            // One that has ended meanwhile counts no more.
+            // Threads that end meanwhile are skipped.
             if let Ok(status) = fs::read_to_string(thread?.path().join("status")) {
                 counts.voluntary_switches += field(&status, "voluntary_ctxt_switches:")?;
                 counts.involuntary_switches += field(&status, "nonvoluntary_ctxt_switches:")?;
@@ -55,7 +55,7 @@ impl Counts {
         Ok(counts)
     }
 
-    /// What was used since `before`; threads are those of now.
+    /// Returns the difference to `before`, with the current number of threads.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let later = |now: u64, then: u64| now.saturating_sub(then);
@@ -76,13 +76,13 @@ impl Counts {
         }
     }
 
-    /// Times, faults and threads, which stand in `/proc/PID/stat` after the name; that may hold anything.
+    /// Parses times, faults and threads from `/proc/PID/stat`, after the name, which may contain any characters.
     pub(super) fn of_stat(stat: &str) -> Result<Self> {
         let (_, fields) = stat.rsplit_once(')').context("no name in /proc")?;
         let fields: Vec<&str> = fields.split_whitespace().collect();
         let number = |field: usize| fields.get(field - 3).and_then(|text| text.parse::<u64>().ok());
         let number = |field: usize| number(field).with_context(|| format!("no field {field} in /proc"));
-        // Linux tells every program that there are 100 ticks in a second.
+        // USER_HZ is 100 on Linux for all programs.
         let time = |field: usize| number(field).map(|ticks| Duration::from_millis(10 * ticks));
         Ok(Self {
             minor_faults: number(10)?,

@@ -1,4 +1,4 @@
-//! Processes of the service on a data folder of their own: started, waited for, paused, killed, measured.
+//! Processes of the service on their own data folder: start, readiness, pause, kill, measurement.
 
 mod counts;
 mod readings;
@@ -23,14 +23,14 @@ pub use tree::{Process, Tree, adopt_orphans};
 
 use crate::service;
 
-/// The working folder of the programs, below the folder of the installation: some folders deep, so that what climbs out of
-/// one is still found by [`Installation::strays`].
+/// Working folder of the programs in the folder of the installation. It is several levels deep, so that
+/// [`Installation::strays`] also finds files written through `..`.
 const HOME: &str = "a/b/c/d";
-/// How the names of the folders begin that browsers are given.
+/// Name prefix of the temporary folders of browsers.
 const BROWSER_FOLDER: &str = "quarry-chromium-";
 
-/// Programs, settings and a data folder, which all processes started from it share. The folder is removed with the last
-/// of them.
+/// Programs, settings and a data folder that are shared by all processes started from it. The folder is removed with the
+/// last of them.
 #[derive(Debug, Clone)]
 pub struct Installation {
     folder: Arc<TempDir>,
@@ -39,10 +39,10 @@ pub struct Installation {
 }
 
 impl Installation {
-    /// An empty folder for the server at this path, and for the worker beside it.
+    /// Creates an empty folder for the server at this path and the worker next to it.
     ///
     /// # Errors
-    /// When no folder can be made.
+    /// When the folder cannot be created.
     pub fn new(server: PathBuf) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         let installation = Self { folder: Arc::new(folder), server, environment: Vec::new() };
@@ -64,54 +64,52 @@ impl Installation {
         settings.into_iter().fold(self, |installation, (key, value)| installation.set(key, value))
     }
 
-    /// Sets a variable of the environment for every process that is started later.
+    /// Sets an environment variable for every process that is started later.
     #[must_use]
     pub fn env(mut self, name: &str, value: impl Into<String>) -> Self {
         self.environment.push((name.to_owned(), value.into()));
         self
     }
 
-    /// Starts a server and waits until it is ready. It blocks its thread.
+    /// Starts a server and waits until it is ready, blocking the thread.
     ///
     /// # Errors
-    /// When it ends, or is not ready in time; the error holds its log.
+    /// When it ends or is not ready in time; the error contains its log.
     pub fn server(&self) -> Result<Node> {
         self.start(&self.server, "server.listen", free_address()?)
     }
 
-    /// As [`Installation::server`], for one of several on a database: it tells the others where its sessions are reached
-    /// (`sessions.public_url`).
+    /// Starts one of several servers on a database, like [`Installation::server`], with its own `sessions.public_url`.
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`Installation::server`].
     pub fn one_of_several(&self) -> Result<Node> {
         let addr = free_address()?;
         let known = self.clone().set("sessions.public_url", format!("http://{addr}"));
         known.start(&known.server, "server.listen", addr)
     }
 
-    /// Starts a worker and waits until it is ready. It blocks its thread.
+    /// Starts a worker and waits until it is ready, blocking the thread.
     ///
     /// # Errors
-    /// As [`Installation::server`].
+    /// Those of [`Installation::server`].
     pub fn worker(&self) -> Result<Node> {
         self.start(&self.server.with_file_name("quarry-worker"), "worker.listen", free_address()?)
     }
 
-    /// The data folder.
+    /// Returns the data folder.
     #[must_use]
     pub fn data(&self) -> PathBuf {
         self.home().join("data")
     }
 
-    /// What all processes have written to their logs so far.
+    /// Returns the logs of all processes so far.
     #[must_use]
     pub fn log(&self) -> Vec<u8> {
         fs::read(self.log_file()).unwrap_or_default()
     }
 
-    /// Files that were made outside of the data folder. What Chromium keeps in its temporary folder while it runs is none
-    /// of them.
+    /// Returns files outside the data folder, except those in the temporary folder of a running Chromium.
     #[must_use]
     pub fn strays(&self) -> Vec<PathBuf> {
         let mut found = Vec::new();
@@ -121,7 +119,7 @@ impl Installation {
         found
     }
 
-    /// The folder for temporary files.
+    /// Returns the folder for temporary files.
     #[must_use]
     pub fn temporary(&self) -> PathBuf {
         self.home().join("tmp")
@@ -153,18 +151,18 @@ impl Installation {
     }
 }
 
-/// Whether a file is in the folder that a running Chromium was given.
+/// Returns whether a file is in the temporary folder of a running Chromium.
 fn is_of_browser(path: &Path, temporary: &Path) -> bool {
     let inside = path.strip_prefix(temporary).ok().and_then(|rest| rest.components().next());
     inside.is_some_and(|folder| folder.as_os_str().to_string_lossy().starts_with(BROWSER_FOLDER))
 }
 
-/// An address of this machine that nobody listens on.
+/// Returns a free loopback address.
 fn free_address() -> Result<SocketAddr> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?)
 }
 
-/// The variable of a setting: `QUARRY__WORKER__PER_HOST` for `worker.per_host`.
+/// Returns the environment variable of a setting: `QUARRY__WORKER__PER_HOST` for `worker.per_host`.
 fn variable(key: &str) -> String {
     format!("QUARRY__{}", key.to_uppercase().replace('.', "__"))
 }
@@ -180,7 +178,7 @@ fn files_below(folder: &Path, except: &Path, into: &mut Vec<PathBuf>) {
     }
 }
 
-/// A running server or worker; killed when dropped.
+/// A running server or worker, killed when dropped.
 #[derive(Debug)]
 pub struct Node {
     child: Child,
@@ -191,33 +189,33 @@ pub struct Node {
 }
 
 impl Node {
-    /// Where it listens.
+    /// Returns the listening address.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// The id of its process.
+    /// Returns the process id.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// How long it took to be ready.
+    /// Returns the time from the start until it was ready.
     #[must_use]
     pub fn ready_after(&self) -> Duration {
         self.ready_after
     }
 
-    /// A caller with this key.
+    /// Returns a client with this key.
     ///
     /// # Errors
-    /// When the key cannot stand in a header.
+    /// When the key is not valid in a header.
     pub fn client(&self, key: Option<&str>) -> client::Result<Client> {
         service::client(self.addr, key)
     }
 
-    /// Ends it as a crash does.
+    /// Kills the process, like a crash.
     ///
     /// # Errors
     /// When it has ended already.
@@ -227,7 +225,7 @@ impl Node {
         Ok(())
     }
 
-    /// Lets it stand still.
+    /// Pauses the process with SIGSTOP.
     ///
     /// # Errors
     /// When it has ended.
@@ -235,7 +233,7 @@ impl Node {
         self.signal(Signal::STOP)
     }
 
-    /// Lets it go on after [`Node::pause`].
+    /// Resumes the process after [`Node::pause`].
     ///
     /// # Errors
     /// When it has ended.
@@ -243,7 +241,7 @@ impl Node {
         self.signal(Signal::CONT)
     }
 
-    /// Asks it to end, with SIGTERM.
+    /// Sends SIGTERM to the process.
     ///
     /// # Errors
     /// When it has ended.
@@ -251,10 +249,10 @@ impl Node {
         self.signal(Signal::TERM)
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     ///
     /// # Errors
-    /// When it still runs after that time.
+    /// When it still runs after `patience`.
     pub async fn ended(&mut self, patience: Duration) -> Result<ExitStatus> {
         let started = Instant::now();
         while started.elapsed() < patience {
@@ -266,12 +264,12 @@ impl Node {
         bail!("not ended within {} s", patience.as_secs())
     }
 
-    /// Whether it runs.
+    /// Returns whether the process runs.
     pub fn is_running(&mut self) -> bool {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    /// Processor time that it has used so far, all threads together.
+    /// Returns the CPU time used so far by all threads.
     ///
     /// # Errors
     /// When it has ended.
@@ -279,15 +277,15 @@ impl Node {
         readings::cpu(self.child.id())
     }
 
-    /// What it has used so far.
+    /// Returns the counters of the process so far.
     ///
     /// # Errors
-    /// When it has ended, or is another user's.
+    /// When it has ended or belongs to another user.
     pub fn counts(&self) -> Result<Counts> {
         Counts::of(self.child.id())
     }
 
-    /// Its resident memory.
+    /// Returns the resident memory.
     ///
     /// # Errors
     /// When it has ended.
@@ -295,7 +293,7 @@ impl Node {
         readings::memory(self.child.id())
     }
 
-    /// It and everything that it has started.
+    /// Returns the process with all its descendants.
     ///
     /// # Errors
     /// When /proc cannot be read.
@@ -303,13 +301,13 @@ impl Node {
         Tree::below(self.child.id())
     }
 
-    /// Watches how much its memory grows from now on.
+    /// Watches the growth of its memory from now on.
     #[must_use]
     pub fn watch_memory(&self) -> MemoryWatch {
         MemoryWatch::start(self.child.id())
     }
 
-    /// Watches how much it and everything that it has started grow from now on.
+    /// Watches the growth of the memory of the process and its descendants from now on.
     #[must_use]
     pub fn watch_tree(&self) -> MemoryWatch {
         MemoryWatch::start_tree(self.child.id())
@@ -332,7 +330,7 @@ impl Drop for Node {
 mod tests {
     use super::*;
 
-    /// A program in place of the server.
+    /// Creates an installation with a shell script instead of the server.
     fn installation(script: &str) -> (Installation, TempDir) {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();

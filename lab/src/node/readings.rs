@@ -1,4 +1,4 @@
-//! What Linux tells of a process (proc(5)).
+//! Readings of a process from proc(5).
 
 use std::fs;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use super::tree::Tree;
 /// Resident memory of a process, in MiB.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
-    /// Now.
+    /// Current value.
     pub now: f64,
     /// Anonymous part of `now`: heap and stacks. The rest is pages of files, above all of the program, whose number
     /// depends on how the file lies in the page cache.
     pub own: f64,
-    /// At its highest so far.
+    /// Peak so far.
     pub peak: f64,
 }
 
-/// Processor time that a process has used so far, all threads together.
+/// Returns the CPU time used so far by all threads of a process.
 ///
 /// # Errors
 /// When it has ended.
@@ -37,8 +37,8 @@ pub(super) fn memory(pid: u32) -> Result<Memory> {
     Ok(Memory { now: mib("VmRSS:")?, own: mib("RssAnon:")?, peak: mib("VmHWM:")? })
 }
 
-/// Watches the resident memory of a process: the system's own high-water mark, which misses nothing but may not be
-/// resettable, and samples.
+/// A watch on the resident memory of a process: by the high-water mark of the system, which misses nothing but cannot
+/// always be reset, and by samples.
 #[derive(Debug)]
 pub struct MemoryWatch {
     pid: u32,
@@ -51,12 +51,12 @@ pub struct MemoryWatch {
 
 impl MemoryWatch {
     pub(super) fn start(pid: u32) -> Self {
-        // Writing 5 sets VmHWM to the present VmRSS.
+        // Writing 5 resets VmHWM to the current VmRSS.
         let marked = fs::write(format!("/proc/{pid}/clear_refs"), "5").is_ok();
         Self::sample(pid, marked, Duration::from_millis(20), now_kib)
     }
 
-    /// What processes share is counted once. There is no mark of a whole tree, so there are only samples.
+    /// Watches a process tree, counting shared memory once. A tree has no high-water mark, so only samples are used.
     pub(super) fn start_tree(pid: u32) -> Self {
         Self::sample(pid, false, Duration::from_millis(200), |pid| {
             Tree::below(pid).map_or(0, |tree| (tree.pss_mib * 1024.0) as u64)
@@ -67,7 +67,7 @@ impl MemoryWatch {
         let before = now_kib(pid);
         let (peak, stop) = (Arc::new(AtomicU64::new(before)), Arc::new(AtomicBool::new(false)));
         let (shared_peak, shared_stop) = (Arc::clone(&peak), Arc::clone(&stop));
-        // A thread of its own, so that a busy runtime does not make it miss a peak.
+        // On a thread of its own, so that it misses no peak when the runtime is busy.
         let task = tokio::task::spawn_blocking(move || {
             while !shared_stop.load(Ordering::Relaxed) {
                 shared_peak.fetch_max(now_kib(pid), Ordering::Relaxed);
@@ -77,7 +77,7 @@ impl MemoryWatch {
         Self { pid, before, marked, peak, stop, task }
     }
 
-    /// By how many MiB the memory has grown at its peak.
+    /// Returns the growth of the memory at its peak in MiB.
     pub async fn finish(self) -> u64 {
         self.stop.store(true, Ordering::Relaxed);
         let _ = self.task.await;
@@ -87,7 +87,7 @@ impl MemoryWatch {
     }
 }
 
-/// Nothing when the process has ended.
+/// Returns the resident memory in KiB; 0 when the process has ended.
 fn now_kib(pid: u32) -> u64 {
     status_kib(pid, "VmRSS:").unwrap_or(0)
 }

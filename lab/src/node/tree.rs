@@ -1,4 +1,4 @@
-//! A process and everything that it has started, as Linux tells (proc(5)): who is there, and what they hold together.
+//! A process with all its descendants from proc(5), and their total memory and handles.
 
 use std::fs;
 use std::path::PathBuf;
@@ -7,24 +7,24 @@ use anyhow::{Context, Result};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// One process below another.
+/// A process of the tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Its id.
+    /// Process id.
     pub id: u32,
-    /// Its parent's.
+    /// Process id of the parent.
     pub parent: u32,
-    /// Its name, cut after 15 bytes.
+    /// Name, truncated to 15 bytes.
     pub name: String,
-    /// Whether it has ended, and its parent has not asked for its end.
+    /// Whether it is a zombie: it has ended, and its parent has not waited for it.
     pub ended: bool,
 }
 
 impl Process {
-    /// Ends it as a crash does; false when it had ended by itself.
+    /// Kills the process; returns false when it had already ended.
     ///
     /// # Errors
-    /// When it is another user's.
+    /// When it belongs to another user.
     pub fn kill(&self) -> Result<bool> {
         let id = Pid::from_raw(i32::try_from(self.id)?).context("no process id")?;
         match kill_process(id, Signal::KILL) {
@@ -35,25 +35,25 @@ impl Process {
     }
 }
 
-/// Processes, and what they hold.
+/// A process tree with its memory and handles.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tree {
-    /// The process itself is the first; ended ones are there too.
+    /// Processes, the root first, including zombies.
     pub processes: Vec<Process>,
-    /// Their proportional set size, in MiB: what they share is counted once.
+    /// Proportional set size in MiB, which counts shared memory once.
     pub pss_mib: f64,
-    /// What of that is held by the processes below the first.
+    /// Proportional set size in MiB of the descendants alone.
     pub children_pss_mib: f64,
-    /// Open files of all kinds, sockets and pipes too.
+    /// Number of open file descriptors, including sockets and pipes.
     pub files: usize,
-    /// Those of the first process alone.
+    /// Number of open file descriptors of the root alone.
     pub own_files: usize,
-    /// Sockets among them.
+    /// Number of open sockets.
     pub sockets: usize,
 }
 
 impl Tree {
-    /// What there is below this process now. One that ends meanwhile counts as far as it could be read.
+    /// Reads the tree of a process. Processes that end meanwhile count as far as they could be read.
     ///
     /// # Errors
     /// When /proc cannot be read.
@@ -75,17 +75,17 @@ impl Tree {
         Ok(tree)
     }
 
-    /// How many are of this program; ended ones count as well.
+    /// Returns the number of processes of a program, including zombies.
     #[must_use]
     pub fn count(&self, program: &str) -> usize {
         self.processes.iter().filter(|process| process.name.starts_with(program)).count()
     }
 }
 
-/// From now on the orphans below this process become its own children, so that [`Tree::below`] misses none.
+/// Makes this process the parent of orphaned descendants (subreaper), so that [`Tree::below`] misses none.
 ///
 /// # Errors
-/// When the kernel does not know how.
+/// When the kernel does not support it.
 pub fn adopt_orphans() -> Result<()> {
     Ok(rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?)
 }
@@ -95,7 +95,7 @@ fn every_process() -> Result<Vec<Process>> {
     Ok(ids.filter_map(|id: u32| parse(id, &fs::read_to_string(format!("/proc/{id}/stat")).ok()?)).collect())
 }
 
-/// `7 (name) S 1 …`; the name may hold anything.
+/// Parses `/proc/PID/stat`: `7 (name) S 1 …`, where the name may contain any characters.
 fn parse(id: u32, stat: &str) -> Option<Process> {
     let (before, after) = stat.rsplit_once(')')?;
     let name = before.split_once('(')?.1.to_owned();
@@ -104,7 +104,7 @@ fn parse(id: u32, stat: &str) -> Option<Process> {
     Some(Process { id, parent: fields.next()?.parse().ok()?, name, ended })
 }
 
-/// The process and all that descend from it, parents first.
+/// Returns the process and all its descendants, parents first.
 fn descendants(all: &[Process], root: u32) -> Vec<Process> {
     let mut found: Vec<Process> = all.iter().filter(|process| process.id == root).cloned().collect();
     let mut next = 0;

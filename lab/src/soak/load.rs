@@ -1,4 +1,4 @@
-//! The load: each client asks, waits for the answer, and asks again.
+//! The load: each client sends a request, waits for the response, and repeats.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

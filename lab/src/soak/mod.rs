@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: a mixed load for a long time, everything on loopback, and what the server keeps of it.
+//! `cargo xtask soak`: a mixed load for a long time on loopback, with checks for leaks in the server.
 
 mod load;
 mod sample;
@@ -19,13 +19,13 @@ use stage::Stage;
 use tally::Tally;
 use verdict::Judged;
 
-/// How long, and with which programs.
+/// Arguments of `soak`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Minutes of load.
+    /// Duration of the load in minutes.
     #[arg(long, default_value_t = 30.0)]
     minutes: f64,
-    /// A folder with quarry-server and quarry-reader, instead of building them. QUARRY_PROGRAMS names one too.
+    /// Folder with quarry-server and quarry-reader, instead of building them; QUARRY_PROGRAMS has the same effect.
     #[arg(long)]
     programs: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! One look at the server, as a line of the table.
+//! One sample of the server's resources, a row of the table.
 
 use std::time::Duration;
 

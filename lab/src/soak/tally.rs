@@ -1,4 +1,4 @@
-//! What was asked, how it was answered, and what it cost.
+//! Counts of requests, responses and costs.
 
 use std::fmt;
 use std::sync::Arc;

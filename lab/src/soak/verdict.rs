@@ -1,4 +1,4 @@
-//! What the soak must show: memory, handles and processes that stay where they are, no answer of 5xx, sums that are right.
+//! Criteria of the soak: stable memory, handles and processes, no 5xx responses, correct sums.
 
 use super::sample::Sample;
 use super::stage::{Ledger, Webhooks};

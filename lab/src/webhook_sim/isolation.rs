@@ -1,4 +1,4 @@
-//! Whether a receiver that hangs delays anybody else: its team has many events, another team has a few.
+//! Isolation of a hanging receiver: its team has many events, another team a few, which must not be delayed.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

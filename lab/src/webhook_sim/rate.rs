@@ -1,4 +1,4 @@
-//! How fast deliveries go out to a receiver that answers at once, and whether it can verify every one.
+//! Rate of deliveries to a fast receiver, which verifies every signature.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! When attempts are made: a receiver that answers 500, and a clock that runs two seconds at a step.
+//! Retry schedule for a receiver that answers 500, with a clock that advances in steps of two seconds.
 
 use std::time::Duration;
 

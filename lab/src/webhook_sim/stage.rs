@@ -1,4 +1,4 @@
-//! The parts of the service that webhooks need: store, queue, guarded client; nothing else runs.
+//! The parts of the service for webhooks, without the rest: store, queue, guarded client.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! `backup`, `restore` and `migrate`: keeping the data of a service on this machine.
+//! The commands `backup` and `restore` for SQLite deployments, and `migrate`.
 
 use std::fs;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -13,91 +13,92 @@ use url::Url;
 
 use super::print;
 
-/// What a backup says of itself, in its folder.
+/// Metadata file in the folder of a backup.
 const LABEL: &str = "backup.json";
 const DATABASE: &str = "quarry.db";
 const BLOBS: &str = "blobs";
 
 #[derive(Args)]
 pub(crate) struct Backup {
-    /// The folder to make
+    /// Folder to create
     #[arg(value_name = "FOLDER")]
     to: PathBuf,
 }
 
 #[derive(Args)]
 pub(crate) struct Restore {
-    /// A folder that `backup` has made
+    /// Folder created by `backup`
     #[arg(value_name = "FOLDER")]
     from: PathBuf,
 }
 
 #[derive(Args)]
 pub(crate) struct Migrate {
-    /// Change nothing; end with status 1 when the schema is behind
+    /// Only list pending migrations; exit with status 1 when there are any
     #[arg(long)]
     check: bool,
 }
 
 #[derive(Serialize, Deserialize)]
 struct Label {
-    /// Of the program that made it.
+    /// Version of the program that created the backup.
     version: String,
-    /// Whether the page bodies are in it; they are not when they lie in a bucket.
+    /// Whether page bodies are included; bodies in a bucket are not.
     blobs: bool,
 }
 
-/// The files of a service that keeps everything on this machine.
+/// Paths of the local data.
 struct Places {
     database: PathBuf,
-    /// None when page bodies are kept elsewhere.
+    /// Folder of the page bodies; `None` when they are in a bucket.
     blobs: Option<PathBuf>,
 }
 
 impl Backup {
-    /// Copies the database as it is at one moment, then the bodies. Those that the copy names are there: bodies are
-    /// written before their rows. One that expires meanwhile may be missing, as it would be a moment later anyway.
+    /// Copies a snapshot of the database, then the bodies. Bodies are written before their rows, so the copy has every
+    /// body that the snapshot refers to, except those that expired meanwhile.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
         let places = Places::of(&loaded.config)?;
         boot::data::must_exist(&loaded.config)?;
         let store = boot::open_store(&loaded.config).await?;
-        ensure!(!self.to.exists(), "{} is already there", self.to.display());
-        // As private as the data folder.
+        ensure!(!self.to.exists(), "{} already exists; name a new folder", self.to.display());
+        // The same mode as the data folder.
         let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&self.to);
-        made.with_context(|| format!("cannot make {}", self.to.display()))?;
+        made.with_context(|| format!("cannot create {}", self.to.display()))?;
         store.copy_to(&self.to.join(DATABASE)).await?;
         let bodies = match &places.blobs {
             Some(blobs) => copy_folder(blobs, &self.to.join(BLOBS))?,
             None => 0,
         };
-        // The label comes last: a folder without it is not a whole backup.
+        // The label is written last: a folder without it is an incomplete backup.
         let label = Label { version: env!("CARGO_PKG_VERSION").to_owned(), blobs: places.blobs.is_some() };
         write_through(&self.to.join(LABEL), &serde_json::to_vec_pretty(&label)?)?;
-        let elsewhere = if places.blobs.is_none() { "; page bodies lie in a bucket and are not in it" } else { "" };
+        let elsewhere = if places.blobs.is_none() { "; page bodies are in a bucket and not included" } else { "" };
         print(&format!("{}: the database and {bodies} files{elsewhere}\n", self.to.display()))
     }
 }
 
 impl Restore {
-    /// Puts a backup where the settings say. Never over data that is there, and so never under a running server.
+    /// Restores a backup to the paths of the settings. Existing data is never overwritten, so a running server is safe.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
         let places = Places::of(&loaded.config)?;
-        let label = fs::read(self.from.join(LABEL)).with_context(|| format!("{} is no backup", self.from.display()))?;
-        let label: Label = serde_json::from_slice(&label).context("the label of the backup")?;
+        let label =
+            fs::read(self.from.join(LABEL)).with_context(|| format!("{} is not a backup", self.from.display()))?;
+        let label: Label = serde_json::from_slice(&label).context("the backup.json of the backup is invalid")?;
         let database = &places.database;
         ensure!(
             !database.exists(),
-            "{} is already there: stop the server and move the data folder away first",
+            "{} already exists: stop the server and move the data folder away first",
             database.display()
         );
         if let Some(folder) = database.parent() {
-            fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+            fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
         }
         let bodies = match &places.blobs {
             Some(blobs) if label.blobs => copy_folder(&self.from.join(BLOBS), blobs)?,
             _ => 0,
         };
-        // The database comes last, under another name first: what is there is whole.
+        // The database is copied last and renamed into place, so a database under its name is always complete.
         let arriving = database.with_extension("restoring");
         fs::copy(self.from.join(DATABASE), &arriving)
             .with_context(|| format!("cannot write {}", arriving.display()))?;
@@ -108,10 +109,10 @@ impl Restore {
 }
 
 impl Migrate {
-    /// Brings the schema up to date, or says whether it is.
+    /// Runs pending migrations, or lists them with `--check`.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<ExitCode> {
         let mut config = loaded.config;
-        // Whether the schema may be behind is the question here.
+        // With `store.migrate` off, opening would fail on an outdated schema before this command could report it.
         config.store.migrate = true;
         if self.check {
             boot::data::must_exist(&config)?;
@@ -136,8 +137,8 @@ impl Places {
             Some(path) => PathBuf::from(path),
             None if url.is_empty() => folder.join(DATABASE),
             None => bail!(
-                "the database is PostgreSQL: save it with `pg_dump --format=custom` and bring it back with `pg_restore`, \
-                 and copy the page bodies with the tools of their store"
+                "the database is PostgreSQL: back it up with `pg_dump --format=custom`, restore it with `pg_restore`, and \
+                 copy the page bodies with the tools of their store"
             ),
         };
         let blobs = match config.blobs.url.as_str() {
@@ -148,9 +149,9 @@ impl Places {
     }
 }
 
-/// Copies the files below a folder and counts them. Files that go away meanwhile are left out.
+/// Copies a folder recursively and returns the number of files. Files that are removed meanwhile are skipped.
 fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<u64> {
-    fs::create_dir_all(to).with_context(|| format!("cannot make {}", to.display()))?;
+    fs::create_dir_all(to).with_context(|| format!("cannot create {}", to.display()))?;
     let mut count = 0;
     let entries = match fs::read_dir(from) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(0),
@@ -172,7 +173,7 @@ fn copy_folder(from: &Path, to: &Path) -> anyhow::Result<u64> {
     Ok(count)
 }
 
-/// Writes a file, and waits until it is on the disk.
+/// Writes a file and syncs it to disk.
 pub(super) fn write_through(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
     fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(fs::File::open(path)?.sync_all()?)

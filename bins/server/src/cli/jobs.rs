@@ -1,4 +1,4 @@
-//! `jobs`: what waits and runs, stopping a crawl or batch, giving dead jobs another chance.
+//! The command `jobs`: lists jobs and queue depths, cancels a crawl or batch, redrives dead jobs.
 
 use anyhow::{Context as _, ensure};
 use app::jobs::{self, Dead, Depth, Listed};
@@ -11,30 +11,30 @@ use super::{PAGE, open_known, print};
 
 #[derive(Subcommand)]
 pub(crate) enum Jobs {
-    /// How full the queues are, and the jobs in them
+    /// List the depth of each queue and the jobs in it
     List {
-        /// Only of this team
+        /// Only jobs of this team
         #[arg(long, value_name = "ID")]
         team: Option<Uuid>,
-        /// Jobs that were given up, instead
+        /// List dead jobs instead: those that used up their attempts
         #[arg(long)]
         dead: bool,
     },
-    /// Stop a crawl or a batch, whoever has started it
+    /// Cancel a crawl or batch of any team
     Cancel {
-        /// Id of the crawl or batch, as its start has answered it
+        /// Id of the crawl or batch, as the call that started it returned
         id: Uuid,
     },
-    /// Put a job that was given up back into its queue, with all its attempts. Pages that their crawl or batch counts as
-    /// failed stay
+    /// Put a dead job back into its queue, with all its attempts. Pages that their crawl or batch has counted as failed
+    /// are left out
     Redrive {
-        /// Id of the job, as `jobs list --dead` prints it; without it all of them
+        /// Id of the job, as `jobs list --dead` prints it [default: all dead jobs]
         id: Option<String>,
     },
 }
 
 impl Jobs {
-    /// Does it, in the database that the settings name.
+    /// Runs the command on the database of the settings.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
         let app = &open_known(&loaded).await?;
         match self {
@@ -51,7 +51,7 @@ impl Jobs {
 
 async fn list(app: &App, team: Option<Uuid>) -> anyhow::Result<()> {
     for Depth { queue, ready, running, oldest } in jobs::depths(app).await? {
-        let since = oldest.map(|at| format!(", the first since {}", wire::format_time(at))).unwrap_or_default();
+        let since = oldest.map(|at| format!(", oldest since {}", wire::format_time(at))).unwrap_or_default();
         print(&format!("{queue}: {running} running, {ready} waiting{since}\n"))?;
     }
     let mut after: Option<String> = None;
@@ -81,14 +81,14 @@ async fn list_dead(app: &App, team: Option<Uuid>) -> anyhow::Result<()> {
         if team.as_ref().is_none_or(|team| *team == dead.team_id) {
             let Dead { id, queue, kind, lane, attempt, error, .. } = dead;
             let died = wire::format_time(dead.died_at);
-            print(&format!("{id}  {queue} {kind} of {lane}  given up {died} after {attempt} attempts  {error}\n"))?;
+            print(&format!("{id}  {queue} {kind} of {lane}  dead since {died} after {attempt} attempts  {error}\n"))?;
         }
         Ok(())
     })
     .await
 }
 
-/// In pages by key, so that what is taken out on the way changes nothing for the rest.
+/// Calls `each` for every dead job. Pages by key, so that jobs removed on the way do not shift the rest.
 async fn for_each_dead(app: &App, mut each: impl AsyncFnMut(&Dead) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let mut after: Option<String> = None;
     loop {
@@ -105,10 +105,11 @@ async fn for_each_dead(app: &App, mut each: impl AsyncFnMut(&Dead) -> anyhow::Re
 
 async fn redrive(app: &App, id: Option<String>) -> anyhow::Result<()> {
     if let Some(id) = id {
-        let back = jobs::redrive(app, &id).await.context("the job cannot be put back")?;
+        let back = jobs::redrive(app, &id).await.context("cannot redrive the job")?;
         ensure!(
             back,
-            "no job with this id was given up, another has taken its place, or it is a page that is counted as failed"
+            "no dead job with this id can be redriven: it does not exist, another job has taken its place, or it is a \
+             page that its crawl or batch has counted as failed"
         );
         return Ok(());
     }
@@ -121,5 +122,5 @@ async fn redrive(app: &App, id: Option<String>) -> anyhow::Result<()> {
         Ok(())
     })
     .await?;
-    print(&format!("{back} put back, {left} left\n"))
+    print(&format!("{back} redriven, {left} left\n"))
 }

@@ -1,5 +1,5 @@
-//! `lists`: the filter lists that `blockAds` goes by. They are fetched when the operator says so and at no other time, and
-//! are not part of the program: their licences are not ours.
+//! The command `lists`: downloads the filter lists behind `blockAds`. They are downloaded only on this command and are not
+//! shipped with the program because of their licences.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,21 +18,21 @@ use url::Url;
 use super::backup::write_through;
 use super::print;
 
-/// Of one list, decoded. The usual ones have up to 4 MB.
+/// Byte limit of one list, decoded. Common lists have up to 4 MB.
 const MAX_BYTES: usize = 32 << 20;
 const TIMEOUT: Duration = Duration::from_secs(120);
-/// The title of a list stands in one of these lines.
+/// Number of first lines that are searched for the title.
 const HEAD_LINES: usize = 50;
 const AGENT: &str = concat!("Quarry/", env!("CARGO_PKG_VERSION"));
 
 #[derive(Subcommand)]
 pub(crate) enum Lists {
-    /// Fetch the lists of browser.list_urls; a running server reads them at its next start
+    /// Download the lists of browser.list_urls; a server loads them when it starts
     Update,
 }
 
 impl Lists {
-    /// Does it. The status is a failure when a list did not come, while the others did.
+    /// Runs the command. One failed list gives a failure status; the others are still updated.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<ExitCode> {
         match self {
             Self::Update => update(&loaded.config).await,
@@ -42,9 +42,9 @@ impl Lists {
 
 async fn update(config: &Config) -> anyhow::Result<ExitCode> {
     let urls = &config.browser.list_urls;
-    ensure!(!urls.is_empty(), "browser.list_urls names no list");
+    ensure!(!urls.is_empty(), "browser.list_urls is empty");
     let folder = boot::lists_folder(config)?;
-    fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let client = boot::client(config, None).await?;
     let proxy = config.fetch.basic_proxies.0.first();
     let (mut names, mut code) = (BTreeSet::new(), ExitCode::SUCCESS);
@@ -52,7 +52,7 @@ async fn update(config: &Config) -> anyhow::Result<ExitCode> {
         let name = file_name(url);
         let done = match names.insert(name.clone()) {
             true => renew(&client, proxy, url, &folder.join(&name)).await,
-            false => Err(anyhow::anyhow!("another list has this name too")),
+            false => Err(anyhow::anyhow!("another list has the same file name")),
         };
         match done {
             Ok((rules, bytes)) => print(&format!("{name}: {rules} rules, {bytes} bytes\n"))?,
@@ -62,12 +62,11 @@ async fn update(config: &Config) -> anyhow::Result<ExitCode> {
             }
         }
     }
-    print(&format!("{}: a running server reads it at its next start\n", folder.display()))?;
+    print(&format!("{}: restart a running server to load the lists\n", folder.display()))?;
     Ok(code)
 }
 
-/// Fetches a list and puts it in its place, and says how many rules and bytes it has. The older one stays until the new one is
-/// there as a whole.
+/// Downloads a list, replaces the old one atomically, and returns its number of rules and of bytes.
 async fn renew(
     client: &net::Client,
     proxy: Option<&net::Proxy>,
@@ -76,12 +75,12 @@ async fn renew(
 ) -> anyhow::Result<(usize, usize)> {
     let list = fetch(client, proxy, url).await?;
     let rules = rules(&list)?;
-    // Not `*.txt`: nobody takes it for a list.
+    // Not `*.txt`, so that a server that starts meanwhile does not load it.
     let new = place.with_extension(format!("new{}", std::process::id()));
     let put = write_through(&new, list.as_bytes())
         .and_then(|()| fs::rename(&new, place).with_context(|| format!("cannot write {}", place.display())));
     if put.is_err() {
-        // It may not have been made at all.
+        // The file may not exist.
         let _ = fs::remove_file(&new);
     }
     put.map(|()| (rules, list.len()))
@@ -95,31 +94,31 @@ async fn fetch(client: &net::Client, proxy: Option<&net::Proxy>, url: &Url) -> a
     let mut download = client.open(request).await?;
     let has_left_tls = download.redirects.iter().chain([&download.url]).any(|url| url.scheme() != "https");
     if url.scheme() == "https" && has_left_tls {
-        bail!("it is led on to an address without TLS");
+        bail!("the list is redirected to a URL without TLS");
     }
-    ensure!(download.status == StatusCode::OK, "the answer is {}", download.status);
+    ensure!(download.status == StatusCode::OK, "the server answered {}", download.status);
     let mut list = Vec::new();
     while let Some(piece) = download.piece().await? {
-        ensure!(list.len() + piece.len() <= MAX_BYTES, "it has more than {} MiB", MAX_BYTES >> 20);
+        ensure!(list.len() + piece.len() <= MAX_BYTES, "the list is larger than {} MiB", MAX_BYTES >> 20);
         list.extend_from_slice(&piece);
     }
-    String::from_utf8(list).context("it is not UTF-8 text")
+    String::from_utf8(list).context("the list is not UTF-8 text")
 }
 
-/// How many rules a list has. What servers answer in place of one, such as a page that says where it went, is refused.
+/// Returns the number of rules of a list. Rejects other content, such as the HTML page of a list that has moved.
 fn rules(list: &str) -> anyhow::Result<usize> {
     let list = list.trim_start_matches('\u{feff}').trim_start();
-    ensure!(!list.starts_with('<'), "it is a web page, not a filter list");
+    ensure!(!list.starts_with('<'), "the response is a web page, not a filter list");
     let titled = |line: &str| line.starts_with("! Title:");
     let known = list.starts_with("[Adblock") || list.lines().take(HEAD_LINES).any(titled);
-    ensure!(known, "it is not a filter list: those begin with `[Adblock` or have a line `! Title:`");
+    ensure!(known, "the response is not a filter list: those begin with `[Adblock` or have a line `! Title:`");
     let is_rule = |line: &&str| !line.is_empty() && !line.starts_with('!') && !line.starts_with("[Adblock");
     let rules = list.lines().map(str::trim).filter(is_rule).count();
-    ensure!(rules > 0, "it has no rules");
+    ensure!(rules > 0, "the list has no rules");
     Ok(rules)
 }
 
-/// What a list is kept as: the last part of its path, ending in `.txt`.
+/// Returns the file name of a list: the last segment of its path, ending in `.txt`.
 fn file_name(url: &Url) -> String {
     let last = url.path().rsplit('/').next().unwrap_or_default();
     let last = last.strip_suffix(".txt").unwrap_or(last).trim_start_matches('.');

@@ -1,25 +1,25 @@
-//! Ranges of bytes (RFC 9110 section 14): one per request. Several are answered with the whole file, as is a header that is not
-//! understood; both are allowed (section 14.2).
+//! Byte ranges (RFC 9110 section 14), one per request. Multiple ranges and malformed headers are answered with the whole
+//! file, as section 14.2 allows.
 //!
-//! Files have neither `ETag` nor `Last-Modified`, so no `If-Range` can be true, and with one the range is left out as section
-//! 13.1.5 wants it. What a URL leads to never changes.
+//! Files have neither `ETag` nor `Last-Modified`, so `If-Range` never matches and the range is ignored (section 13.1.5).
+//! The file behind a URL never changes.
 
 use std::ops::Range;
 
 use axum::http::{HeaderMap, header};
 
-/// What a request wants of a file.
+/// The part of a file that a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// All of it.
+    /// The whole file.
     All,
-    /// These bytes: at least one, and none after the end.
+    /// A range that is non-empty and within the file.
     Part(Range<u64>),
-    /// Bytes that it does not have.
+    /// An unsatisfiable range.
     Nothing,
 }
 
-/// What the headers of a GET want of a file that has `bytes` bytes.
+/// Returns the part that the headers of a GET ask for of a file of `bytes` bytes.
 pub(super) fn wanted(headers: &HeaderMap, bytes: u64) -> Wanted {
     let mut lines = headers.get_all(header::RANGE).iter();
     let (Some(line), None, false) = (lines.next(), lines.next(), headers.contains_key(header::IF_RANGE)) else {
@@ -28,7 +28,7 @@ pub(super) fn wanted(headers: &HeaderMap, bytes: u64) -> Wanted {
     line.to_str().ok().and_then(|line| part(line, bytes)).unwrap_or(Wanted::All)
 }
 
-/// `None` when the header has no effect.
+/// Parses a `Range` header; `None` when it is malformed, or has another unit or several ranges.
 fn part(line: &str, bytes: u64) -> Option<Wanted> {
     let (unit, range) = line.split_once('=')?;
     let (first, last) = range.trim().split_once('-')?;
@@ -36,7 +36,7 @@ fn part(line: &str, bytes: u64) -> Option<Wanted> {
         return None;
     }
     let range = match (first, last) {
-        // The last `last` bytes. An empty file has them all, but no `Content-Range` could say so.
+        // The last `last` bytes. For an empty file that is the whole file, but no `Content-Range` can express it.
         ("", last) if bytes == 0 => (number(last)? == 0).then_some(0..0)?,
         ("", last) => bytes.saturating_sub(number(last)?)..bytes,
         (first, "") => number(first)?..bytes,
@@ -51,7 +51,7 @@ fn part(line: &str, bytes: u64) -> Option<Wanted> {
     Some(if range.is_empty() { Wanted::Nothing } else { Wanted::Part(range) })
 }
 
-/// Digits alone; a number that is too large for us is larger than every file.
+/// Parses digits; numbers beyond `u64` become `u64::MAX`, which is larger than every file.
 fn number(text: &str) -> Option<u64> {
     let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     plain.then(|| text.parse().unwrap_or(u64::MAX))

@@ -1,4 +1,4 @@
-//! What a connection gets that is not served: while the server is about to stop, and beyond the bounds of [`super::slots`].
+//! Refusal of connections during shutdown and beyond the limits of [`super::slots`].
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use wire::{Code, ErrorBody};
 
 use super::H2_PREFACE;
 
-/// How long such a client may take.
+/// Timeout for a refused client.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Reads what is sent first and answers with the code, whatever was asked.
+/// Reads the first bytes and answers any request with the error.
 pub(super) async fn refuse(mut stream: TcpStream, code: Code, error: &str) {
     let _ = timeout(PATIENCE, answer(&mut stream, code, error)).await;
 }
@@ -34,21 +34,21 @@ async fn answer(stream: &mut TcpStream, code: Code, error: &str) -> std::io::Res
     stream.write_all(head.as_bytes()).await?;
     stream.write_all(body.as_bytes()).await?;
     stream.shutdown().await?;
-    // Closing with unread bytes would reset the connection before the answer is read.
+    // Closing with unread bytes would reset the connection before the client reads the answer.
     while stream.read(&mut request).await? > 0 {}
     Ok(())
 }
 
-/// What a connection beyond the bounds asks for.
+/// The kind of request on a connection beyond the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish {
-    /// Health, or HTTP/2, which says later what it wants.
+    /// A health check, or HTTP/2, whose paths are known later.
     MaybeHealth,
-    /// Something else.
+    /// Any other request.
     Other,
 }
 
-/// Waits for the first bytes, without taking them. `None` when the client says nothing in time.
+/// Peeks at the first bytes. `None` when the client sends nothing in time.
 pub(super) async fn wish(stream: &TcpStream) -> Option<Wish> {
     let mut seen = [0; H2_PREFACE.len()];
     let waiting = async {
@@ -61,14 +61,14 @@ pub(super) async fn wish(stream: &TcpStream) -> Option<Wish> {
                     }
                 }
             }
-            // Peeking again returns the same bytes at once, until more have come.
+            // Another peek returns the same bytes at once until more arrive, so sleep instead of spinning.
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
     timeout(PATIENCE, waiting).await.ok().flatten()
 }
 
-/// `None` when more bytes are needed.
+/// Classifies the first bytes of a connection; `None` when more are needed.
 fn wish_of(seen: &[u8]) -> Option<Wish> {
     if H2_PREFACE.starts_with(seen) {
         return (seen.len() == H2_PREFACE.len()).then_some(Wish::MaybeHealth);

@@ -1,5 +1,5 @@
-//! Who may hold how many connections: a bound for all, a bound for each client, and a few places beyond both where health
-//! is answered and everything else is refused, so that a service whose places are all taken does not look dead.
+//! Connection limits: one in total, one per client, and a few slots beyond both that answer health checks and refuse
+//! everything else, so that a fully occupied service does not look dead.
 
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -13,14 +13,14 @@ use wire::Code;
 
 use crate::limits::network;
 
-/// Of all places, those that only clients with few connections get.
+/// Number of slots reserved for clients with fewer than [`FEW`] connections.
 const RESERVE: usize = 64;
-/// See [`RESERVE`]: a client with fewer connections has few.
+/// Number of connections from which a client gets no reserved slots.
 const FEW: usize = 4;
-/// Connections beyond the bounds that are answered at the same time; the oldest is cut for a new one.
+/// Number of connections beyond the limits at the same time; a new one evicts the oldest.
 const MAX_BEYOND: usize = 64;
 
-/// The places of one listener.
+/// The connection slots of one listener.
 #[derive(Debug, Clone)]
 pub(super) struct Slots(Arc<Inner>);
 
@@ -28,7 +28,7 @@ pub(super) struct Slots(Arc<Inner>);
 struct Inner {
     max: usize,
     reserve: usize,
-    /// 0: no bound.
+    /// Limit per client; 0 for none.
     per_client: usize,
     trusted: Vec<IpNet>,
     state: Mutex<State>,
@@ -37,37 +37,37 @@ struct Inner {
 #[derive(Debug, Default)]
 struct State {
     open: usize,
-    /// By [`network`].
+    /// Number of connections by [`network`].
     clients: HashMap<IpAddr, usize>,
     /// Oldest first.
     beyond: VecDeque<(u64, CancellationToken)>,
     next: u64,
 }
 
-/// A place for one connection, free again when dropped.
+/// A slot of one connection, released when dropped.
 #[derive(Debug)]
 pub(super) enum Slot {
-    /// It is served.
+    /// A connection that is served.
     Full(#[expect(dead_code, reason = "held as long as the connection")] Place),
-    /// Only health is answered.
+    /// A connection that gets only health checks.
     Beyond(Beyond),
 }
 
-/// A place within the bounds.
+/// A slot within the limits.
 #[derive(Debug)]
 pub(super) struct Place {
     slots: Arc<Inner>,
     client: IpAddr,
 }
 
-/// A place beyond the bounds.
+/// A slot beyond the limits.
 #[derive(Debug)]
 pub(super) struct Beyond {
     slots: Arc<Inner>,
     number: u64,
-    /// What everything but health is told.
+    /// Error for all requests other than health checks.
     pub(super) refusal: (Code, &'static str),
-    /// Set when a newer connection needs the place.
+    /// Signal that a newer connection needs the slot.
     pub(super) cut: CancellationToken,
 }
 
@@ -83,7 +83,7 @@ impl Slots {
         }))
     }
 
-    /// A place for a connection from this address. Never waits, so that health always gets to be heard.
+    /// Assigns a slot to a connection. Never waits, so that health checks are always answered.
     pub(super) fn admit(&self, peer: IpAddr) -> Slot {
         let peer = peer.to_canonical();
         let bounded = self.0.per_client > 0 && !self.0.trusted.iter().any(|network| network.contains(&peer));
@@ -91,7 +91,7 @@ impl Slots {
         let mut state = self.0.lock();
         let held = state.clients.get(&client).copied().unwrap_or(0);
         if bounded && held >= self.0.per_client {
-            let why = "too many connections of one address are open";
+            let why = "too many connections from one address are open (server.max_connections_per_address)";
             return Slot::Beyond(self.beyond(&mut state, (Code::ConcurrencyLimited, why)));
         }
         let max = if held < FEW { self.0.max } else { self.0.max - self.0.reserve };
@@ -154,7 +154,7 @@ mod tests {
         Slots::new(&settings)
     }
 
-    /// Admits `number` connections from one address and returns those that are served.
+    /// Admits `number` connections from one address and returns the slots of those that are served.
     fn fill(slots: &Slots, peer: &str, number: usize) -> Vec<Slot> {
         let all = (0..number).map(|_| slots.admit(peer.parse().unwrap()));
         all.filter(|slot| matches!(slot, Slot::Full(_))).collect()

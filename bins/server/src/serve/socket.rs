@@ -1,4 +1,4 @@
-//! The connection's bytes: a client that does not read is cut, and hyper's own bare refusals get our error body.
+//! The byte stream of a connection: adds a write timeout, and the API's error body to hyper's own bodiless errors.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -9,14 +9,14 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-/// A TCP connection as hyper sees it.
+/// The TCP connection given to hyper.
 pub(super) struct Socket {
     stream: TcpStream,
-    /// Longest time that a write may wait for the client.
+    /// Write timeout.
     patience: Duration,
-    /// Runs while a write waits.
+    /// Timer of a pending write.
     waiting: Option<Pin<Box<Sleep>>>,
-    /// Rest of a refusal that replaces one of hyper's.
+    /// Unwritten rest of an error that replaces one of hyper's.
     refusal: Vec<u8>,
 }
 
@@ -30,7 +30,7 @@ impl Socket {
         self.patiently(cx, wrote)
     }
 
-    /// Passes a result on; one that stays pending for too long becomes an error.
+    /// Passes a result on, with a timeout error when it stays pending for too long.
     fn patiently<T>(&mut self, cx: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if result.is_ready() {
             self.waiting = None;
@@ -39,7 +39,7 @@ impl Socket {
         let patience = self.patience;
         let waiting = self.waiting.get_or_insert_with(|| Box::pin(sleep_until(Instant::now() + patience)));
         ready!(waiting.as_mut().poll(cx));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "write timeout: the client does not read")))
     }
 
     fn write_refusal(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -102,8 +102,8 @@ impl AsyncWrite for Socket {
     }
 }
 
-/// The answer in place of one that hyper makes by itself: a 4xx head without a body. No answer of ours looks like that,
-/// because every error of ours has a body.
+/// Returns the replacement of an error that hyper generates itself: a 4xx head with an empty body. Handlers never send such
+/// a head, because every error of the API has a body.
 fn refusal(head: &[u8]) -> Option<Vec<u8>> {
     let status = head.strip_prefix(b"HTTP/1.1 ")?;
     let bare = head.windows(4).position(|part| part == b"\r\n\r\n") == head.len().checked_sub(4)
@@ -112,9 +112,9 @@ fn refusal(head: &[u8]) -> Option<Vec<u8>> {
         return None;
     }
     let (reason, error) = match &status[..3.min(status.len())] {
-        b"431" => ("431 Request Header Fields Too Large", "the head of the request is too large"),
-        b"414" => ("414 URI Too Long", "the target of the request is too long"),
-        _ => ("400 Bad Request", "this is not well-formed HTTP"),
+        b"431" => ("431 Request Header Fields Too Large", "the request header is too large"),
+        b"414" => ("414 URI Too Long", "the request URI is too long"),
+        _ => ("400 Bad Request", "the request is not well-formed HTTP"),
     };
     let code = wire::Code::BadRequest.as_str();
     let body = format!(r#"{{"success":false,"code":"{code}","error":"{error}"}}"#);

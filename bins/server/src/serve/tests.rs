@@ -1,4 +1,4 @@
-//! The loop against clients that dawdle, flood or send rubbish, on loopback.
+//! The accept loop against clients that are slow, flood the server or send malformed requests, on loopback.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::*;
 
-/// Far longer than any limit of these tests: reached only when a limit does not work.
+/// Far longer than any timeout of these tests: reached only when a timeout fails.
 const HANGS: Duration = Duration::from_secs(20);
 const SHORT: Duration = Duration::from_millis(100);
 
@@ -17,7 +17,7 @@ struct Loop {
     shutdown: Shutdown,
     /// Lets `/wait` answer.
     go: Arc<Notify>,
-    /// Told when `/wait` is running.
+    /// Notified when `/wait` is running.
     arrived: Arc<Notify>,
 }
 
@@ -53,13 +53,13 @@ impl Loop {
     /// Sends and reads until the server closes.
     async fn talk(&self, bytes: &[u8]) -> String {
         let mut stream = self.connect().await;
-        // The server may close before it has taken all of it.
+        // The server may close before it has read everything.
         let _ = stream.write_all(bytes).await;
         rest(&mut stream).await
     }
 }
 
-/// What comes until the end of the connection, orderly or not.
+/// Reads until the connection is closed or reset.
 async fn rest(stream: &mut TcpStream) -> String {
     let mut all = Vec::new();
     let _ = timeout(HANGS, stream.read_to_end(&mut all)).await.expect("the server closes the connection");
@@ -81,7 +81,7 @@ async fn clients_that_say_nothing_are_closed() {
 async fn half_a_head_is_closed() {
     let server = Loop::start(|settings| settings.head_timeout = SHORT).await;
     assert_eq!(server.talk(b"GET / HTTP/1.1\r\nHo").await, "");
-    // Also between requests.
+    // The timeout also holds between requests.
     let text = server.talk(format!("{}GET", head("/")).as_bytes()).await;
     assert!(text.starts_with("HTTP/1.1 200 OK") && text.ends_with("hello"), "{text}");
 }
@@ -108,7 +108,7 @@ async fn clients_that_do_not_read_are_cut() {
     let server = Loop::start(|settings| settings.write_timeout = SHORT).await;
     let mut stream = server.connect().await;
     stream.write_all(head("/big").as_bytes()).await.unwrap();
-    // Once the answer has begun, this client reads no more; its connection ends when it is cut.
+    // This client stops reading once the answer has begun; only the write timeout can end its connection.
     stream.read_exact(&mut [0; 12]).await.unwrap();
     assert!(server.shutdown.finish(HANGS).await);
     assert!(rest(&mut stream).await.len() < 50_000_000);
@@ -141,7 +141,7 @@ async fn draining_ends_even_when_a_request_does_not() {
     assert_eq!(rest(&mut stream).await, "");
 }
 
-/// Sends the first bytes of requests that never end, each on a connection of its own.
+/// Sends the first bytes of requests that are never completed, each on a connection of its own.
 async fn half_sent(server: &Loop, number: usize) -> Vec<TcpStream> {
     let mut all = Vec::new();
     for _ in 0..number {
@@ -152,7 +152,7 @@ async fn half_sent(server: &Loop, number: usize) -> Vec<TcpStream> {
     all
 }
 
-/// One request from another address of this machine.
+/// Sends one request from another loopback address.
 async fn talk_from(server: &Loop, source: &str, request: &str) -> String {
     let socket = tokio::net::TcpSocket::new_v4().unwrap();
     socket.bind(source.parse().unwrap()).unwrap();
@@ -168,7 +168,7 @@ fn close(path: &str) -> String {
 #[tokio::test]
 async fn one_client_with_many_connections_closes_the_door_for_nobody() {
     let server = Loop::start(|settings| settings.max_connections_per_address = 5).await;
-    // Far more than there are places beyond the bounds: those are refused and closed, or cut.
+    // Far more than the slots beyond the limits: the connections are refused and closed, or evicted.
     let held = half_sent(&server, 300).await;
     for path in ["/health", "/health?x"] {
         let started = Instant::now();
@@ -214,7 +214,7 @@ async fn a_trusted_proxy_may_have_many_connections() {
     assert!(server.talk(close("/").as_bytes()).await.ends_with("hello"));
 }
 
-/// One HTTP/2 frame (RFC 9113 section 4.1).
+/// Returns one HTTP/2 frame (RFC 9113 section 4.1).
 fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
     let mut frame = length[1..].to_vec();

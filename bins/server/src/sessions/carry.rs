@@ -1,4 +1,4 @@
-//! Carries messages between a WebSocket and a session. Whoever does not read is dropped.
+//! Relay of messages between a WebSocket and a session. Clients that do not read are disconnected.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 
-/// Messages on their way in each direction: few, so that backpressure reaches the other side. A large one is there alone.
+/// Number of queued messages in each direction: few, for backpressure. A large message takes the whole queue.
 const QUEUE: usize = 8;
-/// How long the other end may take for one message.
+/// Write timeout of one message.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Pause between two pings; who has answered none for [`SILENCE`] is gone.
+/// Interval of pings.
 const PING: Duration = Duration::from_secs(20);
-/// See [`PING`].
+/// Silence, including unanswered pings, after which the client counts as gone.
 const SILENCE: Duration = Duration::from_secs(60);
 
-/// Serves one socket until either side ends.
+/// Serves one WebSocket until either side ends.
 pub(super) async fn carry(socket: WebSocket, entrance: Entrance) {
     match entrance.door() {
         Door::Cdp => carry_protocol(socket, &entrance).await,
@@ -41,11 +41,11 @@ async fn carry_protocol(socket: WebSocket, entrance: &Entrance) {
         None => return,
         Some(Ok(RelayEnd::Left)) => (close_code::NORMAL, ""),
         Some(Ok(RelayEnd::Slow)) => {
-            (close_code::POLICY, "messages are not read fast enough, or are too many for a shared browser")
+            (close_code::POLICY, "the client reads too slowly, or sends too many messages for a shared browser")
         }
-        Some(Ok(RelayEnd::Garbled)) => (close_code::UNSUPPORTED, "not a message of the protocol"),
+        Some(Ok(RelayEnd::Garbled)) => (close_code::UNSUPPORTED, "not a message of the DevTools protocol"),
         Some(Ok(RelayEnd::Gone)) => (close_code::AWAY, "the session has ended"),
-        Some(Err(_)) => (close_code::AGAIN, "the session takes nobody else"),
+        Some(Err(_)) => (close_code::AGAIN, "the session accepts no more clients"),
     };
     line.close(code, reason).await;
 }
@@ -68,11 +68,11 @@ async fn carry_view(socket: WebSocket, entrance: &Entrance) {
     match shown {
         None => {}
         Some(Ok(())) => line.close(close_code::AWAY, "the session has ended").await,
-        Some(Err(_)) => line.close(close_code::AGAIN, "the session takes nobody else").await,
+        Some(Err(_)) => line.close(close_code::AGAIN, "the session accepts no more clients").await,
     }
 }
 
-/// A frame is binary, everything else JSON.
+/// Converts an update of the live view: frames are binary messages, everything else is JSON.
 fn seen(sight: Sight) -> Message {
     match sight {
         Sight::Frame(frame) => Message::Binary(frame),
@@ -84,21 +84,22 @@ fn told(what: &Value) -> Message {
     Message::Text(Utf8Bytes::from(what.to_string()))
 }
 
-/// The socket, and where to what comes out of it goes.
+/// A WebSocket and the channel for its incoming messages.
 struct Line<'a> {
     socket: WebSocket,
     entrance: &'a Entrance,
     said: mpsc::Sender<String>,
-    /// When the other end last said anything.
+    /// Time of the client's last message or pong.
     heard: Instant,
 }
 
 impl Line<'_> {
-    /// Carries until the other end leaves or does not read.
+    /// Relays until the client disconnects or does not read.
     async fn pump<T>(&mut self, hears: &mut mpsc::Receiver<T>, message: impl Fn(T) -> Message) {
         let mut pings = interval(PING);
         pings.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        // What was said and finds no place yet. Nothing more is read until it does, but what comes is passed on meanwhile.
+        // A message that waits for room in the channel. The socket is not read meanwhile, which gives the client
+        // backpressure, but messages to the client still flow: a client that writes before it reads must not deadlock.
         let mut waiting: Option<Utf8Bytes> = None;
         let to = self.said.clone();
         loop {
@@ -121,7 +122,7 @@ impl Line<'_> {
                     None => return std::future::pending().await,
                 },
                 _ = pings.tick() => {
-                    // Who is not read cannot be heard.
+                    // While a message waits, the socket is not read, so pongs cannot arrive.
                     let is_silent = waiting.is_none() && self.heard.elapsed() > SILENCE;
                     if is_silent || !self.put(Message::Ping(Bytes::new())).await {
                         return;
@@ -131,7 +132,7 @@ impl Line<'_> {
         }
     }
 
-    /// A client that only answers pings lets the session rest.
+    /// Records a message. Pongs are not activity: a client that only answers pings lets the session time out.
     fn note(&mut self, is_activity: bool) {
         self.heard = Instant::now();
         if is_activity {
@@ -149,7 +150,7 @@ impl Line<'_> {
     }
 }
 
-/// How many places of a channel a message takes: a large one goes when it is alone there.
+/// Returns the number of channel slots of a message: a large one takes all, so it is alone in memory.
 fn places(to: &mpsc::Sender<String>, message: Option<&Utf8Bytes>) -> usize {
     let is_large = message.is_some_and(|text| text.len() > LARGE_MESSAGE);
     if is_large { to.max_capacity() } else { 1 }

@@ -1,4 +1,4 @@
-//! Bodies on their way in and out.
+//! Request and response bodies.
 
 use std::time::{Duration, Instant};
 
@@ -40,7 +40,7 @@ async fn a_body_must_be_called_json() {
             let answer = call(&running, "POST /v2/scrape", &[&key, &format!("Content-Type: {kind}")], body).await;
             assert_eq!((answer.status, answer.json()["details"][0]["path"].as_str()), (400, Some("url")), "{kind}");
         }
-        // What a page of another site may send without being asked.
+        // Content types that a foreign page may send without a preflight request.
         for kind in [
             "text/plain",
             "text/plain;charset=UTF-8",
@@ -69,7 +69,7 @@ async fn a_body_must_be_called_json() {
             stream.write_all((head + &body).as_bytes()).await.unwrap();
             assert_eq!(read(&mut stream).await.status, 415, "a body of no kind at all, {framing}");
         }
-        // No body is none of another kind.
+        // An empty body has no wrong content type.
         for kind in ["X: y", "Content-Type: text/plain"] {
             let answer = call(&running, "POST /v2/scrape", &[&key, kind], b"").await;
             assert_eq!((answer.status, answer.code().as_str()), (400, "BAD_REQUEST_INVALID_JSON"), "{kind}");
@@ -102,7 +102,7 @@ async fn large_bodies_are_refused_and_the_client_sees_it() {
     let body = vec![b'a'; 30 << 20];
     let answer = call(&running, "POST /v2/scrape", &[], &body).await;
     assert_eq!((answer.status, answer.code().as_str()), (413, "PAYLOAD_TOO_LARGE"));
-    // Without a length, too.
+    // Also without Content-Length.
     let mut stream = TcpStream::connect(running.address).await.unwrap();
     stream
         .write_all(b"POST /v2/scrape HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")

@@ -1,4 +1,4 @@
-//! A service in a folder of its own, and a client that sends exactly what the test wrote.
+//! A service in its own folder, and a client that sends requests byte by byte as the test has written them.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -11,10 +11,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// The operator's token of every service here.
+/// Operator token of every service.
 pub(crate) const OPERATOR: &str = "the-token-of-the-operator";
 
-/// Starts a service. Keep the folder as long as it runs.
+/// Starts a service. Keep the returned folder as long as it runs.
 pub(crate) async fn service(change: impl FnOnce(&mut Config)) -> (Running, TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::default();
@@ -25,11 +25,11 @@ pub(crate) async fn service(change: impl FnOnce(&mut Config)) -> (Running, TempD
     (quarry_server::start(config).await.unwrap(), folder)
 }
 
-/// What came back.
+/// A response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
-    /// The head in lower case.
+    /// Head in lower case.
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
 }
@@ -50,13 +50,13 @@ impl Answer {
     }
 }
 
-/// Sends one request, `line` and header lines without the end of the head, and reads the whole answer. A body is called
-/// JSON unless the lines call it something.
+/// Sends one request of `line`, header lines and body, and reads the whole response. The content type is JSON unless the
+/// header lines set it.
 pub(crate) async fn call(running: &Running, line: &str, headers: &[&str], body: &[u8]) -> Answer {
     call_at(running.address, line, headers, body).await
 }
 
-/// The same at any address. `Host` is `localhost` unless the lines name another.
+/// Sends a request like `call` to any address. `Host` is `localhost` unless the header lines set it.
 pub(crate) async fn call_at(address: SocketAddr, line: &str, headers: &[&str], body: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).await.unwrap();
     let has = |name: &str| headers.iter().any(|line| line.to_ascii_lowercase().starts_with(name));

@@ -1,4 +1,4 @@
-//! One client that holds all the connections it can get.
+//! A client that holds all the connections it can get.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ async fn half_sent_bodies_close_the_door_for_nobody() {
     }
     let refused = call(&running, "GET /v2/crawl/active", &[], b"").await;
     assert_eq!((refused.status, refused.code().as_str()), (429, "CONCURRENCY_LIMITED"));
-    // Others are served.
+    // Other clients are served.
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.2:0".parse().unwrap()).unwrap();
     let mut other = socket.connect(running.address).await.unwrap();

@@ -1,4 +1,4 @@
-//! The program as the child that reads documents: it needs nothing that a machine without text recognition lacks.
+//! The server program as the child process that reads documents: it needs no libraries for OCR.
 
 use std::time::Duration;
 
@@ -26,6 +26,6 @@ fn the_server_needs_no_library_of_text_recognition() {
     for library in ["libtesseract.so", "liblept.so", "libleptonica.so"] {
         assert!(memmem::find(&program, library.as_bytes()).is_none(), "{library}");
     }
-    // That such a name would be found.
+    // The search would find such a name.
     assert!(memmem::find(&program, b"libc.so.6").is_some());
 }

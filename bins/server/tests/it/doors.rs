@@ -1,4 +1,4 @@
-//! Who gets in, and what everybody else is told.
+//! Access control and refusals.
 
 use boot::config::AuthMode;
 

@@ -1,4 +1,4 @@
-//! Starting and stopping.
+//! Start and shutdown.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Long lists: of what crawls left out, and of crawls.
+//! Long lists: skipped pages of a crawl, and crawls.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use crate::{call, service};
 
-/// A crawl that never gets to its page: nothing works here.
+/// Starts a crawl that never reaches its page, because no worker runs.
 async fn crawl(running: &Running, more: Value) -> String {
     let mut body = json!({"url": "http://192.0.2.1/", "limit": 5});
     body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -20,7 +20,7 @@ async fn crawl(running: &Running, more: Value) -> String {
     started.json()["id"].as_str().unwrap().to_owned()
 }
 
-/// Notes addresses of 8000 characters: so many that were blocked, and of each tenth also one to another site.
+/// Records URLs of 8000 characters: this many as blocked, and for each tenth also one of another site.
 async fn leave_out(running: &Running, crawl: &str, number: usize) {
     let mut conn = running.app().store().conn().await.unwrap();
     let page = |kind: &str, n: usize| NewPage {
@@ -79,7 +79,7 @@ async fn slow_readers_of_lists_wait_for_a_turn() {
             .write_all(format!("GET /v2/crawl/{id}/errors HTTP/1.1\r\nHost: localhost\r\n\r\n").as_bytes())
             .await
             .unwrap();
-        // Its head has come, so it has its turn.
+        // The header has arrived, so it holds a permit.
         stream.read_u8().await.unwrap();
         slow.push(stream);
     }

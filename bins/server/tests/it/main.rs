@@ -1,4 +1,4 @@
-//! The server over a socket, without scraping anything: heads, bodies, refusals, limits, the end.
+//! The server over a socket, without scraping: headers, bodies, refusals, limits, shutdown.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on has failed")]
 

@@ -1,4 +1,4 @@
-//! Web pages of other sites, in the browser of somebody who runs the service.
+//! Foreign web pages in the browser of an operator: CSRF and DNS rebinding.
 
 use boot::StartError;
 use boot::config::{AuthMode, Config};
@@ -10,9 +10,9 @@ use tokio::net::TcpStream;
 use crate::caller::{OPERATOR, call_at, read};
 use crate::{call, service};
 
-/// A call without effect that needs no key in open mode.
+/// A call without side effects that needs no key in open mode.
 const READ: &str = "GET /v2/crawl/active";
-/// A call that would do something, if its body were right.
+/// A call with side effects if its body were valid.
 const START: &str = "POST /v2/crawl";
 
 async fn status(running: &Running, line: &str, headers: &[&str]) -> u16 {
@@ -20,7 +20,7 @@ async fn status(running: &Running, line: &str, headers: &[&str]) -> u16 {
     call(running, line, headers, body).await.status
 }
 
-/// A new team's key, as a header.
+/// Returns the key of a new team as a header.
 async fn key(running: &Running) -> String {
     let operator = format!("Authorization: Bearer {OPERATOR}");
     let made = call(running, "POST /admin/teams", &[&operator, "Host: any.example"], br#"{"name":"a"}"#).await.json();
@@ -43,7 +43,7 @@ async fn the_name_of_a_foreign_page_is_no_name_of_ours() {
             let answer = call(&running, &line, &[&format!("Host: {host}")], b"").await;
             assert_eq!((answer.status, answer.code().as_str()), (403, "FORBIDDEN"), "{path} {host}");
             assert!(answer.json()["error"].as_str().unwrap().contains("server.hosts"), "{answer:?}");
-            // Unknown keys are no keys, and a page can write any header of its own.
+            // Unknown keys do not count, since a page can send any header.
             let more = [&format!("Host: {host}"), "Authorization: Bearer anything", "X-Forwarded-Host: localhost"];
             assert_eq!(status(&running, &line, &more).await, 403, "{path} {host}");
             let known = status(&running, &line, &[&format!("Host: {host}"), &key]).await;
@@ -60,7 +60,7 @@ async fn the_name_of_a_foreign_page_is_no_name_of_ours() {
             assert_eq!(known, if path == "/nothing" { 404 } else { 200 }, "{path} {host}");
         }
     }
-    // Health tells nothing, and balancers call it by any name.
+    // Health reveals nothing, and load balancers call it by any name.
     assert_eq!(status(&running, "GET /health/ready", &["Host: any.example"]).await, 200);
     for (line, hosts) in [
         ("GET /v2/crawl/active", "Host: localhost\r\nHost: evil.example\r\n"),
@@ -73,7 +73,7 @@ async fn the_name_of_a_foreign_page_is_no_name_of_ours() {
         let status = read(&mut stream).await.status;
         assert!(matches!(status, 400 | 403), "{line} {hosts}: {status}");
     }
-    // No browser sends a request without a host.
+    // Browsers always send a host.
     let mut stream = TcpStream::connect(running.address).await.unwrap();
     stream.write_all(b"GET /v2/crawl/active HTTP/1.0\r\n\r\n").await.unwrap();
     assert_eq!(read(&mut stream).await.status, 403);
@@ -139,13 +139,13 @@ async fn a_page_of_another_site_changes_nothing() {
         let socket: Vec<&str> =
             socket.into_iter().chain([host.as_str(), from, "Sec-WebSocket-Protocol: anything"]).collect();
         assert_eq!(status(&running, line, &socket).await, 403, "{from}");
-        // What is only read stays readable: the browser shows it to no other page.
+        // Reads are allowed: the browser does not show the answer to a foreign page.
         assert_eq!(status(&running, READ, &[&host, from]).await, 200, "{from}");
     }
     for from in ["X: y", &ours, "Sec-Fetch-Site: same-origin", "Sec-Fetch-Site: none"] {
         assert_eq!(status(&running, START, &[&host, from]).await, 400, "{from}");
     }
-    // No answer lets another page read it.
+    // No answer has CORS headers that let foreign pages read it.
     let answer = call(&running, READ, &["Origin: http://evil.example"], b"").await;
     assert_eq!(answer.header("access-control-allow-origin"), None);
 }

@@ -1,5 +1,5 @@
-//! The layers of the settings, merged. The defaults are the schema: a key exists, and has its type, because it is there.
-//! That, and errors that name a key as its writer wrote it, is why no crate for layers of settings (figment) does it.
+//! Merging of the settings' layers. The defaults are the schema: they define which keys exist and their types. That, and
+//! errors that name a key as the operator wrote it, is the reason for not using a crate such as figment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,13 +9,13 @@ use toml::{Table, Value};
 use super::lines::{Lines, place};
 use super::{Config, ConfigError, DEFAULTS};
 
-/// Only variables that start with this are ours.
+/// Prefix of the environment variables.
 const PREFIX: &str = "QUARRY__";
 
-/// A section and a key in it.
+/// Section and key.
 type Key = (&'static str, &'static str);
 
-/// Keys whose values are never printed.
+/// Keys whose values are secret and never printed.
 const SECRETS: [Key; 7] = [
     ("store", "url"),
     ("blobs", "secret_access_key"),
@@ -26,15 +26,15 @@ const SECRETS: [Key; 7] = [
     ("sessions", "profile_key"),
 ];
 
-/// Older names of keys, each with the key; they count where the key itself is not set.
+/// Older names of keys with the current key. They apply only where the current key is not set.
 const RENAMED: [(Key, Key); 2] =
     [(("worker", "pages"), ("queues", "pages")), (("worker", "webhooks"), ("queues", "hooks"))];
 
 pub(super) struct Layers {
     merged: Table,
-    /// `section.key` to the name its writer gave it, for messages.
+    /// Origin of each set key, such as its file and line, for messages.
     names: BTreeMap<String, String>,
-    /// Keys that were set, and not only under an older name.
+    /// Keys that were set under their current name.
     set: BTreeSet<String>,
 }
 
@@ -91,7 +91,7 @@ impl Layers {
         Ok(())
     }
 
-    /// The settings as TOML with `***` for every secret that is set.
+    /// Returns the settings as TOML, with `***` for every secret that is set.
     pub(super) fn redacted(&self) -> String {
         let mut shown = self.merged.clone();
         for (section, key) in SECRETS {
@@ -114,7 +114,7 @@ impl Layers {
         })
     }
 
-    /// What stands for a key so far.
+    /// Returns the current value of a key, whose type the new value must have.
     fn default_of(&self, section: &str, key: &str) -> Option<&Value> {
         let (section, key) = renamed(section, key).unwrap_or((section, key));
         self.merged.get(section)?.as_table()?.get(key)
@@ -136,7 +136,7 @@ impl Layers {
     }
 }
 
-/// The section and key that an older name stands for.
+/// Returns the current key of an older name.
 fn renamed(section: &str, key: &str) -> Option<(&'static str, &'static str)> {
     RENAMED.into_iter().find(|(older, _)| *older == (section, key)).map(|(_, current)| current)
 }
@@ -145,7 +145,7 @@ fn refused(key: impl Into<String>, message: impl std::fmt::Display) -> ConfigErr
     ConfigError { key: key.into(), message: message.to_string().trim().replace('\n', ": ") }
 }
 
-/// A value of the environment, read as what its default is.
+/// Parses a value of the environment as the type of its default.
 fn from_text(default: &Value, text: &str) -> Option<Value> {
     Some(match default {
         Value::String(_) => Value::from(text),
@@ -175,7 +175,7 @@ fn unknown<'a>(known: impl Iterator<Item = &'a String>, key: &str, shown: impl F
     }
 }
 
-/// One slip apart: the two words share all but a letter or two of their beginning and end.
+/// Returns whether two words differ by at most two letters between a common beginning and end: likely a typing mistake.
 fn is_near(name: &str, key: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (name.chars().collect(), key.chars().collect());
     let start = a.iter().zip(&b).take_while(|(x, y)| x == y).count();

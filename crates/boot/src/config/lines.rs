@@ -1,13 +1,13 @@
-//! Where the keys of a settings file stand in it.
+//! Line numbers of the keys in a settings file, for error messages.
 
 use std::collections::HashMap;
 
 use toml::de::{DeTable, DeValue, Error};
 
-/// The lines of sections and of their keys.
+/// Positions of the sections and keys of a file.
 pub(super) struct Lines<'t> {
     text: &'t str,
-    /// By `section` and `section.key`: where it begins, in bytes.
+    /// Byte offset by `section` and `section.key`.
     starts: HashMap<String, usize>,
 }
 
@@ -24,20 +24,20 @@ impl<'t> Lines<'t> {
         Ok(Self { text, starts })
     }
 
-    /// What to say behind the name of the file.
+    /// Returns `, line N` for a key, to follow the file name in a message.
     pub(super) fn at(&self, key: &str) -> String {
         self.starts.get(key).map(|start| format!(", line {}", position(self.text, *start).0)).unwrap_or_default()
     }
 }
 
-/// The file and the place in it that is not TOML.
+/// Returns file, line and column of a TOML syntax error.
 pub(super) fn place(file: &str, text: &str, error: &Error) -> String {
     let Some(span) = error.span() else { return file.to_owned() };
     let (line, column) = position(text, span.start);
     format!("{file}, line {line}, column {column}")
 }
 
-/// Line and column of a byte, from 1.
+/// Returns line and column of a byte offset, counted from 1.
 fn position(text: &str, byte: usize) -> (usize, usize) {
     let before = text.get(..byte).unwrap_or(text);
     let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;

@@ -1,4 +1,5 @@
-//! Addresses, names and levels of the settings; numbers are in [`base::setting`]. Every refusal says what is expected.
+//! Parsers of addresses, names and levels in the settings; numbers are in [`base::setting`]. Every error tells what is
+//! expected.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -22,7 +23,7 @@ pub(super) fn head_kib<'de, D: Deserializer<'de>>(input: D) -> Result<usize, D::
     }
 }
 
-/// Networks, where a single address stands for itself.
+/// Parses networks; a single address is a network of its own.
 pub(super) fn networks<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<IpNet>, D::Error> {
     each(input, |item| match item.parse::<IpAddr>() {
         Ok(address) => Ok(IpNet::from(address)),
@@ -30,7 +31,7 @@ pub(super) fn networks<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<IpNet>
     })
 }
 
-/// Names or addresses of this service, spelt as [`browser::host_name`] spells those of requests.
+/// Parses names or addresses of this service, normalised like the hosts of requests by [`browser::host_name`].
 pub(super) fn hosts<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, D::Error> {
     let why = |item: &str| format!("{item}: expected a name such as quarry.lan, without scheme and port");
     each(input, |item| match browser::host_name(item) {
@@ -39,7 +40,7 @@ pub(super) fn hosts<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<String>, 
     })
 }
 
-/// Slots by the name of the queue.
+/// Parses the slots by queue name.
 pub(super) fn queues<'de, D: Deserializer<'de>>(input: D) -> Result<BTreeMap<String, u32>, D::Error> {
     let slots = BTreeMap::<String, u32>::deserialize(input)?;
     match slots.keys().find(|name| app::QUEUES.iter().all(|queue| queue.name != *name)) {
@@ -48,26 +49,26 @@ pub(super) fn queues<'de, D: Deserializer<'de>>(input: D) -> Result<BTreeMap<Str
     }
 }
 
-/// What is answered without a key.
+/// Parses the endpoints that need no key.
 pub(super) fn keyless<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Keyless>, D::Error> {
     each(input, |item| match item {
         "scrape" => Ok(Keyless::Scrape),
-        "research" => Err("research: this version has no research endpoints yet; `scrape` is there".to_owned()),
+        "research" => Err("research: this version has no research endpoints yet; expected `scrape`".to_owned()),
         other => Err(format!("{other}: expected `scrape`")),
     })
 }
 
-/// An id, or nothing.
+/// Parses an id or an empty string.
 pub(super) fn maybe_id<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Uuid>, D::Error> {
     match String::deserialize(input)?.trim() {
         "" => Ok(None),
         text => {
-            text.parse().map(Some).map_err(|_| D::Error::custom("expected an id as `teams list` prints it, or nothing"))
+            text.parse().map(Some).map_err(|_| D::Error::custom("expected an id as printed by `teams list`, or empty"))
         }
     }
 }
 
-/// An address and port; `localhost` is 127.0.0.1.
+/// Parses an address and port; `localhost` is 127.0.0.1.
 pub(super) fn address<'de, D: Deserializer<'de>>(input: D) -> Result<SocketAddr, D::Error> {
     let text = String::deserialize(input)?;
     read_address(text.trim()).ok_or_else(|| D::Error::custom(ADDRESS))
@@ -85,7 +86,7 @@ fn read_address(text: &str) -> Option<SocketAddr> {
     })
 }
 
-/// The address of a database, or nothing.
+/// Parses a database URL or an empty string.
 pub(super) fn database<'de, D: Deserializer<'de>>(input: D) -> Result<Secret, D::Error> {
     let url = Secret::deserialize(input)?;
     if !url.is_empty() {
@@ -94,7 +95,7 @@ pub(super) fn database<'de, D: Deserializer<'de>>(input: D) -> Result<Secret, D:
     Ok(url)
 }
 
-/// The address of an HTTP server, or nothing.
+/// Parses an HTTP URL or an empty string.
 pub(super) fn maybe_http<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
     let text = String::deserialize(input)?;
     let is_http = |text: &str| text.starts_with("http://") || text.starts_with("https://");
@@ -104,16 +105,16 @@ pub(super) fn maybe_http<'de, D: Deserializer<'de>>(input: D) -> Result<String, 
     }
 }
 
-/// An address and port, or nothing.
+/// Parses an address and port or an empty string.
 pub(super) fn maybe_address<'de, D: Deserializer<'de>>(input: D) -> Result<Option<SocketAddr>, D::Error> {
     match String::deserialize(input)?.trim() {
         "" => Ok(None),
-        text => read_address(text).map(Some).ok_or_else(|| D::Error::custom(format!("{ADDRESS}; or nothing"))),
+        text => read_address(text).map(Some).ok_or_else(|| D::Error::custom(format!("{ADDRESS}; or empty"))),
     }
 }
 
-/// Proxies as addresses, which may end in `#proxy_resolves=true` (a list in the environment holds only texts), or as tables
-/// with `url` and `proxy_resolves`. Addresses hold passwords, so a refusal does not repeat them.
+/// Parses proxies: URLs, which may end in `#proxy_resolves=true` (lists in the environment hold only strings), or tables
+/// with `url` and `proxy_resolves`. URLs may contain passwords, so errors do not quote them.
 pub(super) fn proxies<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<net::Proxy>, D::Error> {
     let items = Vec::<toml::Value>::deserialize(input)?;
     let read = |item: &toml::Value| match item {
@@ -124,8 +125,8 @@ pub(super) fn proxies<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<net::Pr
     items.iter().map(|item| read(item).ok_or_else(|| D::Error::custom(PROXY))).collect()
 }
 
-const PROXY: &str = "expected addresses such as http://user:password@host:port, with #proxy_resolves=true behind one that \
-    is to get names, or tables with `url` and `proxy_resolves`";
+const PROXY: &str = "expected URLs such as http://user:password@host:port, followed by #proxy_resolves=true for a proxy \
+    that resolves names itself, or tables with `url` and `proxy_resolves`";
 
 fn proxy(text: &str) -> Option<net::Proxy> {
     let mut url = Url::parse(text).ok()?;
@@ -150,7 +151,7 @@ fn proxy_table(table: &toml::Table) -> Option<net::Proxy> {
     }
 }
 
-/// One level, or a list of `target=level`. To tracing a single unknown word is the name of a target.
+/// Parses one level or a list of `target=level`. `Targets` alone would accept any single word as the name of a target.
 pub(super) fn level<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
     let level = String::deserialize(input)?;
     let is_known = match level.contains('=') {

@@ -24,7 +24,7 @@ fn the_defaults_are_complete() {
     assert!(config.worker.embedded && config.admin.token.is_empty());
 }
 
-/// What a crate does without settings is what the manual says.
+/// The defaults of the crates equal those of the manual.
 #[test]
 fn the_manual_has_the_defaults_of_the_crates() {
     let config = Config::default();
@@ -44,7 +44,7 @@ fn the_manual_has_the_defaults_of_the_crates() {
     assert_eq!(config.fetch.max_in_flight, limits.in_flight);
 }
 
-/// Each section is read by one struct, which knows all of its keys and no others.
+/// Each section is decoded by one struct, which knows exactly its keys.
 #[test]
 fn each_key_of_the_manual_is_read() {
     let manual: toml::Table = DEFAULTS.parse().unwrap();

@@ -1,7 +1,7 @@
-//! What is measured when somebody reads `/metrics`: how busy the process is, and how full the queues are.
+//! Gauges that are measured when `/metrics` is read: load of the process and depth of the queues.
 //!
-//! Counting the queues costs a query over all jobs. So nothing is measured more often than every few seconds, however often
-//! `/metrics` is read, and a count that takes long is repeated the more seldom.
+//! Counting the queues is a query over all jobs, so measurements have a minimum interval no matter how often `/metrics` is
+//! read, and the interval grows with the duration of the count.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,28 +14,28 @@ use metrics_process::Collector;
 use parking_lot::Mutex;
 use tokio::time::{Instant, timeout};
 
-/// Pause between two measurements.
+/// Minimum interval between two measurements.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Pause between two counts of the queues.
+/// Minimum interval between two counts of the queues.
 const QUEUE_PAUSE: Duration = Duration::from_secs(5);
-/// A count may take this part of the time: the pause is as many times as long as the last count took.
+/// Factor between the duration of a count and the pause after it, so that counting takes at most 5 % of the time.
 const SHARE: u32 = 20;
-/// How long a reader waits for a count. It goes on, and the next one reads its result.
+/// Longest wait of a reader for a count. The count continues, and the next reader gets its result.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// When was measured.
+/// Times of the last measurements.
 #[derive(Debug, Default)]
 pub struct Figures(Mutex<Due>);
 
 #[derive(Debug, Default)]
 struct Due {
     measured: Option<Instant>,
-    /// When the queues may be counted again; far away while they are being counted.
+    /// Earliest time of the next count of the queues; far in the future while one runs.
     queues: Option<Instant>,
 }
 
 impl Figures {
-    /// Measures what is due.
+    /// Updates the gauges that are due.
     pub async fn refresh(self: &Arc<Self>, app: &App) {
         let now = Instant::now();
         let (is_due, count) = {
@@ -55,7 +55,7 @@ impl Figures {
         }
         if count {
             let (figures, app) = (Arc::clone(self), app.clone());
-            // A task of its own: a reader that leaves must not leave the queues uncounted for ever.
+            // A task of its own: a reader that disconnects would cancel the count, and `queues` would stay in the future.
             let counting = tokio::spawn(async move { figures.count(&app).await });
             let _in_time = timeout(PATIENCE, counting).await;
         }
@@ -65,7 +65,7 @@ impl Figures {
         let began = Instant::now();
         match app::jobs::depths(app).await {
             Ok(depths) => depths.iter().for_each(|depth| queue(depth, app.now())),
-            Err(error) => tracing::debug!(?error, "queues not counted"),
+            Err(error) => tracing::debug!(?error, "could not count the queues; their metrics are stale"),
         }
         let took = began.elapsed();
         self.0.lock().queues = Some(Instant::now() + QUEUE_PAUSE.max(took * SHARE));
@@ -88,7 +88,7 @@ fn measure(app: &App) {
     gauge!("quarry_browsers").set(count(load.browsers));
     counter!("quarry_browsers_started_total").absolute(load.browsers_started);
     gauge!("quarry_readers").set(count(load.readers));
-    // From here on it is there, and not only after the first page.
+    // Registers the metric, so that it exists before the first page.
     gauge!("quarry_pages_in_work").increment(0.0);
     for (name, line::Load { places, taken, waiting }) in load.places {
         gauge!("quarry_places", "line" => name).set(count(places));

@@ -1,30 +1,30 @@
-//! Every metric by name: what `/metrics` says of it, and docs/METRICS.md.
+//! The table of all metrics, for `/metrics` and docs/METRICS.md.
 
 use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
-/// How a metric behaves.
+/// Type of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// Only grows, until the process ends.
+    /// A value that only grows while the process runs.
     Counter,
-    /// Goes up and down.
+    /// A value that goes up and down.
     Gauge,
-    /// Counts values by their size.
+    /// A distribution of values in buckets.
     Histogram,
 }
 
-/// A metric.
+/// Description of a metric.
 #[derive(Debug, Clone, Copy)]
 pub struct Metric {
-    /// Its name, as Prometheus wants it: with the unit, and `_total` at the end of a counter.
+    /// Name by the conventions of Prometheus: with the unit, and the suffix `_total` for counters.
     pub name: &'static str,
-    /// How it behaves.
+    /// Type of the metric.
     pub kind: Kind,
-    /// What it is measured in: `seconds`, `bytes`, or nothing for a number of things.
+    /// Unit: `seconds`, `bytes`, or empty for a count.
     pub unit: &'static str,
-    /// The names of its labels.
+    /// Names of the labels.
     pub labels: &'static [&'static str],
-    /// What it says.
+    /// Help text.
     pub help: &'static str,
 }
 
@@ -50,93 +50,88 @@ const fn seconds(name: &'static str, labels: &'static [&'static str], help: &'st
     metric(Kind::Histogram, name, "seconds", labels, help)
 }
 
-/// Every metric, in the order of the document.
+/// All metrics, in the order of docs/METRICS.md.
 pub const TABLE: &[Metric] = &[
     counter(
         "quarry_http_requests_total",
         &["method", "route", "status"],
-        "Requests that were answered; status 499 is a client that left before.",
+        "Answered requests; status 499 means that the client disconnected before the answer.",
     ),
-    seconds("quarry_http_request_seconds", &["route"], "Time to the head of the answer, in seconds."),
-    gauge("quarry_http_requests_in_flight", "", &[], "Requests that run now."),
-    counter("quarry_http_errors_total", &["code"], "Answers with an error, by its code."),
-    counter("quarry_rate_limited_total", &[], "Requests that were refused because of requests per minute."),
-    counter("quarry_panics_total", &[], "Handlers that panicked."),
-    counter("quarry_scrapes_total", &["result"], "Scrapes that ended: ok, or the kind of failure."),
-    gauge("quarry_scrapes_in_flight", "", &[], "Scrapes, maps and files of callers that are at work in this process."),
-    counter("quarry_fetch_steps_total", &["engine", "reason"], "Steps taken to pages, by engine and why it was taken."),
-    gauge("quarry_pages_in_work", "", &[], "Pages of crawls and batches that this process works on."),
+    seconds("quarry_http_request_seconds", &["route"], "Time to the response header, in seconds."),
+    gauge("quarry_http_requests_in_flight", "", &[], "Running requests."),
+    counter("quarry_http_errors_total", &["code"], "Error answers by code."),
+    counter("quarry_rate_limited_total", &[], "Requests refused by a rate limit."),
+    counter("quarry_panics_total", &[], "Panics of handlers."),
+    counter("quarry_scrapes_total", &["result"], "Finished scrapes: ok, or the kind of failure."),
+    gauge("quarry_scrapes_in_flight", "", &[], "Running scrapes, maps and parses of callers in this process."),
+    counter("quarry_fetch_steps_total", &["engine", "reason"], "Fetch attempts, by engine and the reason for it."),
+    gauge("quarry_pages_in_work", "", &[], "Pages of crawls and batches in progress in this process."),
     seconds("quarry_page_seconds", &[], "Time of a page of a crawl or batch from fetch to document, in seconds."),
-    counter("quarry_cache_lookups_total", &["state"], "Look-ups in the page cache: hit or miss."),
+    counter("quarry_cache_lookups_total", &["state"], "Lookups in the page cache: hit or miss."),
     counter("quarry_credits_total", &[], "Credits charged to teams."),
     counter(
         "quarry_webhook_attempts_total",
         &["result"],
-        "Attempts at webhook deliveries: delivered, retried, or failed for good.",
+        "Attempts of webhook deliveries: delivered, retried, or finally failed.",
     ),
-    seconds("quarry_webhook_seconds", &[], "Time of an attempt at a webhook delivery, in seconds."),
+    seconds("quarry_webhook_seconds", &[], "Time of an attempt of a webhook delivery, in seconds."),
     gauge(
         "quarry_queue_jobs",
         "",
         &["queue", "state"],
-        "Jobs in the queues of the database, waiting (those for later included) or running on any server.",
+        "Jobs in the queues of the database, waiting (including delayed ones) or running on any server.",
     ),
     gauge(
         "quarry_queue_oldest_seconds",
         "seconds",
         &["queue"],
-        "For how many seconds the job has been due that waits longest; 0 when none waits.",
+        "Age of the oldest due job, in seconds since it became due; 0 when none waits.",
     ),
     gauge(
         "quarry_queue_measured_timestamp_seconds",
         "seconds",
         &[],
-        "When the queues were last counted, in seconds since 1970; they are counted anew every 5 seconds at most.",
+        "Time of the last count of the queues, in seconds since 1970; they are counted at most every 5 seconds.",
     ),
-    gauge("quarry_sessions", "", &[], "Browser sessions that are open in this process."),
-    gauge("quarry_browsers", "", &[], "Browsers that run."),
-    counter("quarry_browsers_started_total", &[], "Browsers that were started."),
-    gauge("quarry_readers", "", &[], "Processes that read documents."),
+    gauge("quarry_sessions", "", &[], "Open browser sessions in this process."),
+    gauge("quarry_browsers", "", &[], "Running browsers."),
+    counter("quarry_browsers_started_total", &[], "Browsers started."),
+    gauge("quarry_readers", "", &[], "Child processes that read documents."),
     gauge(
         "quarry_places",
         "",
         &["line"],
-        "Places there are: for visits of the browser, work on the processor, documents, and pages that are recognised.",
+        "Slots of each queue: browser pages, CPU work, documents, and pages with OCR.",
     ),
-    gauge("quarry_places_in_use", "", &["line"], "Places that are taken."),
-    gauge("quarry_places_waiting", "", &["line"], "Who waits for a place."),
+    gauge("quarry_places_in_use", "", &["line"], "Slots in use."),
+    gauge("quarry_places_waiting", "", &["line"], "Waiters for a slot."),
     gauge(
         "quarry_database_connections",
         "",
         &["pool", "state"],
-        "Connections to the database, in_use or idle; with SQLite there is one for writing.",
+        "Database connections, in_use or idle; SQLite has one for writing.",
     ),
-    gauge("quarry_database_waiting", "", &["pool"], "Who waits for a connection to the database."),
-    gauge("quarry_disk_free_bytes", "bytes", &["folder"], "Bytes that may still be written below the folder."),
+    gauge("quarry_database_waiting", "", &["pool"], "Waiters for a database connection."),
+    gauge("quarry_disk_free_bytes", "bytes", &["folder"], "Free space on the disk of the folder, in bytes."),
     gauge("quarry_build_info", "", &["version"], "Always 1; the version of the program is a label."),
     metric(
         Kind::Counter,
         "process_cpu_seconds_total",
         "seconds",
         &[],
-        "Processor time of this process, of the user and of the system, in seconds.",
+        "CPU time of this process, user and system, in seconds.",
     ),
     gauge("process_resident_memory_bytes", "bytes", &[], "Resident memory of this process, in bytes."),
     gauge("process_virtual_memory_bytes", "bytes", &[], "Virtual memory of this process, in bytes."),
-    gauge(
-        "process_virtual_memory_max_bytes",
-        "bytes",
-        &[],
-        "The most virtual memory that this process may have, in bytes.",
-    ),
-    gauge("process_open_fds", "", &[], "File handles that are open."),
-    gauge("process_max_fds", "", &[], "The most file handles that may be open."),
+    gauge("process_virtual_memory_max_bytes", "bytes", &[], "Limit of the virtual memory of this process, in bytes."),
+    gauge("process_open_fds", "", &[], "Open file descriptors."),
+    gauge("process_max_fds", "", &[], "Limit of open file descriptors."),
     gauge("process_threads", "", &[], "Threads of this process."),
-    gauge("process_start_time_seconds", "seconds", &[], "When this process was started, in seconds since 1970."),
+    gauge("process_start_time_seconds", "seconds", &[], "Start time of this process, in seconds since 1970."),
 ];
 
 impl Metric {
-    /// Tells the recorder what it is.
+    /// Registers the description with the recorder.
     pub(super) fn describe(&self) {
         let Self { name, kind, help, .. } = *self;
         let unit = self.as_unit();
@@ -162,7 +157,7 @@ mod tests {
 
     use super::*;
 
-    /// <https://prometheus.io/docs/practices/naming/>, and that a name says its unit.
+    /// Names follow <https://prometheus.io/docs/practices/naming/> and contain the unit.
     #[test]
     fn names_are_those_that_prometheus_wants() {
         let mut seen = HashSet::new();

@@ -1,4 +1,4 @@
-//! What a process that only works tells about itself.
+//! Health and metrics of a worker.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -19,7 +19,7 @@ async fn start() -> (Running, TempDir) {
     (worker::start(config).await.unwrap(), folder)
 }
 
-/// The whole answer to a request without body.
+/// Returns the whole response to a request without body.
 async fn ask(address: SocketAddr, line: &str, host: &str, more: &str) -> String {
     let mut stream = TcpStream::connect(address).await.unwrap();
     stream.write_all(format!("{line} HTTP/1.1\r\nhost: {host}\r\n{more}\r\n").as_bytes()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Patterns as automata whose states are made when a text first needs them, with every state counted.
+//! Patterns as lazy DFAs, whose states are built on demand and counted as steps.
 
 use regex_automata::Input;
 use regex_automata::hybrid::dfa::{Cache, DFA};
@@ -8,20 +8,20 @@ use regex_syntax::hir::Hir;
 use super::PatternFault;
 use crate::Steps;
 
-/// Most bytes that one pattern may take compiled. Counted repeats of large classes reach it, 2000 letters take 80 KiB.
+/// Memory limit of one compiled pattern in bytes. Counted repeats of large classes reach it; 2000 letters take 80 KiB.
 const MAX_SIZE_OF_ONE: usize = 128 << 10;
-/// Bytes for each character of a pattern that are not taken from the budget: a letter takes no more, repeats and classes do.
+/// Bytes per character of a pattern that do not count towards the budget: letters need no more, repeats and classes do.
 const FREE: usize = 32;
-/// So many bytes of patterns share an automaton: what a new state costs grows with its automaton.
+/// Size in bytes of the patterns that share an automaton. The cost of a new state grows with the size of the automaton.
 const SHARED: usize = 32 << 10;
-/// Most bytes of the states that an automaton keeps.
+/// Memory limit of the cached states of an automaton in bytes.
 const MAX_STATES: usize = 1 << 20;
-/// Steps for each edge of an automaton, all of which may be gone along when a state is made.
+/// Steps per edge of an automaton for building a state, which may follow all edges.
 const STEPS_PER_EDGE: u64 = 16;
-/// Steps for each byte of a text where all states are there.
+/// Steps per byte of a text when all states exist.
 const STEPS_PER_BYTE: u64 = 2;
 
-/// Compiles patterns one by one within what is left of a budget of bytes, and puts them together.
+/// Compiler of patterns, one by one within a memory budget, which combines them into automata.
 pub(super) struct Builder {
     compiler: Compiler,
     left: usize,
@@ -30,7 +30,7 @@ pub(super) struct Builder {
     done: Vec<Automaton>,
 }
 
-/// Some patterns, any of which may match.
+/// An automaton that matches any of several patterns.
 #[derive(Debug, Clone)]
 pub(super) struct Automaton {
     dfa: DFA,
@@ -39,7 +39,7 @@ pub(super) struct Automaton {
 }
 
 impl Builder {
-    /// For patterns that take at most `budget` bytes together, besides those that every character takes.
+    /// Creates a builder for patterns of at most `budget` bytes together, in addition to [`FREE`] bytes per character.
     pub(super) fn new(budget: usize) -> Self {
         Self { compiler: Compiler::new(), left: budget, shared: Vec::new(), shared_size: 0, done: Vec::new() }
     }
@@ -57,7 +57,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The automata of all that was added since the last call.
+    /// Returns the automata of the patterns added since the last call.
     pub(super) fn finish(&mut self) -> Result<Vec<Automaton>, PatternFault> {
         self.close()?;
         Ok(std::mem::take(&mut self.done))
@@ -69,13 +69,13 @@ impl Builder {
         if patterns.is_empty() {
             return Ok(());
         }
-        // Together they take no more than each of them, but for what joins them.
+        // Together they take little more than the sum of their sizes.
         let nfa = self.compile(&patterns, 2 * (SHARED + MAX_SIZE_OF_ONE))?;
         self.done.push(Automaton::of(nfa)?);
         Ok(())
     }
 
-    /// An automaton of one pattern, which may take the whole budget.
+    /// Returns the automaton of a single pattern, which may use the whole budget.
     pub(super) fn alone(mut self, pattern: &Hir) -> Result<Automaton, PatternFault> {
         let limit = self.left;
         Automaton::of(self.compile(&[pattern], limit)?)
@@ -114,13 +114,13 @@ impl Automaton {
         Ok(Self { dfa, edges, size })
     }
 
-    /// Bytes that it takes, without its states.
+    /// Returns the memory in bytes, without the states.
     pub(super) fn size(&self) -> usize {
         self.size
     }
 
-    /// Whether one of the patterns matches somewhere in a text. None when the steps are used up. The cache keeps the
-    /// states between texts.
+    /// Returns whether one of the patterns matches anywhere in a text; `None` when the steps are used up. The cache keeps
+    /// the states between texts.
     pub(super) fn find(&self, text: &[u8], cache: &mut Option<Cache>, steps: &mut Steps) -> Option<bool> {
         let new_state = self.edges * STEPS_PER_EDGE;
         if cache.is_none() && !steps.take(new_state) {
@@ -150,7 +150,8 @@ impl Automaton {
             }
             state = next;
         }
-        // A match is seen one byte late. What this costs was paid for when the state was made.
+        // The DFA reports matches one byte late, so the end of the text needs one more transition. Its cost is included in
+        // that of building the state.
         self.dfa.next_eoi_state(cache, state).ok().map(|last| last.is_match())
     }
 }

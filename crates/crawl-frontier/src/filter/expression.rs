@@ -1,14 +1,14 @@
-//! One expression of a caller over texts of strangers.
+//! A regular expression of a caller for untrusted texts.
 
 use super::automaton::Builder;
 use super::words::{Word, Words};
 use super::{MAX_WORK, PatternFault, Patterns, parse};
 use crate::Steps;
 
-/// Most bytes that an expression may take compiled.
+/// Memory limit of a compiled expression in bytes.
 const MAX_SIZE: usize = 1 << 20;
 
-/// An expression in RE2 syntax, compiled within bounds of time and memory and matched in counted steps.
+/// An expression in RE2 syntax, compiled with limits on time and memory and matched within a step budget.
 ///
 /// ```
 /// use crawl_frontier::{Expression, Steps};
@@ -23,8 +23,8 @@ const MAX_SIZE: usize = 1 << 20;
 pub struct Expression(Patterns);
 
 impl Expression {
-    /// Compiles an expression, which may match anywhere in a text unless it is anchored. Its length is for the caller to
-    /// bound; what this costs is bounded whatever it says.
+    /// Compiles an expression, which matches anywhere in a text unless anchored. The caller must limit its length; the cost
+    /// of compiling is limited for any content.
     ///
     /// # Errors
     /// [`PatternFault`], which follows the name of the expression: "uses look-around, …".
@@ -38,13 +38,13 @@ impl Expression {
         Ok(Self(Patterns { words: Words::default(), automata: vec![automaton] }))
     }
 
-    /// An expression that matches this text and no other.
+    /// Returns an expression that matches exactly this text.
     #[must_use]
     pub fn quoted(text: &str) -> String {
         regex_syntax::escape(text)
     }
 
-    /// Whether it matches somewhere in a text; `None` when it takes more than the steps that are left.
+    /// Returns whether the expression matches anywhere in a text; `None` when it needs more steps than are left.
     #[must_use]
     pub fn matches(&self, text: &str, steps: &mut Steps) -> Option<bool> {
         self.0.find_in(text.as_bytes(), &mut Vec::new(), steps)
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn what_takes_too_much_work_has_no_answer() {
-        // Without a rhythm: what repeats needs few states.
+        // Pseudo-random input: repetitive input would need only few states.
         let mut state = 1_u32;
         let mut next = || {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);

@@ -1,8 +1,8 @@
-//! One pattern from its text to its syntax tree, in bounded time.
+//! Parsing of one pattern into its syntax tree, in bounded time.
 //!
-//! The parser itself is linear. What follows is not: named classes have hundreds of ranges, a class in which case makes no
-//! difference is looked through character by character, and every item of a class is merged into those before it. So the
-//! work is estimated on the first tree, which knows nothing of characters yet, and taken from a budget.
+//! The parser itself is linear. The translation after it is not: named classes have hundreds of ranges, case-insensitive
+//! classes are expanded character by character, and every item of a class is merged into the previous ones. The work is
+//! therefore estimated on the AST, which has no expanded classes yet, and taken from a budget before the translation.
 
 use regex_syntax::ast::{self, Ast, ClassBracketed, ClassSet, ClassSetItem, Flag, Flags, FlagsItemKind, GroupKind};
 use regex_syntax::hir::translate::TranslatorBuilder;
@@ -11,15 +11,15 @@ use regex_syntax::hir::{self, Hir, HirKind, Look};
 use super::PatternFault;
 use crate::Steps;
 
-/// How deep groups, classes, repeats and alternatives may be nested.
+/// Maximum nesting of groups, classes, repeats and alternatives.
 const MAX_NESTING: u32 = 100;
-/// Ranges of the largest named classes.
+/// Number of ranges of the largest named classes.
 const NAMED_RANGES: u64 = 800;
-/// Characters of all named classes but those of whole writing systems.
+/// Number of characters of all named classes except those of whole writing systems.
 const NAMED_CHARACTERS: u64 = 150_000;
 
-/// Parses a pattern. `\w`, `\d`, `\s` and `\b` mean ASCII as in RE2, except that patterns which name other characters
-/// have them in `\w`, `\d` and `\s` too.
+/// Parses a pattern. `\w`, `\d`, `\s` and `\b` are ASCII-only as in RE2, but `\w`, `\d` and `\s` are Unicode in patterns
+/// that contain other characters.
 pub(super) fn parse(pattern: &str, work: &mut Steps) -> Result<Hir, PatternFault> {
     let ast = ast::parse::ParserBuilder::new().nest_limit(MAX_NESTING).build().parse(pattern);
     let ast = ast.map_err(|error| fault(error.kind()))?;
@@ -34,7 +34,7 @@ pub(super) fn parse(pattern: &str, work: &mut Steps) -> Result<Hir, PatternFault
     hir.map(with_ascii_boundaries).map_err(|error| unknown(error.kind()))
 }
 
-/// Classes of ASCII alone are small, which keeps counted repeats small.
+/// Returns whether a pattern needs Unicode classes. ASCII classes are small, which keeps counted repeats small.
 fn needs_unicode(pattern: &str) -> bool {
     !pattern.is_ascii() || [r"\p", r"\P", r"\x", r"\u", r"\U", "(?u"].iter().any(|mark| pattern.contains(mark))
 }
@@ -52,16 +52,16 @@ fn unknown(error: &hir::ErrorKind) -> PatternFault {
     PatternFault::Syntax(error.to_string())
 }
 
-/// What the second step of the parser will cost at most.
+/// Upper bound of the cost of the translation.
 struct Estimate {
     unicode: bool,
-    /// Whether case makes no difference, from somewhere on.
+    /// Whether any part so far is case-insensitive.
     folds: bool,
     work: u64,
 }
 
 impl Estimate {
-    /// How many ranges of characters a part has if it is a class or becomes one.
+    /// Returns the number of character ranges of a part that is a class or becomes one.
     fn ranges(&mut self, ast: &Ast) -> u64 {
         self.work += 16;
         match ast {
@@ -85,7 +85,7 @@ impl Estimate {
                 }
                 self.ranges(&group.ast)
             }
-            // Alternatives of one character each become one class.
+            // Alternatives of single characters become one class.
             Ast::Alternation(either) => {
                 let ranges = either.asts.iter().map(|one| self.ranges(one)).sum();
                 self.merged(either.asts.len() as u64, ranges)
@@ -154,16 +154,16 @@ impl Estimate {
         }
     }
 
-    /// Pays for `parts` parts that are sorted in, each among those before it.
+    /// Counts the work for merging `parts` parts, each into the previous ones.
     fn merged(&mut self, parts: u64, ranges: u64) -> u64 {
-        // Characters that stand for each other add ranges.
+        // Case folding adds ranges.
         let ranges = if self.folds { ranges * 3 } else { ranges };
         self.work += parts.saturating_mul(ranges).saturating_mul(4);
         ranges
     }
 }
 
-/// The boundary of a word is one of ASCII, as in RE2; the automata know no other.
+/// Replaces Unicode word boundaries by ASCII ones, as in RE2; the automata support no others.
 fn with_ascii_boundaries(hir: Hir) -> Hir {
     if !hir.properties().look_set().contains_word_unicode() {
         return hir;

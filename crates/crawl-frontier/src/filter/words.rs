@@ -1,11 +1,11 @@
-//! Patterns that are plain text, anchored or not: lists of words and folders, a thousand of them in one look.
+//! Patterns that are plain text, anchored or not, such as lists of words and folders: matched all at once.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use regex_syntax::hir::{Hir, HirKind, Look};
 
 use crate::Steps;
 
-/// A text, and whether it has to stand at the beginning or at the end.
+/// A literal with its anchors.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Word {
     text: Vec<u8>,
@@ -13,7 +13,7 @@ pub(super) struct Word {
     at_end: bool,
 }
 
-/// Words ready to be looked for.
+/// A set of literals prepared for searching.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Words {
     anywhere: Option<AhoCorasick>,
@@ -23,7 +23,7 @@ pub(super) struct Words {
 }
 
 impl Word {
-    /// The word that a pattern means, if it means one: `/blog`, `^/blog/.*`, `\.pdf$`.
+    /// Returns the literal that a pattern is equivalent to, if any: `/blog`, `^/blog/.*`, `\.pdf$`.
     pub(super) fn of(hir: &Hir) -> Option<Self> {
         let mut parts = match hir.kind() {
             HirKind::Concat(parts) => parts.as_slice(),
@@ -32,7 +32,7 @@ impl Word {
         let mut word = Self { text: Vec::new(), at_start: false, at_end: false };
         if let [first, rest @ ..] = parts {
             word.at_start = *first.kind() == HirKind::Look(Look::Start);
-            // What may be empty at an open end makes no difference.
+            // A part that can be empty at an unanchored end does not affect the match.
             parts = if word.at_start || may_be_left_out(first) { rest } else { parts };
         }
         if let [rest @ .., last] = parts {
@@ -61,7 +61,7 @@ fn push(hir: &Hir, text: &mut Vec<u8>) -> bool {
 }
 
 impl Words {
-    /// None when they are too many, which the limits of a request do not let happen.
+    /// Prepares the literals; `None` when there are too many, which the limits of a request prevent.
     pub(super) fn new(words: Vec<Word>) -> Option<Self> {
         let mut sorted = Self::default();
         let mut anywhere = Vec::new();
@@ -80,14 +80,14 @@ impl Words {
         Some(sorted)
     }
 
-    /// Bytes that they take.
+    /// Returns the memory in bytes.
     pub(super) fn size(&self) -> usize {
         let lists = [&self.starts, &self.ends, &self.wholes].into_iter().flatten();
         let lists: usize = lists.map(|word| word.len() + size_of::<Vec<u8>>()).sum();
         lists + self.anywhere.as_ref().map_or(0, AhoCorasick::memory_usage)
     }
 
-    /// Whether one of them stands in a text. None when the steps are used up.
+    /// Returns whether a text contains one of the literals; `None` when the steps are used up.
     pub(super) fn find(&self, text: &[u8], steps: &mut Steps) -> Option<bool> {
         let anchored = (self.starts.len() + self.ends.len() + self.wholes.len()) as u64;
         let open = if self.anywhere.is_some() { text.len() as u64 * 4 } else { 0 };

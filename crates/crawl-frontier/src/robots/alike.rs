@@ -1,35 +1,35 @@
-//! One spelling for what robots.txt compares: patterns, and paths with their query (RFC 9309 sections 2.2.2 and 2.2.3).
+//! Normalisation of patterns and of paths with their query for comparison (RFC 9309 sections 2.2.2 and 2.2.3).
 //!
-//! An escape of a letter, a digit or one of `-._~` means the same as that character, so it is undone. Any other escape
-//! stays, in upper case: `%2F` is no slash. In a query, where `:`, `/`, `?` and `@` divide nothing (RFC 3986 section 3.4), their
-//! escapes are undone as well. What no URL may hold as it is (spaces, quotes, other bytes than ASCII) is escaped.
+//! Escapes of letters, digits and `-._~` are equivalent to those characters and are decoded. Other escapes are kept in
+//! upper case: `%2F` is not a slash. In a query, where `:`, `/`, `?` and `@` are not delimiters (RFC 3986 section 3.4),
+//! their escapes are decoded as well. Characters that are invalid in URLs (spaces, quotes, non-ASCII bytes) are escaped.
 
 use std::borrow::Cow;
 
 use crate::spelling::{escape, is_unreserved, push_escaped, push_unless_unreserved};
 
-/// Characters that mean something in a URL (RFC 3986 section 2.2), besides the two that mean something in a pattern.
+/// Reserved characters of a URL (RFC 3986 section 2.2), without the two that are special in patterns.
 const RESERVED: &[u8] = b":/?#[]@!&'()+,;=";
 
-/// Those of them that mean nothing in a query.
+/// Reserved characters that are not delimiters in a query.
 const PLAIN_IN_QUERY: &[u8] = b":/?@";
 
-/// Stars of a pattern in which a query is thought to begin.
+/// Maximum number of stars in a pattern that are considered as the beginning of a query.
 const MAX_STARS: usize = 8;
 
-/// A path with its query. `*` and `$` are escaped, as they mean something else in a pattern.
+/// Normalises a path with its query. `*` and `$` are escaped, because they are special in patterns.
 pub(super) fn path(raw: &[u8]) -> Cow<'_, str> {
     alike(raw, |_| false)
 }
 
-/// A pattern: any `*` and a `$` at its end stay what they are.
+/// Normalises a pattern. Every `*`, and a `$` at the end, are kept.
 pub(super) fn pattern(raw: &[u8]) -> Cow<'_, str> {
     let last = raw.len().saturating_sub(1);
     alike(raw, |at| raw[at] == b'*' || (raw[at] == b'$' && at == last))
 }
 
-/// What a pattern means where a query begins in one of its stars, one for each of them: as it is for escapes in that query.
-/// None where that is the same.
+/// Returns the variants of a pattern for queries that begin inside one of its stars, where escapes are decoded differently.
+/// Variants equal to the pattern are omitted.
 pub(super) fn in_query(pattern: &str) -> Vec<String> {
     const ESCAPES: [(&str, &str); 4] = [("%3A", ":"), ("%2F", "/"), ("%3F", "?"), ("%40", "@")];
     let end = pattern.find('?').unwrap_or(pattern.len());
@@ -42,7 +42,7 @@ pub(super) fn in_query(pattern: &str) -> Vec<String> {
     stars.filter_map(variant).collect()
 }
 
-/// `stays` tells by its place whether a `*` or `$` is kept.
+/// Normalises bytes; `stays` decides by index whether a `*` or `$` is kept.
 fn alike(raw: &[u8], stays: impl Fn(usize) -> bool) -> Cow<'_, str> {
     let is_plain = |at: usize| is_unreserved(raw[at]) || RESERVED.contains(&raw[at]) || stays(at);
     if (0..raw.len()).all(is_plain) {

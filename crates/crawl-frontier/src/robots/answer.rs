@@ -1,36 +1,35 @@
-//! What the answer to the request for robots.txt means (RFC 9309 section 2.3.1).
+//! Interpretation of the response to the request for robots.txt (RFC 9309 section 2.3.1).
 
 use std::time::Duration;
 
 use super::{Denied, Robots};
 
-/// How many redirects are followed for robots.txt, to other authorities as well (RFC 9309 section 2.3.1.2).
+/// Maximum number of redirects for robots.txt, including those to other authorities (RFC 9309 section 2.3.1.2).
 pub const MAX_ROBOTS_REDIRECTS: u8 = 5;
 
-/// RFC 9309 section 2.4: no copy is used for longer than a day.
+/// Cache time of a file: at most a day (RFC 9309 section 2.4).
 const KEEP: Duration = Duration::from_secs(24 * 3600);
-/// Failures are asked about again sooner.
+/// Cache time of a failure.
 const KEEP_FAILURE: Duration = Duration::from_secs(300);
 
-/// How the request for robots.txt of one authority ended, after redirects.
+/// Outcome of the request for robots.txt of one authority, after redirects.
 #[derive(Debug, Clone, Copy)]
 pub enum RobotsAnswer<'a> {
-    /// An answer with a status and a decoded body, of which the first [`super::MAX_ROBOTS_BYTES`] are enough.
+    /// A response with status and decoded body, of which the first [`super::MAX_ROBOTS_BYTES`] are enough.
     Status(u16, &'a [u8]),
-    /// More than [`MAX_ROBOTS_REDIRECTS`] redirects, or a loop.
+    /// More than [`MAX_ROBOTS_REDIRECTS`] redirects, or a redirect loop.
     TooManyRedirects,
-    /// No answer: name not found, refused, TLS failure, time over, or an address that must not be dialled.
+    /// No response: name not found, connection refused, TLS failure, timeout, or a blocked address.
     Failed,
 }
 
-/// The rules that an answer stands for and how long they hold. They are for the authority (scheme, host and port) that
-/// was asked first, whoever answered. 2xx: the file. 3xx and 4xx: no file, all is allowed. 5xx and failures: all is
-/// forbidden.
+/// Returns the rules of an outcome and their cache time. They apply to the authority (scheme, host and port) of the
+/// original request. 2xx: the file. 3xx and 4xx: no file, everything is allowed. 5xx and failures: everything is disallowed.
 #[must_use]
 pub fn judge(answer: RobotsAnswer<'_>) -> (Robots, Duration) {
     let denied = |why| Robots { denied: Some(why), ..Default::default() };
     match answer {
-        // A front page in place of the file, as single-page applications answer everything.
+        // HTML instead of the file: single-page applications answer every path with their front page.
         RobotsAnswer::Status(200..=299, body) if is_markup(body) => (Robots::allow_all(), KEEP),
         RobotsAnswer::Status(200..=299, body) => (Robots::parse(body), KEEP),
         RobotsAnswer::Status(429, _) => (Robots::allow_all(), KEEP_FAILURE),

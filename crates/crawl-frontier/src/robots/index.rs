@@ -1,6 +1,6 @@
-//! Which of thousands of rules decides about a path, without asking each of them.
+//! Index for finding the deciding rule among thousands without testing each of them.
 //!
-//! The part of a pattern before its first star is its head. The heads stand in order, so those that a path begins with
+//! The part of a pattern before its first star is its head. The heads are sorted, so those that are a prefix of the path
 //! are found byte by byte, and only patterns with such a head are compared further.
 
 use std::ops::Range;
@@ -8,31 +8,31 @@ use std::ops::Range;
 use super::rules::Rule;
 use crate::Steps;
 
-/// Steps for a pattern that is compared, besides its bytes.
+/// Steps for comparing a pattern, in addition to its bytes.
 const STEPS_PER_PATTERN: u64 = 16;
-/// Bytes of an ordinary path and pattern.
+/// Size in bytes of an ordinary path and pattern.
 const ORDINARY: u64 = 256;
-/// Steps for each halving of the heads that are still possible.
+/// Steps for each iteration of a binary search over the heads.
 const STEPS_PER_LOOK: u64 = 8;
 
-/// Rules by their heads. Places are those in the list of all rules, where the first that matches decides.
+/// Rules sorted by head. `place` is the index in the list of all rules, of which the first match decides.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Index(Vec<Entry>);
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     place: u32,
-    /// Bytes of the pattern before its first star, or before the `$` at its end.
+    /// Number of bytes of the pattern before its first star, or before the `$` at its end.
     head: u32,
-    /// Fewest bytes that a path has which matches.
+    /// Minimum length of a matching path in bytes.
     shortest: u32,
     rest: Rest,
 }
 
-/// What follows the head of a pattern.
+/// The part of a pattern after its head.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Rest {
-    /// Nothing: whatever begins with the head matches.
+    /// Nothing: every path that begins with the head matches.
     Nothing,
     /// The end of the path.
     End,
@@ -41,7 +41,7 @@ enum Rest {
 }
 
 impl Index {
-    /// The index of rules that are in the order in which they decide.
+    /// Builds the index of rules that are sorted by precedence.
     pub(super) fn of(rules: &[Rule]) -> Self {
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let entry = |(place, rule): (usize, &Rule)| {
@@ -64,7 +64,7 @@ impl Index {
         self.0.len() * size_of::<Entry>()
     }
 
-    /// The place of the rule that decides about a path, if one does. None when the steps are used up.
+    /// Returns the index of the deciding rule for a path, if any; the outer `None` when the steps are used up.
     pub(super) fn find(&self, rules: &[Rule], path: &str, steps: &mut Steps) -> Option<Option<usize>> {
         let bytes = path.as_bytes();
         let (mut first, mut unsure) = (u32::MAX, Vec::new());
@@ -88,14 +88,14 @@ impl Index {
         if !steps.take(unsure.len() as u64 * STEPS_PER_PATTERN) {
             return None;
         }
-        // Heads in order are long runs of places in order, which sorting makes use of.
+        // Entries come in long runs that are already sorted by place, which makes the sort fast.
         unsure.sort_by_key(|entry| entry.place);
         for entry in unsure {
             if entry.place > first {
                 break;
             }
             let pattern = rules.get(entry.place as usize).map_or("", |rule| rule.pattern.as_str());
-            // No piece between stars that is longer than the path is looked for.
+            // Pieces longer than the path are not searched for, so its length bounds the cost.
             if !steps.take(cost(bytes.len() - entry.head as usize + pattern.len().min(bytes.len()))) {
                 return None;
             }
@@ -107,7 +107,7 @@ impl Index {
         Some(usize::try_from(first).ok().filter(|place| *place < rules.len()))
     }
 
-    /// The part of a range of heads, all longer than `depth` and alike before, that have this byte there.
+    /// Narrows a range of heads, which are longer than `depth` and equal up to it, to those with this byte at `depth`.
     fn narrowed(&self, rules: &[Rule], range: Range<usize>, (depth, byte): (usize, u8)) -> Range<usize> {
         let Some(entries) = self.0.get(range.clone()) else { return 0..0 };
         let at = |entry: &Entry| entry.head(rules).get(depth).copied().unwrap_or_default();
@@ -124,15 +124,15 @@ impl Entry {
     }
 }
 
-/// Steps for looking for pieces in `bytes` bytes. Text that was made for it costs several nanoseconds a byte; short text, of
-/// which there is much, does not.
+/// Returns the steps for searching pieces in `bytes` bytes. Long hostile texts cost several nanoseconds per byte; the many
+/// short texts do not.
 fn cost(bytes: usize) -> u64 {
     let bytes = bytes as u64;
     bytes + 5 * bytes.saturating_sub(ORDINARY)
 }
 
-/// Whether what is left of a pattern, a star first, matches what is left of a path. Each piece between stars is looked for
-/// once, so the time is linear in the lengths of both.
+/// Returns whether the rest of a pattern, beginning with a star, matches the rest of a path. Each piece between stars is
+/// searched for once, so the time is linear in both lengths.
 fn matches_from(pattern: &str, path: &str) -> bool {
     let (pattern, anchored) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),
@@ -149,7 +149,7 @@ fn matches_from(pattern: &str, path: &str) -> bool {
     if anchored { rest.ends_with(piece) } else { find(rest, piece).is_some() }
 }
 
-/// A piece that is longer than the text is not looked at.
+/// Finds a piece in a text; a piece longer than the text is not searched for.
 fn find(text: &str, piece: &str) -> Option<usize> {
     if piece.len() > text.len() { None } else { text.find(piece) }
 }

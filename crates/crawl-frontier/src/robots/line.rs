@@ -1,16 +1,16 @@
-//! One line of robots.txt: what it says, however it is spelt.
+//! Parsing of the lines of robots.txt, in all spellings.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use super::alike;
 
-/// A line that means something.
+/// A meaningful line.
 #[derive(Debug, PartialEq)]
 pub(super) enum Line<'a> {
     /// `User-agent`.
     Agent(Cow<'a, str>),
-    /// `Allow` or `Disallow` with a pattern that is not empty, in its normal form.
+    /// `Allow` or `Disallow` with a non-empty pattern in its normal form.
     Rule { allow: bool, pattern: Cow<'a, str> },
     /// `Crawl-delay`, a finite number of seconds.
     Delay(Duration),
@@ -18,20 +18,20 @@ pub(super) enum Line<'a> {
     Sitemap(Cow<'a, str>),
 }
 
-/// Longest line that is read; what comes after is left out. Eight times the longest URL of the time the format was made.
+/// Maximum length of a line in bytes; the rest is ignored. Eight times 2083, the URL limit of old browsers.
 const MAX_LINE: usize = 2083 * 8;
-/// Spellings of `Disallow` that stand in real files.
+/// Spellings of `Disallow` in real files.
 const DISALLOW: [&str; 6] = ["disallow", "dissallow", "dissalow", "disalow", "diasllow", "disallaw"];
 const AGENT: [&str; 3] = ["user-agent", "useragent", "user agent"];
 const SITEMAP: [&str; 2] = ["sitemap", "site-map"];
 const DELAY: [&str; 2] = ["crawl-delay", "crawldelay"];
-/// The longest delay that is worth telling apart.
+/// Longest delay; longer ones are capped.
 const MAX_DELAY: Duration = Duration::from_secs(86_400);
 
-/// The lines that mean something, with their numbers from 1.
+/// Returns the meaningful lines with their numbers from 1.
 pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Line<'_>)> {
     let bytes = without_mark(bytes);
-    // A line end of two bytes makes one more empty line, which changes nothing but the count.
+    // A CRLF yields an additional empty line, which is not counted.
     let mut number = 1;
     let mut last = b'\n';
     bytes.split_inclusive(|byte| matches!(byte, b'\n' | b'\r')).filter_map(move |line| {
@@ -47,7 +47,7 @@ pub(super) fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, Line<'_>)> {
     })
 }
 
-/// The bytes after a UTF-8 byte-order mark, a cut one included.
+/// Removes a UTF-8 byte-order mark, also an incomplete one.
 fn without_mark(bytes: &[u8]) -> &[u8] {
     let mark = [0xef, 0xbb, 0xbf];
     let length = bytes.iter().zip(mark).take_while(|(byte, mark)| **byte == *mark).count();
@@ -67,7 +67,7 @@ fn parse(line: &[u8]) -> Option<Line<'_>> {
     }
     let allow = starts(&["allow"]);
     if allow || starts(&DISALLOW) {
-        // An empty pattern is not a rule, but it ends the list of names like one.
+        // An empty pattern is not a rule, but it ends the list of user agents like one.
         return Some(Line::Rule { allow, pattern: alike::pattern(value) });
     }
     if starts(&SITEMAP) {
@@ -79,12 +79,12 @@ fn parse(line: &[u8]) -> Option<Line<'_>> {
     None
 }
 
-/// Name and value: around the first colon, or around the only gap of a line without one.
+/// Splits a line into name and value at the first colon, or at the only gap of a line without a colon.
 fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     let (key, value) = match line.iter().position(|byte| *byte == b':') {
         Some(colon) => (&line[..colon], &line[colon + 1..]),
         None => {
-            // `User agent *` has a gap in its name.
+            // `User agent *` has a gap within the name.
             let skip =
                 if line.get(..10).is_some_and(|start| start.eq_ignore_ascii_case(b"user agent")) { 10 } else { 0 };
             let gap = skip + line[skip..].iter().position(|byte| matches!(byte, b' ' | b'\t'))?;
@@ -99,7 +99,7 @@ fn split(line: &[u8]) -> Option<(&[u8], &[u8])> {
     (!key.is_empty()).then_some((key, value))
 }
 
-/// A number of seconds, with words after it or not.
+/// Parses a number of seconds, which may be followed by words.
 fn seconds(value: &[u8]) -> Option<Duration> {
     let word = value.split(u8::is_ascii_whitespace).next()?;
     let number: f64 = std::str::from_utf8(word).ok()?.parse().ok()?;

@@ -1,4 +1,4 @@
-//! The rules for one robot, and which of them decides about a path.
+//! The rules for one user agent, and the choice of the deciding rule.
 
 use std::time::Duration;
 
@@ -8,34 +8,34 @@ use super::index::Index;
 use super::{Denied, alike};
 use crate::Steps;
 
-/// Steps for one URL that is asked about alone, some milliseconds: ten thousand patterns of stars.
+/// Step budget for a single URL, some milliseconds: enough for ten thousand patterns with stars.
 const MAX_STEPS: u64 = 5_000_000;
-/// What a small piece of memory takes besides its bytes.
+/// Estimated overhead of a heap allocation in bytes.
 const ALLOCATION: usize = 16;
 
 /// One `Allow` or `Disallow` line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
-    /// Whether it allows or forbids.
+    /// Whether the rule allows or disallows.
     pub allow: bool,
-    /// The pattern: `*` matches anything, `$` at its end matches the end of the URL. Percent-encoded as
-    /// paths are for comparison.
+    /// Pattern: `*` matches anything, `$` at the end matches the end of the URL. Normalised like the paths that it is
+    /// compared with.
     pub pattern: String,
-    /// Its line in the file, from 1.
+    /// Line number in the file, from 1.
     pub line: usize,
 }
 
 impl Rule {
-    /// Bytes in memory.
+    /// Returns the memory in bytes.
     pub(super) fn size(&self) -> usize {
         size_of::<Self>() + self.pattern.capacity() + ALLOCATION
     }
 }
 
-/// What one robot may fetch of one authority, ready for many questions.
+/// The rules of one authority for one user agent, prepared for many lookups.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
-    /// The longest pattern first, of two equals the one that allows: of those that match the first decides.
+    /// Sorted by precedence: longest pattern first, `Allow` before `Disallow` of equal length. The first match decides.
     rules: Vec<Rule>,
     index: Index,
     delay: Option<Duration>,
@@ -53,50 +53,50 @@ impl Rules {
         Self { index: Index::of(&rules), rules, delay, denied }
     }
 
-    /// Whether a path with its query may be fetched. Where the rules take too much work to tell, it may not.
+    /// Returns whether a path with its query may be fetched; false when the rules take too many steps.
     #[must_use]
     pub fn allows(&self, path_and_query: &str) -> bool {
         self.allows_within(path_and_query, &mut Steps::new(MAX_STEPS))
     }
 
-    /// Whether a URL of the authority that the rules are from may be fetched.
+    /// Returns whether a URL of the same authority may be fetched.
     #[must_use]
     pub fn allows_url(&self, url: &Url) -> bool {
         self.allows(path_and_query(url))
     }
 
-    /// The same for one of many URLs that share a budget of work. Where it is used up, none may be fetched.
+    /// Returns whether a URL of the same authority may be fetched, within a shared step budget; false when it is used up.
     pub fn allows_url_within(&self, url: &Url, steps: &mut Steps) -> bool {
         self.allows_within(path_and_query(url), steps)
     }
 
-    /// The rule that decides about a path: the longest that matches, of two equals the one that allows. None when no
-    /// rule matches, which allows, and when it takes too much work to tell.
+    /// Returns the deciding rule for a path: the longest match, and `Allow` among equals. `None` when no rule matches,
+    /// which allows the path, and when the rules take too many steps.
     #[must_use]
     pub fn deciding(&self, path_and_query: &str) -> Option<&Rule> {
         self.decide(path_and_query, &mut Steps::new(MAX_STEPS)).flatten()
     }
 
-    /// What `Crawl-delay` asks for, uncapped; the longest when it is there several times.
+    /// Returns the longest `Crawl-delay`, uncapped.
     #[must_use]
     pub fn crawl_delay(&self) -> Option<Duration> {
         self.delay
     }
 
-    /// Whether everything is forbidden only because the site could not be reached: then the page's own error says more
-    /// than robots.txt.
+    /// Returns whether everything is disallowed only because the site could not be reached. The page's own error is then
+    /// more informative than robots.txt.
     #[must_use]
     pub fn is_unreachable(&self) -> bool {
         self.denied == Some(Denied::Network)
     }
 
-    /// Whether everything is forbidden because nothing is known: the site failed, or could not be reached.
+    /// Returns whether everything is disallowed because the site failed or could not be reached.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         self.denied.is_some()
     }
 
-    /// Bytes that the rules take in memory, for those who keep many.
+    /// Returns the memory of the rules in bytes, for caches.
     #[must_use]
     pub fn size(&self) -> usize {
         size_of::<Self>() + self.rules.iter().map(Rule::size).sum::<usize>() + self.index.size()
@@ -107,7 +107,7 @@ impl Rules {
             && self.decide(path_and_query, steps).is_some_and(|rule| rule.is_none_or(|rule| rule.allow))
     }
 
-    /// None when the steps are used up.
+    /// Returns the deciding rule; the outer `None` when the steps are used up.
     fn decide(&self, path_and_query: &str, steps: &mut Steps) -> Option<Option<&Rule>> {
         if self.rules.is_empty() {
             return Some(None);
@@ -121,14 +121,14 @@ fn path_and_query(url: &Url) -> &str {
     &url[Position::BeforePath..Position::AfterQuery]
 }
 
-/// `Allow: /folder/index.html` stands for `Allow: /folder/$` as well.
+/// Returns the additional rule `Allow: /folder/$` that `Allow: /folder/index.html` implies.
 fn folder_of_index(rule: &Rule) -> Option<Rule> {
     let slash = rule.pattern.rfind('/')?;
     let is_index = rule.allow && rule.pattern[slash..].starts_with("/index.htm");
     is_index.then(|| Rule { pattern: format!("{}$", &rule.pattern[..=slash]), ..rule.clone() })
 }
 
-/// What a rule means where a query begins in one of its stars.
+/// Returns the variants of a rule for queries that begin inside one of its stars.
 fn in_query(rule: &Rule) -> impl Iterator<Item = Rule> {
     alike::in_query(&rule.pattern).into_iter().map(move |pattern| Rule { pattern, ..rule.clone() })
 }
@@ -196,7 +196,7 @@ mod tests {
         check("Disallow: /foo-$", "/foo-$", None);
         check("Disallow: /r?u=https://a.test", "/r?u=https%3A%2F%2Fa.test", Some(2));
         check("Disallow: /*?u=https%3a%2f%2fa.test", "/r?u=https://a.test", Some(2));
-        // Half of them escaped, on either side.
+        // Some characters escaped, on either side.
         check("Disallow: /r?u=https:%2f/a.test", "/r?u=https%3a//a.test", Some(2));
         check("Disallow: /*u=https%3A%2F%2Fa.test", "/r?u=https:/%2fa.test", Some(2));
         check("Disallow: /*u=https://", "/r?u=https%3A%2F%2Fa.test", Some(2));
@@ -207,7 +207,7 @@ mod tests {
         check("Disallow: /*url=*%2F", "/url=x?url=x/y", Some(2));
         check("Disallow: /*url=*%2F", "/url=x/y", None);
         check("Disallow: /%2Fx*y%3A", "/%2Fxq?y%3A", Some(2));
-        // What divides a query is not what its escape is.
+        // A delimiter of a query differs from its escape.
         check("Disallow: /r?a=b&c", "/r?a=b%26c", None);
     }
 

@@ -1,12 +1,12 @@
-//! Bytes to text in pieces: UTF-8 as it comes, UTF-16 by its byte-order mark.
+//! Incremental decoding of text: UTF-8, and UTF-16 detected by its byte-order mark.
 
-/// Turns pieces of a file into UTF-8, whichever way it is encoded. Bytes that are not valid UTF-8 pass unchanged.
+/// Decoder of the pieces of a file to UTF-8. Invalid UTF-8 passes unchanged.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     form: Form,
-    /// Bytes of the beginning, or the half of a UTF-16 unit.
+    /// Undecoded bytes: the beginning of the file, or half of a UTF-16 unit.
     pending: Vec<u8>,
-    /// The first half of a pair of UTF-16 units.
+    /// High surrogate of a UTF-16 pair.
     high: Option<u16>,
 }
 
@@ -21,7 +21,7 @@ enum Form {
 }
 
 impl Decoder {
-    /// Appends the text of a piece to `text`.
+    /// Decodes a piece and appends it to `text`.
     pub(super) fn decode(&mut self, piece: &[u8], text: &mut Vec<u8>) {
         if self.form == Form::Bytes {
             text.extend_from_slice(piece);
@@ -43,7 +43,7 @@ impl Decoder {
         }
     }
 
-    /// Appends what was kept back for a decision that more bytes would have made.
+    /// Appends the bytes held back for the detection of the encoding.
     pub(super) fn finish(&mut self, text: &mut Vec<u8>) {
         if self.form == Form::Unknown {
             text.append(&mut self.pending);
@@ -67,7 +67,7 @@ impl Decoder {
     }
 }
 
-/// The encoding by the first bytes and the length of its mark, once there are enough of them.
+/// Detects the encoding and the length of its byte-order mark; `None` while there are too few bytes.
 fn form(bytes: &[u8]) -> Option<(Form, usize)> {
     match bytes {
         [0xef, 0xbb, 0xbf, ..] => Some((Form::Bytes, 3)),

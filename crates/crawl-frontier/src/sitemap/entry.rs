@@ -1,19 +1,19 @@
-//! Names, attributes and values of a sitemap's elements.
+//! Names, attributes and values of the elements of a sitemap.
 
 use std::borrow::Cow;
 
-/// A tag taken apart.
+/// A parsed tag.
 pub(super) struct Tag<'a> {
     /// Local name in lower case.
     pub(super) name: String,
-    /// What is before the colon of the name.
+    /// Namespace prefix of the name.
     pub(super) prefix: &'a str,
     pub(super) is_end: bool,
     attributes: &'a str,
 }
 
 impl<'a> Tag<'a> {
-    /// Takes apart what is between `<` and `>`.
+    /// Parses the text between `<` and `>`.
     pub(super) fn parse(raw: &'a str) -> Self {
         let (raw, is_end) = match raw.strip_prefix('/') {
             Some(rest) => (rest, true),
@@ -25,12 +25,12 @@ impl<'a> Tag<'a> {
         Self { name: name.to_ascii_lowercase(), prefix, is_end, attributes }
     }
 
-    /// Whether the element belongs to a vocabulary that names files of a page and not pages: `image:loc`.
+    /// Returns whether the element belongs to a vocabulary for files of a page and not for pages: `image:loc`.
     pub(super) fn is_media(&self) -> bool {
         ["image", "video", "media", "pagemap"].iter().any(|prefix| self.prefix.eq_ignore_ascii_case(prefix))
     }
 
-    /// The value of an attribute, entities resolved.
+    /// Returns the value of an attribute, with entities resolved.
     pub(super) fn attribute(&self, name: &str) -> Option<String> {
         let mut rest = self.attributes;
         while let Some((before, after)) = rest.split_once('=') {
@@ -48,7 +48,7 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// Text with the five entities of XML and numbers resolved. Others, such as a document type would define, stay.
+/// Resolves numeric entities and the five predefined ones of XML. Others, which a DTD would define, are kept.
 pub(super) fn plain(raw: &str) -> Cow<'_, str> {
     if !raw.contains('&') {
         return Cow::Borrowed(raw);
@@ -75,7 +75,7 @@ pub(super) fn plain(raw: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Words of a title or description: markup out, entities resolved, white space folded, cut after `most` characters.
+/// Cleans a title or description: removes markup, resolves entities, collapses white space, truncates to `most` characters.
 pub(super) fn words(raw: &str, most: usize) -> String {
     let resolved = plain(raw);
     let mut text = String::new();
@@ -91,7 +91,7 @@ pub(super) fn words(raw: &str, most: usize) -> String {
             _ => {}
         }
     }
-    // Feeds escape their markup twice, entities included.
+    // Feeds escape their markup twice, including entities.
     let text = plain(&text).into_owned();
     let folded = text.split_whitespace().collect::<Vec<_>>().join(" ");
     folded.chars().take(most).collect()

@@ -1,43 +1,43 @@
-//! From tokens to pages: one reader for every form of sitemap.
+//! Parser for all formats of sitemaps, from tokens to pages.
 
 use super::encoding::Decoder;
 use super::entry::{Tag, plain, words};
 use super::scan::{Scanner, Token};
 use super::{MAX_SITEMAP_BYTES, MAX_SITEMAP_NESTING, MAX_SITEMAP_URLS, Sitemap, SitemapKind, SitemapUrl};
 
-/// Longest value of an element in bytes; of longer ones the rest is dropped.
+/// Maximum length of an element's value in bytes; the rest is dropped.
 const MAX_VALUE: usize = 8192;
 const MAX_TITLE: usize = 300;
 const MAX_DESCRIPTION: usize = 500;
 
-/// Reads a sitemap in decoded pieces as they arrive. Takes XML sitemaps, indexes, RSS, Atom and plain text, in UTF-8 or
-/// UTF-16; of broken input, what can be read is returned. Decode gzip before.
+/// Incremental parser of a sitemap: XML sitemaps, indexes, RSS, Atom and plain text, in UTF-8 or UTF-16. From malformed
+/// input it returns what is readable. Gzip must be decoded before.
 #[derive(Debug, Default)]
 pub struct SitemapParser {
     found: Found,
     decoder: Decoder,
     scanner: Scanner,
     bytes: usize,
-    /// Text after decoding, before it is scanned.
+    /// Decoded text that is not scanned yet.
     text: Vec<u8>,
     /// Whether the first character was `<`.
     is_xml: bool,
     is_done: bool,
 }
 
-/// What has been read so far.
+/// State and results of the parser.
 #[derive(Debug, Default)]
 struct Found {
     sitemap: Sitemap,
     takes_sitemaps: bool,
-    /// The entry that is open, and whether it is a sitemap of an index.
+    /// The open entry, and whether it is a sitemap of an index.
     entry: Option<(SitemapUrl, bool)>,
-    /// The address of a feed's entry that has no link: its permanent identifier.
+    /// Permanent identifier of a feed entry, used as its URL when it has no link.
     guid: Option<String>,
-    /// The value that is being read.
+    /// The field whose value is being read.
     field: Option<Field>,
     value: Vec<u8>,
-    /// How many pages were handed out already.
+    /// Number of pages already returned.
     taken: usize,
     is_over: bool,
 }
@@ -53,16 +53,16 @@ enum Field {
 }
 
 impl SitemapParser {
-    /// A parser for a sitemap that was reached through `nesting` indexes. From [`MAX_SITEMAP_NESTING`] on, the sitemaps
-    /// that it lists are left out.
+    /// Creates a parser for a sitemap that was reached through `nesting` indexes. From [`MAX_SITEMAP_NESTING`] on, the
+    /// sitemaps that it lists are ignored.
     #[must_use]
     pub fn new(nesting: u8) -> Self {
         let found = Found { takes_sitemaps: nesting < MAX_SITEMAP_NESTING, ..Default::default() };
         Self { found, ..Default::default() }
     }
 
-    /// Reads the next piece. False when no more is wanted, because a limit is reached or because it is not a sitemap: then
-    /// the download can be given up.
+    /// Parses the next piece. Returns false when a limit is reached or the file is not a sitemap, so that the download can
+    /// be aborted.
     pub fn feed(&mut self, piece: &[u8]) -> bool {
         if self.is_done {
             return false;
@@ -76,7 +76,7 @@ impl SitemapParser {
             piece
         };
         self.bytes += piece.len();
-        // Pieces of bounded size keep the memory bounded, however large the piece that came.
+        // Split, so that the memory is bounded for pieces of any size.
         for part in piece.chunks(64 * 1024) {
             self.decoder.decode(part, &mut self.text);
             self.scan();
@@ -88,13 +88,13 @@ impl SitemapParser {
         !self.is_done
     }
 
-    /// Takes the pages that were read since the last call, so that a large sitemap needs little memory.
+    /// Removes and returns the pages read since the last call, so that a large sitemap needs little memory.
     pub fn take_pages(&mut self) -> Vec<SitemapUrl> {
         self.found.taken += self.found.sitemap.pages.len();
         std::mem::take(&mut self.found.sitemap.pages)
     }
 
-    /// What was read, without what was taken.
+    /// Ends the parser and returns the content, without the pages already taken.
     #[must_use]
     pub fn finish(mut self) -> Sitemap {
         self.decoder.finish(&mut self.text);
@@ -127,7 +127,7 @@ impl SitemapParser {
         self.text.clear();
     }
 
-    /// Plain text: one address per line.
+    /// Parses plain text: one URL per line.
     fn lines(&mut self) {
         let end = self.text.iter().rposition(|byte| matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
         for line in self.text[..end].split(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -137,7 +137,7 @@ impl SitemapParser {
             }
         }
         self.text.drain(..end);
-        // A line without end is not an address.
+        // An overlong line is not a URL and must not grow the buffer.
         if self.text.len() > MAX_VALUE {
             self.text.truncate(MAX_VALUE + 1);
         }
@@ -171,7 +171,7 @@ impl Found {
         match (tag.name.as_str(), tag.is_end) {
             ("url" | "sitemap" | "item" | "entry", true) => self.close_entry(),
             ("item" | "entry", false) => self.open_entry(false),
-            // The picture of a feed has a `<url>` too.
+            // The image of a feed has a `<url>` too.
             ("url", false) if !self.is_feed() => self.open_entry(false),
             ("sitemap", false) => self.open_entry(true),
             ("loc", false) => self.open_field(Field::Loc),
@@ -187,7 +187,7 @@ impl Found {
         }
     }
 
-    /// What the first element says about the whole.
+    /// Sets the format by the root element.
     fn root(&mut self, name: &str) {
         self.sitemap.kind = match name {
             "sitemapindex" => SitemapKind::Index,
@@ -202,19 +202,19 @@ impl Found {
     }
 
     fn open_entry(&mut self, is_sitemap: bool) {
-        // The last one was never closed.
+        // The previous entry may not have been closed.
         self.close_entry();
         self.entry = Some((SitemapUrl::default(), is_sitemap));
     }
 
     fn open_field(&mut self, field: Field) {
-        // A feed's own title and link are not those of a page; in a sitemap an address without entry is one all the same.
+        // The title and link of a feed itself are not those of a page, but a `<loc>` outside any entry of a sitemap counts.
         if self.entry.is_some() || (field == Field::Loc && !self.is_feed()) {
             self.field = Some(field);
         }
     }
 
-    /// `<link>` is an address in RSS, an element with one in Atom, and another language in a sitemap.
+    /// Handles `<link>`: contains a URL in RSS, has it as an attribute in Atom, and is another language in a sitemap.
     fn link(&mut self, tag: &Tag<'_>) {
         let Some(href) = tag.attribute("href") else {
             if self.sitemap.kind == SitemapKind::Rss {
@@ -245,12 +245,12 @@ impl Found {
         let value = String::from_utf8_lossy(&value);
         let text = || Some(plain(value.trim()).trim().to_owned()).filter(|text| !text.is_empty());
         if self.entry.is_none() {
-            // An address outside of any entry: the entry's own tag is missing.
+            // A URL outside any entry: the tag of the entry is missing.
             self.entry = Some((SitemapUrl::default(), self.sitemap.kind == SitemapKind::Index));
         }
         let Some((entry, _)) = &mut self.entry else { return };
         match field {
-            // A second address means that the tags between the two are missing.
+            // A second URL in an entry: the tags between the two are missing.
             Field::Loc if !entry.loc.is_empty() && self.sitemap.kind != SitemapKind::Rss => {
                 let loc = text().unwrap_or_default();
                 let is_sitemap = self.sitemap.kind == SitemapKind::Index;

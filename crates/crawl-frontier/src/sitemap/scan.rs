@@ -1,45 +1,45 @@
-//! A scanner of tags and texts in pieces that forgives everything and keeps next to nothing.
+//! An incremental, lenient scanner of tags and texts with little memory.
 
-/// What was found. Comments, processing instructions and document types are left out, and so are entities they define.
+/// A token. Comments, processing instructions and document types are skipped, including the entities that they define.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Token<'a> {
-    /// What is between `<` and `>`: `url`, `/url`, `link href="…"/`.
+    /// The content between `<` and `>`: `url`, `/url`, `link href="…"/`.
     Tag(&'a [u8]),
-    /// A part of the text between two tags, entities as they are; of CDATA, its content.
+    /// A part of the text between two tags, with unresolved entities, or of the content of CDATA.
     Text(&'a [u8]),
 }
 
-/// Where the scanner is.
+/// State of the scanner.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 enum Inside {
     #[default]
     Text,
-    /// After `<`, before it is clear what it opens.
+    /// After `<`, before the kind of markup is known.
     Open,
-    /// In a tag; the quote that is open, or 0.
+    /// In a tag, with the open quote or 0.
     Tag(u8),
     /// In CDATA, after this many closing brackets.
     Cdata(usize),
     /// In a comment, after this many dashes.
     Comment(usize),
     Instruction,
-    /// In a document type, this many brackets deep.
+    /// In a document type, with this bracket depth.
     Doctype(u32),
 }
 
-/// Longest tag that is kept, attributes included; of longer ones the rest is dropped.
+/// Maximum length of a tag with its attributes; the rest is dropped.
 const MAX_TAG: usize = 16 * 1024;
 
-/// Splits text into tokens. Memory is bounded by one piece and the longest tag.
+/// Scanner that splits text into tokens. Its memory is bounded by one piece and the longest tag.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
     inside: Inside,
-    /// The beginning of what is open.
+    /// The beginning of unfinished markup.
     kept: Vec<u8>,
 }
 
 impl Scanner {
-    /// Calls `emit` for every token of a piece; a false answer ends the scan.
+    /// Calls `emit` for every token of a piece, until it returns false.
     pub(super) fn feed(&mut self, mut piece: &[u8], emit: &mut impl FnMut(Token<'_>) -> bool) {
         while !piece.is_empty() {
             let (used, go_on) = match self.inside {
@@ -67,7 +67,7 @@ impl Scanner {
         (piece.len(), emit(Token::Text(piece)))
     }
 
-    /// Finds out what `<` opens, one byte at a time since the piece may end anywhere.
+    /// Determines the kind of markup after `<`, byte by byte, since the piece may end anywhere.
     fn open(&mut self, piece: &[u8]) -> usize {
         self.kept.push(piece[0]);
         let next = match self.kept.as_slice() {
@@ -79,7 +79,7 @@ impl Scanner {
             [b'!', ..] => {
                 self.kept.clear();
                 self.inside = Inside::Doctype(0);
-                // The byte itself may be the end or a bracket.
+                // Not consumed: the byte itself may be the end or a bracket.
                 return 0;
             }
             _ => {
@@ -105,7 +105,7 @@ impl Scanner {
                     self.kept.clear();
                     return (at + 1, go_on);
                 }
-                // A tag in a tag: the first was never closed.
+                // A tag within a tag: the first one was not closed.
                 b'<' => {
                     self.keep(&piece[..at]);
                     self.inside = Inside::Open;
@@ -196,7 +196,7 @@ impl Scanner {
 mod tests {
     use super::*;
 
-    /// Tokens as text, with neighbouring texts joined, since where a text is cut depends on the pieces.
+    /// Formats tokens as text, with adjacent texts joined, because texts are split depending on the pieces.
     fn tokens(input: &str, size: usize) -> String {
         let mut scanner = Scanner::default();
         let mut out = String::new();

@@ -1,35 +1,35 @@
-//! A hash that near copies of a text share.
+//! Hashes of content for the detection of duplicates and near-duplicates.
 
-/// Words that are looked at: enough to tell two pages apart.
+/// Number of words that are hashed: enough to distinguish pages.
 const MAX_WORDS: usize = 5000;
-/// As many bits as it takes to count them.
+/// Number of bits of the counters up to [`MAX_WORDS`].
 const PLANES: usize = (usize::BITS - MAX_WORDS.leading_zeros()) as usize;
-/// Odd numbers without a pattern: the first digits of pi.
+/// Constants without a pattern: the first digits of pi.
 const PI: [u64; 3] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_299f_31d1];
 
-/// SimHash (Charikar 2002) over triples of words: texts that are nearly the same differ in few bits. Take the main
-/// content without markup. The same on all machines: may be stored.
+/// Returns the SimHash (Charikar 2002) over triples of words: near-duplicates differ in few bits. Pass the main content
+/// without markup. The hash is the same on all machines, so it may be stored.
 #[must_use]
 pub fn content_hash(text: &str) -> u64 {
     let (mut ones, mut before) = (Ones::default(), [0; 2]);
     for word in (Words { text, at: 0 }).take(MAX_WORDS) {
         let word = hash_of(word);
-        // The first two triples are padded, so that a text of one word has a hash as well.
+        // The first two triples are padded, so that a text of one word has a hash too.
         ones.count(fold(fold(before[0] ^ PI[0], before[1] ^ PI[1]), word ^ PI[2]));
         before = [before[1], word];
     }
     ones.majority()
 }
 
-/// A hash of all words of a text in their order: texts with the same hash have the same words. The same on all machines: may be
-/// stored.
+/// Returns a hash of all words of a text in order, for finding exact duplicates. The hash is the same on all machines, so
+/// it may be stored.
 #[must_use]
 pub fn words_hash(text: &str) -> u64 {
     (Words { text, at: 0 }).fold(PI[0], |hash, word| fold(hash ^ PI[1], hash_of(word) ^ PI[2]))
 }
 
-/// How often each of 64 bits was one. The counters lie across the planes, bit by bit, so that one addition counts all 64:
-/// most carries end after two planes.
+/// Counters of the ones in each of 64 bit positions. The counters are bit-sliced: plane `n` holds bit `n` of all of them,
+/// so that one ripple-carry addition updates all 64. Most carries end after two planes.
 #[derive(Default)]
 struct Ones {
     planes: [u64; PLANES],
@@ -48,7 +48,7 @@ impl Ones {
         }
     }
 
-    /// The bits that were one more often than not.
+    /// Returns the bits that were one in the majority of the hashes.
     fn majority(&self) -> u64 {
         let ones =
             |bit: u32| -> u64 { (0..).zip(&self.planes).map(|(place, plane)| (plane >> bit & 1) << place).sum() };
@@ -63,12 +63,12 @@ struct Words<'t> {
 }
 
 impl Words<'_> {
-    /// The first place from `at` on with a character that belongs to a word, or with one that does not.
+    /// Returns the first index from `at` on with a word character, or with `in_word` the first without one.
     fn next_place(&self, mut at: usize, in_word: bool) -> Option<usize> {
         let bytes = self.text.as_bytes();
         let passed = if in_word { Place::Between } else { Place::Word };
         loop {
-            // Most texts are ASCII: there, nothing need be decoded.
+            // ASCII, which most texts are, needs no decoding.
             at += bytes.get(at..)?.iter().position(|byte| PLACES[usize::from(*byte)] != passed)?;
             if PLACES[usize::from(bytes[at])] != Place::Unknown {
                 return Some(at);
@@ -82,12 +82,12 @@ impl Words<'_> {
     }
 }
 
-/// Where a byte stands.
+/// Class of a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Between,
     Word,
-    /// It is a part of a longer character.
+    /// Part of a multi-byte character.
     Unknown,
 }
 
@@ -111,7 +111,7 @@ impl<'t> Iterator for Words<'t> {
     }
 }
 
-/// Eight bytes at a time.
+/// Hashes a word, eight bytes at a time.
 fn hash_of(word: &[u8]) -> u64 {
     let (parts, rest) = word.as_chunks::<8>();
     let hash = parts.iter().fold(word.len() as u64, |hash, part| fold(hash ^ PI[0], u64::from_le_bytes(*part) ^ PI[1]));
@@ -119,7 +119,7 @@ fn hash_of(word: &[u8]) -> u64 {
     fold(hash ^ PI[0], rest ^ PI[2])
 }
 
-/// Both halves of the product: every bit depends on all bits of both values.
+/// Mixes two values by a folded multiplication: every bit of the result depends on all bits of both.
 fn fold(one: u64, other: u64) -> u64 {
     let product = u128::from(one) * u128::from(other);
     product as u64 ^ (product >> 64) as u64
@@ -173,7 +173,7 @@ mod tests {
         }
     }
 
-    /// Stored hashes are compared with new ones.
+    /// The hash must not change, because stored hashes are compared with new ones.
     #[test]
     fn the_hash_stays_as_it_is() {
         assert_eq!(content_hash("The quick brown fox jumps over the lazy dog"), 0x4ca826ea11c27d01);

@@ -1,4 +1,4 @@
-//! What an address looks like: how deep, how repetitive, which parts of it are numbers, dates and random words.
+//! Heuristics on the shape of a URL: depth, repetition, numbers, dates and random words.
 
 use base::Fnv;
 use url::Url;
@@ -7,22 +7,22 @@ use super::{Family, MAX_VARIANTS, Trap};
 use crate::spelling;
 use crate::url_key::{MAX_SORTED, bare_host, is_noise, is_opaque};
 
-/// Most segments of a path.
+/// Maximum number of segments of a path.
 const MAX_SEGMENTS: usize = 30;
-/// How often a group of segments may stand in a row.
+/// Maximum number of consecutive repetitions of a group of segments.
 const MAX_IN_A_ROW: usize = 2;
-/// The same for numbers: dates and coordinates repeat.
+/// Maximum number of consecutive repetitions of numbers, which repeat in dates and coordinates.
 const MAX_NUMBERS_IN_A_ROW: usize = 4;
-/// How often one segment that is no number may stand in a path.
+/// Maximum number of occurrences of one segment that is not a number.
 const MAX_TIMES: usize = 5;
-/// Years that a page can be about.
+/// Plausible years of a date.
 const YEARS: std::ops::RangeInclusive<u32> = 1500..=2100;
 
-/// What is wrong with an address by its look alone.
+/// Returns the trap that a URL is by its shape alone, if any.
 #[must_use]
 pub fn url_trap(url: &Url) -> Option<Trap> {
     let path = url.path();
-    // Nearly all links: too short to repeat, and without a date.
+    // Fast path for nearly all links: too short to repeat, and without a date.
     if path.bytes().filter(|byte| *byte == b'/').count() <= MAX_IN_A_ROW && !path.contains('-') {
         return None;
     }
@@ -37,7 +37,7 @@ pub fn url_trap(url: &Url) -> Option<Trap> {
     (0..segments.len()).any(impossible).then_some(Trap::Calendar)
 }
 
-/// What a new URL is counted with, if with anything: all queries of its path, or all dates of its calendar.
+/// Returns the family that a new URL is counted in, if any: all queries of its path, or all dates of its calendar.
 #[must_use]
 pub fn family(url: &Url) -> Option<Family> {
     let of = |kind: &str, path: &str| {
@@ -50,14 +50,14 @@ pub fn family(url: &Url) -> Option<Family> {
         return of("query", &path);
     }
     let segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-    // Only what ends in a date: an article below a date is counted by nothing.
+    // Only paths that end in a date: articles below a date are not counted.
     let start = (0..segments.len())
         .find(|at| date(&segments[*at..]).is_some_and(|date| at + date.segments == segments.len()))?;
     of("calendar", &segments[..start].join("/"))
 }
 
-/// What a URL looks like with its numbers and random words left out; the host makes no difference, so that a site with
-/// endlessly many subdomains has one template too. Stable over versions and machines: may be stored.
+/// Returns the hash of a URL's shape without its numbers and random words. The host is ignored, so that a site with
+/// unlimited subdomains has one template too. The hash is stable over versions and machines, so it may be stored.
 #[must_use]
 pub fn template(url: &Url) -> u64 {
     let mut hash = Fnv::default();
@@ -88,15 +88,15 @@ pub fn template(url: &Url) -> u64 {
     names.iter().fold(hash, |hash, name| hash.with(b"?").with(name.as_bytes())).value()
 }
 
-/// A date that one or more segments are.
+/// A date in one or more segments.
 struct Date {
     year: u32,
-    /// Whether it names a day and not only a month.
+    /// Whether the date has a day, not only a month.
     day: bool,
     segments: usize,
 }
 
-/// The date at the beginning of some segments: `2024/05/17`, `2024/05`, `2024-05-17`, `2024-05`.
+/// Parses a date at the beginning of segments: `2024/05/17`, `2024/05`, `2024-05-17`, `2024-05`.
 fn date(segments: &[&str]) -> Option<Date> {
     let (first, rest) = segments.split_first()?;
     let mut parts = first.split('-');
@@ -117,7 +117,7 @@ fn date(segments: &[&str]) -> Option<Date> {
     if !day {
         used = before;
     }
-    // `2024-05-17-title` and `2024-05-x` are no dates.
+    // `2024-05-17-title` and `2024-05-x` are not dates.
     let is_whole = !first.contains('-') || first.split('-').count() == if day { 3 } else { 2 };
     is_whole.then_some(Date { year, day, segments: used })
 }

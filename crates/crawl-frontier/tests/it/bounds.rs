@@ -1,4 +1,4 @@
-//! Input made to be slow or large. The times are far above what is measured, for slow machines.
+//! Hostile input that is slow or large. The time limits are far above the measured times, for slow machines.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Bytes that may go through, counted where they leave and where they arrive.
+//! Byte budget of a proxy, counted in both directions.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
-/// What is left. Clones share it.
+/// The remaining bytes. Clones share it.
 #[derive(Clone)]
 pub(super) struct Budget {
     left: Arc<AtomicU64>,
@@ -21,7 +21,7 @@ impl Budget {
         Self { left: Arc::new(AtomicU64::new(bytes)), spent: CancellationToken::new() }
     }
 
-    /// Takes bytes that have gone through already.
+    /// Subtracts bytes that were transferred.
     fn take(&self, bytes: usize) {
         let taken = |left: u64| left.checked_sub(bytes as u64);
         if self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, taken).is_err() {
@@ -29,7 +29,7 @@ impl Budget {
         }
     }
 
-    /// Adds to what is left; what is spent stays so.
+    /// Adds bytes to the budget; a spent budget stays spent.
     pub(super) fn add(&self, bytes: u64) {
         let added = |left: u64| Some(left.saturating_add(bytes));
         let _ = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, added);
@@ -39,7 +39,7 @@ impl Budget {
         self.spent.is_cancelled()
     }
 
-    /// Waits until nothing is left.
+    /// Waits until the budget is spent.
     pub(super) async fn spent(&self) {
         self.spent.cancelled().await;
     }

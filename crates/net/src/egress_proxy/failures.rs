@@ -1,4 +1,4 @@
-//! Why targets could not be reached: the program behind the proxy learns only that they could not.
+//! Errors of connections to targets. The program that uses the proxy sees only a status, so the cause is kept here.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use crate::error::Error;
 
-/// How many targets are remembered; the oldest one makes room.
+/// Maximum number of remembered targets; the oldest one is evicted.
 const MAX_TARGETS: usize = 256;
 
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl Failures {
     }
 }
 
-/// How the program behind the proxy is told, with a word for `Proxy-Status` (RFC 9209 section 2.3).
+/// Returns status and `Proxy-Status` (RFC 9209 section 2.3) of an error.
 pub(super) fn answer(error: &Error) -> (StatusCode, HeaderValue) {
     let (status, word) = match error {
         Error::Blocked { .. } => (StatusCode::FORBIDDEN, "quarry; error=destination_ip_prohibited"),

@@ -1,4 +1,4 @@
-//! Requests with a whole address: forwarded to the target, or to the proxy behind ours.
+//! Forwarding of requests in absolute form to the target, or to the upstream proxy.
 
 use std::time::Duration;
 
@@ -18,7 +18,7 @@ use crate::config::Limits;
 use crate::error::{Error, chain};
 use crate::proxy::Proxy;
 
-/// Fields about one connection only (RFC 9110 section 7.6.1), beside those that `Connection` names.
+/// Hop-by-hop headers (RFC 9110 section 7.6.1), in addition to those listed in `Connection`.
 const HOP_BY_HOP: &[&str] = &[
     "connection",
     "keep-alive",
@@ -31,7 +31,7 @@ const HOP_BY_HOP: &[&str] = &[
     "upgrade",
 ];
 
-/// How long the connection of the last request may take to become free for the next one.
+/// Timeout for the connection of the previous request to become ready for the next one.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// An open HTTP connection to a target. Dropping it closes the connection.
@@ -47,7 +47,7 @@ impl Drop for Upstream {
     }
 }
 
-/// Sends the request on, and answers with what comes back; bodies stream in both directions.
+/// Forwards the request and returns the response; bodies stream in both directions.
 pub(super) async fn request(
     conversation: &Conversation,
     url: &Url,
@@ -62,7 +62,7 @@ pub(super) async fn request(
     clean(response.headers_mut());
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         let Some((near, protocol)) = near.zip(switched) else {
-            return Err(self::protocol(url, "it switches to a protocol that nobody asked for"));
+            return Err(self::protocol(url, "it switches to a protocol that was not requested"));
         };
         conversation.hand_over(near, FarEnd::Upgrade(hyper::upgrade::on(&mut response)));
         switch(response.headers_mut(), protocol);
@@ -70,7 +70,7 @@ pub(super) async fn request(
     Ok(response.map(BodyExt::boxed))
 }
 
-/// Makes the head that the next hop gets.
+/// Builds the request head for the next hop.
 fn prepare(
     request: &mut Request<Incoming>,
     url: &Url,
@@ -86,7 +86,7 @@ fn prepare(
     let headers = request.headers_mut();
     clean(headers);
     headers.remove(header::EXPECT);
-    // The address counts (RFC 9112 section 3.2.2), whatever the field says.
+    // The target URI overrides the `Host` header (RFC 9112 section 3.2.2).
     headers.insert(header::HOST, host);
     if let Some(value) = forwards.and_then(Proxy::authorization) {
         headers.insert(header::PROXY_AUTHORIZATION, value);
@@ -97,7 +97,7 @@ fn prepare(
     Ok(())
 }
 
-/// The protocol that a request wants to switch to.
+/// Returns the protocol that a request wants to switch to.
 fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
     let named = connection_options(headers).any(|name| name == header::UPGRADE);
     headers.get(header::UPGRADE).filter(|_| named).cloned()
@@ -113,9 +113,9 @@ fn connection_options(headers: &HeaderMap) -> impl Iterator<Item = HeaderName> {
     lines.flat_map(|line| line.split(',')).filter_map(|name| HeaderName::from_bytes(name.trim().as_bytes()).ok())
 }
 
-/// Takes out what concerns only the connection that it came over.
+/// Removes hop-by-hop headers.
 fn clean(headers: &mut HeaderMap) {
-    // The length belongs to the message, whatever `Connection` says: without it the framing would change.
+    // `Content-Length` is kept even if `Connection` lists it: without it the framing would change.
     let named: Vec<_> = connection_options(headers).filter(|name| *name != header::CONTENT_LENGTH).collect();
     for name in named {
         headers.remove(name);
@@ -125,7 +125,7 @@ fn clean(headers: &mut HeaderMap) {
     }
 }
 
-/// Sends over the connection of the last request if it led there, else over a fresh one.
+/// Sends over the connection of the previous request if it has the same target, otherwise over a new one.
 async fn send(
     conversation: &Conversation,
     url: &Url,
@@ -139,7 +139,7 @@ async fn send(
         match upstream.sender.try_send_request(request).await {
             Ok(response) => return Ok(keep(conversation, upstream, response)),
             Err(mut error) => match error.take_message() {
-                // Closed before it was sent.
+                // The connection closed before the request was sent, so it can be retried safely.
                 Some(unsent) => request = unsent,
                 None => return Err(protocol(url, &chain(&error.into_error()))),
             },
@@ -152,7 +152,7 @@ async fn send(
     Ok(keep(conversation, upstream, response))
 }
 
-/// The connection stays for the next request, and for the body of this answer.
+/// Keeps the connection for the body of this response and for the next request.
 fn keep(conversation: &Conversation, upstream: Upstream, response: Response<Incoming>) -> Response<Incoming> {
     *conversation.upstream.lock() = Some(upstream);
     response
@@ -164,7 +164,7 @@ async fn start(way: Way, host: &str, limits: &Limits) -> hyper::Result<Upstream>
         .max_header_size(limits.head_bytes)
         .max_headers(limits.head_lines)
         .preserve_header_case(true)
-        // Browsers read such answers too.
+        // As lenient as browsers.
         .allow_obsolete_multiline_headers_in_responses(true)
         .allow_spaces_after_header_name_in_responses(true)
         .ignore_invalid_headers_in_responses(true)

@@ -1,8 +1,8 @@
-//! A proxy of our own on loopback, for a program that brings its own HTTP, such as a browser: whatever it asks for goes
-//! through the same guard, resolver and dialer as everything else.
+//! A local proxy on loopback for programs with their own HTTP stack, such as a browser: all of their requests pass the same
+//! guard, resolver and dialer.
 //!
-//! One proxy serves one task of that program. It takes CONNECT (RFC 9110 section 9.3.6), requests with a whole address
-//! (RFC 9112 section 3.2.2), and WebSocket over both.
+//! One proxy serves one task of that program. It supports CONNECT (RFC 9110 section 9.3.6), requests in absolute form (RFC
+//! 9112 section 3.2.2), and WebSocket over both.
 
 mod budget;
 mod failures;
@@ -24,30 +24,30 @@ use crate::proxy::Proxy;
 use budget::Budget;
 use failures::Failures;
 
-/// The proxy. Dropping it closes its listener and every connection through it.
+/// A local proxy. Dropping it closes its listener and every connection through it.
 pub struct EgressProxy {
     addr: SocketAddr,
     shared: Arc<Shared>,
     task: AbortHandle,
 }
 
-/// Says whether a connection may use a proxy, by its two ends: that of the program, then ours. It may take its time.
+/// Decides whether a connection may use a proxy, by its remote and local address. It may block.
 pub type Admits = Arc<dyn Fn(SocketAddr, SocketAddr) -> bool + Send + Sync>;
 
-/// How much may go through a proxy, where to, and whose it is.
+/// Options and limits of a local proxy.
 #[derive(Clone)]
 pub struct EgressPass {
-    /// The proxy behind ours; none means direct connections.
+    /// Upstream proxy; `None` for direct connections.
     pub proxy: Option<Proxy>,
-    /// Bytes to and from all targets together. Once they are used up everything is closed.
+    /// Byte limit to and from all targets together. When it is used up, everything is closed.
     pub bytes: u64,
-    /// When everything is closed; none means when the proxy is dropped.
+    /// Time at which everything is closed; `None` for when the proxy is dropped.
     pub deadline: Option<Instant>,
-    /// Which connections are those of the program; none means all from this machine.
+    /// Filter of connections; `None` accepts all from this machine.
     pub admits: Option<Admits>,
 }
 
-/// What connections share.
+/// State shared by the connections.
 struct Shared {
     client: Arc<Inner>,
     proxy: Option<Proxy>,
@@ -57,8 +57,8 @@ struct Shared {
 }
 
 impl Client {
-    /// Opens a proxy on a free port of 127.0.0.1. Every target is resolved once, every address of it is checked, and a
-    /// checked address is dialled.
+    /// Opens a proxy on a free port of 127.0.0.1. Every target is resolved once, all of its addresses are checked, and one
+    /// of them is connected to.
     ///
     /// # Errors
     /// When loopback has no free port.
@@ -72,7 +72,7 @@ impl Client {
         Ok(EgressProxy { addr, shared, task })
     }
 
-    /// Bytes that all that belongs to one page may have together: the limit of a decoded body.
+    /// Returns the byte limit for everything that belongs to one page: the limit of a decoded body.
     #[must_use]
     pub fn page_bytes(&self) -> u64 {
         self.inner().limits.body_decoded
@@ -80,31 +80,31 @@ impl Client {
 }
 
 impl EgressProxy {
-    /// Where it listens.
+    /// Returns the listening address.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Why the last connection to a target did not come about; none when it did, or was never wanted. `host` as it stands
+    /// Returns the error of the last connection to a target; `None` when it succeeded or there was none. `host` is spelt as
     /// in a URL.
     #[must_use]
     pub fn failure(&self, host: &str, port: u16) -> Option<Error> {
         self.shared.failures.of(host, port)
     }
 
-    /// Lets more bytes through, unless they are used up already.
+    /// Adds bytes to the limit, unless it is used up already.
     pub fn allow(&self, bytes: u64) {
         self.shared.budget.add(bytes);
     }
 
-    /// Whether the bytes are used up.
+    /// Returns whether the byte limit is used up.
     #[must_use]
     pub fn is_spent(&self) -> bool {
         self.shared.budget.is_spent()
     }
 
-    /// Whether it takes connections no more.
+    /// Returns whether the proxy has stopped accepting connections.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.task.is_finished()

@@ -1,4 +1,4 @@
-//! The listener, its connections, and the tunnels that they become.
+//! Listener, connections and tunnels of the proxy.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -26,16 +26,17 @@ use super::{Shared, forward};
 use crate::error::Error;
 use crate::stream::Stream;
 
-/// How many connections a program may have. A browser has six for each host, and 32 for all hosts of one proxy.
+/// Maximum number of connections of a program. A browser has six per host, and 32 for all hosts of one proxy.
 const MAX_CONNECTIONS: usize = 256;
-/// How long a connection may be open without a request.
+/// Idle timeout of a connection.
 const IDLE: Duration = Duration::from_secs(60);
-/// Bytes on the way in each direction of a tunnel.
+/// Buffer size in each direction of a tunnel.
 const TUNNEL_BUFFER: usize = 16 << 10;
 
 pub(super) type Body = BoxBody<Bytes, hyper::Error>;
 
-/// Serves until the deadline or until the bytes are used up. Connections live in the set, so that they end with this.
+/// Serves until the deadline or until the byte limit is used up. Connections are in a `JoinSet`, so they end with this
+/// future.
 pub(super) async fn until(deadline: Option<Instant>, listener: TcpListener, shared: Arc<Shared>) {
     let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut connections = JoinSet::new();
@@ -50,11 +51,11 @@ pub(super) async fn until(deadline: Option<Instant>, listener: TcpListener, shar
         tokio::select! {
             accepted = listener.accept() => {
                 let Ok((stream, peer)) = accepted else {
-                    // Out of files, which passes.
+                    // Probably out of file descriptors, which is temporary.
                     tokio::time::sleep(Duration::from_millis(20)).await;
                     continue;
                 };
-                // What is over the bound is closed, not kept waiting.
+                // Connections beyond the limit are closed at once instead of waiting.
                 if peer.ip().is_loopback() && let Ok(place) = Arc::clone(&room).try_acquire_owned() {
                     let shared = Arc::clone(&shared);
                     connections.spawn(async move {
@@ -72,23 +73,23 @@ pub(super) async fn until(deadline: Option<Instant>, listener: TcpListener, shar
     }
 }
 
-/// Whether a connection is one of the program that the proxy is for.
+/// Returns whether a connection belongs to the program that the proxy is for.
 async fn is_admitted(shared: &Shared, stream: &TcpStream, theirs: SocketAddr) -> bool {
     let Some(admits) = shared.admits.clone() else { return true };
     let Ok(ours) = stream.local_addr() else { return false };
     let is_admitted = spawn_blocking(move || admits(theirs, ours)).await.unwrap_or(false);
     if !is_admitted {
-        tracing::debug!("a connection to a proxy for pages is not the browser's, and was closed");
+        tracing::debug!("closed a connection to a page's proxy that does not come from the browser");
     }
     is_admitted
 }
 
-/// One connection of the program: its requests come one after another.
+/// A connection of the program, with sequential requests.
 pub(super) struct Conversation {
     pub(super) shared: Arc<Shared>,
-    /// The connection that the last request went over.
+    /// Upstream connection of the previous request.
     pub(super) upstream: Mutex<Option<Upstream>>,
-    /// What the connection becomes when HTTP ends on it.
+    /// Tunnel that the connection becomes after an upgrade.
     handover: Mutex<Option<(OnUpgrade, FarEnd)>>,
 }
 
@@ -117,12 +118,12 @@ async fn converse(stream: TcpStream, shared: Arc<Shared>) {
     let ended = builder.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
     let handover = conversation.handover.lock().take();
     if let (Ok(()), Some((near, far))) = (ended, handover) {
-        // How a tunnel ends is between its two ends.
+        // Errors of a tunnel concern only its two ends.
         let _ = lead(near, far).await;
     }
 }
 
-/// Leads bytes both ways until both sides have ended.
+/// Copies bytes in both directions until both sides have ended.
 async fn lead(near: OnUpgrade, far: FarEnd) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let mut near = TokioIo::new(near.await?);
     let mut far: Box<dyn Stream> = match far {
@@ -146,7 +147,7 @@ impl Conversation {
                     failed(&error)
                 }
             },
-            None => text(StatusCode::BAD_REQUEST, "this is a proxy: ask for http://…, or for CONNECT host:port"),
+            None => text(StatusCode::BAD_REQUEST, "this is a proxy: send absolute http:// URLs or CONNECT host:port"),
         }
     }
 
@@ -163,7 +164,7 @@ impl Conversation {
         }
     }
 
-    /// After the answer to the request, the connection is a tunnel.
+    /// Turns the connection into a tunnel after the response to the request.
     pub(super) fn hand_over(&self, near: OnUpgrade, far: FarEnd) {
         *self.handover.lock() = Some((near, far));
     }

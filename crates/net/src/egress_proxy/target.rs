@@ -1,4 +1,4 @@
-//! Where a request of the program behind the proxy leads.
+//! Targets of requests to the proxy.
 
 use http::uri::{Authority, Uri};
 use url::Url;
@@ -9,31 +9,31 @@ use crate::dial::{Dialled, Goal};
 use crate::error::Error;
 use crate::stream::Stream;
 
-/// An open way to a target.
+/// An open connection to a target.
 pub(super) struct Way {
     pub(super) stream: Box<dyn Stream>,
 }
 
-/// The target of CONNECT, `host:port`.
+/// Returns the target of CONNECT, `host:port`.
 pub(super) fn of_connect(uri: &Uri) -> Option<Url> {
     let authority = uri.authority().filter(|authority| authority.port_u16().is_some_and(|port| port > 0))?;
     bare(authority).and_then(|text| Url::parse(&format!("https://{text}/")).ok())
 }
 
-/// The target of a request with a whole address. Only plain http is forwarded: everything else has a tunnel.
+/// Returns the target of a request in absolute form. Only plain http is forwarded; everything else uses a tunnel.
 pub(super) fn of_request(uri: &Uri) -> Option<Url> {
     bare(uri.authority()?)?;
     Url::parse(&uri.to_string()).ok().filter(|url| url.scheme() == "http")
 }
 
-/// Names and passwords have no place there.
+/// Returns the authority, unless it contains credentials.
 fn bare(authority: &Authority) -> Option<&str> {
     Some(authority.as_str()).filter(|text| !text.contains('@'))
 }
 
 impl Shared {
-    /// Opens a connection to a checked address, and remembers why when there is none. With `raw` the program speaks TLS
-    /// itself, so the bytes are led to the target as they are.
+    /// Opens a connection to a checked address, and records the error if it fails. With `raw` the program speaks TLS
+    /// itself, so the bytes are passed to the target unchanged.
     pub(super) async fn open(&self, url: &Url, raw: bool) -> Result<Way, Error> {
         let opened = self.dial(url, raw).await;
         self.note(url, opened.as_ref().err());
@@ -41,7 +41,7 @@ impl Shared {
         Ok(Way { stream: Box::new(stream) })
     }
 
-    /// Remembers how it went with a target.
+    /// Records success or error of a connection to a target.
     pub(super) fn note(&self, url: &Url, error: Option<&Error>) {
         let port = url.port_or_known_default().unwrap_or_default();
         self.failures.note(url.host_str().unwrap_or_default(), port, error);

@@ -1,4 +1,4 @@
-//! What a resolver can do to us.
+//! Hostile DNS answers.
 
 use std::time::{Duration, Instant};
 
@@ -65,7 +65,7 @@ async fn too_many_addresses_and_aliases_are_refused() {
         .set("chain.test", Answer { a: vec!["127.0.0.1".parse().unwrap()], cname_chain: 100, ..Answer::default() });
     world.dns.set("alias.test", Answer { a: vec!["127.0.0.1".parse().unwrap()], cname_chain: 4, ..Answer::default() });
     world.site.html("/", "in");
-    for (name, why) in [("many.test", "more than 128 addresses"), ("chain.test", "too long a chain of aliases")] {
+    for (name, why) in [("many.test", "more than 128 addresses"), ("chain.test", "the CNAME chain is too long")] {
         let result = world.get(named("http", name, world.site.addr(), "/")).await;
         assert_eq!(result.unwrap_err(), Error::Dns { host: name.to_owned(), reason: why.to_owned() });
     }

@@ -1,4 +1,4 @@
-//! Bodies that are read piece by piece.
+//! Bodies that are read in pieces.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ async fn open(world: &World, path: &str) -> Result<Download, Error> {
     world.client.open(get(world.url(path))).await
 }
 
-/// How much came before the end or the error.
+/// Returns the number of bytes before the end or the error.
 async fn drain(mut download: Download) -> (usize, Result<(), Error>) {
     let mut length = 0;
     loop {

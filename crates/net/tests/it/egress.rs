@@ -1,4 +1,4 @@
-//! Nothing is dialled that the rule does not admit, however it is spelled.
+//! No connections to blocked addresses, in any spelling.
 
 use net::{Allow, Client, Config, Egress, Error, Limits};
 use testkit::{Answer, Site};

@@ -1,4 +1,4 @@
-//! The proxy for programs with an HTTP of their own: nothing goes through it that the guard does not admit.
+//! The local proxy for programs with their own HTTP stack: it connects only to addresses that the guard allows.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -17,7 +17,7 @@ async fn open(world: &World) -> EgressProxy {
     world.client.egress_proxy(PASS).await.unwrap()
 }
 
-/// Says something to the proxy and reads until it has nothing more to say.
+/// Sends bytes to the proxy and reads until the end.
 async fn say(proxy: SocketAddr, text: &str) -> String {
     let mut stream = TcpStream::connect(proxy).await.unwrap();
     stream.write_all(text.as_bytes()).await.unwrap();
@@ -126,7 +126,7 @@ async fn a_name_that_leads_elsewhere_the_second_time_stays_where_it_was_checked(
     world.site.respond("/r", redirect(302, &format!("http://127.0.0.1:{}/", world.canary.addr().port())));
     let proxy = open(&world).await;
     assert!(get(&proxy, world.url("/").as_str()).await.ends_with("<p>in"));
-    // A redirect is the program's affair: it asks again, and is refused then.
+    // The program follows redirects itself, and its next request is refused.
     assert!(get(&proxy, world.url("/r").as_str()).await.starts_with("HTTP/1.1 302"));
     let target = format!("127.0.0.1:{}", world.canary.addr().port());
     assert!(get(&proxy, &format!("http://{target}/")).await.starts_with("HTTP/1.1 403"));

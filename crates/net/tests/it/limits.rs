@@ -1,4 +1,4 @@
-//! Answers that are too large, too slow, cut short or broken.
+//! Responses that are too large, too slow, truncated or malformed.
 
 use std::time::{Duration, Instant};
 

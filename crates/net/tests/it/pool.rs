@@ -1,4 +1,4 @@
-//! Connections are used again when they can be, and a dead one does not hurt.
+//! Reuse of connections, and handling of dead ones.
 
 use bytes::Bytes;
 use testkit::{Reply, Script};

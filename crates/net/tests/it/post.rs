@@ -1,4 +1,4 @@
-//! Messages with a body: sent exactly, answered in time, never redirected, never to a refused address.
+//! POST requests: sent exactly, answered in time, never redirected, never to a blocked address.
 
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ async fn refused_addresses_are_not_dialled() {
         assert!(matches!(world.client.post(post(url)).await, Err(Error::Blocked { .. })), "{host}");
     }
     assert_eq!(world.canary.connects(), 0);
-    // Our own listener, although the operator opened all of loopback.
+    // The service's own listener, although `allow` contains all of loopback.
     let own = world.site.addr();
     let egress = Egress { allow: vec!["127.0.0.0/8".parse().unwrap()], refuse: vec![own], ..Egress::default() };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
@@ -117,10 +117,10 @@ async fn connections_are_kept_and_replaced() {
         send(&world, "/h").await.unwrap();
     }
     assert_eq!(world.site.connections(), 1);
-    // The kept connection turns out to be closed: the same message goes over a fresh one.
+    // The pooled connection turns out to be closed: the same request goes over a new one.
     world.site.script("/dies", vec![Script::Raw(Bytes::new()), Script::Reply(Reply::default())]);
     assert_eq!(send(&world, "/dies").await.unwrap().status, 200);
-    // What must not be sent twice never takes a kept one.
+    // Requests that must not be repeated never use a pooled connection.
     let before = world.site.connections();
     world.client.post(Post { repeatable: false, ..post(world.url("/h")) }).await.unwrap();
     assert_eq!(world.site.connections(), before + 1);

@@ -1,4 +1,4 @@
-//! Each hop is checked as the first one was, and credentials stay where they belong.
+//! Every hop of a redirect chain is checked, and credentials do not leave their origin.
 
 use http::header::IF_NONE_MATCH;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};

@@ -1,4 +1,4 @@
-//! When requests to one host may start.
+//! Scheduling of requests to one host.
 
 use super::*;
 use chrono::DateTime;
@@ -107,7 +107,7 @@ fn errors_never_make_a_host_look_faster() {
     assert_eq!(state.latency, 2_000_000);
 }
 
-/// A host that answers in this time, all of whose four slots are taken by `w`.
+/// Returns a host with this response time whose four slots are all taken by the worker `w`.
 fn busy(latency: u64) -> (Pace, HostState) {
     let (pace, mut state) = (Pace::new(None, None, None), HostState::default());
     state.sent_by(Some("w"));
@@ -123,7 +123,7 @@ fn busy(latency: u64) -> (Pace, HostState) {
 
 #[test]
 fn a_quick_host_is_taken_ahead_of_by_who_asks_it_alone() {
-    // Four slots of 8 ms each make 15 answers in 30 ms; each start is a millisecond after the one before.
+    // Four slots of 8 ms each make 15 answers in 30 ms; each start is a millisecond after the previous one.
     let (pace, mut state) = busy(8);
     for n in 1..=15 {
         let next = state.ahead(&pace, "w", at(0));
@@ -151,7 +151,7 @@ fn a_host_that_others_want_to_ask_is_not_taken_ahead_of() {
     state.sent_by(Some("other"));
     state.started(at(1));
     assert_eq!((state.ahead(&pace, "w", at(1)), state.ahead(&pace, "other", at(1))), (None, None));
-    // Once all of them have ended, the next one may have it alone.
+    // Once all of them have ended, the next worker can be the only one.
     (0..4).for_each(|_| state.ended(&pace, answered(8), at(2)));
     state.sent_by(Some("other"));
     (0..4).for_each(|_| state.started(at(9)));

@@ -1,4 +1,4 @@
-//! DNS messages, as far as a resolver's question and its answer go (RFC 1035 section 4).
+//! DNS messages: queries of a resolver and their replies (RFC 1035 section 4).
 
 use std::net::IpAddr;
 
@@ -6,23 +6,23 @@ pub(super) const NOERROR: u8 = 0;
 pub(super) const NXDOMAIN: u8 = 3;
 const OPT: u16 = 41;
 const HEADER: usize = 12;
-/// Without EDNS a UDP answer has at most 512 bytes (RFC 1035 section 2.3.4).
+/// Maximum size of a UDP reply without EDNS (RFC 1035 section 2.3.4).
 const PLAIN_UDP: usize = 512;
 
-/// The one question of a query.
+/// The single question of a query.
 #[derive(Debug)]
 pub(super) struct Question {
-    /// Lower case, without the final dot.
+    /// Name in lower case, without the trailing dot.
     pub(super) name: String,
-    /// The record type.
+    /// Record type.
     pub(super) kind: u16,
     id: [u8; 2],
-    /// The question as it came: it is repeated in the answer, letter case included.
+    /// The question as received, which is repeated in the reply with its letter case.
     wire: Vec<u8>,
     udp_limit: usize,
 }
 
-/// One answer record of class IN.
+/// An answer record of class IN.
 #[derive(Debug)]
 pub(super) struct Record {
     pub(super) owner: String,
@@ -37,7 +37,7 @@ pub(super) enum Data {
 }
 
 impl Question {
-    /// Reads a query; none for anything else.
+    /// Parses a query; `None` for anything else.
     pub(super) fn read(packet: &[u8]) -> Option<Self> {
         let is_reply = packet.get(2)? & 0x80 != 0;
         if is_reply || packet.get(4..6)? != [0, 1] {
@@ -63,7 +63,7 @@ impl Question {
         Some(Self { name, kind, id: [packet[0], packet[1]], wire, udp_limit: udp_limit(packet.get(end..)?) })
     }
 
-    /// The answer. Over UDP one that does not fit is empty and has the TC bit, so that the resolver comes by TCP.
+    /// Encodes the reply. Over UDP a reply that does not fit is empty with the TC bit, so the resolver retries over TCP.
     pub(super) fn reply(&self, code: u8, records: &[Record], tcp: bool) -> Vec<u8> {
         let whole = self.encode(code, records, false);
         let limit = if tcp { usize::from(u16::MAX) } else { self.udp_limit };
@@ -83,7 +83,7 @@ impl Question {
     }
 }
 
-/// The size that the first additional record, when it is OPT, says the asker can take (RFC 6891 section 6.1.2).
+/// Returns the maximum UDP size that the client announces in an OPT record (RFC 6891 section 6.1.2).
 fn udp_limit(additional: &[u8]) -> usize {
     match additional {
         [0, kind_high, kind_low, size_high, size_low, ..] if u16::from_be_bytes([*kind_high, *kind_low]) == OPT => {
@@ -111,7 +111,7 @@ fn write_record(out: &mut Vec<u8>, record: &Record, asked: &str) {
     out.extend_from_slice(&data);
 }
 
-/// Writes a name; the part that equals the asked name becomes a pointer to it (RFC 1035 section 4.1.4).
+/// Writes a name; the part that equals the queried name becomes a pointer to it (RFC 1035 section 4.1.4).
 fn write_name(out: &mut Vec<u8>, name: &str, asked: &str) {
     let own = name.strip_suffix(asked).unwrap_or(name);
     for label in own.split('.').filter(|label| !label.is_empty()) {
@@ -121,7 +121,7 @@ fn write_name(out: &mut Vec<u8>, name: &str, asked: &str) {
     if own.len() < name.len() { out.extend_from_slice(&[0xC0, 12]) } else { out.push(0) }
 }
 
-/// A query for one name, as a resolver without EDNS sends it.
+/// Returns a query for one name, as sent by a resolver without EDNS.
 #[cfg(test)]
 pub(super) fn query(name: &str, kind: u16) -> Vec<u8> {
     let mut out = vec![0, 7, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0];

@@ -1,5 +1,5 @@
-//! A DNS server that answers from a table, over UDP and TCP (RFC 1035). It is written by hand because it must be able to
-//! hang, and to answer the same question differently each time, which servers of a library do not.
+//! A fake DNS server that answers from a table, over UDP and TCP (RFC 1035). It uses no library, because it must be able to
+//! hang and to answer the same query differently each time.
 
 mod message;
 
@@ -17,28 +17,28 @@ use message::{Question, Record};
 
 const A: u16 = 1;
 const AAAA: u16 = 28;
-/// Aliases of aliases are followed this far.
+/// Maximum length of a chain of aliases.
 const MAX_ALIASES: usize = 8;
 
-/// What a name answers. The default is a name that exists and has no addresses.
+/// Answer for a name. The default is an existing name without addresses.
 #[derive(Debug, Clone, Default)]
 pub struct Answer {
     /// A records.
     pub a: Vec<Ipv4Addr>,
     /// AAAA records.
     pub aaaa: Vec<Ipv6Addr>,
-    /// Instead of `a` and `aaaa`: what the first, second, … query of each type gets; the last one stays.
+    /// Answers of the first, second, … query of each type, instead of `a` and `aaaa`; the last one is repeated.
     pub sequence: Vec<Vec<IpAddr>>,
     /// Time to live in seconds.
     pub ttl: u32,
-    /// Never answers.
+    /// Whether queries are never answered.
     pub hang: bool,
-    /// That many A records more, all different and all in 127.1.0.0/16.
+    /// Number of additional A records, all different and in 127.1.0.0/16.
     pub count: u16,
-    /// That many CNAME records before the addresses.
+    /// Number of CNAME records before the addresses.
     pub cname_chain: u16,
-    /// A CNAME record to this name, before the addresses that the table has for it. `localhost` is 127.0.0.1 and ::1
-    /// when the table does not say otherwise.
+    /// Target of a CNAME record, followed by the addresses that the table has for it. `localhost` is 127.0.0.1 and ::1
+    /// unless it is in the table.
     pub cname: Option<String>,
 }
 
@@ -61,18 +61,18 @@ impl FromIterator<IpAddr> for Answer {
     }
 }
 
-/// One question that arrived.
+/// A received query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Query {
-    /// Lower case, without the final dot.
+    /// Name in lower case, without the trailing dot.
     pub name: String,
-    /// The record type: 1 is A, 28 is AAAA.
+    /// Record type: 1 is A, 28 is AAAA.
     pub kind: u16,
-    /// Whether it came over TCP.
+    /// Whether the query came over TCP.
     pub tcp: bool,
 }
 
-/// The server. A name that is not in the table does not exist (NXDOMAIN), unless `*` is in it.
+/// The fake server. Names that are not in the table do not exist (NXDOMAIN), unless the table contains `*`.
 #[derive(Debug)]
 pub struct Dns {
     addr: SocketAddr,
@@ -93,13 +93,13 @@ impl Dns {
     /// # Panics
     /// When loopback has no free port.
     pub async fn start() -> Self {
-        // The port that UDP gets may be taken for TCP: then another one.
+        // The port assigned for UDP may be in use for TCP: then try another one.
         for _ in 0..20 {
             if let Ok(dns) = Self::bind(SocketAddr::from(([127, 0, 0, 1], 0))).await {
                 return dns;
             }
         }
-        panic!("no port that is free for UDP and TCP");
+        panic!("no port is free for both UDP and TCP");
     }
 
     /// Listens on the given address, UDP and TCP.
@@ -118,13 +118,13 @@ impl Dns {
         Ok(Self { addr, state, tasks })
     }
 
-    /// Where it listens, for UDP and TCP.
+    /// Returns the address, for UDP and TCP.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// Sets what a name answers; `*` is for every name that is not set.
+    /// Sets the answer for a name; `*` applies to all other names.
     pub fn set(&self, name: &str, answer: Answer) {
         let name = normal(name);
         let mut state = self.state.lock();
@@ -132,17 +132,17 @@ impl Dns {
         state.names.insert(name, answer);
     }
 
-    /// Takes a name out of the table.
+    /// Removes a name from the table.
     pub fn remove(&self, name: &str) {
         self.state.lock().names.remove(&normal(name));
     }
 
-    /// Forgets names and questions.
+    /// Removes all names and recorded queries.
     pub fn reset(&self) {
         *self.state.lock() = State::default();
     }
 
-    /// Every question so far.
+    /// Returns all queries so far.
     #[must_use]
     pub fn queries(&self) -> Vec<Query> {
         self.state.lock().queries.clone()
@@ -174,7 +174,7 @@ async fn serve_tcp(listener: TcpListener, state: Arc<Mutex<State>>) {
     }
 }
 
-/// Messages over TCP carry a length of two bytes (RFC 1035 section 4.2.2).
+/// Serves a TCP connection, where messages have a length of two bytes (RFC 1035 section 4.2.2).
 async fn serve_stream(mut stream: TcpStream, state: Arc<Mutex<State>>) -> io::Result<()> {
     loop {
         let mut packet = vec![0; usize::from(stream.read_u16().await?)];
@@ -187,7 +187,7 @@ async fn serve_stream(mut stream: TcpStream, state: Arc<Mutex<State>>) -> io::Re
     }
 }
 
-/// The reply to one message; none when the name hangs or the message is not a query.
+/// Returns the reply to one message; `None` when the name hangs or the message is not a query.
 fn answer(packet: &[u8], state: &Mutex<State>, tcp: bool) -> Option<Vec<u8>> {
     let question = Question::read(packet)?;
     let mut state = state.lock();
@@ -206,8 +206,8 @@ fn answer(packet: &[u8], state: &Mutex<State>, tcp: bool) -> Option<Vec<u8>> {
     Some(question.reply(message::NOERROR, &found, tcp))
 }
 
-/// The records of the aliases, the name behind them, and what that one answers. An alias of an unknown name has no
-/// addresses but its own.
+/// Follows aliases; returns their records, the final name and its answer. An alias of an unknown name has only its own
+/// addresses.
 fn follow(name: &str, answer: &Answer, names: &HashMap<String, Answer>) -> (String, Vec<Record>, Answer) {
     let (mut owner, mut answer, mut found) = (name.to_owned(), answer.clone(), Vec::new());
     while let Some(target) = answer.cname.take().filter(|_| found.len() < MAX_ALIASES) {

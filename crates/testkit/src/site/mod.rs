@@ -1,4 +1,4 @@
-//! A web server that does what a test tells it, path by path, also what no honest server does.
+//! A scriptable web server for tests, path by path, also with hostile behaviour.
 
 mod request;
 mod script;
@@ -21,8 +21,8 @@ use url::Url;
 pub use request::Seen;
 pub use script::{H2Attack, Reply, Script, h2_frame};
 
-/// The server. It speaks HTTP/1.1, and on the same port TLS when started with [`Site::start_tls`].
-/// A path without a script answers 404.
+/// A scriptable web server. It speaks HTTP/1.1, and TLS on the same port when started with [`Site::start_tls`]. Paths
+/// without a script answer 404.
 #[derive(Debug)]
 pub struct Site {
     addr: SocketAddr,
@@ -35,21 +35,21 @@ pub struct Site {
 struct Shared {
     state: Mutex<State>,
     connections: AtomicUsize,
-    /// Bytes written to all connections.
+    /// Number of bytes written to all connections.
     sent: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
     routes: HashMap<String, Route>,
-    /// Beginnings of paths; the longest that fits is taken.
+    /// Scripts by path prefix; the longest matching prefix applies.
     prefixes: HashMap<String, Route>,
     others: Option<Others>,
     seen: Vec<Seen>,
     h2: Option<H2Attack>,
 }
 
-/// What makes the answer for a path without a script.
+/// Function that generates the response for a path without a script.
 type Others = Arc<dyn Fn(&Seen) -> Option<Reply> + Send + Sync>;
 
 impl fmt::Debug for State {
@@ -76,8 +76,8 @@ impl Site {
         }
     }
 
-    /// As [`Site::start`], and also with TLS: self-signed for `origin.test`, `localhost` and 127.0.0.1, ALPN h2 and
-    /// http/1.1. [`Site::url`] gives https addresses.
+    /// Starts a site like [`Site::start`], also with TLS: self-signed for `origin.test`, `localhost` and 127.0.0.1, ALPN h2
+    /// and http/1.1. [`Site::url`] returns https URLs.
     ///
     /// # Panics
     /// When loopback has no free port.
@@ -99,16 +99,16 @@ impl Site {
         Ok(Self { addr, scheme: "http", shared, task })
     }
 
-    /// Where it listens.
+    /// Returns the listening address.
     #[must_use]
     pub fn addr(&self) -> SocketAddr {
         self.addr
     }
 
-    /// The address of a path, by IP address.
+    /// Returns the URL of a path, with the IP address as host.
     ///
     /// # Panics
-    /// When `path` is not one.
+    /// When `path` is invalid.
     #[must_use]
     pub fn url(&self, path: &str) -> Url {
         match Url::parse(&format!("{}://{}{path}", self.scheme, self.addr)) {
@@ -117,65 +117,65 @@ impl Site {
         }
     }
 
-    /// Answers `path` with a page.
+    /// Answers `path` with an HTML page.
     pub fn html(&self, path: &str, body: impl AsRef<[u8]>) {
         let headers = vec![("content-type".to_owned(), "text/html; charset=utf-8".to_owned())];
         self.respond(path, Reply { headers, body: body.as_ref().to_vec().into(), ..Reply::default() });
     }
 
-    /// Answers `path`, which may have a query; one without a query answers every query.
+    /// Sets the response of `path`, which may have a query; a path without a query applies to all queries.
     pub fn respond(&self, path: &str, reply: Reply) {
         self.script(path, vec![Script::Reply(reply)]);
     }
 
-    /// Plays the scripts one request after another; the last one stays.
+    /// Sets the scripts of `path`, one per request; the last one is repeated.
     pub fn script(&self, path: &str, scripts: Vec<Script>) {
         let scripts = scripts.into_iter().map(Arc::new).collect();
         self.shared.state.lock().routes.insert(path.to_owned(), Route { scripts, served: 0 });
     }
 
-    /// As [`Site::script`], for every path that begins with `prefix` and has no script of its own.
+    /// Sets the scripts, like [`Site::script`], of all paths that begin with `prefix` and have no script of their own.
     pub fn script_below(&self, prefix: &str, scripts: Vec<Script>) {
         let scripts = scripts.into_iter().map(Arc::new).collect();
         self.shared.state.lock().prefixes.insert(prefix.to_owned(), Route { scripts, served: 0 });
     }
 
-    /// Makes the answers for all paths without a script: a site of any size needs no table. None is a 404.
+    /// Sets the function that generates responses for all paths without a script, for sites of any size. `None` gives 404.
     pub fn others(&self, make: impl Fn(&Seen) -> Option<Reply> + Send + Sync + 'static) {
         self.shared.state.lock().others = Some(Arc::new(make));
     }
 
-    /// What HTTP/2 connections get instead of answers; none is honest HTTP/2.
+    /// Sets the attack on HTTP/2 connections; `None` for normal HTTP/2.
     pub fn attack_h2(&self, attack: Option<H2Attack>) {
         self.shared.state.lock().h2 = attack;
     }
 
-    /// Forgets scripts and requests.
+    /// Removes all scripts and recorded requests.
     pub fn reset(&self) {
         *self.shared.state.lock() = State::default();
         self.shared.connections.store(0, Ordering::SeqCst);
         self.shared.sent.store(0, Ordering::SeqCst);
     }
 
-    /// Every request so far, in the order in which their heads were complete.
+    /// Returns all requests so far, in the order in which their heads were complete.
     #[must_use]
     pub fn requests(&self) -> Vec<Seen> {
         self.shared.state.lock().seen.clone()
     }
 
-    /// Takes the requests of [`Site::requests`] away, so that a site that is asked a million times does not keep them all.
+    /// Removes and returns the recorded requests, so that a site with millions of requests does not keep them all.
     #[must_use]
     pub fn take_requests(&self) -> Vec<Seen> {
         std::mem::take(&mut self.shared.state.lock().seen)
     }
 
-    /// How many bytes were written so far: heads, bodies and what TLS adds. What waits in the system's buffers counts.
+    /// Returns the number of bytes written so far: heads, bodies and TLS overhead, including data in the system's buffers.
     #[must_use]
     pub fn sent(&self) -> u64 {
         self.shared.sent.load(Ordering::SeqCst)
     }
 
-    /// How many connections were accepted so far.
+    /// Returns the number of accepted connections.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::SeqCst)
@@ -189,7 +189,7 @@ impl Drop for Site {
 }
 
 impl Shared {
-    /// The script whose turn it is for this request, which is written down.
+    /// Records a request and returns its script.
     fn turn(&self, seen: &Seen) -> Option<Arc<Script>> {
         let mut state = self.state.lock();
         let path = seen.path.clone();
@@ -201,7 +201,7 @@ impl Shared {
         let below = below.max_by_key(|(prefix, _)| prefix.len()).map(|(_, route)| route);
         let Some(route) = routes.get_mut(key).or(below) else {
             let make = others.clone()?;
-            // A large page takes its time: others need not wait for it.
+            // Generating a large page takes time, so the lock is released before.
             drop(state);
             return make(seen).map(|reply| Arc::new(Script::Reply(reply)));
         };
@@ -215,7 +215,7 @@ impl Shared {
     }
 }
 
-/// Connections live in the set, so that they end with this task.
+/// Accepts connections into a `JoinSet`, so that they end with this task.
 async fn accept(listener: TcpListener, shared: Arc<Shared>, tls: TlsAcceptor) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
     use crate::{Body, Encoding};
 
-    /// Everything that comes back, until the site closes.
+    /// Sends a request and returns everything received until the site closes.
     async fn ask(site: &Site, request: &str) -> String {
         let mut stream = TcpStream::connect(site.addr()).await.unwrap();
         stream.write_all(request.as_bytes()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Reading a request the way a strict server does, and saying what is wrong with it.
+//! Strict parsing of requests, which reports violations of the standard.
 
 use std::io;
 
@@ -9,32 +9,32 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt};
 const HEAD_LIMIT: usize = 8 * 1024 * 1024;
 const BODY_LIMIT: u64 = 64 * 1024 * 1024;
 
-/// A request that arrived.
+/// A received request.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
-    /// Such as GET.
+    /// Method, such as GET.
     pub method: String,
-    /// The target as it was sent, with its query.
+    /// Target as sent, with its query.
     pub path: String,
-    /// Header lines that could be read.
+    /// Valid header lines.
     pub headers: HeaderMap,
-    /// The body, without its framing.
+    /// Body without its framing.
     pub body: Bytes,
-    /// The head as it was sent; empty for HTTP/2.
+    /// Head as sent; empty for HTTP/2.
     pub head: Bytes,
-    /// What RFC 9112 forbids and the request did.
+    /// Violation of RFC 9112, if any.
     pub flaw: Option<String>,
 }
 
 impl Seen {
-    /// A header's first value as text; empty when there is none.
+    /// Returns the first value of a header as text; empty when it is missing.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 }
 
-/// The next request of a connection; none when it is closed between two.
+/// Reads the next request of a connection; `None` when it is closed between two requests.
 pub(super) async fn read(stream: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Seen>> {
     let mut head = Vec::new();
     while !head.ends_with(b"\r\n\r\n") {
@@ -73,7 +73,7 @@ fn parse(head: Vec<u8>) -> Seen {
     Seen { method, path, headers, body: Bytes::new(), head: head.into(), flaw }
 }
 
-/// One header line. A blank before the colon, a line that continues the one before, control characters: none.
+/// Parses a header line. `None` for a blank before the colon, a continuation line or control characters.
 fn field(line: &str) -> Option<(HeaderName, HeaderValue)> {
     let (name, value) = line.split_once(':')?;
     Some((name.parse().ok()?, HeaderValue::from_bytes(value.trim_matches([' ', '\t']).as_bytes()).ok()?))

@@ -1,4 +1,4 @@
-//! What a path does when it is asked for.
+//! Scripts of paths.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -7,51 +7,51 @@ use bytes::Bytes;
 
 use crate::Body;
 
-/// How a path behaves.
+/// Behaviour of a path.
 #[derive(Debug, Clone)]
 pub enum Script {
-    /// An ordinary answer.
+    /// An ordinary response.
     Reply(Reply),
     /// 200 with the request as JSON: method, path, headers (an array of pairs), body.
     Echo,
-    /// These bytes instead of an answer, then the connection is closed.
+    /// Raw bytes instead of a response, then the connection is closed.
     Raw(Bytes),
-    /// Nothing for that long, then the connection is closed.
+    /// No data for that long, then the connection is closed.
     Hang(Duration),
-    /// A head that never ends, one byte at a time with this pause.
+    /// An endless head, one byte at a time with this pause.
     DripHead(Duration),
-    /// 103 Early Hints without end (RFC 8297).
+    /// Endless 103 Early Hints (RFC 8297).
     EndlessInterim,
-    /// What an HTTP/2 server would send, whatever the client speaks.
+    /// HTTP/2 frames, whichever protocol the client speaks.
     H2(H2Attack),
-    /// The answer of another server, which speaks HTTP/1.1. After a change of protocol (RFC 9110 section 7.8), as to
-    /// WebSocket, everything goes to and fro.
+    /// The response of another HTTP/1.1 server. After a change of protocol (RFC 9110 section 7.8), such as to WebSocket,
+    /// bytes are copied in both directions.
     Forward(SocketAddr),
 }
 
-/// An ordinary answer.
+/// An ordinary response.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// 100 to 999.
+    /// Status from 100 to 999.
     pub status: u16,
-    /// Written as they are. Without `content-length` and `transfer-encoding` the right one is added; a
-    /// `content-length` that is wrong is sent all the same, and the connection is closed after the body.
+    /// Headers, sent unchanged. Without `content-length` and `transfer-encoding` the correct one is added; a wrong
+    /// `content-length` is sent as it is, and the connection is closed after the body.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// Body.
     pub body: Body,
-    /// How long the answer waits.
+    /// Delay before the response.
     pub delay: Duration,
 }
 
 impl Default for Reply {
-    /// An empty 200.
+    /// Creates an empty 200.
     fn default() -> Self {
         Self { status: 200, headers: Vec::new(), body: Body::default(), delay: Duration::ZERO }
     }
 }
 
 impl Reply {
-    /// The same answer with one header more.
+    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push((name.to_owned(), value.to_owned()));
@@ -59,17 +59,17 @@ impl Reply {
     }
 }
 
-/// What a hostile HTTP/2 server does with its first stream (RFC 9113).
+/// Attack of a hostile HTTP/2 server on the first stream (RFC 9113).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum H2Attack {
-    /// HEADERS without END_HEADERS, then CONTINUATION frames without end (CVE-2024-27316 class).
+    /// HEADERS without END_HEADERS, then endless CONTINUATION frames (CVE-2024-27316 class).
     ContinuationFlood,
-    /// A stream window of zero, SETTINGS frames without end, and never an answer.
+    /// A stream window of zero, endless SETTINGS frames, and no response.
     ZeroWindow,
 }
 
 impl H2Attack {
-    /// What comes first, and what is repeated until the client closes.
+    /// Returns the first bytes, and those repeated until the client closes.
     pub(super) fn frames(self) -> (Vec<u8>, Vec<u8>) {
         const SETTINGS: u8 = 4;
         const HEADERS: u8 = 1;
@@ -89,7 +89,7 @@ impl H2Attack {
     }
 }
 
-/// One HTTP/2 frame (RFC 9113 section 4.1).
+/// Returns one HTTP/2 frame (RFC 9113 section 4.1).
 #[must_use]
 pub fn h2_frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let length = u32::try_from(payload.len()).unwrap_or(0).to_be_bytes();

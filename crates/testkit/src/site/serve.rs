@@ -1,4 +1,4 @@
-//! One connection: TLS or not, HTTP/1.1 or HTTP/2, request after request.
+//! Serving of a connection: with or without TLS, HTTP/1.1 or HTTP/2.
 
 use std::convert::Infallible;
 use std::io;
@@ -19,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 
 use super::{H2Attack, Reply, Script, Seen, Shared, request};
 
-/// The first byte of a TLS handshake record (RFC 8446 section 5.1).
+/// First byte of a TLS handshake record (RFC 8446 section 5.1).
 const TLS_HANDSHAKE: u8 = 0x16;
 const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
@@ -40,7 +40,7 @@ pub(super) async fn connection(stream: TcpStream, shared: Arc<Shared>, tls: TlsA
     }
 }
 
-/// A connection whose written bytes are counted, those of TLS included.
+/// A connection that counts the bytes written, including those of TLS.
 struct Counted {
     stream: TcpStream,
     shared: Arc<Shared>,
@@ -87,8 +87,8 @@ async fn h1(stream: impl AsyncRead + AsyncWrite + Unpin, shared: &Shared) -> io:
     stream.shutdown().await
 }
 
-/// Hands one request on. The other server closes after its answer, and so does this one, so that the next request of the
-/// client is looked at again.
+/// Forwards one request. Both servers close the connection after the response, so that the next request of the client is
+/// matched against the scripts again.
 async fn forward(
     stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     seen: &Seen,
@@ -122,7 +122,7 @@ fn echo(seen: &Seen) -> Reply {
     Reply { body: json.to_string().into(), ..Reply::default() }.header("content-type", "application/json")
 }
 
-/// Everything that is not an answer; the connection is closed afterwards.
+/// Runs scripts other than a response; the connection is closed afterwards.
 async fn misbehave(stream: &mut (impl AsyncWrite + Unpin), script: &Script) -> io::Result<bool> {
     match script {
         Script::Raw(bytes) => stream.write_all(bytes).await?,
@@ -145,7 +145,7 @@ async fn misbehave(stream: &mut (impl AsyncWrite + Unpin), script: &Script) -> i
     Ok(false)
 }
 
-/// Writes the same bytes until the client goes away, with a pause so that the load on a small machine stays bounded.
+/// Writes the same bytes until the client disconnects, with pauses to limit the load on a small machine.
 async fn again(stream: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Result<()> {
     loop {
         for _ in 0..64 {
@@ -156,7 +156,7 @@ async fn again(stream: &mut (impl AsyncWrite + Unpin), bytes: &[u8]) -> io::Resu
     }
 }
 
-/// Writes an answer and says whether the connection may be used again.
+/// Writes a response and returns whether the connection can be reused.
 async fn write_reply(stream: &mut (impl AsyncWrite + Unpin), seen: &Seen, reply: &Reply) -> io::Result<bool> {
     tokio::time::sleep(reply.delay).await;
     let given = |name: &str| reply.headers.iter().find(|(own, _)| own.eq_ignore_ascii_case(name));
@@ -216,7 +216,7 @@ async fn h2<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(mut stream: S, s
     attack_h2(stream, attack).await
 }
 
-/// Sends the attack, and meanwhile reads, so that the client's own frames do not fill the pipe.
+/// Sends the attack while reading, so that the client's own frames do not fill the socket buffers.
 async fn attack_h2(stream: impl AsyncRead + AsyncWrite + Unpin, attack: H2Attack) -> io::Result<()> {
     let (mut reader, mut writer) = tokio::io::split(stream);
     let drain = async { tokio::io::copy(&mut reader, &mut tokio::io::sink()).await.map(|_| ()) };
@@ -224,7 +224,7 @@ async fn attack_h2(stream: impl AsyncRead + AsyncWrite + Unpin, attack: H2Attack
     tokio::select! { ended = drain => ended, ended = flood => ended }
 }
 
-/// Honest HTTP/2: answers only, with the whole body at once; scripts that need raw bytes are for HTTP/1.1.
+/// Serves normal HTTP/2: only responses, with the whole body at once. Scripts with raw bytes work only over HTTP/1.1.
 async fn answer_h2(
     request: http::Request<Incoming>,
     shared: Arc<Shared>,

@@ -1,4 +1,4 @@
-//! A certificate made when the site starts.
+//! Self-signed TLS certificate, generated at the start.
 
 use std::io;
 use std::sync::{Arc, OnceLock};
@@ -9,7 +9,7 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::TlsAcceptor;
 
-/// Accepts TLS with one self-signed certificate per process.
+/// Returns a TLS acceptor with one self-signed certificate per process.
 pub(super) fn acceptor() -> io::Result<TlsAcceptor> {
     static CONFIG: OnceLock<Arc<ServerConfig>> = OnceLock::new();
     if let Some(config) = CONFIG.get() {

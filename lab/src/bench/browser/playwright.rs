@@ -1,4 +1,4 @@
-//! Playwright as a contender: `lab/browser-pages/bench.mjs`, a line for a line.
+//! Playwright as a contender, by `lab/browser-pages/bench.mjs`, which answers each input line with one line.
 
 use std::path::Path;
 use std::process::Stdio;

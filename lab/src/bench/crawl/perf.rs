@@ -1,4 +1,4 @@
-//! Samples of where a process is, taken by `perf` while it works.
+//! Stack samples of a running process, taken by `perf`.
 
 use std::fs::{self, File};
 use std::path::PathBuf;

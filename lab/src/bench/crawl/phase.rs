@@ -1,4 +1,4 @@
-//! Phases of a page by the functions of a sample.
+//! Assignment of stack samples to the phases of a page.
 
 use std::fmt::Write as _;
 

@@ -1,4 +1,4 @@
-//! What a page of a crawl costs the server, by the counts of Linux: neither root nor other programs are needed for them.
+//! Cost of a page of a crawl, by the counters of Linux, which need neither root nor other programs.
 
 use std::fmt::Write as _;
 use std::fs;

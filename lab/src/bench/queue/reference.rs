@@ -1,4 +1,4 @@
-//! The least SQL that adds, claims and removes jobs: no teams, no caps, no fairness, no hosts.
+//! Minimal SQL that enqueues, claims and removes jobs, without teams, limits, fairness or hosts.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};

@@ -1,4 +1,4 @@
-//! Who takes part, and how each is started: with as many slots for the one host of the site, and without limits of requests.
+//! The contenders and how they are started: with the same number of slots per host, and without rate limits.
 
 use std::fs;
 use std::path::Path;
@@ -14,15 +14,15 @@ use crate::made_site::MadeSite;
 /// One row of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Contender {
-    /// Ours on SQLite, with as many slots for a host as the others.
+    /// Quarry on SQLite, with the same number of slots per host as the others.
     Quarry,
-    /// Ours on SQLite as it is installed: with few slots for a host.
+    /// Quarry on SQLite with default settings: few slots per host.
     QuarryDefaults,
-    /// Ours on PostgreSQL, with as many slots for a host as the others.
+    /// Quarry on PostgreSQL, with the same number of slots per host as the others.
     QuarryPostgres,
-    /// Of others.
+    /// Another program with the same API.
     Pagesift,
-    /// Of others; it ends a crawl at 1000 pages.
+    /// Another program with the same API; it ends a crawl at 1000 pages.
     CrwServer,
 }
 

@@ -1,4 +1,4 @@
-//! Programs of others, by name and version, built from the registry as their makers publish them.
+//! Installation of the other programs, by name and version, from the registry as published.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! What is done with each program: a crawl with 64 pages at a time, one with 8, and scrapes of the same pages.
+//! The measurements of each program: a crawl with 64 concurrent pages, one with 8, and scrapes of the same pages.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! A hostile HTTP/2 client, by prior knowledge, frame by frame (RFC 9113).
+//! A hostile HTTP/2 client with prior knowledge, frame by frame (RFC 9113).
 
 use std::time::Duration;
 

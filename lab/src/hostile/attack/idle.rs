@@ -1,4 +1,4 @@
-//! Connections on which the client does as good as nothing: it sends nothing, or it does not read what it asked for.
+//! Idle connections: the client sends nothing, or does not read the response.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! What no honest client does to the service: bodies that drip, clients that leave, HTTP/2 floods.
+//! Attacks by hostile clients: dripping bodies, disconnecting clients, HTTP/2 floods.
 
 mod h2;
 mod idle;

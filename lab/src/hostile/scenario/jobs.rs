@@ -1,4 +1,4 @@
-//! Scenarios about crawls: stopping one, and receivers of its webhooks that misbehave.
+//! Scenarios about crawls: cancellation, and misbehaving receivers of webhooks.
 
 use std::time::{Duration, Instant};
 
