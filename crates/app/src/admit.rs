@@ -48,7 +48,7 @@ pub(crate) async fn admit(
     let slot = slot(app, caller)?;
     let Entry { started, timeout, key, price } = entry;
     let deadline = started + timeout;
-    let life = TimeDelta::from_std(timeout + app.settings.reservation_grace).unwrap_or(TimeDelta::MAX);
+    let life = TimeDelta::from_std(timeout + app.settings().reservation_grace).unwrap_or(TimeDelta::MAX);
     let expires_at = app.now().checked_add_signed(life).unwrap_or(Timestamp::MAX_UTC);
     let reserved = timeout_at(deadline, Funds::reserve(app, caller, key, price, expires_at)).await;
     let funds = reserved.unwrap_or(Err(ScrapeError::Timeout.into()))?;
@@ -57,11 +57,11 @@ pub(crate) async fn admit(
 
 /// Returns an error when the service is shutting down.
 pub(crate) fn check_open(app: &App) -> Result<(), AppError> {
-    if app.tracker.is_closed() { Err(AppError::ShuttingDown) } else { Ok(()) }
+    if app.tracker().is_closed() { Err(AppError::ShuttingDown) } else { Ok(()) }
 }
 
 /// Takes a slot for a request of the team, if one is free.
 pub(crate) fn slot(app: &App, caller: &Caller) -> Result<Slot, AppError> {
     let limit = u32::try_from(caller.team.concurrency).unwrap_or(0);
-    app.active.enter(&caller.team.id, limit).ok_or(AppError::ConcurrencyLimited { limit })
+    app.active().enter(&caller.team.id, limit).ok_or(AppError::ConcurrencyLimited { limit })
 }

@@ -79,7 +79,7 @@ async fn find(app: &App, hash: Option<&str>) -> Result<Caller, AppError> {
     if let Some((key, _)) = found.as_ref().filter(|(key, _)| key.revoked_at.is_none()) {
         note_use(app, key);
     }
-    match (found, app.settings.auth) {
+    match (found, app.settings().auth) {
         (Some((key, _)), _) if key.revoked_at.is_some() => Err(AppError::Unauthorized("this API key was revoked")),
         (Some((key, team)), _) => {
             let rules = Arc::new(Rules::of(Some(&key), &team)?);
@@ -101,8 +101,8 @@ fn note_use(app: &App, key: &ApiKey) {
         return;
     }
     let (app, id) = (app.clone(), key.id.clone());
-    app.tracker.clone().spawn(async move {
-        let noted = async { keys::touch(&mut app.store.conn().await?, &id, now).await };
+    app.tracker().clone().spawn(async move {
+        let noted = async { keys::touch(&mut app.store().conn().await?, &id, now).await };
         if let Err(error) = noted.await {
             tracing::debug!(%error, "could not record the time of last use of an API key");
         }
@@ -129,7 +129,7 @@ pub async fn keyless(app: &App) -> Result<Caller, AppError> {
         return Ok(caller);
     }
     let lookup = app.callers().begin(app.now());
-    let team = match &app.settings.keyless_team {
+    let team = match &app.settings().keyless_team {
         Some(team) => teams::find(&mut app.conn().await?, &team.to_string()).await?,
         None => None,
     };

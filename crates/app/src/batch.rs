@@ -186,7 +186,7 @@ async fn append(
     (request, given): (&BatchRequest, &GivenFields),
     idempotency_key: Option<&str>,
 ) -> Result<Uuid, AppError> {
-    if app.tracker.is_closed() {
+    if app.tracker().is_closed() {
         return Err(AppError::ShuttingDown);
     }
     let found = runs::find(&mut app.conn().await?, &id.to_string()).await?;
@@ -216,8 +216,8 @@ async fn append(
         fingerprint: fingerprint.clone(),
     };
     let worker = app.clone();
-    let added = tracked(&app.tracker, async move { add(&worker, addition).await }).await;
-    app.waker.wake(PAGES);
+    let added = tracked(app.tracker(), async move { add(&worker, addition).await }).await;
+    app.waker().wake(PAGES);
     match added.map_err(crate::reservation::refused)? {
         Added::Now => Ok(id),
         Added::Late => Err(AppError::JobFinished),
@@ -228,7 +228,7 @@ async fn append(
 
 async fn add(app: &App, addition: Addition) -> Result<Added, StoreError> {
     let now = app.now();
-    let mut conn = app.store.conn().await?;
+    let mut conn = app.store().conn().await?;
     conn.tx(async |conn: &mut Conn| {
         let Addition { batch, team, lanes, pages, amount, price, key, fingerprint } = addition;
         // The lock keeps other calls from adding to a batch of the team.

@@ -189,7 +189,7 @@ pub(crate) async fn settle(
 
 /// Writes a group in one transaction; if that fails, writes each change on its own.
 async fn write_group(app: &App, group: Vec<Waiting>) {
-    let mut conn = match app.store.writing().await {
+    let mut conn = match app.store().writing().await {
         Ok(conn) => conn,
         Err(error) => return group.into_iter().for_each(|waiting| waiting.tell(Err(error.again()))),
     };

@@ -109,7 +109,7 @@ async fn launch(
         block_ads: request.block_ads,
         skip_tls_verification: request.skips_tls_verification(),
         location: request.location.as_ref(),
-        proxy: app.tools.proxies.next(ProxyUsed::Basic),
+        proxy: app.tools().proxies.next(ProxyUsed::Basic),
         state,
         owner: Owner::of_team(&caller.team.id),
         ..Visit::new(&nowhere, &*nothing, Instant::now() + START)
@@ -174,7 +174,7 @@ pub fn close(app: &App) {
 /// # Errors
 /// [`AppError::NoBrowser`].
 pub(crate) fn needed(app: &App) -> Result<&Browser, AppError> {
-    app.browser.as_deref().ok_or(AppError::NoBrowser)
+    app.browser().ok_or(AppError::NoBrowser)
 }
 
 /// Reserves the cost of a session of maximum length, without prompts.
@@ -185,7 +185,7 @@ pub(crate) async fn reserve(app: &App, caller: &Caller, id: Uuid, life: Duration
 
 /// Returns the time until which a session's credits stay reserved.
 pub(crate) fn reserved_until(app: &App, life: Duration) -> base::Timestamp {
-    let life = TimeDelta::from_std(life + app.settings.reservation_grace).unwrap_or(TimeDelta::MAX);
+    let life = TimeDelta::from_std(life + app.settings().reservation_grace).unwrap_or(TimeDelta::MAX);
     app.now().checked_add_signed(life).unwrap_or(base::Timestamp::MAX_UTC)
 }
 
@@ -202,7 +202,7 @@ async fn of_team(app: &App, caller: &Caller, id: Uuid) -> Result<Arc<Live>, AppE
 
 /// Returns why a session is not available in this process.
 pub(crate) fn elsewhere(app: &App, row: Option<&Row>) -> AppError {
-    let own = app.settings.sessions.public_url.as_deref().unwrap_or_default();
+    let own = app.settings().sessions.public_url.as_deref().unwrap_or_default();
     match row {
         None => AppError::SessionNotFound,
         Some(row) if !row.is_active(app.now()) => AppError::SessionEnded,
@@ -216,7 +216,7 @@ impl Seen {
     pub(crate) fn of(app: &App, row: Row, address: &str) -> Self {
         // A session has to be reached at the server that runs it, whichever server answers.
         let owner = Some(row.owner.as_str()).filter(|owner| !owner.is_empty());
-        let address = owner.or(app.settings.sessions.public_url.as_deref()).unwrap_or(address);
+        let address = owner.or(app.settings().sessions.public_url.as_deref()).unwrap_or(address);
         Self { address: address.trim_end_matches('/').to_owned(), row }
     }
 

@@ -158,7 +158,7 @@ pub(crate) async fn scope<T: Send + 'static>(
         work()
     } else {
         let owner = Owner::of_team(&caller.team.id);
-        let compiled = app.tools.cpu.run(&owner, Instant::now() + PATIENCE, move |_| work()).await;
+        let compiled = app.tools().cpu.run(&owner, Instant::now() + PATIENCE, move |_| work()).await;
         compiled.map_err(|error| no_place(error, caller))?
     };
     done.map_err(|error| AppError::Invalid(refused(&error)))

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use store::keys as rows;
 use tokio_util::sync::CancellationToken;
 
-use crate::service::Inner;
+use crate::service::Core;
 use crate::{App, AppError};
 
 /// Polling interval.
@@ -83,7 +83,7 @@ impl HeldKeys {
 }
 
 /// Polls for revoked keys as long as one is in use.
-async fn look_after(app: Weak<Inner>) {
+async fn look_after(app: Weak<Core>) {
     loop {
         tokio::time::sleep(LOOK).await;
         let Some(app) = App::upgrade(&app) else { return };

@@ -146,7 +146,7 @@ async fn wanted(app: &App, caller: &Caller, scrape: Uuid) -> Result<ScrapeReques
     let not_found = || AppError::NotFound("scrape");
     let row = scrapes::find(&mut app.conn().await?, team, &scrape.to_string()).await?;
     // Scrapes of keyless callers have no owner, unless the server is open and keys are optional.
-    let is_ours = |row: &Scrape| row.api_key_id.is_some() || app.settings.auth == AuthMode::Open;
+    let is_ours = |row: &Scrape| row.api_key_id.is_some() || app.settings().auth == AuthMode::Open;
     let row = row.filter(|row| is_ours(row) && row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
     if let Some(request) = noted(&row) {
         return Ok(request);

@@ -61,7 +61,7 @@ pub async fn redrive(app: &App, id: &str) -> Result<bool, AppError> {
         })
         .await?;
     for queue in QUEUES.into_iter().filter(|queue| back.as_deref() == Some(queue.name)) {
-        app.waker.wake(queue);
+        app.waker().wake(queue);
     }
     Ok(back.is_some())
 }

@@ -32,19 +32,19 @@ pub struct Load {
 #[must_use]
 pub fn load(app: &App) -> Load {
     let mut load = Load {
-        scrapes: app.active.total(),
+        scrapes: app.active().total(),
         sessions: app.sessions().count(),
-        places: vec![("cpu", app.tools.cpu.load())],
-        database: app.store.load(),
+        places: vec![("cpu", app.tools().cpu.load())],
+        database: app.store().load(),
         disks: room::free_bytes(app),
         ..Load::default()
     };
-    if let Some(browser) = &app.browser {
+    if let Some(browser) = app.browser() {
         let counts = browser.counts();
         (load.browsers, load.browsers_started) = (counts.processes, counts.launched);
         load.places.push(("browser", browser.load()));
     }
-    if let Some(readers) = &app.tools.documents {
+    if let Some(readers) = &app.tools().documents {
         let [documents, pages] = readers.load();
         load.readers = readers.children();
         load.places.extend([("documents", documents), ("recognition", pages)]);

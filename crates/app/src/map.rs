@@ -88,7 +88,7 @@ impl Mapping {
 
     async fn make(&self, app: &App, caller: &Caller) -> Result<Made, AppError> {
         let approach = self.approach();
-        let site = app.site.rules_at_start(&self.url, approach).await?;
+        let site = app.site().rules_at_start(&self.url, approach).await?;
         if let Some(failure) = site.failure {
             return Err(failure.error(&self.url).into());
         }
@@ -107,7 +107,7 @@ impl Mapping {
         let maps = async {
             match self.request.sitemap {
                 SitemapMode::Skip => Ok(SitemapTotals::default()),
-                _ => app.site.sitemaps(&self.url, approach, terms, &mut listed).await,
+                _ => app.site().sitemaps(&self.url, approach, terms, &mut listed).await,
             }
         };
         let (page, found, mut named) = tokio::join!(page, maps, self.named(app, &self.url, terms));
@@ -120,7 +120,7 @@ impl Mapping {
             // The site may have moved to another address, with its sitemaps.
             if self.request.sitemap != SitemapMode::Skip && !from_sitemaps.is_of(landed) {
                 let mut again = Sitemaps { cpu, scope: &scope, links: from_sitemaps };
-                found = found.and(app.site.sitemaps(landed, approach, terms, &mut again).await?);
+                found = found.and(app.site().sitemaps(landed, approach, terms, &mut again).await?);
                 from_sitemaps = again.links;
             }
             if named.is_empty() && landed.origin() != self.url.origin() {
@@ -147,7 +147,7 @@ impl Mapping {
     async fn known(&self, app: &App, caller: &Caller) -> Vec<KnownUrl> {
         let host = &self.url[Position::BeforeHost..Position::AfterPort];
         let find = async {
-            let mut conn = app.store.conn().await?;
+            let mut conn = app.store().conn().await?;
             runs::known_urls(&mut conn, &caller.team.id, host, i64::from(MAX_MAP_LIMIT)).await
         };
         match timeout_at(self.soft_deadline, find).await {
@@ -163,8 +163,8 @@ impl Mapping {
     async fn named(&self, app: &App, start: &Url, terms: Terms<'_>) -> Vec<SitemapPage> {
         match self.request.sitemap {
             SitemapMode::Skip => Vec::new(),
-            _ if !app.settings.sites.llms_txt_in_map => Vec::new(),
-            _ => app.site.llms_pages(start, self.approach(), terms).await,
+            _ if !app.settings().sites.llms_txt_in_map => Vec::new(),
+            _ => app.site().llms_pages(start, self.approach(), terms).await,
         }
     }
 
@@ -209,7 +209,7 @@ async fn on_thread<T: Send + 'static>(
     (app, owner, deadline): Cpu<'_>,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> Result<T, AppError> {
-    app.tools.cpu.run(owner, deadline, work).await.map_err(|error| match error {
+    app.tools().cpu.run(owner, deadline, work).await.map_err(|error| match error {
         CpuError::Timeout => AppError::MapTimeout,
         CpuError::Panicked => AppError::internal(error),
     })

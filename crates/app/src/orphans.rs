@@ -37,7 +37,7 @@ pub(crate) async fn sweep(app: &App) -> Result<usize, AppError> {
     if progress.after.is_none() && progress.next.is_some_and(|next| now < next) {
         return Ok(0);
     }
-    let found = app.blobs.list(DOCUMENTS, progress.after.as_deref(), MAX_BODIES).await?;
+    let found = app.blobs().list(DOCUMENTS, progress.after.as_deref(), MAX_BODIES).await?;
     let is_last = found.len() < MAX_BODIES;
     let after = found.last().map(|found| found.key.clone()).filter(|_| !is_last);
     let old: Vec<&str> = found
@@ -50,7 +50,7 @@ pub(crate) async fn sweep(app: &App) -> Result<usize, AppError> {
     let known = runs::known_blobs(&mut app.conn().await?, &old).await?;
     let mut removed = 0;
     for key in old.into_iter().filter(|key| !known.contains(*key)) {
-        app.blobs.delete(key).await?;
+        app.blobs().delete(key).await?;
         removed += 1;
     }
     let next = is_last.then(|| now + PAUSE);

@@ -225,7 +225,7 @@ pub fn formats(app: &App) -> ParseFormats {
 #[crate::boxed]
 pub async fn upload_url(app: &App, caller: &Caller, request: UploadUrlRequest) -> Result<(Place, u64), AppError> {
     room::check(app)?;
-    let most = MAX_UPLOAD_BYTES.min(app.settings.files.max_bytes);
+    let most = MAX_UPLOAD_BYTES.min(app.settings().files.max_bytes);
     let max_bytes = request.declared_size_bytes.unwrap_or(most).min(most);
     let expected = Expected {
         team: caller.team.id.clone(),

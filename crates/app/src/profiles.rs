@@ -96,7 +96,7 @@ async fn on_thread<T: Send + 'static>(
 ) -> Result<T, AppError> {
     let inside = app.clone();
     let work = move |_: &Stop| work(inside.sealer());
-    app.tools.cpu.run(&Owner::of_team(team), Instant::now() + PATIENCE, work).await.map_err(|error| match error {
+    app.tools().cpu.run(&Owner::of_team(team), Instant::now() + PATIENCE, work).await.map_err(|error| match error {
         CpuError::Timeout => ScrapeError::Timeout.into(),
         CpuError::Panicked => AppError::internal(error),
     })
@@ -167,12 +167,12 @@ impl Drop for Saver {
         let Some(runtime) = Handle::try_current().ok().filter(|_| !self.is_shared) else { return };
         let (app, lease, holder) = (self.app.clone(), self.lease.clone(), self.holder.clone());
         let release = async move {
-            let released = async { leases::release(&mut app.store.conn().await?, &lease, &holder).await };
+            let released = async { leases::release(&mut app.store().conn().await?, &lease, &holder).await };
             if let Err(error) = released.await {
                 tracing::debug!(%error, "could not release the lease of a profile; it will expire");
             }
         };
-        self.app.tracker.spawn_on(release, &runtime);
+        self.app.tracker().spawn_on(release, &runtime);
     }
 }
 
@@ -188,17 +188,17 @@ mod tests {
         let (app, caller, _folder) = app().await;
         let profile = Profile { name: "shop".to_owned(), save_changes: true };
         let holder = Holder::One("a", app.now() + TimeDelta::seconds(60));
-        let before = app.tools.cpu.trips();
+        let before = app.tools().cpu.trips();
         let opened = open(&app, &caller, &profile, holder, false).await.unwrap();
-        assert!(opened.state.cookies.is_empty() && app.tools.cpu.trips() == before, "there is none yet");
+        assert!(opened.state.cookies.is_empty() && app.tools().cpu.trips() == before, "there is none yet");
         let saver = opened.saver.unwrap();
         let state = State { cookies: vec![json!({ "name": "sid" })], origins: Vec::new() };
         assert!(saver.save(state).await.unwrap());
         let large = State { cookies: vec!["x".repeat(MAX_STATE_BYTES).into()], origins: Vec::new() };
         assert!(!saver.save(large).await.unwrap());
-        assert_eq!(app.tools.cpu.trips(), before + 2);
+        assert_eq!(app.tools().cpu.trips(), before + 2);
         let opened = open(&app, &caller, &profile, holder, true).await.unwrap();
         assert_eq!(opened.state.cookies, [json!({ "name": "sid" })]);
-        assert_eq!(app.tools.cpu.trips(), before + 3);
+        assert_eq!(app.tools().cpu.trips(), before + 3);
     }
 }

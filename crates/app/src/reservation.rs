@@ -41,7 +41,7 @@ impl Funds {
         // If the request is dropped during the booking, the booking still completes, and the unclaimed funds return
         // themselves.
         let held = Self::hold(app.clone(), source, amount, expires_at);
-        tracked(&app.tracker, held).await.map_err(refused)
+        tracked(app.tracker(), held).await.map_err(refused)
     }
 
     async fn hold(app: App, source: Source, amount: i64, expires_at: Timestamp) -> Result<Self, StoreError> {
@@ -65,7 +65,7 @@ impl Funds {
         let Reservation { key, team, api_key, expires_at, .. } = held.first.clone();
         let source = Source::Unlimited { key: format!("{key}/{amount}"), team, api_key };
         let more = Self::hold(self.app.clone(), source, amount - before, expires_at);
-        let mut more = tracked(&self.app.tracker, more).await.map_err(|error| match refused(error) {
+        let mut more = tracked(self.app.tracker(), more).await.map_err(|error| match refused(error) {
             // The error names the whole amount, as if nothing were reserved yet.
             AppError::InsufficientCredits { available, .. } => {
                 AppError::InsufficientCredits { needed: amount, available: available + before }
@@ -105,7 +105,7 @@ impl Funds {
         };
         let app = self.app.clone();
         // Tracked, so that it completes even if the request is dropped.
-        let booking = tracked(&self.app.tracker, async move {
+        let booking = tracked(self.app.tracker(), async move {
             let change = Change::Settle { source: source.clone(), credits, row: row.map(Box::new), copy };
             let done = app.bookings().write(&app, change).await;
             if done.is_err() {
@@ -136,7 +136,7 @@ impl Drop for Funds {
                 tracing::warn!(%error, key, "could not return a reservation; it will expire");
             }
         };
-        self.app.tracker.spawn_on(release, &runtime);
+        self.app.tracker().spawn_on(release, &runtime);
     }
 }
 

@@ -77,7 +77,7 @@ pub(crate) async fn admits(app: &App, bytes: usize) -> bool {
     if is_short(app) || is_full(app) {
         return false;
     }
-    let Some(most) = app.settings.cache.max_bytes else { return true };
+    let Some(most) = app.settings().cache.max_bytes else { return true };
     if app.room().is_due(app.now())
         && let Err(error) = measure(app).await
         && !error.is_outage()
@@ -105,11 +105,11 @@ pub(crate) fn check(app: &App) -> Result<(), AppError> {
 
 /// Whether a disk in use has less free space than `data.min_free_mib`.
 pub(crate) fn is_short(app: &App) -> bool {
-    let least = app.settings.min_free;
+    let least = app.settings().min_free;
     if least == 0 {
         return false;
     }
-    let short = app.settings.folders.iter().filter_map(|folder| disk::room(folder)).find(|room| room.free < least);
+    let short = app.settings().folders.iter().filter_map(|folder| disk::room(folder)).find(|room| room.free < least);
     if let Some(room) = &short {
         app.room().warn_short(app.now(), room, least);
     }
@@ -118,11 +118,11 @@ pub(crate) fn is_short(app: &App) -> bool {
 
 /// Whether a write has failed for lack of space and still does, on any disk.
 pub(crate) fn is_full(app: &App) -> bool {
-    app.store.trouble() == Some(Trouble::Full) || app.blobs.is_full()
+    app.store().trouble() == Some(Trouble::Full) || app.blobs().is_full()
 }
 
 /// Returns the data folders with the free bytes of their disks.
 pub(crate) fn free_bytes(app: &App) -> Vec<(PathBuf, u64)> {
-    let folders = app.settings.folders.iter();
+    let folders = app.settings().folders.iter();
     folders.filter_map(|folder| Some((folder.clone(), disk::room(folder)?.free))).collect()
 }

@@ -69,7 +69,7 @@ pub async fn scrape_with_room(
     let entry = Entry { started, timeout, key: format!("scrape:{id}"), price };
     let Admitted { slot: _slot, funds, .. } =
         admit(app, caller, entry, || check_request(app, caller, &request)).await?;
-    if app.browser.is_some() && !caller.is_keyless {
+    if app.browser().is_some() && !caller.is_keyless {
         app.recent().put(&caller.team.id, uuid(&id)?, &request).await;
     }
     let mut scraping = Scraping::new(app, caller, Wanted::of(id, request), started);
@@ -101,7 +101,7 @@ pub(crate) async fn file(
     let last = move |scraped: Scraped, _: &Stop| stamp.put(scraped);
     let ports = Ports { funds: Some(&purse), ..Ports::default() };
     let looks_like = looks_like(&fetched, scraping.target.file.as_deref());
-    let result = ::scrape::read(&app.tools, ports, &scraping.target, fetched, last).await;
+    let result = ::scrape::read(app.tools(), ports, &scraping.target, fetched, last).await;
     result.iter().for_each(Scraped::shrink_room);
     let result = result.map_err(|error| match error {
         ScrapeError::UnsupportedFile { .. } => AppError::UnsupportedFile(looks_like),
@@ -266,7 +266,7 @@ impl Scraping {
     fn new(app: &App, caller: &Caller, wanted: Wanted, started: Instant) -> Self {
         let Wanted { id, url, source, file, given_for, basic_auth, options, zero_data_retention, .. } = wanted;
         let Wanted { collect_links, run, .. } = wanted;
-        let cache = app.settings.cache;
+        let cache = app.settings().cache;
         let situation = Situation {
             // Keyless callers neither read nor fill the cache of a team.
             enabled: cache.enabled && (cache.shared || !caller.is_keyless),
@@ -346,7 +346,7 @@ impl Scraping {
         let files = (!self.is_fleeting).then(|| Place::new(app, caller, owner()));
         let files = files.as_ref().map(|place| place as &dyn Files);
         let ports = Ports { copies: Some(copies), files, funds: Some(funds) };
-        let result = ::scrape::run(&app.tools, ports, &self.target, last).await;
+        let result = ::scrape::run(app.tools(), ports, &self.target, last).await;
         let (made, state) = result.map_err(|error| match (error, self.policy.on_miss) {
             (ScrapeError::NoCopy, OnMiss::LockdownMiss) => AppError::LockdownMiss,
             (error, _) => error.into(),
@@ -361,7 +361,7 @@ impl Scraping {
     /// Opens the profile that was asked for. All pages of a run count as one holder of the profile.
     async fn open_profile(&mut self, app: &App, caller: &Caller) -> Result<Option<Saver>, AppError> {
         let Some(profile) = self.target.options.profile.clone() else { return Ok(None) };
-        let left = self.target.deadline.saturating_duration_since(Instant::now()) + app.settings.reservation_grace;
+        let left = self.target.deadline.saturating_duration_since(Instant::now()) + app.settings().reservation_grace;
         let holder = match &self.run {
             Some(run) => Holder::Run(run),
             None => Holder::One(&self.id, app.now() + left),

@@ -1,7 +1,6 @@
 //! Shared state of all operations: the database, the blobs, the scraping tools, the clock, the settings.
 
 use std::fmt;
-use std::ops::Deref;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -40,24 +39,11 @@ const ANSWER: Duration = Duration::from_secs(2);
 
 /// Shared state of the operations. Cheap to clone; all clones are one service.
 #[derive(Clone)]
-pub struct App(Arc<Inner>);
+pub struct App(Arc<Core>);
 
-/// Parts of the service and its in-memory state, accessible to operations only.
-pub struct Inner {
-    pub(crate) store: Store,
-    pub(crate) blobs: Blobs,
-    pub(crate) tools: Tools,
-    pub(crate) browser: Option<Arc<Browser>>,
-    capabilities: Capabilities,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) settings: Settings,
-    pub(crate) active: Active,
-    pub(crate) site: Site,
-    pub(crate) client: net::Client,
-    pub(crate) changes: Changes,
-    pub(crate) waker: Waker,
-    pub(crate) tracker: TaskTracker,
-    pub(crate) interact: Arc<Interact>,
+/// Parts of a service, and the in-memory state of its operations.
+pub(crate) struct Core {
+    parts: Parts,
     bookings: Bookings,
     callers: Callers,
     contexts: Contexts,
@@ -108,40 +94,22 @@ impl App {
     /// Assembles the service. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { store, blobs, tools, browser, capabilities, clock, settings, active, site, .. } = parts;
-        let Parts { client, changes, waker, tracker, interact, .. } = parts;
-        let (sealer, sessions, recent) =
-            (Sealer::new(&settings.sessions.profile_key), Sessions::default(), Recent::default());
-        let bookings = Bookings::new(&store);
-        let (callers, contexts, room) = (Callers::default(), Contexts::default(), DiskRoom::default());
+        let Parts { store, blobs, clock, settings, .. } = &parts;
         let files = Files::new(store.clone(), blobs.clone(), clock.clone(), settings.files.clone());
-        let (lost, orphans) = (Lost::default(), Pass::default());
-        Self(Arc::new(Inner {
-            store,
-            blobs,
-            tools,
-            browser,
-            capabilities,
-            clock,
-            settings,
-            active,
-            site,
-            client,
-            changes,
-            waker,
-            tracker,
-            interact,
+        let (bookings, sealer) = (Bookings::new(store), Sealer::new(&settings.sessions.profile_key));
+        Self(Arc::new(Core {
+            parts,
             bookings,
-            callers,
-            contexts,
+            callers: Callers::default(),
+            contexts: Contexts::default(),
             files,
             held_keys: HeldKeys::default(),
-            room,
-            lost,
-            orphans,
+            room: DiskRoom::default(),
+            lost: Lost::default(),
+            orphans: Pass::default(),
             sealer,
-            sessions,
-            recent,
+            sessions: Sessions::default(),
+            recent: Recent::default(),
         }))
     }
 
@@ -152,14 +120,14 @@ impl App {
     /// [`AppError::Internal`] when the database cannot be changed.
     #[crate::boxed]
     pub async fn bootstrap(&self) -> Result<(), AppError> {
-        let applied = self.store.migrate().await?;
+        let applied = self.store().migrate().await?;
         if !applied.is_empty() {
             tracing::info!(migrations = applied.len(), "database migrated");
         }
         let team = Team {
             unlimited: true,
-            concurrency: limit(self.settings.team_concurrency),
-            rate_per_minute: limit(self.settings.team_rate_per_minute),
+            concurrency: limit(self.settings().team_concurrency),
+            rate_per_minute: limit(self.settings().team_rate_per_minute),
             // The server belongs to the operator, so the default team may do what other teams must be allowed to do.
             zero_data_retention: true,
             enterprise: true,
@@ -182,25 +150,25 @@ impl App {
             Ok(found) => drop(found?),
             Err(_) => return Err(StoreError::Pool("the database does not answer".to_owned()).into()),
         }
-        if self.store.trouble() == Some(Trouble::Away) {
+        if self.store().trouble() == Some(Trouble::Away) {
             return Err(StoreError::Pool("the database cannot be written".to_owned()).into());
         }
         room::check(self)?;
-        Ok(self.blobs.check().await?)
+        Ok(self.blobs().check().await?)
     }
 
     /// Refuses new scrapes and waits until all bookings in progress are written. Call it after the last request has
     /// ended or was dropped; it has no timeout of its own.
     #[crate::boxed]
     pub async fn drain(&self) {
-        self.tracker.close();
-        self.tracker.wait().await;
+        self.tracker().close();
+        self.tracker().wait().await;
     }
 
     /// Closes the browser of this process. Call it last: pages still open in it fail.
     #[crate::boxed]
     pub async fn close(&self) {
-        if let Some(browser) = &self.browser {
+        if let Some(browser) = self.browser() {
             browser.close().await;
         }
     }
@@ -208,33 +176,97 @@ impl App {
     /// Returns the current time for everything that is stored or compared.
     #[must_use]
     pub fn now(&self) -> Timestamp {
-        self.clock.now()
+        self.clock().now()
     }
 
     /// Returns a receiver that is notified of every change that this process makes to a crawl or batch; several changes
     /// may be merged into one notification.
     #[must_use]
     pub fn watch(&self, id: Uuid) -> watch::Receiver<()> {
-        self.changes.watch(&id.to_string())
+        self.changes().watch(&id.to_string())
     }
 
-    /// Returns the database, for what has no operation yet.
+    /// Returns the database.
     #[must_use]
     pub fn store(&self) -> &Store {
-        &self.store
+        &self.0.parts.store
+    }
+
+    /// Returns the blob store.
+    #[must_use]
+    pub fn blobs(&self) -> &Blobs {
+        &self.0.parts.blobs
+    }
+
+    /// Returns the HTTP client for outgoing requests other than scrapes.
+    #[must_use]
+    pub fn client(&self) -> &net::Client {
+        &self.0.parts.client
+    }
+
+    /// Returns the reader of robots.txt and sitemaps.
+    #[must_use]
+    pub fn site(&self) -> &Site {
+        &self.0.parts.site
+    }
+
+    /// Returns the clock for all times that are stored or compared.
+    #[must_use]
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.0.parts.clock
+    }
+
+    /// Returns the settings of the operator.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.0.parts.settings
+    }
+
+    /// Returns the counters of scrapes in flight.
+    #[must_use]
+    pub fn active(&self) -> &Active {
+        &self.0.parts.active
+    }
+
+    /// Returns what wakes the workers of this process.
+    #[must_use]
+    pub fn waker(&self) -> &Waker {
+        &self.0.parts.waker
+    }
+
+    /// Returns the tracker of work that must outlive its request.
+    #[must_use]
+    pub fn tracker(&self) -> &TaskTracker {
+        &self.0.parts.tracker
     }
 
     /// Returns the optional capabilities of this server. Whether OCR is available is known some time after the start.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {
-        let recognises = self.tools.documents.as_ref().is_some_and(|pool| pool.can_ocr());
-        self.capabilities.iter().chain(recognises.then_some(Capability::Ocr)).collect()
+        let recognises = self.tools().documents.as_ref().is_some_and(|pool| pool.can_ocr());
+        self.0.parts.capabilities.iter().chain(recognises.then_some(Capability::Ocr)).collect()
     }
 
     /// Reserves room for the body of a request in the memory budget for bodies.
     #[must_use]
     pub fn room_for_body(&self, owner: &Owner) -> net::Room {
-        self.client.in_flight().room(owner)
+        self.client().in_flight().room(owner)
+    }
+
+    pub(crate) fn tools(&self) -> &Tools {
+        &self.0.parts.tools
+    }
+
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.0.parts.changes
+    }
+
+    pub(crate) fn interact(&self) -> &Arc<Interact> {
+        &self.0.parts.interact
+    }
+
+    pub(crate) fn browser(&self) -> Option<&Browser> {
+        self.0.parts.browser.as_deref()
     }
 
     pub(crate) fn bookings(&self) -> &Bookings {
@@ -278,12 +310,12 @@ impl App {
     }
 
     /// Returns a weak reference, which does not keep the service alive.
-    pub(crate) fn downgrade(&self) -> Weak<Inner> {
+    pub(crate) fn downgrade(&self) -> Weak<Core> {
         Arc::downgrade(&self.0)
     }
 
     /// Returns the service, unless it is gone.
-    pub(crate) fn upgrade(weak: &Weak<Inner>) -> Option<Self> {
+    pub(crate) fn upgrade(weak: &Weak<Core>) -> Option<Self> {
         weak.upgrade().map(Self)
     }
 
@@ -292,21 +324,13 @@ impl App {
     }
 
     pub(crate) async fn conn(&self) -> Result<Conn, AppError> {
-        Ok(self.store.conn().await?)
-    }
-}
-
-impl Deref for App {
-    type Target = Inner;
-
-    fn deref(&self) -> &Inner {
-        &self.0
+        Ok(self.store().conn().await?)
     }
 }
 
 impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("App").field("store", &self.store).field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("App").field("store", self.store()).field("settings", self.settings()).finish_non_exhaustive()
     }
 }
 

@@ -19,8 +19,8 @@ pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppEr
     let (id, now) = (new_id(), app.now());
     let team = Team {
         unlimited: request.credits.is_none(),
-        concurrency: column(request.concurrency.unwrap_or(app.settings.team_concurrency)),
-        rate_per_minute: column(request.rate_limit.unwrap_or(app.settings.team_rate_per_minute)),
+        concurrency: column(request.concurrency.unwrap_or(app.settings().team_concurrency)),
+        rate_per_minute: column(request.rate_limit.unwrap_or(app.settings().team_rate_per_minute)),
         zero_data_retention: request.flags.zero_data_retention,
         enterprise: request.flags.enterprise,
         catalog: request.flags.catalog,

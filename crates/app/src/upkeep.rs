@@ -45,7 +45,7 @@ pub async fn maintain(app: App, stop: CancellationToken) {
 async fn repeat(app: App, tasks: &'static [(&'static str, Task)], stop: CancellationToken) {
     let tasks = tasks.iter().map(|&(name, task)| {
         let app = app.clone();
-        Periodic::new(name, app.settings.maintain_every, move || {
+        Periodic::new(name, app.settings().maintain_every, move || {
             let done = task(app.clone());
             async move {
                 let removed = match done.await {
@@ -60,7 +60,7 @@ async fn repeat(app: App, tasks: &'static [(&'static str, Task)], stop: Cancella
             }
         })
     });
-    run_periodic(app.store.clone(), app.clock.clone(), tasks.collect(), stop).await;
+    run_periodic(app.store().clone(), app.clock().clone(), tasks.collect(), stop).await;
 }
 
 /// Runs all tasks once, regardless of leases, for commands and tests. Returns the number of removed items by task.
@@ -99,7 +99,7 @@ async fn release_reservations(app: App) -> Result<usize, AppError> {
 
 /// Removes rows of old scrapes.
 async fn forget_scrapes(app: App) -> Result<usize, AppError> {
-    let before = before(&app, app.settings.retention.scrapes);
+    let before = before(&app, app.settings().retention.scrapes);
     Ok(to_the_end!(app, |conn| scrapes::forget(conn, before, BATCH)))
 }
 
@@ -110,7 +110,7 @@ async fn forget_robots(app: App) -> Result<usize, AppError> {
 
 /// Removes old webhook deliveries, and the bodies of those whose jobs are gone.
 async fn forget_webhooks(app: App) -> Result<usize, AppError> {
-    let before = before(&app, app.settings.retention.deliveries);
+    let before = before(&app, app.settings().retention.deliveries);
     let emptied = to_the_end!(app, |conn| webhooks::drop_bodies(conn, app.now(), BATCH));
     tracing::debug!(deliveries = emptied, "removed webhook bodies of expired jobs");
     Ok(to_the_end!(app, |conn| webhooks::forget(conn, before, BATCH)))
@@ -135,21 +135,21 @@ async fn release_waiting(app: App) -> Result<usize, AppError> {
 
 /// Ends sessions whose server is gone, and removes the rows of old ones.
 async fn sweep_sessions(app: App) -> Result<usize, AppError> {
-    let before = before(&app, app.settings.retention.scrapes);
+    let before = before(&app, app.settings().retention.scrapes);
     let ended = to_the_end!(app, |conn| browser::end_lost(conn, app.now(), BATCH));
     Ok(ended + to_the_end!(app, |conn| browser::forget(conn, before, BATCH)))
 }
 
 /// Removes unused profiles, and expired leases of profiles.
 async fn forget_profiles(app: App) -> Result<usize, AppError> {
-    let before = before(&app, app.settings.retention.profiles);
+    let before = before(&app, app.settings().retention.profiles);
     let leases = to_the_end!(app, |conn| leases::forget(conn, profiles::LEASE, app.now(), BATCH));
     Ok(leases + to_the_end!(app, |conn| store::profiles::forget(conn, before, BATCH)))
 }
 
 /// Removes remains of finished jobs from the queue: empty lanes, hosts, dead letters.
 async fn sweep_queue(app: App) -> Result<usize, AppError> {
-    let retention = app.settings.retention;
+    let retention = app.settings().retention;
     let lanes = to_the_end!(app, |conn| jobs::sweep_lanes(conn, BATCH));
     let hosts = to_the_end!(app, |conn| hosts::forget(conn, before(&app, retention.hosts), BATCH));
     let dead = to_the_end!(app, |conn| jobs::forget_dead(conn, before(&app, retention.dead_jobs), BATCH));

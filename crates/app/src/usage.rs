@@ -90,7 +90,7 @@ pub async fn queue_status(app: &App, caller: &Caller) -> Result<QueueStatus, App
     let (_, pending) = runs::load_of(&mut conn, team).await?;
     let running = jobs::running(&mut conn, PAGES.name, team).await?;
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
-    let active = u64::from(app.active.count(team)) + count(running);
+    let active = u64::from(app.active().count(team)) + count(running);
     let waiting = count(pending - running);
     Ok(QueueStatus {
         success: true,
@@ -105,7 +105,7 @@ pub async fn queue_status(app: &App, caller: &Caller) -> Result<QueueStatus, App
 /// Returns the number of running scrapes and the limit.
 #[must_use]
 pub fn concurrency(app: &App, caller: &Caller) -> Concurrency {
-    let concurrency = app.active.count(&caller.team.id);
+    let concurrency = app.active().count(&caller.team.id);
     Concurrency { success: true, concurrency, max_concurrency: max_concurrency(caller) }
 }
 

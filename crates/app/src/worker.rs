@@ -35,12 +35,12 @@ pub fn worker(app: &App, settings: WorkerSettings) -> Worker {
     let defaults = queue::Settings::default();
     let reap = defaults.reap.min(lease / 4);
     let settings = queue::Settings { slots, per_host, lease, heartbeat: lease / 3, reap, drain, ..defaults };
-    Worker::new(app.store.clone(), app.clock.clone(), settings)
-        .woken_by(app.waker.clone())
+    Worker::new(app.store().clone(), app.clock().clone(), settings)
+        .woken_by(app.waker().clone())
         .with(StartHandler { app: app.clone() })
         .with(Fill { app: app.clone() })
         .with_polite(PageHandler { app: app.clone() })
-        .with(Deliver::new(app.store.clone(), app.clock.clone(), app.client.clone()))
+        .with(Deliver::new(app.store().clone(), app.clock().clone(), app.client().clone()))
 }
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ impl Handler for Fill {
         let found = self.app.contexts().get(&self.app, &job.payload.crawl).await.map_err(again)?;
         let Some(context) = found else { return Ok(()) };
         while next(&self.app, &context).await.map_err(again)? {
-            self.app.waker.wake(PAGES);
+            self.app.waker().wake(PAGES);
             yield_now().await;
         }
         Ok(())
@@ -159,7 +159,7 @@ impl Handler for Fill {
     }
 
     fn after_commit(&self, done: &[&Finished<FillPayload, ()>]) {
-        done.iter().for_each(|finished| self.app.changes.notify(&finished.job.payload.crawl));
+        done.iter().for_each(|finished| self.app.changes().notify(&finished.job.payload.crawl));
     }
 }
 

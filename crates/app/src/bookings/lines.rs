@@ -100,7 +100,7 @@ impl Bookings {
         if !was_served {
             let (mixes_teams, at_work) = (self.mixes_teams, Arc::clone(&self.at_work));
             let service = Service { line: Arc::clone(line), mixes_teams, at_work, gather: self.gather, is_over: false };
-            app.tracker.spawn_on(service.run(app.clone()), &app.store.writing_runtime());
+            app.tracker().spawn_on(service.run(app.clone()), &app.store().writing_runtime());
         }
         answer.await.unwrap_or_else(|_| Err(StoreError::Inconsistent("the booking was lost".to_owned())))
     }
@@ -203,7 +203,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn those_that_come_together_are_written_together() {
         let (app, caller, _folder) = app().await;
-        let bookings = Bookings { gather: Duration::from_secs(60), ..Bookings::new(&app.store) };
+        let bookings = Bookings { gather: Duration::from_secs(60), ..Bookings::new(app.store()) };
         let team = &caller.team.id;
         // The first change is written without waiting.
         bookings.write(&app, charge(team, 0)).await.unwrap();

@@ -96,7 +96,7 @@ pub(super) struct Use<'a> {
 impl Sessions {
     /// Takes a slot for a new session of a team.
     pub(crate) fn place(&self, app: &App, team: &str) -> Result<Slot, AppError> {
-        let settings = &app.settings.sessions;
+        let settings = &app.settings().sessions;
         if self.closing.is_cancelled() {
             return Err(AppError::ShuttingDown);
         }
@@ -162,7 +162,7 @@ pub(crate) async fn begin(
         id: id.to_string(),
         team_id: caller.team.id.clone(),
         scrape_id: scrape.map(|scrape| scrape.to_string()),
-        owner: app.settings.sessions.public_url.clone().unwrap_or_default(),
+        owner: app.settings().sessions.public_url.clone().unwrap_or_default(),
         tokens: Tokens { cdp: token(), view: token(), hand: token() },
         is_watchable,
         created_at: now,
@@ -192,7 +192,7 @@ pub(crate) async fn begin(
     });
     app.sessions().live.lock().insert(id, Arc::clone(&live));
     let kept = keeper::Kept { place, funds, profile };
-    app.tracker.spawn(keeper::keep(Arc::clone(&live), kept));
+    app.tracker().spawn(keeper::keep(Arc::clone(&live), kept));
     Ok(live)
 }
 
@@ -232,7 +232,7 @@ impl Live {
             let hands = self.browser.hands().await?;
             let timeout = deadline.saturating_duration_since(Instant::now());
             let code = Code { language: spoken(language), text, timeout };
-            Ok(executed(self.app.interact.run(&hands, &code, &mut work).await?))
+            Ok(executed(self.app.interact().run(&hands, &code, &mut work).await?))
         };
         self.while_it_lives(running).await
     }
@@ -249,7 +249,7 @@ impl Live {
             let hands = self.browser.hands().await?;
             let timeout = deadline.saturating_duration_since(Instant::now());
             self.orders.begin();
-            let done = self.app.interact.obey(&hands, prompt, timeout).await;
+            let done = self.app.interact().obey(&hands, prompt, timeout).await;
             self.orders.decide(counts(&done));
             match done {
                 Ok(told) => Ok((told, None)),

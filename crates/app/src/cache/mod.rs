@@ -57,7 +57,7 @@ impl CacheSlot {
     /// Returns the slot of a page for its team and options.
     pub(crate) fn of(app: &App, target: &Target) -> Self {
         let Target { url, options, owner, .. } = target;
-        let scope = if app.settings.cache.shared { EVERYBODY.to_owned() } else { owner.team.to_string() };
+        let scope = if app.settings().cache.shared { EVERYBODY.to_owned() } else { owner.team.to_string() };
         let variant = key::variant(url, options);
         let markdown = target.takes_markdown().then(|| key::in_markdown(&variant));
         Self { scope, key: key::key(url), variant, markdown, owner: owner.clone() }
@@ -224,7 +224,7 @@ pub(crate) async fn sweep(app: &App) -> Result<Swept, AppError> {
         let bodies = rows::delete_next(&mut app.conn().await?, BATCH).await?;
         for body in &bodies {
             let digest: Digest = body.parse()?;
-            content::delete(&app.blobs, &digest).await?;
+            content::delete(app.blobs(), &digest).await?;
         }
         if !bodies.is_empty() {
             rows::deleted(&mut app.conn().await?, &bodies).await?;
@@ -238,7 +238,7 @@ pub(crate) async fn sweep(app: &App) -> Result<Swept, AppError> {
 
 /// Shrinks a cache over its size limit to nine tenths of it, so that eviction does not run on every sweep.
 async fn evict(app: &App) -> Result<usize, AppError> {
-    let Some(most) = app.settings.cache.max_bytes else { return Ok(0) };
+    let Some(most) = app.settings().cache.max_bytes else { return Ok(0) };
     let mut bytes = room::measure(app).await?;
     let goal = i64::try_from(most - most / 10).unwrap_or(i64::MAX);
     if u64::try_from(bytes).unwrap_or(0) <= most {
@@ -271,10 +271,10 @@ async fn read(app: &App, entry: CacheEntry, owner: &Owner) -> Result<Option<Copy
         return Ok(None);
     };
     let size = usize::try_from(entry.body_bytes).unwrap_or(0);
-    let room = app.client.in_flight().room(owner);
+    let room = app.client().in_flight().room(owner);
     room.grow(size as u64).await;
     let body =
-        if entry.in_row { in_row(app, &digest, size).await? } else { content::get(&app.blobs, &digest, size).await? };
+        if entry.in_row { in_row(app, &digest, size).await? } else { content::get(app.blobs(), &digest, size).await? };
     let Some(body) = body else { return Ok(None) };
     Ok(Some(copy(entry, url, body, room)))
 }
@@ -327,7 +327,7 @@ async fn in_row(app: &App, digest: &Digest, size: usize) -> Result<Option<Bytes>
 /// Writes a copy; `None` when the body that is stored already is about to be removed.
 async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<PageCopy>, AppError> {
     let now = app.now();
-    let retention = TimeDelta::from_std(app.settings.cache.retention).unwrap_or(TimeDelta::MAX);
+    let retention = TimeDelta::from_std(app.settings().cache.retention).unwrap_or(TimeDelta::MAX);
     let bytes = kept_body(fetched);
     let body = Hashed::of(bytes.clone()).await;
     let mut entry = CacheEntry {
@@ -370,6 +370,6 @@ async fn write(app: &App, slot: &CacheSlot, fetched: &Fetched) -> Result<Option<
         return Ok(None);
     }
     drop(conn);
-    body.put(&app.blobs).await?;
+    body.put(app.blobs()).await?;
     Ok(Some(PageCopy::Kept(entry.id)))
 }

@@ -116,8 +116,8 @@ impl Handler for StartHandler {
     }
 
     fn after_commit(&self, done: &[&Finished<StartPayload, ()>]) {
-        done.iter().for_each(|finished| self.app.changes.notify(&finished.job.payload.crawl));
-        self.app.waker.wake(PAGES);
+        done.iter().for_each(|finished| self.app.changes().notify(&finished.job.payload.crawl));
+        self.app.waker().wake(PAGES);
     }
 
     async fn give_up(&self, conn: &mut Conn, job: &Running<StartPayload>, error: &str) -> Result<(), StoreError> {
@@ -157,7 +157,7 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url
     let verify_tls = !context.options.skips_tls_verification(frontier.basic_auth.is_some());
     let approach = Approach { agent, deadline, verify_tls, private: context.is_private() };
     if !frontier.ignore_robots {
-        let site = app.site.rules_at_start(home, approach).await?;
+        let site = app.site().rules_at_start(home, approach).await?;
         // All runs share the rate limit of a host, so the delay is stored with the host and not with the run.
         if let (Some(host), Some(_)) = (host_of(home), site.crawl_delay) {
             hosts::set_crawl_delay(&mut app.conn().await?, &host, site.crawl_delay, app.now()).await?;
@@ -170,10 +170,10 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url
     let mut feed = Feed { app, context, frontier, listed: Vec::new() };
     let owner = context.owner();
     let terms = Terms { owner: &owner, obey: !frontier.ignore_robots };
-    let found = app.site.sitemaps(home, approach, terms, &mut feed).await?;
+    let found = app.site().sitemaps(home, approach, terms, &mut feed).await?;
     tracing::debug!(crawl = context.id, sitemaps = found.sitemaps, pages = found.pages, "sitemaps read");
-    if app.settings.sites.llms_txt_in_crawl {
-        let mut named = app.site.llms_pages(home, approach, terms).await;
+    if app.settings().sites.llms_txt_in_crawl {
+        let mut named = app.site().llms_pages(home, approach, terms).await;
         named.retain(|page| !is_known_otherwise(context, frontier, &page.url));
         while !named.is_empty() {
             let later = named.split_off(named.len().min(BATCH));
@@ -219,7 +219,7 @@ impl Sink for Feed<'_> {
         let scope = self.frontier.scope.clone();
         let work = move |stop: &Stop| admitted(&scope, pages, stop);
         let (owner, deadline) = (self.context.owner(), Instant::now() + PATIENCE);
-        let pages = self.app.tools.cpu.run(&owner, deadline, work).await.map_err(AppError::internal)?;
+        let pages = self.app.tools().cpu.run(&owner, deadline, work).await.map_err(AppError::internal)?;
         for url in pages.iter().filter_map(|page| Url::parse(&page.url).ok()) {
             if self.listed.len() < MAX_LISTED && self.listed.iter().all(|listed| listed.origin() != url.origin()) {
                 self.listed.push(url);
@@ -246,7 +246,7 @@ impl Sink for Feed<'_> {
                 Ok(progress.room() > 0)
             })
             .await;
-        self.app.waker.wake(PAGES);
+        self.app.waker().wake(PAGES);
         Ok(if going_on? { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 }

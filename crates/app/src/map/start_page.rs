@@ -51,7 +51,7 @@ pub(super) async fn read(app: &App, caller: &Caller, mapping: &Mapping) -> Start
         collect_links: true,
         ..Target::new(mapping.url.clone(), Arc::new(options(&mapping.request)), mapping.soft_deadline)
     };
-    let made = scrape::run(&app.tools, Ports::default(), &target, |scraped, _| StartPage::of(scraped)).await;
+    let made = scrape::run(app.tools(), Ports::default(), &target, |scraped, _| StartPage::of(scraped)).await;
     made.unwrap_or_else(|error| StartPage::Failed(error.into()))
 }
 

@@ -34,7 +34,7 @@ impl Deposit {
         let flag = || AtomicBool::new(false);
         let key = format!("{FOLDER}/{}", new_id());
         let deposit = Self { app: app.clone(), key, offered: flag(), keep: flag(), is_settled: flag() };
-        app.blobs.put(&deposit.key, Bytes::from(body)).await.map_err(AppError::internal)?;
+        app.blobs().put(&deposit.key, Bytes::from(body)).await.map_err(AppError::internal)?;
         Ok(deposit)
     }
 
@@ -72,12 +72,12 @@ impl Drop for Deposit {
         let Ok(runtime) = Handle::try_current() else { return };
         let (app, key) = (self.app.clone(), std::mem::take(&mut self.key));
         let remove = async move {
-            if let Err(error) = app.blobs.delete(&key).await
+            if let Err(error) = app.blobs().delete(&key).await
                 && !matches!(error, BlobError::Away(_))
             {
                 tracing::warn!(%error, "could not remove an unused document body; upkeep removes it later");
             }
         };
-        self.app.tracker.spawn_on(remove, &runtime);
+        self.app.tracker().spawn_on(remove, &runtime);
     }
 }

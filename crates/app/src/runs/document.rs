@@ -144,7 +144,7 @@ pub(crate) async fn unpack(
     for mut row in rows {
         let body = match (row.body.take(), row.blob.as_deref()) {
             (Some(body), _) => Some(Bytes::from(body)),
-            (None, Some(key)) => match app.blobs.get(key).await {
+            (None, Some(key)) => match app.blobs().get(key).await {
                 Err(error @ (BlobError::Store { .. } | BlobError::Away(_))) => return Err(AppError::internal(error)),
                 other => other.ok().flatten(),
             },

@@ -56,7 +56,7 @@ pub async fn cancel(app: &App, caller: &Caller, kind: &'static Kind, id: Uuid) -
 /// Cancels a run as [`cancel`] does, without checking the caller.
 pub(crate) async fn cancel_found(app: &App, kind: &'static Kind, row: Run) -> Result<(), AppError> {
     let (worker, id) = (app.clone(), row.id.clone());
-    let stopped = tracked(&app.tracker, async move {
+    let stopped = tracked(app.tracker(), async move {
         if !row.is_open() || !stop(&worker, kind, &row).await? {
             erase::ended(&worker, &row).await?;
             return Ok::<_, AppError>(false);
@@ -69,9 +69,9 @@ pub(crate) async fn cancel_found(app: &App, kind: &'static Kind, row: Run) -> Re
     });
     let stopped = stopped.await?;
     app.contexts().forget(&id);
-    app.changes.notify(&id);
+    app.changes().notify(&id);
     let queues = (kind.lanes)(&id).into_iter().map(|(queue, _)| queue);
-    queues.chain([HOOKS]).for_each(|queue| app.waker.wake(queue));
+    queues.chain([HOOKS]).for_each(|queue| app.waker().wake(queue));
     if stopped { Ok(()) } else { Err(AppError::JobFinished) }
 }
 

@@ -20,7 +20,7 @@ async fn contents(app: &App, run: &str, is_private: bool) -> Result<(), AppError
         let (mut last, mut sum) = (0, 0);
         for (seq, blob, bytes) in &documents {
             match blob {
-                Some(key) => app.blobs.delete(key).await.map_err(AppError::internal)?,
+                Some(key) => app.blobs().delete(key).await.map_err(AppError::internal)?,
                 None => sum += bytes,
             }
             last = *seq;

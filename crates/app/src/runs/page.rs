@@ -141,7 +141,7 @@ impl Handler for PageHandler {
             if done.as_ref().is_some_and(|result| result.landed.is_some()) {
                 self.app.contexts().refresh(&job.payload.crawl);
             }
-            self.app.changes.notify(&job.payload.crawl);
+            self.app.changes().notify(&job.payload.crawl);
         }
     }
 }
@@ -342,9 +342,9 @@ async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<Sit
     };
     // The first page starts the crawl.
     let site = if *url == frontier.start {
-        app.site.rules_at_start(url, approach).await
+        app.site().rules_at_start(url, approach).await
     } else {
-        app.site.rules(url, approach).await
+        app.site().rules(url, approach).await
     };
     Ok(Some(site?))
 }

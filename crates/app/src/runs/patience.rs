@@ -18,7 +18,7 @@ const PATIENCE: TimeDelta = TimeDelta::hours(24);
 /// The outage or the lack of space that prevents it.
 pub(super) async fn can_keep(app: &App) -> Result<(), AppError> {
     room::check(app)?;
-    Ok(app.blobs.check().await?)
+    Ok(app.blobs().check().await?)
 }
 
 /// Returns a retry, after `pause` if an outage is the cause: such an attempt does not count during the first 24 hours

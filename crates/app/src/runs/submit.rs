@@ -159,7 +159,7 @@ pub(crate) fn jobs_of(run: &str, pages: &[NewPage], now: Timestamp) -> Result<Ve
 /// # Errors
 /// [`AppError::Invalid`] for its webhook, [`AppError::InsufficientCredits`], [`AppError::DuplicateRequest`].
 pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission, begin: B) -> Result<Uuid, AppError> {
-    if app.tracker.is_closed() {
+    if app.tracker().is_closed() {
         return Err(AppError::ShuttingDown);
     }
     let hook = Hook::check(new.webhook.as_ref(), new.private)?;
@@ -171,7 +171,7 @@ pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission
     }
     let (asked, worker, unlimited) = (row.clone(), app.clone(), caller.team.unlimited);
     // A client that disconnects must not stop this halfway: the task continues without it.
-    let written = tracked(&app.tracker, async move {
+    let written = tracked(app.tracker(), async move {
         let accepted = Accepted { row, progress: Progress::new(&id.to_string(), new.max_items), hook };
         let worst = (!unlimited).then_some(new.worst);
         accepted.write(&worker, kind, (new.secrets, worst), begin).await
@@ -179,7 +179,7 @@ pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission
     match written.await {
         Ok(true) => {
             let queues = (kind.lanes)(&asked.id).into_iter().map(|(queue, _)| queue);
-            queues.chain([HOOKS]).for_each(|queue| app.waker.wake(queue));
+            queues.chain([HOOKS]).for_each(|queue| app.waker().wake(queue));
             Ok(id)
         }
         // Another request with the same key was faster.
@@ -239,7 +239,7 @@ impl Accepted {
         begin: B,
     ) -> Result<bool, StoreError> {
         let now = app.now();
-        let mut conn = app.store.conn().await?;
+        let mut conn = app.store().conn().await?;
         conn.tx(async |conn: &mut Conn| {
             let Self { row, mut progress, hook } = self;
             if !runs::create(conn, &row, &progress).await? {

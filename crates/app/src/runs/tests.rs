@@ -107,7 +107,7 @@ impl Handler for StepHandler {
     }
 
     fn after_commit(&self, done: &[&Finished<StepPayload, ()>]) {
-        done.iter().for_each(|finished| self.app.changes.notify(&finished.job.payload.run));
+        done.iter().for_each(|finished| self.app.changes().notify(&finished.job.payload.run));
     }
 }
 
@@ -167,8 +167,8 @@ async fn another_kind_of_run_begins_is_read_ends_and_is_cancelled() {
     let idle = count(&app, &caller, vec![false], None).await.unwrap();
     cancel(&app, &caller, &COUNTING, idle).await.unwrap();
     let stop = CancellationToken::new();
-    let worker = Worker::new(app.store.clone(), app.clock.clone(), queue::Settings::default());
-    let worker = worker.woken_by(app.waker.clone()).with(StepHandler { app: app.clone() });
+    let worker = Worker::new(app.store().clone(), app.clock().clone(), queue::Settings::default());
+    let worker = worker.woken_by(app.waker().clone()).with(StepHandler { app: app.clone() });
     let working = tokio::spawn(worker.run(stop.clone()));
     for (run, expect, done, error) in [
         (good, JobStatus::Completed, 3, None),

@@ -20,8 +20,8 @@ pub(crate) async fn release(app: &App) -> Result<(), AppError> {
     for (run, ended) in ended {
         tracing::info!(run, pages = ended.len(), "released pages that a worker of an older version had left waiting");
         release_of(app, &run, ended).await?;
-        app.changes.notify(&run);
-        app.waker.wake(PAGES);
+        app.changes().notify(&run);
+        app.waker().wake(PAGES);
     }
     Ok(())
 }

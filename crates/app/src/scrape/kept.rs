@@ -117,7 +117,7 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
         (document.warning, document.screenshot) = (warning, screenshot);
         scraped
     };
-    match ::scrape::run(&app.tools, Ports { copies: Some(&copy), ..Ports::default() }, &scraping.target, last).await {
+    match ::scrape::run(app.tools(), Ports { copies: Some(&copy), ..Ports::default() }, &scraping.target, last).await {
         Ok(scraped) => Ok((scraped.document, scraped.room)),
         Err(ScrapeError::NoCopy) => Err(not_found()),
         Err(error) => Err(error.into()),

@@ -68,7 +68,7 @@ pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, AppErr
     if !found.has_body {
         return Err(AppError::DeliveryGone);
     }
-    app.waker.wake(HOOKS);
+    app.waker().wake(HOOKS);
     view(found)
 }
 
