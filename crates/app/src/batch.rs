@@ -12,11 +12,11 @@ use store::{Conn, StoreError, jobs};
 use uuid::Uuid;
 use wire::{BatchPage, BatchPages, BatchRequest, EventFamily, GivenFields};
 
+use crate::admit::check_open;
 use crate::auth::Caller;
 use crate::check::check;
-use crate::runs::{
-    Begin, Ended, Kind, Lanes, MAX_LIFE, PAGES, Secrets, Submission, Terms, fingerprint, page_lanes, save, submit,
-};
+use crate::idempotency::fingerprint;
+use crate::runs::{Begin, Ended, Kind, Lanes, MAX_LIFE, PAGES, Secrets, Submission, Terms, page_lanes, save, submit};
 use crate::tracked::tracked;
 use crate::{App, AppError};
 
@@ -186,9 +186,7 @@ async fn append(
     (request, given): (&BatchRequest, &GivenFields),
     idempotency_key: Option<&str>,
 ) -> Result<Uuid, AppError> {
-    if app.tracker().is_closed() {
-        return Err(AppError::ShuttingDown);
-    }
+    check_open(app)?;
     let found = runs::find(&mut app.conn().await?, &id.to_string()).await?;
     let alive = |row: &Run| row.is_open() || row.expires_at > app.now();
     let ours = found.filter(|row| row.kind == KIND.name && row.team_id == caller.team.id && alive(row));

@@ -20,9 +20,8 @@ use wire::{CrawlRequest, EventFamily, Invalid, ParamsPreview};
 
 use crate::auth::Caller;
 use crate::check::check;
-use crate::runs::{
-    Begin, Kind, Lanes, Secrets, Start, Submission, Terms, add_pages, fingerprint, new_pages, page_lanes, submit,
-};
+use crate::idempotency::fingerprint;
+use crate::runs::{Begin, Kind, Lanes, Secrets, Start, Submission, Terms, add_pages, new_pages, page_lanes, submit};
 use crate::{App, AppError};
 
 pub use self::active::active;

@@ -1,8 +1,8 @@
 //! User name and password in URLs: removed on input, so that no later code can store, log or return them.
 
 use base::Secret;
+use base::address::BasicAuth;
 pub(crate) use base::address::take_credentials as take;
-use fetch::BasicAuth;
 use url::Url;
 
 /// Splits a URL into the URL without its userinfo, and the userinfo as Basic credentials (RFC 7617) if there was any.

@@ -57,6 +57,7 @@ mod credentials;
 mod error;
 pub mod files;
 mod held_keys;
+mod idempotency;
 pub mod interact;
 pub mod jobs;
 pub mod keys;

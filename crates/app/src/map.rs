@@ -7,9 +7,9 @@ mod start_page;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
+use base::address::BasicAuth;
 use base::{Owner, Stop, new_id};
 use crawl_frontier::{KeyRules, Reach, Scope, ScopeOptions};
-use fetch::BasicAuth;
 use scrape::{CpuError, ScrapeError};
 use site::{AGENT, Approach, Sink, SitemapPage, SitemapTotals, Terms};
 use store::runs::{self, KnownUrl};

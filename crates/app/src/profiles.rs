@@ -5,10 +5,10 @@ mod seal;
 
 use std::time::Duration;
 
-use ::browser::{MAX_STATE_BYTES, State};
 use ::scrape::{CpuError, ScrapeError};
 use base::{Owner, Stop, Timestamp};
 use chrono::TimeDelta;
+use fetch::{MAX_STATE_BYTES, State};
 use store::leases;
 use store::profiles::{self as rows, NewState};
 use tokio::runtime::Handle;

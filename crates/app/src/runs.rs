@@ -16,6 +16,7 @@ mod errors;
 mod kind;
 mod known;
 mod links;
+pub(crate) mod metrics;
 mod page;
 mod pages;
 pub(crate) mod patience;
@@ -30,7 +31,6 @@ mod walk;
 
 use chrono::TimeDelta;
 use queue::Queue;
-use sha2::{Digest, Sha256};
 use url::Url;
 
 pub use self::end::cancel;
@@ -61,11 +61,6 @@ pub(crate) const PAGES: Queue = Queue { name: "pages", slots: 64 };
 pub(crate) const RETENTION: TimeDelta = TimeDelta::hours(24);
 /// Maximum lifetime of a run; a run that is still open after it gives its reserved credits back.
 pub(crate) const MAX_LIFE: TimeDelta = TimeDelta::days(30);
-
-/// Returns the SHA-256 of a request, to compare requests that share an idempotency key.
-pub(crate) fn fingerprint(request: &str) -> String {
-    hex::encode(Sha256::digest(request.as_bytes()))
-}
 
 /// Parses the address of a page, given either as a full URL or as the caller of a batch spelled it.
 pub(crate) fn url_of(address: &str) -> Option<Url> {

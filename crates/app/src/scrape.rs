@@ -3,6 +3,7 @@
 mod copies;
 mod files;
 mod kept;
+mod metrics;
 mod purse;
 
 use std::sync::Arc;
@@ -28,7 +29,7 @@ use crate::check::check;
 use crate::profiles::{self, Holder, Opened, Saver};
 use crate::reservation::Funds;
 use crate::service::uuid;
-use crate::{App, AppError, credentials, metrics};
+use crate::{App, AppError, credentials};
 
 pub use self::kept::read;
 pub(crate) use self::kept::{READABLE_FOR, noted};

@@ -5,6 +5,9 @@ use url::Url;
 
 use crate::Secret;
 
+/// User name and password, sent as `Authorization: Basic` (RFC 7617).
+pub type BasicAuth = (String, Secret);
+
 /// Names of index files that servers return for a folder. `index.xml` is not listed, because site generators publish their
 /// feed under that name.
 const INDEX_FILES: [&str; 4] = ["index.html", "index.htm", "index.shtml", "index.php"];
@@ -64,7 +67,7 @@ pub fn cut_credentials(url: &mut Url) {
 /// assert_eq!((name.as_str(), password.expose()), ("me", "p@ss"));
 /// assert_eq!(url.as_str(), "https://example.com/");
 /// ```
-pub fn take_credentials(url: &mut Url) -> Option<(String, Secret)> {
+pub fn take_credentials(url: &mut Url) -> Option<BasicAuth> {
     if url.username().is_empty() && url.password().is_none() {
         return None;
     }

@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use base::Secret;
+use base::address::BasicAuth;
 use http::HeaderName;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, USER_AGENT};
 use url::Url;
 
 /// Headers that reveal nothing about the caller and may go to every origin.
 pub(crate) const HARMLESS: [HeaderName; 3] = [ACCEPT, ACCEPT_LANGUAGE, USER_AGENT];
-
-/// User name and password, sent as `Authorization: Basic` (RFC 7617).
-pub type BasicAuth = (String, Secret);
 
 /// Whether a caller's credentials for one URL may be sent to another: only to the same origin (RFC 6454: scheme, host
 /// and port), or to the same host by TLS instead of plain text, on the port that RFC 6797 section 8.3 upgrades to: 443
@@ -98,6 +95,8 @@ fn is_harmless(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use base::Secret;
+
     use super::*;
 
     fn url(text: &str) -> Url {

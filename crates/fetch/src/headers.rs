@@ -1,11 +1,12 @@
 //! Request headers: the defaults of a browser, overridden by the caller's.
 
+use base::address::BasicAuth;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, UPGRADE_INSECURE_REQUESTS, USER_AGENT};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::given::{BasicAuth, HARMLESS};
+use crate::given::HARMLESS;
 use crate::{FetchRequest, language};
 
 // Many sites answer an unknown user agent with an empty page or a refusal. These are the frozen, reduced strings that

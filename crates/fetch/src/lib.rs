@@ -29,13 +29,14 @@ mod refresh;
 mod rendered;
 mod validators;
 
-pub use browser::{Acted, Picture, Printed, ScrapedPage, State};
+pub use base::address::BasicAuth;
+pub use browser::{Acted, MAX_STATE_BYTES, Picture, Printed, ScrapedPage, State};
 
 pub use browser_engine::{BrowserEngine, own_headers};
 pub use engine::{Engine, Feature, FetchRequest};
 pub use error::FetchError;
 pub use fetched::{Fetched, Text};
-pub use given::{BasicAuth, Given, Sent, may_reach};
+pub use given::{Given, Sent, may_reach};
 pub use http_engine::HttpEngine;
 pub use kind::{BodyKind, detect};
 pub use plan::{Plan, Step, Verdict, Why};

@@ -8,7 +8,7 @@ use wire::{BrowserRequest, BrowserStarted};
 
 use super::{START, Seen, new_session};
 use crate::auth::Caller;
-use crate::runs::fingerprint;
+use crate::idempotency::fingerprint;
 use crate::{App, AppError};
 
 /// Returns the session that was started with this key, or starts one.

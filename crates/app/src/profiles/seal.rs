@@ -1,9 +1,9 @@
 //! Encryption of profiles: JSON, compressed, then AES-256-GCM (NIST SP 800-38D) with a random nonce. Team and name are
 //! authenticated as additional data, so that a row cannot be passed off as another one.
 
-use ::browser::{MAX_STATE_BYTES, State};
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
 use base::Secret;
+use fetch::{MAX_STATE_BYTES, State};
 
 use crate::AppError;
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
+use base::address::BasicAuth;
 use base::{Owner, Secret};
 use crawl_frontier::Scope;
-use fetch::BasicAuth;
 use parking_lot::{Mutex, MutexGuard};
 use store::runs::{self, OF_THE_RUN, Progress, Run};
 use store::{Conn, StoreError, teams};

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use ::scrape::Scraped;
 use base::Stop;
+use base::address::BasicAuth;
 use chrono::TimeDelta;
 use crawl_frontier::Reason;
-use fetch::BasicAuth;
 use politeness::{HostAnswer, retry_after};
 use queue::{Asking, Failure, Finished, Handler, Payload, Polite, Queue, Running};
 use serde::{Deserialize, Serialize};
@@ -24,10 +24,10 @@ use super::document::Packed;
 use super::known::Learnt;
 use super::links::Links;
 use super::seen::{Asked, read};
-use super::{PAGES, pages, patience, secrets, url_of};
+use super::{PAGES, metrics, pages, patience, secrets, url_of};
 use crate::cache::NewCopy;
 use crate::scrape::{self, Charged, Surcharge, Wanted};
-use crate::{App, AppError, credentials, metrics};
+use crate::{App, AppError, credentials};
 
 /// Attempts after which an answer of 429 or 503 is accepted as the page.
 const MAX_ASKED: i32 = 3;

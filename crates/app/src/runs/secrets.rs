@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use base::Secret;
-use fetch::BasicAuth;
+use base::address::BasicAuth;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wire::{BatchRequest, CrawlRequest, WebhookConfig, without_userinfo};

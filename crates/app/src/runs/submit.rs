@@ -16,6 +16,7 @@ use wire::{WebhookConfig, WebhookEvent};
 use super::kind::Kind;
 use super::page::PagePayload;
 use super::{MAX_LIFE, PAGES, RETENTION, host_of, url_of};
+use crate::admit::check_open;
 use crate::auth::Caller;
 use crate::tracked::tracked;
 use crate::webhooks::{HOOKS, Hook, emit};
@@ -159,9 +160,7 @@ pub(crate) fn jobs_of(run: &str, pages: &[NewPage], now: Timestamp) -> Result<Ve
 /// # Errors
 /// [`AppError::Invalid`] for its webhook, [`AppError::InsufficientCredits`], [`AppError::DuplicateRequest`].
 pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission, begin: B) -> Result<Uuid, AppError> {
-    if app.tracker().is_closed() {
-        return Err(AppError::ShuttingDown);
-    }
+    check_open(app)?;
     let hook = Hook::check(new.webhook.as_ref(), new.private)?;
     let (id, kind) = (new_id(), new.kind);
     let row = row(id, caller, &new, app.now());

@@ -20,6 +20,7 @@ use super::links::{Found, Links};
 use super::page::{Outcome, PageResult};
 use super::*;
 use crate::auth::{Caller, authenticate};
+use crate::idempotency::fingerprint;
 use crate::{App, AppError, Parts};
 
 /// Creates an app with a database of its own, and a caller without a credit limit.

@@ -7,8 +7,9 @@ use fetch::Fetched;
 use parking_lot::Mutex;
 use store::cache::CacheEntry;
 
+use super::metrics;
 use crate::cache::{self, CacheSlot, Look, OnMiss, PageCopy, Policy, Search};
-use crate::{App, AppError, metrics};
+use crate::{App, AppError};
 
 /// Cached copies that may answer one scrape.
 pub(super) struct CacheCopies<'a> {

@@ -22,7 +22,7 @@ use url::Url;
 use webhooks::{AttemptVerdict, DEADLINE, Message, ReceiverAnswer, SigningSecret, headers, verdict};
 
 use super::{HOOKS, attempt, lane, retry_lane};
-use crate::metrics;
+use crate::runs::metrics;
 
 /// Maximum number of bytes of an answer that are read.
 const ANSWER_BYTES: usize = 64 << 10;
