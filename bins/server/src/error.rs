@@ -1,20 +1,14 @@
-//! Conversion of the errors of the operations into HTTP answers. The matches are exhaustive, so that a new error cannot be
-//! forgotten here.
+//! Conversion of the errors of the operations into HTTP answers.
 
 use std::error::Error as StdError;
 use std::fmt;
 
-use ::fetch::FetchError;
-use ::scrape::{DocumentError, ScrapeError};
-use app::{AppError, covered};
+use app::{Refusal, Report};
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use boot::browser::Foreign;
 use boot::logging::Chain;
-use boot::operator::Repeated;
-use serde_json::{Value, json};
-use wire::{Code, ErrorBody, ParseRefusal, UsedUp};
+use wire::{Code, ErrorBody, UsedUp};
 
 /// A refused or failed request, ready to be sent.
 #[derive(Debug)]
@@ -53,19 +47,10 @@ impl Failure {
         matches!(self.body.code, Code::DatabaseUnavailable | Code::StorageUnavailable | Code::StorageFull)
     }
 
-    fn details(mut self, details: Value) -> Self {
-        self.body.details = Some(details);
-        self
-    }
-
     /// Creates a 500 whose cause is logged once and withheld from the client.
     pub(crate) fn internal(cause: &(dyn StdError + 'static)) -> Self {
-        Self::unexpected(Code::UnknownError, "unexpected error", cause)
-    }
-
-    fn unexpected(code: Code, error: &str, cause: &(dyn StdError + 'static)) -> Self {
-        tracing::error!(code = code.as_str(), cause = %Chain(cause), "request failed");
-        Self::new(code, error)
+        log(Code::UnknownError, cause);
+        Self::new(Code::UnknownError, "unexpected error")
     }
 }
 
@@ -89,108 +74,38 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<Foreign> for Failure {
-    fn from(why: Foreign) -> Self {
-        Self::new(Code::Forbidden, why.to_string())
-    }
-}
-
-impl From<Repeated> for Failure {
-    fn from(why: Repeated) -> Self {
-        Self::new(Code::BadRequest, why.to_string())
-    }
-}
-
-impl From<wire::Invalid> for Failure {
-    fn from(invalid: wire::Invalid) -> Self {
-        Self { body: Box::new(ErrorBody::from(&invalid)), retry_after: None }
-    }
-}
-
-impl From<ParseRefusal> for Failure {
-    fn from(refusal: ParseRefusal) -> Self {
-        match refusal {
-            ParseRefusal::Invalid(invalid) => invalid.into(),
-            ParseRefusal::Unsupported(invalid) => {
-                Self::new(Code::ParseUnsupportedOptions, invalid.message.clone()).details(invalid.details())
-            }
-        }
-    }
-}
-
-impl From<AppError> for Failure {
-    /// Adds `details` and `Retry-After`; the code is the error's own.
-    fn from(error: AppError) -> Self {
-        let (code, text) = (error.code(), error.to_string());
-        match error {
-            AppError::Invalid(invalid) => invalid.into(),
-            AppError::Unsupported(needs) => unsupported(&needs),
-            AppError::Scrape(error) if code == Code::UnknownError => Self::internal(&error),
-            AppError::Scrape(ScrapeError::Fetch(FetchError::Action { index, kind, selector, reason })) => {
-                let details = json!({ "index": index, "type": kind, "selector": selector, "reason": reason });
-                Self::new(code, text).details(details)
-            }
-            AppError::Scrape(
-                ScrapeError::Fetch(FetchError::Unavailable { .. })
-                | ScrapeError::Document(DocumentError::Unavailable(_)),
-            ) => Self::new(code, text).retry_after(5),
-            // Written for the caller: these messages name only addresses that the caller gave.
-            AppError::Scrape(error) => Self::new(code, error.to_string()),
-            AppError::UploadLimit { wait, .. } => Self::new(code, text).retry_after(wait.as_secs() + 1),
-            AppError::InsufficientForPages { field, pages, needed, available } => {
-                let message = format!("may say at most {} with these credits", covered(pages, needed, available));
-                Self::new(code, text).details(json!([{ "path": field, "message": message }]))
-            }
-            AppError::ConcurrencyLimited { .. } => Self::new(code, text).retry_after(1),
-            AppError::ShuttingDown => Self::new(code, text).retry_after(5),
-            AppError::StorageFull => Self::new(code, text).retry_after(60),
+/// The error decides what the answer holds; this conversion only decides how it is logged.
+impl<E: Refusal> From<E> for Failure {
+    fn from(error: E) -> Self {
+        let (code, message) = (error.code(), error.message());
+        match error.report() {
+            Report::Nothing => {}
             // An outage is logged once for all requests.
-            AppError::DatabaseUnavailable(cause) | AppError::StorageUnavailable(cause) => {
-                tracing::debug!(code = code.as_str(), cause = %Chain(&*cause), "request failed because of an outage");
-                Self::new(code, text).retry_after(5)
+            Report::Outage(cause) => {
+                tracing::debug!(code = code.as_str(), cause = %Chain(cause), "request failed because of an outage");
             }
-            AppError::BillingUnavailable(cause) => Self::unexpected(code, &text, &*cause).retry_after(5),
-            AppError::Internal(cause) => Self::internal(&*cause),
-            AppError::SessionBusy | AppError::SessionsLimited { .. } => Self::new(code, text).retry_after(1),
-            AppError::SessionElsewhere { .. } | AppError::BrowserUnavailable { .. } => {
-                Self::new(code, text).retry_after(5)
-            }
-            // No `Retry-After`: a retry would find no browser either.
-            AppError::NoBrowser => Self::new(code, text),
-            AppError::ProfileInUse => Self::new(code, text),
-            AppError::SessionNotFound | AppError::SessionEnded | AppError::SessionLost => Self::new(code, text),
-            AppError::OrderRefused(_) => Self::new(code, text),
-            AppError::Unauthorized(_)
-            | AppError::InsufficientCredits { .. }
-            | AppError::Forbidden(_)
-            | AppError::KeyNotAllowed { .. }
-            | AppError::AddressNotAllowed { .. }
-            | AppError::NotFound(_)
-            | AppError::NoCachedData
-            | AppError::LockdownMiss
-            | AppError::UnsupportedFile(_)
-            | AppError::JobFinished
-            | AppError::DuplicateRequest
-            | AppError::MapTimeout
-            | AppError::DeliveryGone
-            | AppError::FileGone => Self::new(code, text),
+            Report::Broken(cause) => log(code, cause),
         }
+        let body = ErrorBody { details: error.details(), ..ErrorBody::new(code, message) };
+        Self { body: Box::new(body), retry_after: error.retry_after() }
     }
 }
 
-/// Returns the failure for unsupported features: the code of the first one, and all of them in `details`.
-fn unsupported(needs: &[wire::Need]) -> Failure {
-    let code = needs.first().map_or(Code::BadRequest, |need| need.code);
-    let messages: Vec<&str> = needs.iter().map(wire::Need::message).collect();
-    let details = needs.iter().map(|need| json!({ "path": need.path, "code": need.code, "message": need.message() }));
-    Failure::new(code, messages.join("; ")).details(details.collect())
+/// Logs the cause, which is withheld from the client.
+fn log(code: Code, cause: &(dyn StdError + 'static)) {
+    tracing::error!(code = code.as_str(), cause = %Chain(cause), "request failed");
 }
 
 #[cfg(test)]
 mod tests {
+    use ::fetch::FetchError;
+    use ::scrape::{DocumentError, ScrapeError};
+    use app::AppError;
+    use serde_json::{Value, json};
+
     use super::*;
 
-    fn check(error: AppError, status: u16, code: &str) -> (String, Option<u64>) {
+    fn check(error: impl Refusal, status: u16, code: &str) -> (String, Option<u64>) {
         let failure = Failure::from(error);
         let (body, wait) = (failure.body.clone(), failure.retry_after);
         assert_eq!(body.code.as_str(), code, "{}", body.error);
@@ -203,7 +118,8 @@ mod tests {
 
     #[test]
     fn refusals_by_kind() {
-        check(wire::Invalid::at("url", "is required").into(), 400, "BAD_REQUEST");
+        check(wire::Invalid::at("url", "is required"), 400, "BAD_REQUEST");
+        check(AppError::from(wire::Invalid::at("url", "is required")), 400, "BAD_REQUEST");
         check(AppError::Unauthorized("no"), 401, "UNAUTHORIZED");
         check(AppError::InsufficientCredits { needed: 2, available: 1 }, 402, "insufficient_credits");
         check(AppError::Forbidden("no"), 403, "FORBIDDEN");
@@ -216,6 +132,7 @@ mod tests {
         check(AppError::JobFinished, 409, "JOB_FINISHED");
         check(AppError::DuplicateRequest, 409, "duplicate_request");
         check(AppError::MapTimeout, 408, "MAP_TIMEOUT");
+        check(AppError::Timeout, 408, "SCRAPE_TIMEOUT");
         let (body, _) = check(AppError::UnsupportedFile("a ZIP archive".into()), 400, "PARSE_UNSUPPORTED_FILE");
         assert!(body.contains("looks like a ZIP archive"), "{body}");
         check(AppError::FileGone, 410, "FILE_GONE");

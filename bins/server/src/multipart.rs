@@ -57,13 +57,13 @@ pub(crate) async fn read(
     timeout_at(limits.until, room.grow(body.len() as u64)).await.map_err(|_| limits.too_slow())?;
     let (mut file, mut options) = (None, None);
     let mut parts = parts(body, boundary);
-    while let Some(part) = parts.next_field().await? {
+    while let Some(part) = parts.next_field().await.map_err(unreadable)? {
         match part.name() {
             Some("file") if file.is_none() => file = Some(of_file(part).await?),
             Some("options") if options.is_none() => options = Some(of_options(part).await?),
             Some(name @ ("file" | "options")) => return Err(Invalid::at(name, "must appear only once").into()),
             // Other names, or none, are already refused by the constraints of `parts`.
-            _ => return Err(multer::Error::UnknownField { field_name: None }.into()),
+            _ => return Err(unreadable(multer::Error::UnknownField { field_name: None })),
         }
     }
     let (name, content_type, bytes) = file.ok_or_else(|| Invalid::at("file", "is required"))?;
@@ -89,7 +89,7 @@ async fn of_file(part: Field<'static>) -> Result<(String, Option<String>, Bytes)
         return Err(refused(&format!("must have a file name of at most {MAX_FILE_NAME_CHARS} characters")));
     }
     let content_type = part.content_type().map(ToString::to_string);
-    let bytes = part.bytes().await?;
+    let bytes = part.bytes().await.map_err(unreadable)?;
     if bytes.is_empty() {
         return Err(refused("must not be empty"));
     }
@@ -116,25 +116,24 @@ fn last_segment(name: &str) -> &str {
 }
 
 async fn of_options(part: Field<'static>) -> Result<Value, Failure> {
-    let bytes = part.bytes().await?;
+    let bytes = part.bytes().await.map_err(unreadable)?;
     if bytes.trim_ascii().is_empty() {
         return Ok(Value::Object(Map::new()));
     }
     parse(&bytes)
 }
 
-impl From<multer::Error> for Failure {
-    fn from(error: multer::Error) -> Self {
-        match error {
-            multer::Error::FieldSizeExceeded { limit, field_name } => {
-                let (part, mib) = (field_name.unwrap_or_default(), limit >> 20);
-                Self::new(wire::Code::PayloadTooLarge, format!("the part `{part}` is larger than {mib} MiB"))
-            }
-            multer::Error::UnknownField { .. } => {
-                Invalid::at("", "must be a form with the parts `file` and `options` only").into()
-            }
-            other => Invalid::at("", format!("is not a valid multipart form: {other}")).into(),
+/// Converts the error of a malformed form into an answer.
+fn unreadable(error: multer::Error) -> Failure {
+    match error {
+        multer::Error::FieldSizeExceeded { limit, field_name } => {
+            let (part, mib) = (field_name.unwrap_or_default(), limit >> 20);
+            Failure::new(wire::Code::PayloadTooLarge, format!("the part `{part}` is larger than {mib} MiB"))
         }
+        multer::Error::UnknownField { .. } => {
+            Invalid::at("", "must be a form with the parts `file` and `options` only").into()
+        }
+        other => Invalid::at("", format!("is not a valid multipart form: {other}")).into(),
     }
 }
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use base::Timestamp;
 use chrono::TimeDelta;
-use scrape::ScrapeError;
 use tokio::time::{Instant, timeout_at};
 
 use crate::active::Slot;
@@ -36,7 +35,7 @@ pub(crate) struct Admitted {
 ///
 /// # Errors
 /// [`AppError::ShuttingDown`], the errors of `check`, [`AppError::ConcurrencyLimited`], and those of
-/// [`Funds::reserve`], in this order. [`ScrapeError::Timeout`] when the reservation takes the whole timeout.
+/// [`Funds::reserve`], in this order. [`AppError::Timeout`] when the reservation takes the whole timeout.
 pub(crate) async fn admit(
     app: &App,
     caller: &Caller,
@@ -51,7 +50,7 @@ pub(crate) async fn admit(
     let life = TimeDelta::from_std(timeout + app.settings().reservation_grace).unwrap_or(TimeDelta::MAX);
     let expires_at = app.now().checked_add_signed(life).unwrap_or(Timestamp::MAX_UTC);
     let reserved = timeout_at(deadline, Funds::reserve(app, caller, key, price, expires_at)).await;
-    let funds = reserved.unwrap_or(Err(ScrapeError::Timeout.into()))?;
+    let funds = reserved.unwrap_or(Err(AppError::Timeout))?;
     Ok(Admitted { slot, funds, deadline })
 }
 

@@ -1,5 +1,7 @@
 //! Errors of the operations, independent of HTTP.
 
+mod answer;
+
 use std::error::Error as StdError;
 use std::net::IpAddr;
 use std::time::Duration;
@@ -8,13 +10,12 @@ use blobs::BlobError;
 use browser::BrowserError;
 use fetch::FetchError;
 use interact::InteractError;
-use scrape::{DocumentError, ScrapeError};
+use scrape::ScrapeError;
 use site::SiteError;
 use store::{StoreError, Trouble};
-use wire::{Code, Need};
+use wire::Need;
 
-/// Reason why an operation was refused or failed. [`AppError::code`] maps each to a [`wire::Code`]; the server decides
-/// what else the answer contains.
+/// Reason why an operation was refused or failed. What a client is told of it is in its [`Refusal`](crate::Refusal).
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     /// Request that violates the contract; the fields are named inside.
@@ -80,6 +81,9 @@ pub enum AppError {
     /// Uploaded file of an unsupported type, with its apparent type.
     #[error("unsupported file type: the file looks like {0}; GET /v2/parse/formats lists the supported types")]
     UnsupportedFile(String),
+    /// Deadline of the request exceeded.
+    #[error("the scrape did not finish in time; a longer timeout may help")]
+    Timeout,
     /// Map that found nothing before its deadline.
     #[error("The map operation timed out: no URLs were found within timeout; increase it")]
     MapTimeout,
@@ -178,47 +182,6 @@ pub enum AppError {
 }
 
 impl AppError {
-    /// Returns the code that the client gets, and that the row of a failed scrape keeps. Exhaustive: a new error needs
-    /// one here.
-    #[must_use]
-    pub fn code(&self) -> Code {
-        match self {
-            Self::Invalid(_) => Code::BadRequest,
-            Self::Unsupported(needs) => needs.first().map_or(Code::BadRequest, |need| need.code),
-            Self::Unauthorized(_) => Code::Unauthorized,
-            Self::InsufficientCredits { .. } | Self::InsufficientForPages { .. } => Code::InsufficientCredits,
-            Self::Forbidden(_) => Code::Forbidden,
-            Self::KeyNotAllowed { .. } => Code::KeyNotAllowed,
-            Self::AddressNotAllowed { .. } => Code::AddressNotAllowed,
-            Self::NotFound(_) => Code::NotFound,
-            Self::NoCachedData => Code::ScrapeNoCachedData,
-            Self::LockdownMiss => Code::ScrapeLockdownCacheMiss,
-            Self::Scrape(error) => scrape_code(error),
-            Self::UnsupportedFile(_) => Code::ParseUnsupportedFile,
-            Self::MapTimeout => Code::MapTimeout,
-            Self::ConcurrencyLimited { .. } => Code::ConcurrencyLimited,
-            Self::JobFinished => Code::JobFinished,
-            Self::DeliveryGone => Code::DeliveryGone,
-            Self::FileGone => Code::FileGone,
-            Self::UploadLimit { .. } => Code::UploadLimit,
-            Self::ProfileInUse => Code::ProfileInUse,
-            Self::SessionNotFound => Code::SessionNotFound,
-            Self::SessionEnded | Self::SessionLost => Code::SessionEnded,
-            Self::SessionElsewhere { .. } | Self::BrowserUnavailable { .. } | Self::NoBrowser => {
-                Code::BrowserUnavailable
-            }
-            Self::SessionBusy | Self::SessionsLimited { .. } => Code::ConcurrencyLimited,
-            Self::OrderRefused(_) => Code::BadRequest,
-            Self::DuplicateRequest => Code::DuplicateRequest,
-            Self::ShuttingDown => Code::ShuttingDown,
-            Self::StorageFull => Code::StorageFull,
-            Self::DatabaseUnavailable(_) => Code::DatabaseUnavailable,
-            Self::StorageUnavailable(_) => Code::StorageUnavailable,
-            Self::BillingUnavailable(_) => Code::BillingUnavailable,
-            Self::Internal(_) => Code::UnknownError,
-        }
-    }
-
     /// Turns a lack of credits into the error for `pages` pages requested by this field.
     pub(crate) fn for_pages(self, field: &'static str, pages: i64) -> Self {
         match self {
@@ -245,13 +208,6 @@ impl AppError {
             Some(Part::Room) => Ok(Self::StorageFull),
             None => Err(cause),
         }
-    }
-
-    /// Whether a part of the deployment is unavailable or full: the request will succeed after the outage, which is
-    /// logged separately.
-    #[must_use]
-    pub fn is_outage(&self) -> bool {
-        matches!(self, Self::DatabaseUnavailable(_) | Self::StorageUnavailable(_) | Self::StorageFull)
     }
 }
 
@@ -298,41 +254,12 @@ fn pages_sentence(field: &str, pages: i64, needed: i64, available: i64) -> Strin
     }
 }
 
-fn scrape_code(error: &ScrapeError) -> Code {
-    match error {
-        ScrapeError::Fetch(error) => match error {
-            FetchError::Blocked { .. } => Code::ScrapeTargetBlocked,
-            FetchError::Dns { .. } => Code::ScrapeDnsResolutionError,
-            FetchError::Tls { .. } | FetchError::Certificate { .. } => Code::ScrapeSslError,
-            FetchError::Site { .. } | FetchError::Crashed => Code::ScrapeSiteError,
-            FetchError::Timeout => Code::ScrapeTimeout,
-            FetchError::TooLarge { .. } => Code::ScrapeTooLarge,
-            FetchError::TooManyRedirects => Code::ScrapeTooManyRedirects,
-            FetchError::Proxy { .. } => Code::ScrapeProxyError,
-            FetchError::Action { .. } => Code::ScrapeActionError,
-            FetchError::Unavailable { .. } => Code::BrowserUnavailable,
-        },
-        ScrapeError::NoCopy => Code::ScrapeNoCachedData,
-        ScrapeError::UnsupportedFile { .. } => Code::ScrapeUnsupportedFileError,
-        ScrapeError::Document(error) => match error {
-            DocumentError::Encrypted => Code::ScrapeDocumentEncrypted,
-            DocumentError::Broken(_) => Code::ScrapeDocumentBroken,
-            DocumentError::Limit(_) => Code::ScrapeDocumentLimit,
-            DocumentError::OcrRequired => Code::ScrapePdfOcrRequired,
-            DocumentError::OcrMissing(_) => Code::ScrapeOcrNotSupported,
-            DocumentError::Unavailable(_) => Code::ReaderUnavailable,
-        },
-        ScrapeError::Selectors => Code::BadRequest,
-        ScrapeError::Timeout => Code::ScrapeTimeout,
-        ScrapeError::Panicked | ScrapeError::Port(_) => Code::UnknownError,
-    }
-}
-
 impl From<ScrapeError> for AppError {
     /// Unwraps errors of the ports, which belong to this crate.
     fn from(error: ScrapeError) -> Self {
         match error {
             ScrapeError::NoCopy => Self::NoCachedData,
+            ScrapeError::Timeout => Self::Timeout,
             ScrapeError::Port(cause) => cause.downcast::<Self>().map_or_else(Self::internal, |ours| *ours),
             other => Self::Scrape(other),
         }
@@ -344,7 +271,7 @@ impl From<BrowserError> for AppError {
         match error {
             BrowserError::Unavailable { reason } => Self::BrowserUnavailable { reason },
             BrowserError::Crashed => Self::BrowserUnavailable { reason: "it crashed during the call".to_owned() },
-            BrowserError::Timeout => Self::Scrape(ScrapeError::Timeout),
+            BrowserError::Timeout => Self::Timeout,
             // Errors of the page or its site are the same as those of a scrape.
             other => FetchError::from(other).into(),
         }
@@ -371,7 +298,7 @@ impl From<FetchError> for AppError {
 impl From<SiteError> for AppError {
     fn from(error: SiteError) -> Self {
         match error {
-            SiteError::Timeout => Self::Scrape(ScrapeError::Timeout),
+            SiteError::Timeout => Self::Timeout,
             SiteError::Panicked => Self::internal(error),
         }
     }
@@ -392,8 +319,10 @@ impl From<BlobError> for AppError {
 #[cfg(test)]
 mod tests {
     use files::FilesError;
+    use wire::Code;
 
     use super::*;
+    use crate::Refusal as _;
 
     #[test]
     fn outages_are_found_among_the_causes() {
@@ -407,6 +336,13 @@ mod tests {
         check(StoreError::UnknownTeam.into(), Code::UnknownError);
         let port: Box<dyn StdError + Send + Sync> = Box::new(BlobError::Away("refused".to_owned()));
         check(ScrapeError::Port(port).into(), Code::StorageUnavailable);
+    }
+
+    #[test]
+    fn a_scrape_says_the_same_of_its_deadline_as_all_others() {
+        let (ours, other) = (AppError::from(ScrapeError::Timeout), AppError::Scrape(ScrapeError::Timeout));
+        assert!(matches!(ours, AppError::Timeout));
+        assert_eq!((ours.code(), ours.to_string()), (other.code(), other.to_string()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::Duration;
 use base::address::BasicAuth;
 use base::{Owner, Stop, new_id};
 use crawl_frontier::{KeyRules, Reach, Scope, ScopeOptions};
-use scrape::{CpuError, ScrapeError};
+use scrape::CpuError;
 use site::{AGENT, Approach, Sink, SitemapPage, SitemapTotals, Terms};
 use store::runs::{self, KnownUrl};
 use tokio::time::{Instant, timeout_at};
@@ -20,7 +20,7 @@ use wire::{MAX_MAP_LIMIT, MapAnswer, MapLink, MapRequest, SitemapMode};
 use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
 use crate::check::check;
-use crate::{App, AppError, credentials};
+use crate::{App, AppError, Refusal as _, credentials};
 use links::Links;
 use start_page::StartPage;
 
@@ -60,7 +60,7 @@ pub async fn map(app: &App, caller: &Caller, request: MapRequest) -> Result<MapA
 /// Reports any timeout as a timeout of the map, whichever part noticed it.
 fn in_time(error: AppError) -> AppError {
     match error {
-        AppError::Scrape(ScrapeError::Timeout) => AppError::MapTimeout,
+        AppError::Timeout => AppError::MapTimeout,
         other => other,
     }
 }

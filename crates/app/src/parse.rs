@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::files::{Expected, Slot};
-use ::scrape::ScrapeError;
 use base::{Owner, new_id};
 use bytes::Bytes;
 use documents::{Family, Kind};
@@ -109,7 +108,7 @@ async fn take(app: &App, caller: &Caller, place: Uuid, deadline: Instant) -> Res
     let bytes = files.sent(team, place).await?.ok_or(AppError::NotFound("upload"))?;
     // Wait for memory before taking the file: on a timeout it can still be read by a later call.
     let room = app.room_for_body(&Owner::of_team(team));
-    timeout_at(deadline, room.grow(bytes)).await.map_err(|_| ScrapeError::Timeout)?;
+    timeout_at(deadline, room.grow(bytes)).await.map_err(|_| AppError::Timeout)?;
     let sent = files.take(team, place).await?.ok_or(AppError::NotFound("upload"))?;
     Ok(Upload { name: sent.name, content_type: Some(sent.content_type), bytes: sent.bytes, room })
 }

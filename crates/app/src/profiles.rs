@@ -5,7 +5,7 @@ mod seal;
 
 use std::time::Duration;
 
-use ::scrape::{CpuError, ScrapeError};
+use ::scrape::CpuError;
 use base::{Owner, Stop, Timestamp};
 use chrono::TimeDelta;
 use fetch::{MAX_STATE_BYTES, State};
@@ -62,7 +62,7 @@ pub(crate) struct Saver {
 ///
 /// # Errors
 /// [`AppError::ProfileInUse`] when another holder may save it now, [`AppError::Invalid`] when the team has too many
-/// profiles, [`AppError::Internal`] when the profile cannot be read, [`ScrapeError::Timeout`] when no CPU slot of the
+/// profiles, [`AppError::Internal`] when the profile cannot be read, [`AppError::Timeout`] when no CPU slot of the
 /// team gets free.
 pub(crate) async fn open(
     app: &App,
@@ -97,7 +97,7 @@ async fn on_thread<T: Send + 'static>(
     let inside = app.clone();
     let work = move |_: &Stop| work(inside.sealer());
     app.tools().cpu.run(&Owner::of_team(team), Instant::now() + PATIENCE, work).await.map_err(|error| match error {
-        CpuError::Timeout => ScrapeError::Timeout.into(),
+        CpuError::Timeout => AppError::Timeout,
         CpuError::Panicked => AppError::internal(error),
     })
 }
@@ -125,7 +125,7 @@ impl Saver {
     ///
     /// # Errors
     /// [`AppError::ProfileInUse`] when the lease has expired and another holder may have started,
-    /// [`AppError::Internal`], [`ScrapeError::Timeout`]. The stored state is then unchanged.
+    /// [`AppError::Internal`], [`AppError::Timeout`]. The stored state is then unchanged.
     async fn save(&self, state: State) -> Result<bool, AppError> {
         let Self { app, team, name, holder, lease, .. } = self;
         let (owner, called) = (team.clone(), name.clone());

@@ -8,7 +8,7 @@ use outage::disk::{self, Room};
 use parking_lot::{Mutex, MutexGuard};
 use store::Trouble;
 
-use crate::{App, AppError};
+use crate::{App, AppError, Refusal as _};
 
 /// Age at which the cache size is measured again, and interval between two warnings.
 const MAX_AGE: TimeDelta = TimeDelta::minutes(1);

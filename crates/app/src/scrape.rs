@@ -29,7 +29,7 @@ use crate::check::check;
 use crate::profiles::{self, Holder, Opened, Saver};
 use crate::reservation::Funds;
 use crate::service::uuid;
-use crate::{App, AppError, credentials};
+use crate::{App, AppError, Refusal as _, credentials};
 
 pub use self::kept::read;
 pub(crate) use self::kept::{READABLE_FOR, noted};
@@ -369,7 +369,7 @@ impl Scraping {
         };
         let opening = profiles::open(app, caller, &profile, holder, self.target.private);
         let opened = timeout_at(self.target.deadline, opening).await;
-        let Opened { state, saver } = opened.unwrap_or(Err(ScrapeError::Timeout.into()))?;
+        let Opened { state, saver } = opened.unwrap_or(Err(AppError::Timeout))?;
         (self.target.state, self.target.keeps_state) = (Some(Arc::new(state)), saver.is_some());
         Ok(saver)
     }

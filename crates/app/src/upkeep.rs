@@ -12,7 +12,7 @@ use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, webhooks};
 use tokio_util::sync::CancellationToken;
 
 use crate::cache::{self, Swept};
-use crate::{App, AppError, files, orphans, profiles, runs};
+use crate::{App, AppError, Refusal as _, files, orphans, profiles, runs};
 
 /// Maximum number of rows that one transaction removes, so that other writers never wait long.
 const BATCH: i64 = 500;

@@ -9,10 +9,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use app::Refusal;
 use http::request::Parts;
 use http::uri::Authority;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use url::Url;
+use wire::Code;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
@@ -29,6 +31,12 @@ pub enum Foreign {
     /// The call has side effects and comes from another site.
     #[error("web pages of other sites may not call without an API key; send a key that the operator has created")]
     Origin,
+}
+
+impl Refusal for Foreign {
+    fn code(&self) -> Code {
+        Code::Forbidden
+    }
 }
 
 /// Refuses a call that a page of another site may have sent.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::{App, AppError};
+use app::{App, AppError, Refusal as _};
 use serde::Serialize;
 use serde_json::Value;
 use tokio::time::timeout;

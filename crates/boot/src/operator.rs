@@ -1,9 +1,11 @@
 //! Authentication of the operator by the token `admin.token`.
 
+use app::Refusal;
 use base::Secret;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use sha2::{Digest, Sha256};
+use wire::Code;
 
 /// SHA-256 digest of the operator's token.
 #[derive(Clone, Copy)]
@@ -13,6 +15,12 @@ pub struct Operator([u8; 32]);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the request has more than one Authorization header")]
 pub struct Repeated;
+
+impl Refusal for Repeated {
+    fn code(&self) -> Code {
+        Code::BadRequest
+    }
+}
 
 impl Operator {
     /// Returns `None` for an empty token, which disables the operator API.

@@ -17,7 +17,7 @@ use store::cache::{self as rows, CacheEntry, Wanted};
 use url::Url;
 use wire::ProxyUsed;
 
-use crate::{App, AppError, room};
+use crate::{App, AppError, Refusal as _, room};
 
 pub(crate) use copy::{NewCopy, PageCopy, write_copies};
 pub(crate) use policy::{OnMiss, Policy, Situation, Window, policy};

@@ -27,7 +27,7 @@ use super::seen::{Asked, read};
 use super::{PAGES, metrics, pages, patience, secrets, url_of};
 use crate::cache::NewCopy;
 use crate::scrape::{self, Charged, Surcharge, Wanted};
-use crate::{App, AppError, credentials};
+use crate::{App, AppError, Refusal as _, credentials};
 
 /// Attempts after which an answer of 429 or 503 is accepted as the page.
 const MAX_ASKED: i32 = 3;

@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use queue::{Failure, Running};
 
-use crate::{App, AppError, room};
+use crate::{App, AppError, Refusal as _, room};
 
 /// Pause before a job checks again whether the outage is over.
 pub(crate) const PAUSE: TimeDelta = TimeDelta::seconds(15);

@@ -9,7 +9,7 @@ use store::cache::CacheEntry;
 
 use super::metrics;
 use crate::cache::{self, CacheSlot, Look, OnMiss, PageCopy, Policy, Search};
-use crate::{App, AppError};
+use crate::{App, AppError, Refusal as _};
 
 /// Cached copies that may answer one scrape.
 pub(super) struct CacheCopies<'a> {

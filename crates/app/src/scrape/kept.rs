@@ -83,7 +83,7 @@ pub async fn read(app: &App, caller: &Caller, id: Uuid) -> Result<(Document, net
     let _slot = slot(app, caller)?;
     let deadline = started + Duration::from_millis(DEFAULT_TIMEOUT_MS.into());
     let made = timeout_at(deadline, again(app, caller, id, started)).await;
-    made.unwrap_or(Err(ScrapeError::Timeout.into()))
+    made.unwrap_or(Err(AppError::Timeout))
 }
 
 async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result<(Document, net::Room), AppError> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use app::scrape::read;
-use app::{AppError, CacheSettings, Settings};
+use app::{AppError, CacheSettings, Refusal as _, Settings};
 use wire::{CacheState, Format, ScrapeOptions};
 
 use crate::world::{DAY, World};

@@ -37,7 +37,7 @@ async fn failures_cost_nothing() {
     world.site.respond("/zip", Reply { body: "PK\u{3}\u{4}zip".to_owned().into(), ..Reply::default() });
     let quick = ScrapeOptions { timeout: 1000, ..Default::default() };
     let late = world.scrape_with(&team, "/slow", quick).await;
-    assert!(matches!(late, Err(AppError::Scrape(ScrapeError::Timeout))), "{late:?}");
+    assert!(matches!(late, Err(AppError::Timeout)), "{late:?}");
     let file = world.scrape(&team, "/zip").await;
     assert!(matches!(file, Err(AppError::Scrape(ScrapeError::UnsupportedFile { .. }))), "{file:?}");
     let blocked = ScrapeRequest::new(Url::parse("http://127.0.0.1:1/").unwrap());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::{AppError, scrape::scrape, teams};
+use app::{AppError, Refusal as _, scrape::scrape, teams};
 use serde_json::json;
 use testkit::Reply;
 use uuid::Uuid;

@@ -1,0 +1,106 @@
+//! What a caller may know of an error, whichever resource refused or failed.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::ops::Deref;
+
+use serde_json::Value;
+use wire::{Code, Invalid, ParseRefusal};
+
+/// Reason why an operation was refused or failed, as a caller may know it.
+pub trait Refusal: StdError + Send + Sync + 'static {
+    /// Returns the code that the client gets, and that the row of a failed scrape keeps. Implementations match
+    /// exhaustively: a new error needs one.
+    fn code(&self) -> Code;
+
+    /// Returns the message for the client.
+    fn message(&self) -> String {
+        self.to_string()
+    }
+
+    /// Returns the details for the client, if the code has any.
+    fn details(&self) -> Option<Value> {
+        None
+    }
+
+    /// Returns the seconds after which the client may try again, if it is known that this helps.
+    fn retry_after(&self) -> Option<u64> {
+        None
+    }
+
+    /// Returns what the log is told, once per request.
+    fn report(&self) -> Report<'_> {
+        Report::Nothing
+    }
+
+    /// Whether a part of the deployment is unavailable or full: the request will succeed after the outage, which is
+    /// logged separately.
+    fn is_outage(&self) -> bool {
+        matches!(self.code(), Code::DatabaseUnavailable | Code::StorageUnavailable | Code::StorageFull)
+    }
+}
+
+/// What the log is told of an error.
+#[derive(Debug, Clone, Copy)]
+pub enum Report<'a> {
+    /// Nothing: the caller is told all there is to know.
+    Nothing,
+    /// Cause of a failure in an outage, at level debug: the outage has log lines of its own.
+    Outage(&'a (dyn StdError + 'static)),
+    /// Cause of a failure that nobody expected, at level error. The client does not get it.
+    Broken(&'a (dyn StdError + 'static)),
+}
+
+/// Any refusal, where those of several resources meet. Like `anyhow::Error` it is no error itself.
+pub struct Refused(Box<dyn Refusal>);
+
+impl<E: Refusal> From<E> for Refused {
+    fn from(error: E) -> Self {
+        Self(Box::new(error))
+    }
+}
+
+impl Deref for Refused {
+    type Target = dyn Refusal;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl fmt::Debug for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.0, f)
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.0, f)
+    }
+}
+
+impl Refusal for Invalid {
+    fn code(&self) -> Code {
+        Code::BadRequest
+    }
+
+    fn details(&self) -> Option<Value> {
+        Some(Self::details(self))
+    }
+}
+
+impl Refusal for ParseRefusal {
+    fn code(&self) -> Code {
+        match self {
+            Self::Invalid(_) => Code::BadRequest,
+            Self::Unsupported(_) => Code::ParseUnsupportedOptions,
+        }
+    }
+
+    fn details(&self) -> Option<Value> {
+        match self {
+            Self::Invalid(invalid) | Self::Unsupported(invalid) => Some(invalid.details()),
+        }
+    }
+}
