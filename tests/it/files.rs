@@ -28,7 +28,7 @@ fn new_file(name: &str, content_type: &str) -> NewFile {
 /// Keeps a file, and returns its path and query.
 async fn keep(app: &TestApp, new: NewFile, body: impl Into<Bytes>) -> String {
     let address = format!("http://{}", app.address());
-    let url = files::keep(app.operations(), new, body.into(), &address).await.unwrap().url;
+    let url = files::keep(&app.operations().app, new, body.into(), &address).await.unwrap().url;
     url.strip_prefix(&address).unwrap_or_else(|| panic!("{url} is elsewhere")).to_owned()
 }
 
@@ -137,7 +137,7 @@ async fn a_file_ends() {
     let path = keep(&app, new_file("a.png", "image/png"), TEXT).await;
     let another = NewFile { owner: "another run".to_owned(), ..new_file("a.png", "image/png") };
     let stays = keep(&app, another, TEXT).await;
-    assert_eq!(files::erase(app.operations(), app::DEFAULT_TEAM, "a run").await.unwrap(), 1);
+    assert_eq!(files::erase(&app.operations().app, app::DEFAULT_TEAM, "a run").await.unwrap(), 1);
     gone(caller.get(&path).await);
     assert_eq!(caller.get(&stays).await.status, 200);
     // The bytes alone are lost.
@@ -183,7 +183,8 @@ async fn another_server_of_the_database_hands_it_out() {
     let path = keep(&one, new_file("a.png", "image/png"), TEXT).await;
     let answer = get_with(&two.anonymous(), &path, &[("range", "bytes=-1")]).await;
     assert_eq!((answer.status, answer.body.as_i64()), (206, Some(9)));
-    let kept = files::keep(two.operations(), new_file("a.png", "image/png"), "x".into(), "http://two").await.unwrap();
+    let kept =
+        files::keep(&two.operations().app, new_file("a.png", "image/png"), "x".into(), "http://two").await.unwrap();
     let path = kept.url.strip_prefix("https://files.example/q").unwrap();
     assert_eq!(one.anonymous().get(path).await.body, "x");
 }
@@ -214,7 +215,7 @@ async fn a_bucket_gets_its_own_clients() {
     let head = caller.send(caller.request(Method::HEAD, &path), Bytes::new()).await;
     assert_eq!((head.status, head.header("content-length")), (200, "8"), "an address for GET is none for HEAD");
     assert_eq!(caller.get(&path.replace("a.html", "b.html")).await.status, 404);
-    assert_eq!(files::erase(app.operations(), app::DEFAULT_TEAM, "a run").await.unwrap(), 1);
+    assert_eq!(files::erase(&app.operations().app, app::DEFAULT_TEAM, "a run").await.unwrap(), 1);
     assert_eq!(bucket.keys(), Vec::<String>::new());
 }
 
@@ -251,7 +252,7 @@ async fn upkeep_removes_files_whose_time_is_over() {
 async fn what_has_no_room_is_not_kept() {
     let code = async |change: fn(&mut Config)| {
         let app = TestApp::with(change).await;
-        files::keep(app.operations(), new_file("a.txt", "text/plain"), TEXT.into(), "http://h")
+        files::keep(&app.operations().app, new_file("a.txt", "text/plain"), TEXT.into(), "http://h")
             .await
             .unwrap_err()
             .code()

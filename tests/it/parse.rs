@@ -291,7 +291,7 @@ async fn a_file_that_was_sent_waits_for_room_and_is_not_lost() {
     // Others hold all the memory there is for bodies.
     let mut held = Vec::new();
     loop {
-        let room = app.operations().room_for_body(&base::Owner::default());
+        let room = app.operations().app.room_for_body(&base::Owner::default());
         if timeout(Duration::from_millis(50), room.grow(2 << 20)).await.is_err() {
             break;
         }

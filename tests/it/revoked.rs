@@ -93,7 +93,9 @@ async fn a_key_that_another_process_revokes_ends_them_within_a_moment() {
     // As the command line does it.
     let url = format!("sqlite://{}/quarry.db", app.data().display());
     let store = store::Store::open(&url, store::Options::default()).await.unwrap();
-    assert!(store::keys::revoke(&mut store.conn().await.unwrap(), &team.key, app.operations().now()).await.unwrap());
+    assert!(
+        store::keys::revoke(&mut store.conn().await.unwrap(), &team.key, app.operations().app.now()).await.unwrap()
+    );
     assert_eq!(end(socket).await.1, 1008);
     timeout(PATIENCE, cdp.next()).await.map(|message| assert!(message.is_none())).unwrap();
     // The crawl goes on; the operator can stop it.

@@ -143,8 +143,8 @@ impl TestApp {
     /// # Panics
     /// When the service was stopped.
     #[expect(clippy::expect_used, reason = "a test without its service has failed")]
-    pub fn operations(&self) -> &app::App {
-        self.running.as_ref().expect("a running service").app()
+    pub fn operations(&self) -> &app::Operations {
+        self.running.as_ref().expect("a running service").operations()
     }
 
     /// The data folder.

@@ -32,7 +32,7 @@ pub(crate) async fn create_team(
     State(service): State<Arc<Service>>,
     extract::Json(body): extract::Json,
 ) -> Result<Json<TeamCreated>, Failure> {
-    Ok(Json(teams::create(&service.app, wire::decode_create_team(body)?).await?))
+    Ok(Json(teams::create(&service.operations.app, wire::decode_create_team(body)?).await?))
 }
 
 /// List teams in the order of their ids.
@@ -51,7 +51,7 @@ pub(crate) async fn list_teams(
     uri: Uri,
 ) -> Result<Json<Listing<TeamView>>, Failure> {
     let (after, limit) = page(&uri)?;
-    Ok(Json(teams::list(&service.app, after, limit).await?))
+    Ok(Json(teams::list(&service.operations.app, after, limit).await?))
 }
 
 /// Get a team.
@@ -66,7 +66,7 @@ pub(crate) async fn read_team(
     State(service): State<Arc<Service>>,
     Id(team): Id,
 ) -> Result<Json<Answer<TeamView>>, Failure> {
-    Ok(Json(Answer::new(teams::read(&service.app, team).await?)))
+    Ok(Json(Answer::new(teams::read(&service.operations.app, team).await?)))
 }
 
 /// Change a team or add credits.
@@ -84,7 +84,7 @@ pub(crate) async fn update_team(
     extract::Json(body): extract::Json,
 ) -> Result<Json<Answer<TeamView>>, Failure> {
     let change = wire::decode_update_team(body)?;
-    Ok(Json(Answer::new(teams::update(&service.app, team, change).await?)))
+    Ok(Json(Answer::new(teams::update(&service.operations.app, team, change).await?)))
 }
 
 /// Create another API key for a team, which is shown only once.
@@ -101,7 +101,7 @@ pub(crate) async fn create_key(
     Id(team): Id,
     extract::Json(body): extract::Json,
 ) -> Result<Json<KeyCreated>, Failure> {
-    Ok(Json(keys::create(&service.app, team, wire::decode_create_key(body)?).await?))
+    Ok(Json(keys::create(&service.operations.app, team, wire::decode_create_key(body)?).await?))
 }
 
 /// List the API keys of a team, including revoked ones.
@@ -122,7 +122,7 @@ pub(crate) async fn list_keys(
     uri: Uri,
 ) -> Result<Json<Listing<KeyView>>, Failure> {
     let (after, limit) = page(&uri)?;
-    Ok(Json(keys::list(&service.app, team, after, limit).await?))
+    Ok(Json(keys::list(&service.operations.app, team, after, limit).await?))
 }
 
 /// Rename an API key or change its restrictions.
@@ -143,7 +143,7 @@ pub(crate) async fn update_key(
     extract::Json(body): extract::Json,
 ) -> Result<Json<Answer<KeyView>>, Failure> {
     let change = wire::decode_update_key(body)?;
-    Ok(Json(Answer::new(keys::update(&service.app, key, change).await?)))
+    Ok(Json(Answer::new(keys::update(&service.operations.app, key, change).await?)))
 }
 
 /// Confirmation that an API key is revoked.
@@ -162,7 +162,7 @@ pub(crate) struct KeyRevoked {
     responses((status = 200, description = "OK", body = KeyRevoked))
 )]
 pub(crate) async fn revoke_key(State(service): State<Arc<Service>>, Id(key): Id) -> Result<Json<KeyRevoked>, Failure> {
-    keys::revoke(&service.app, key).await?;
+    keys::revoke(&service.operations.app, key).await?;
     Ok(Json(KeyRevoked { success: true }))
 }
 

@@ -148,8 +148,8 @@ impl Gate {
         service.refusals.check(context.address(), token, per_minute)?;
         let is_bare = auth::shown(token).is_none();
         let found = match is_bare && keyless::admits(&service.config.auth, parts) {
-            true => auth::keyless(&service.app).await,
-            false => authenticate(&service.app, token).await,
+            true => auth::keyless(&service.operations.app).await,
+            false => authenticate(&service.operations.app, token).await,
         };
         let caller = match found {
             Err(AppError::Unauthorized(_)) if is_bare && !service.config.auth.keyless.is_empty() => {

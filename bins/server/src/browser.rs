@@ -36,7 +36,7 @@ pub(crate) async fn start(
     extract::Json(body): extract::Json,
 ) -> Result<Json<BrowserStarted>, Failure> {
     let (request, key) = (wire::decode_browser(body)?, idempotency_key(&headers)?);
-    Ok(Json(app::browser::start(&service.app, &caller, request, key.as_deref(), &address.0).await?))
+    Ok(Json(app::browser::start(&service.operations.app, &caller, request, key.as_deref(), &address.0).await?))
 }
 
 /// List the browser sessions of the team.
@@ -59,7 +59,7 @@ pub(crate) async fn list(
         Some("destroyed") => Some(SessionStatus::Destroyed),
         Some(_) => return Err(Invalid::at("status", "must be `active` or `destroyed`").into()),
     };
-    let sessions = app::browser::list(&service.app, &caller, status, &address.0).await?;
+    let sessions = app::browser::list(&service.operations.app, &caller, status, &address.0).await?;
     Ok(Json(BrowserSessions { success: true, sessions }))
 }
 
@@ -83,7 +83,7 @@ pub(crate) async fn execute(
 ) -> Result<Response, Failure> {
     let request = wire::decode_execute(body.clone())?;
     let seconds = request.timeout;
-    let done = app::browser::execute(&asked.service.app, &asked.caller, asked.id, request, &address.0).await;
+    let done = app::browser::execute(&asked.service.operations.app, &asked.caller, asked.id, request, &address.0).await;
     forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::Work(&body, seconds)).await
 }
 
@@ -99,6 +99,6 @@ pub(crate) async fn execute(
     )
 )]
 pub(crate) async fn end(asked: RunRequest, from: Asked) -> Result<Response, Failure> {
-    let done = app::browser::end(&asked.service.app, &asked.caller, asked.id).await;
+    let done = app::browser::end(&asked.service.operations.app, &asked.caller, asked.id).await;
     forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::End).await
 }

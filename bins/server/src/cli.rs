@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use app::{App, DEFAULT_TEAM, keys, teams};
+use app::{App, DEFAULT_TEAM, Operations, keys, teams};
 use boot::config::Loaded;
 use clap::{Args, Parser, Subcommand};
 use serde_json::json;
@@ -195,22 +195,23 @@ pub(crate) fn codegen(folder: &Path) -> anyhow::Result<()> {
 }
 
 /// Opens existing data; fails where there is none instead of creating it.
-async fn open_known(loaded: &Loaded) -> anyhow::Result<App> {
+async fn open_known(loaded: &Loaded) -> anyhow::Result<Operations> {
     boot::data::must_exist(&loaded.config)?;
     open(loaded).await
 }
 
-async fn open(loaded: &Loaded) -> anyhow::Result<App> {
+async fn open(loaded: &Loaded) -> anyhow::Result<Operations> {
     Ok(boot::open(&loaded.config, Arc::new(base::SystemClock), None).await?)
 }
 
 impl Keys {
     /// Runs the command on the database of the settings.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
-        let app = &match self {
+        let operations = match self {
             Self::Create { .. } => open(&loaded).await?,
             Self::Set { .. } | Self::List { .. } | Self::Revoke { .. } => open_known(&loaded).await?,
         };
+        let app = &operations.app;
         match self {
             Self::Create { team, name, endpoints, formats } => {
                 let (endpoints, formats) = (rule(endpoints), rule(formats));
@@ -267,10 +268,11 @@ fn rule(words: Option<Vec<String>>) -> Option<Vec<String>> {
 impl Teams {
     /// Runs the command on the database of the settings.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
-        let app = &match self {
+        let operations = match self {
             Self::Create(_) => open(&loaded).await?,
             Self::List | Self::Set(_) => open_known(&loaded).await?,
         };
+        let app = &operations.app;
         match self {
             Self::Create(new) => create_team(app, new).await,
             Self::List => list_teams(app).await,

@@ -61,7 +61,7 @@ pub(crate) async fn show(
     if method == Method::HEAD {
         return Ok(described(&file, sized(file.bytes, Body::empty())));
     }
-    match files::elsewhere(&service.app, &file).await? {
+    match files::elsewhere(&service.operations.app, &file).await? {
         Some(url) => Ok(redirect(url.as_str())),
         None => body(&service, &file, &headers).await,
     }
@@ -95,7 +95,7 @@ pub(crate) async fn receive(
     let size = query(&uri, "size").and_then(|size| size.parse().ok()).ok_or_else(unknown)?;
     let signature = query(&uri, "signature").ok_or_else(unknown)?;
     let link = Link { id, name: &name, until, signature: &signature };
-    let parse::Room { max_bytes, team } = parse::slot(&service.app, &UploadLink { link, size }).await?;
+    let parse::Room { max_bytes, team } = parse::slot(&service.operations.app, &UploadLink { link, size }).await?;
     let (head, body) = request.into_parts();
     encoding(&head.headers)?;
     let limits = BodyLimits {
@@ -109,7 +109,7 @@ pub(crate) async fn receive(
     if body.is_empty() {
         return Err(Invalid::at("file", "must not be empty").into());
     }
-    parse::receive(&service.app, id, body).await?;
+    parse::receive(&service.operations.app, id, body).await?;
     Ok(Json(Received { success: true }))
 }
 
@@ -128,7 +128,7 @@ async fn find(service: &Service, place: FilePath, uri: &Uri) -> Result<File, Fai
     let until = query(uri, "until").and_then(|until| until.parse().ok()).ok_or_else(unknown)?;
     let signature = query(uri, "signature").ok_or_else(unknown)?;
     let link = Link { id, name: &name, until, signature: &signature };
-    Ok(files::find(&service.app, &link).await?)
+    Ok(files::find(&service.operations.app, &link).await?)
 }
 
 async fn body(service: &Service, file: &File, headers: &HeaderMap) -> Result<Response, Failure> {
@@ -137,7 +137,7 @@ async fn body(service: &Service, file: &File, headers: &HeaderMap) -> Result<Res
         Wanted::Part(range) => (Some(format!("bytes {}-{}/{}", range.start, range.end - 1, file.bytes)), range),
         Wanted::Nothing => return Ok(unsatisfiable(file.bytes)),
     };
-    let pieces = files::read(&service.app, file, range.clone()).await?;
+    let pieces = files::read(&service.operations.app, file, range.clone()).await?;
     let mut response = sized(range.end - range.start, Body::from_stream(pieces));
     if let Some(part) = part {
         *response.status_mut() = StatusCode::PARTIAL_CONTENT;

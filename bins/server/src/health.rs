@@ -21,19 +21,19 @@ pub(crate) async fn live() -> Response {
 /// Check that the service can take requests: it is not shutting down, and the database answers.
 #[utoipa::path(get, path = "/health/ready", tag = "health", responses((status = 200, description = "OK", body = Health), (status = 503, description = "Service Unavailable", body = Health)))]
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
-    answer(Status::of(&service.app, service.draining.load(Ordering::Relaxed)).await, None)
+    answer(Status::of(&service.operations.app, service.draining.load(Ordering::Relaxed)).await, None)
 }
 
 /// Check that the service answers, also while it drains; lists its capabilities.
 #[utoipa::path(get, path = "/health", tag = "health", responses((status = 200, description = "OK", body = Health)))]
 pub(crate) async fn health(State(service): State<Arc<Service>>) -> Response {
-    answer(Status::Ok, Some(service.app.capabilities()))
+    answer(Status::Ok, Some(service.operations.capabilities()))
 }
 
 /// Get metrics in the Prometheus text format.
 #[utoipa::path(get, path = "/metrics", tag = "health", responses((status = 200, description = "OK", body = String, content_type = "text/plain")))]
 pub(crate) async fn metrics(State(service): State<Arc<Service>>) -> Response {
-    service.figures.refresh(&service.app).await;
+    service.figures.refresh(&service.operations).await;
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], service.prometheus.render()).into_response()
 }
 

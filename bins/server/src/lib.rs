@@ -63,7 +63,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use app::App;
+use app::Operations;
 use base::{Clock, SystemClock};
 use boot::config::{AuthMode, Config, ConfigError};
 use boot::operator::Operator;
@@ -85,7 +85,7 @@ use watch::Watchers;
 
 /// State shared by the handlers.
 pub(crate) struct Service {
-    pub(crate) app: App,
+    pub(crate) operations: Operations,
     pub(crate) config: Config,
     /// Listening address.
     pub(crate) address: SocketAddr,
@@ -147,12 +147,12 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
         Some(address) => Some(boot::bind("ADMIN__LISTEN", address).await?),
         None => None,
     };
-    let app = boot::open(&config, clock, Some(address)).await?;
-    keyless::check(&config, &app).await?;
+    let operations = boot::open(&config, clock, Some(address)).await?;
+    keyless::check(&config, &operations.app).await?;
     let jobs = config.worker.embedded.then(|| boot::worker_settings(&config));
-    let background = Background::start(app.clone(), metrics::handle(), jobs);
+    let background = Background::start(operations.clone(), metrics::handle(), jobs);
     let service = Arc::new(Service {
-        app,
+        operations,
         address,
         limits: Limits::default(),
         strangers: Strangers::default(),
@@ -209,8 +209,8 @@ fn may_be_open(config: &Config) -> Result<(), ConfigError> {
 impl Running {
     /// The operations behind the routes.
     #[must_use]
-    pub fn app(&self) -> &App {
-        &self.service.app
+    pub fn operations(&self) -> &Operations {
+        &self.service.operations
     }
 
     /// Shuts down gracefully: readiness fails; after `server.drain_delay_s` new connections get 503; running requests
@@ -221,7 +221,7 @@ impl Running {
         self.service.draining.store(true, Ordering::Relaxed);
         self.background.stop_jobs();
         self.service.watchers.stop();
-        app::browser::close(&self.service.app);
+        app::browser::close(&self.service.operations.app);
         self.service.sockets.stop();
         tokio::time::sleep(settings.drain_delay.min(settings.drain)).await;
         let finished = self.shutdown.finish(until.saturating_duration_since(Instant::now())).await;
@@ -238,7 +238,7 @@ impl Drop for Running {
         self.shutdown.drain.cancel();
         self.shutdown.cut.cancel();
         self.service.watchers.stop();
-        app::browser::close(&self.service.app);
+        app::browser::close(&self.service.operations.app);
         self.service.sockets.stop();
     }
 }

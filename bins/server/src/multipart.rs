@@ -53,7 +53,7 @@ pub(crate) async fn read(
         pace: Pace::of_uploads(&service.config.server),
     };
     let body = limits.read(&head.headers, body).await?;
-    let room = service.app.room_for_body(&Owner::of_team(owner));
+    let room = service.operations.app.room_for_body(&Owner::of_team(owner));
     timeout_at(limits.until, room.grow(body.len() as u64)).await.map_err(|_| limits.too_slow())?;
     let (mut file, mut options) = (None, None);
     let mut parts = parts(body, boundary);

@@ -51,6 +51,6 @@ impl StatusRequest {
             let limit = range.limit.map(|limit| format!("&limit={limit}")).unwrap_or_default();
             format!("{}?skip={skip}{limit}", runs.url(&address, request.id))
         });
-        Ok(response_budget::answer(body(progress, next, request.service.app.now()), permit))
+        Ok(response_budget::answer(body(progress, next, request.service.operations.app.now()), permit))
     }
 }

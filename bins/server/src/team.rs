@@ -22,7 +22,7 @@ pub(crate) async fn credit_usage(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<Answer<CreditUsage>>, Failure> {
-    Ok(Json(Answer::new(usage::credit_usage(&service.app, &caller).await?)))
+    Ok(Json(Answer::new(usage::credit_usage(&service.operations.app, &caller).await?)))
 }
 
 /// Get the remaining and granted tokens.
@@ -31,7 +31,7 @@ pub(crate) async fn token_usage(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<Answer<TokenUsage>>, Failure> {
-    Ok(Json(Answer::new(usage::token_usage(&service.app, &caller).await?)))
+    Ok(Json(Answer::new(usage::token_usage(&service.operations.app, &caller).await?)))
 }
 
 /// Get the credits used in each month.
@@ -47,7 +47,7 @@ pub(crate) async fn credit_history(
     Extension(caller): Extension<Caller>,
     uri: Uri,
 ) -> Result<Json<Periods<CreditPeriod>>, Failure> {
-    Ok(Json(Periods::new(usage::credit_history(&service.app, &caller, by_api_key(&uri)).await?)))
+    Ok(Json(Periods::new(usage::credit_history(&service.operations.app, &caller, by_api_key(&uri)).await?)))
 }
 
 /// Get the tokens used in each month.
@@ -63,7 +63,7 @@ pub(crate) async fn token_history(
     Extension(caller): Extension<Caller>,
     uri: Uri,
 ) -> Result<Json<Periods<TokenPeriod>>, Failure> {
-    Ok(Json(Periods::new(usage::token_history(&service.app, &caller, by_api_key(&uri)).await?)))
+    Ok(Json(Periods::new(usage::token_history(&service.operations.app, &caller, by_api_key(&uri)).await?)))
 }
 
 /// Get the number of running and waiting jobs.
@@ -72,7 +72,7 @@ pub(crate) async fn queue_status(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
 ) -> Result<Json<QueueStatus>, Failure> {
-    Ok(Json(usage::queue_status(&service.app, &caller).await?))
+    Ok(Json(usage::queue_status(&service.operations.app, &caller).await?))
 }
 
 /// Get the number of running scrapes and the concurrency limit.
@@ -81,7 +81,7 @@ pub(crate) async fn concurrency(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
 ) -> Json<Concurrency> {
-    Json(usage::concurrency(&service.app, &caller))
+    Json(usage::concurrency(&service.operations.app, &caller))
 }
 
 /// List the activity of the team, newest first.
@@ -104,7 +104,7 @@ pub(crate) async fn activity(
     let given = |name| query(&uri, name);
     let (endpoint, limit, cursor) = (given("endpoint"), given("limit"), given("cursor"));
     let query = ActivityQuery::parse(endpoint.as_deref(), limit.as_deref(), cursor.as_deref())?;
-    Ok(Json(app::activity::list(&service.app, &caller, query).await?))
+    Ok(Json(app::activity::list(&service.operations.app, &caller, query).await?))
 }
 
 fn by_api_key(uri: &Uri) -> bool {

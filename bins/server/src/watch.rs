@@ -123,7 +123,7 @@ enum End {
 impl Watcher {
     async fn run(mut self) {
         let stop = self.request.service.watchers.stop.clone();
-        let key = self.request.service.app.hold_key(self.request.caller.key.as_deref());
+        let key = self.request.service.operations.app.hold_key(self.request.caller.key.as_deref());
         let end = tokio::select! {
             end = stop.run_until_cancelled(self.tell()) => end.unwrap_or(Ok(End::Broken("the server is shutting down"))),
             () = key.revoked() => Ok(End::Revoked),
@@ -158,7 +158,7 @@ impl Watcher {
 
     /// Sends the catch-up message, then every document, then the final message.
     async fn tell(&mut self) -> Result<End, Failure> {
-        let mut changes = self.request.service.app.watch(self.request.id);
+        let mut changes = self.request.service.operations.app.watch(self.request.id);
         let permit = self.permit().await;
         let (mut progress, mut more) = self.read().await?;
         if !self.catch_up(&mut progress, more).await {
@@ -215,7 +215,7 @@ impl Watcher {
         let progress = self.runs.status(&self.request, query).await?;
         let more = progress.next_skip.is_some();
         self.failure.clone_from(&progress.error);
-        Ok((body(progress, None, self.request.service.app.now()), more))
+        Ok((body(progress, None, self.request.service.operations.app.now()), more))
     }
 
     /// Sends the first message. Clients take a final status in it for the end, so it has one only when no document follows.

@@ -35,7 +35,7 @@ pub(crate) async fn deliveries(
 ) -> Result<Json<Listing<DeliveryView>>, Failure> {
     let (after, limit) = page(&uri)?;
     let state = query(&uri, "state").map(|text| decode_delivery_state(&text)).transpose()?;
-    Ok(Json(webhooks::deliveries(&service.app, team, state, after, limit).await?))
+    Ok(Json(webhooks::deliveries(&service.operations.app, team, state, after, limit).await?))
 }
 
 /// Send a failed webhook delivery again immediately.
@@ -53,7 +53,7 @@ pub(crate) async fn redeliver(
     State(service): State<Arc<Service>>,
     Id(delivery): Id,
 ) -> Result<Json<Answer<DeliveryView>>, Failure> {
-    Ok(Json(Answer::new(webhooks::redeliver(&service.app, delivery).await?)))
+    Ok(Json(Answer::new(webhooks::redeliver(&service.operations.app, delivery).await?)))
 }
 
 /// Get the signing secret of a team's webhooks.
@@ -68,7 +68,7 @@ pub(crate) async fn secret(
     State(service): State<Arc<Service>>,
     Id(team): Id,
 ) -> Result<Json<Answer<WebhookSecretView>>, Failure> {
-    Ok(Json(Answer::new(webhooks::secret(&service.app, team).await?)))
+    Ok(Json(Answer::new(webhooks::secret(&service.operations.app, team).await?)))
 }
 
 /// Rotate a team's signing secret; the old one stays valid for the overlap.
@@ -86,5 +86,5 @@ pub(crate) async fn rotate_secret(
     extract::Json(body): extract::Json,
 ) -> Result<Json<Answer<WebhookSecretView>>, Failure> {
     let request = decode_rotate_secret(body)?;
-    Ok(Json(Answer::new(webhooks::rotate_secret(&service.app, team, request).await?)))
+    Ok(Json(Answer::new(webhooks::rotate_secret(&service.operations.app, team, request).await?)))
 }

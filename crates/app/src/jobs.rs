@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::runs::PagePayload;
 use crate::worker::QUEUES;
-use crate::{App, AppError, runs};
+use crate::{App, AppError, Operations, runs};
 
 pub use store::jobs::{Dead, Depth, Listed};
 
@@ -71,7 +71,8 @@ pub async fn redrive(app: &App, id: &str) -> Result<bool, AppError> {
 /// # Errors
 /// [`AppError::NotFound`], and [`AppError::JobFinished`] when the run has already ended.
 #[crate::boxed]
-pub async fn cancel(app: &App, id: Uuid) -> Result<(), AppError> {
+pub async fn cancel(operations: &Operations, id: Uuid) -> Result<(), AppError> {
+    let app = &operations.app;
     let found = store::runs::find(&mut app.conn().await?, &id.to_string()).await?;
     let row = found.filter(|row| row.is_open() || row.expires_at > app.now());
     let row = row.ok_or(AppError::NotFound("crawl or batch scrape"))?;

@@ -4,14 +4,14 @@
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use std::sync::Arc;
-//! use app::{App, Parts, auth, usage};
+//! use app::{Operations, Parts, auth, usage};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let folder = folder.path().display();
 //! let store = store::Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await?;
 //! let client = net::Client::new(net::Config::default())?;
 //! let cpu = scrape::Cpu::new(2);
-//! let app = App::new(Parts {
+//! let operations = Operations::new(Parts {
 //!     site: site::Site::new(client.clone(), vec![], store.clone(), Arc::new(base::SystemClock), cpu.clone()),
 //!     store,
 //!     client,
@@ -27,11 +27,12 @@
 //!     tracker: tokio_util::task::TaskTracker::new(),
 //!     interact: Arc::new(interact::Interact::new(interact::Settings { program: None, user: None, places: 1 })),
 //! });
+//! let app = &operations.app;
 //! app.bootstrap().await?;
 //!
-//! let caller = auth::authenticate(&app, None).await?;
+//! let caller = auth::authenticate(app, None).await?;
 //! assert_eq!(caller.team.name, "default");
-//! assert_eq!(usage::queue_status(&app, &caller).await?.active_jobs_in_queue, 0);
+//! assert_eq!(usage::queue_status(app, &caller).await?.active_jobs_in_queue, 0);
 //! app.drain().await;
 //! # Ok(())
 //! # }
@@ -64,6 +65,7 @@ pub mod keys;
 mod load;
 pub mod map;
 mod metrics;
+mod operations;
 mod orphans;
 pub mod parse;
 mod profiles;
@@ -87,6 +89,7 @@ pub use changes::Changes;
 pub use error::{AppError, covered};
 pub use held_keys::KeyHold;
 pub use load::{Load, load};
+pub use operations::Operations;
 pub use queue::Waker;
 pub use refusal::{Refusal, Refused, Report};
 pub use rules::Rules;

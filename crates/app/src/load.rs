@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use cpu::line;
 use store::PoolLoad;
 
-use crate::{App, room};
+use crate::{Operations, room};
 
 /// Load of a process.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +30,8 @@ pub struct Load {
 
 /// Returns the current load of this process.
 #[must_use]
-pub fn load(app: &App) -> Load {
+pub fn load(operations: &Operations) -> Load {
+    let app = &operations.app;
     let mut load = Load {
         scrapes: app.active().total(),
         sessions: app.sessions().count(),

@@ -165,9 +165,9 @@ impl App {
         self.tracker().wait().await;
     }
 
-    /// Closes the browser of this process. Call it last: pages still open in it fail.
+    /// Closes the browser of this process, if it has one.
     #[crate::boxed]
-    pub async fn close(&self) {
+    pub(crate) async fn close(&self) {
         if let Some(browser) = self.browser() {
             browser.close().await;
         }
@@ -240,9 +240,8 @@ impl App {
         &self.0.parts.tracker
     }
 
-    /// Returns the optional capabilities of this server. Whether OCR is available is known some time after the start.
-    #[must_use]
-    pub fn capabilities(&self) -> Capabilities {
+    /// Returns the optional capabilities of this server.
+    pub(crate) fn capabilities(&self) -> Capabilities {
         let recognises = self.tools().documents.as_ref().is_some_and(|pool| pool.can_ocr());
         self.0.parts.capabilities.iter().chain(recognises.then_some(Capability::Ocr)).collect()
     }

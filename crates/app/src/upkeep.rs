@@ -12,41 +12,42 @@ use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, webhooks};
 use tokio_util::sync::CancellationToken;
 
 use crate::cache::{self, Swept};
-use crate::{App, AppError, Refusal as _, files, orphans, profiles, runs};
+use crate::{App, AppError, Operations, Refusal as _, files, orphans, profiles, runs};
 
 /// Maximum number of rows that one transaction removes, so that other writers never wait long.
 const BATCH: i64 = 500;
 
 /// All tasks by the name of their lease.
 const TASKS: &[(&str, Task)] = &[
-    ("reservations", |app| Box::pin(release_reservations(app))),
-    ("scrapes", |app| Box::pin(forget_scrapes(app))),
-    ("robots", |app| Box::pin(forget_robots(app))),
-    ("webhooks", |app| Box::pin(forget_webhooks(app))),
-    ("runs", |app| Box::pin(erase_runs(app))),
-    ("waiting", |app| Box::pin(release_waiting(app))),
-    ("files", |app| Box::pin(async move { files::sweep(&app).await })),
-    ("orphans", |app| Box::pin(async move { orphans::sweep(&app).await })),
-    ("sessions", |app| Box::pin(sweep_sessions(app))),
-    ("profiles", |app| Box::pin(forget_profiles(app))),
-    ("queue", |app| Box::pin(sweep_queue(app))),
-    ("cache", |app| Box::pin(sweep_cache(app))),
+    ("reservations", |operations| Box::pin(release_reservations(operations.app))),
+    ("scrapes", |operations| Box::pin(forget_scrapes(operations.app))),
+    ("robots", |operations| Box::pin(forget_robots(operations.app))),
+    ("webhooks", |operations| Box::pin(forget_webhooks(operations.app))),
+    ("runs", |operations| Box::pin(erase_runs(operations.app))),
+    ("waiting", |operations| Box::pin(release_waiting(operations.app))),
+    ("files", |operations| Box::pin(async move { files::sweep(&operations.app).await })),
+    ("orphans", |operations| Box::pin(async move { orphans::sweep(&operations.app).await })),
+    ("sessions", |operations| Box::pin(sweep_sessions(operations.app))),
+    ("profiles", |operations| Box::pin(forget_profiles(operations.app))),
+    ("queue", |operations| Box::pin(sweep_queue(operations.app))),
+    ("cache", |operations| Box::pin(sweep_cache(operations.app))),
 ];
 
-type Task = fn(App) -> Pin<Box<dyn Future<Output = Result<usize, AppError>> + Send>>;
+type Task = fn(Operations) -> Pin<Box<dyn Future<Output = Result<usize, AppError>> + Send>>;
 
 /// Runs all tasks every [`maintain_every`](crate::Settings::maintain_every) until `stop`, each unless another process
 /// runs it. A failed task is logged and tried again at its next turn.
 #[crate::boxed]
-pub async fn maintain(app: App, stop: CancellationToken) {
-    repeat(app, TASKS, stop).await;
+pub async fn maintain(operations: Operations, stop: CancellationToken) {
+    repeat(operations, TASKS, stop).await;
 }
 
-async fn repeat(app: App, tasks: &'static [(&'static str, Task)], stop: CancellationToken) {
+async fn repeat(operations: Operations, tasks: &'static [(&'static str, Task)], stop: CancellationToken) {
+    let app = operations.app.clone();
     let tasks = tasks.iter().map(|&(name, task)| {
-        let app = app.clone();
-        Periodic::new(name, app.settings().maintain_every, move || {
-            let done = task(app.clone());
+        let operations = operations.clone();
+        Periodic::new(name, operations.app.settings().maintain_every, move || {
+            let done = task(operations.clone());
             async move {
                 let removed = match done.await {
                     // The outage has log lines of its own; the next turn tries again.
@@ -68,10 +69,10 @@ async fn repeat(app: App, tasks: &'static [(&'static str, Task)], stop: Cancella
 /// # Errors
 /// [`AppError::Internal`]; earlier tasks stay done.
 #[crate::boxed]
-pub async fn maintain_once(app: &App) -> Result<BTreeMap<&'static str, usize>, AppError> {
+pub async fn maintain_once(operations: &Operations) -> Result<BTreeMap<&'static str, usize>, AppError> {
     let mut removed = BTreeMap::new();
     for &(name, task) in TASKS {
-        removed.insert(name, task(app.clone()).await?);
+        removed.insert(name, task(operations.clone()).await?);
     }
     Ok(removed)
 }
@@ -185,13 +186,13 @@ mod tests {
         Ok(ROUNDS.fetch_add(1, Ordering::Relaxed))
     }
 
-    const NOTHING: &[(&str, Task)] = &[("nothing", |app| Box::pin(sweep_nothing(app)))];
+    const NOTHING: &[(&str, Task)] = &[("nothing", |operations| Box::pin(sweep_nothing(operations.app)))];
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn another_task_is_a_function_and_a_line() {
         let (app, _caller, _folder) = crate::runs::tests::app().await;
         let stop = CancellationToken::new();
-        let working = tokio::spawn(repeat(app, NOTHING, stop.clone()));
+        let working = tokio::spawn(repeat(Operations { app }, NOTHING, stop.clone()));
         while ROUNDS.load(Ordering::Relaxed) == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

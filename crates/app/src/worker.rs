@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use queue::{Queue, Worker};
 
-use crate::App;
+use crate::Operations;
 use crate::batch::Fill;
 use crate::crawl::StartHandler;
 use crate::runs::{PAGES, PageHandler};
@@ -30,7 +30,8 @@ pub struct WorkerSettings {
 
 /// Builds the worker of this service; [`Worker::run`] works until it is stopped.
 #[must_use]
-pub fn worker(app: &App, settings: WorkerSettings) -> Worker {
+pub fn worker(operations: &Operations, settings: WorkerSettings) -> Worker {
+    let app = &operations.app;
     let WorkerSettings { slots, per_host, lease, drain } = settings;
     let defaults = queue::Settings::default();
     let reap = defaults.reap.min(lease / 4);

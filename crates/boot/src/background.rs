@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::{App, WorkerSettings};
+use app::{Operations, WorkerSettings};
 use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
@@ -16,7 +16,7 @@ const LAST_MOMENT: Duration = Duration::from_secs(1);
 /// Background tasks of this process: jobs, maintenance, and tasks that the program adds. Dropping it stops them.
 #[derive(Debug)]
 pub struct Background {
-    app: App,
+    operations: Operations,
     tasks: TaskTracker,
     stop_jobs: CancellationToken,
     stop_upkeep: CancellationToken,
@@ -25,15 +25,15 @@ pub struct Background {
 impl Background {
     /// Starts the metrics upkeep and, when `jobs` is given, the job worker and the maintenance of the data.
     #[must_use]
-    pub fn start(app: App, prometheus: PrometheusHandle, jobs: Option<WorkerSettings>) -> Self {
+    pub fn start(operations: Operations, prometheus: PrometheusHandle, jobs: Option<WorkerSettings>) -> Self {
         let (tasks, stop_jobs) = (TaskTracker::new(), CancellationToken::new());
         let stop_upkeep = CancellationToken::new();
         if let Some(settings) = jobs {
-            tasks.spawn(app::worker(&app, settings).run(stop_jobs.clone()));
-            tasks.spawn(app::maintain(app.clone(), stop_upkeep.clone()));
+            tasks.spawn(app::worker(&operations, settings).run(stop_jobs.clone()));
+            tasks.spawn(app::maintain(operations.clone(), stop_upkeep.clone()));
         }
         tasks.spawn(upkeep(prometheus, stop_upkeep.clone()));
-        Self { app, tasks, stop_jobs, stop_upkeep }
+        Self { operations, tasks, stop_jobs, stop_upkeep }
     }
 
     /// Adds a task, which [`Background::settle`] waits for.
@@ -53,12 +53,12 @@ impl Background {
         self.tasks.close();
         let settled = timeout_at(until.max(Instant::now() + LAST_MOMENT), async {
             before.await;
-            self.app.drain().await;
+            self.operations.app.drain().await;
             self.tasks.wait().await;
         });
         let is_settled = settled.await.is_ok();
         // After the tasks: their pages need the browser until they are done or aborted.
-        let _in_time = timeout(LAST_MOMENT, self.app.close()).await;
+        let _in_time = timeout(LAST_MOMENT, self.operations.close()).await;
         is_settled
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::browser::Browser;
-use app::{App, AppError, Parts, WorkerSettings};
+use app::{AppError, Operations, Parts, WorkerSettings};
 use base::{Clock, Secret};
 use blobs::{Blobs, S3};
 use fetch::{BrowserEngine, Engine, HttpEngine};
@@ -30,7 +30,11 @@ const LISTS: &str = "lists";
 ///
 /// # Errors
 /// [`StartError`], with the name of the setting at fault.
-pub async fn open(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketAddr>) -> Result<App, StartError> {
+pub async fn open(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+    listen: Option<SocketAddr>,
+) -> Result<Operations, StartError> {
     open_parts(config, clock, listen).await.map_err(|error| in_one_sentence(error, config))
 }
 
@@ -50,7 +54,11 @@ fn in_one_sentence(error: StartError, config: &Config) -> StartError {
     }
 }
 
-async fn open_parts(config: &Config, clock: Arc<dyn Clock>, listen: Option<SocketAddr>) -> Result<App, StartError> {
+async fn open_parts(
+    config: &Config,
+    clock: Arc<dyn Clock>,
+    listen: Option<SocketAddr>,
+) -> Result<Operations, StartError> {
     let (client, store) = tokio::try_join!(client(config, listen), open_store(config))?;
     let folder = data_folder(config)?;
     let blobs = open_blobs(config, &folder)?;
@@ -72,7 +80,7 @@ async fn open_parts(config: &Config, clock: Arc<dyn Clock>, listen: Option<Socke
         tokio::spawn(abilities.tell(config.browser.clone(), documents.clone()));
     }
     let tools = scrape::Tools { engines, proxies: Arc::new(proxies(config)), cpu, documents };
-    let app = App::new(Parts {
+    let operations = Operations::new(Parts {
         browser,
         store,
         blobs,
@@ -88,8 +96,8 @@ async fn open_parts(config: &Config, clock: Arc<dyn Clock>, listen: Option<Socke
         tracker: tokio_util::task::TaskTracker::new(),
         interact: Arc::new(interact::Interact::new(code(config))),
     });
-    app.bootstrap().await?;
-    Ok(app)
+    operations.app.bootstrap().await?;
+    Ok(operations)
 }
 
 /// Binds `address` of the setting `key`. Returns the listener and its actual address, since port 0 picks a free port.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as Started};
 
-use app::App;
+use app::Operations;
 use base::SystemClock;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
@@ -46,7 +46,7 @@ pub struct Running {
 
 /// State of the health and metrics endpoints.
 struct Monitor {
-    app: App,
+    operations: Operations,
     config: Config,
     address: SocketAddr,
     operator: Option<Operator>,
@@ -64,13 +64,13 @@ struct Monitor {
 pub async fn start(config: Config) -> Result<Running, StartError> {
     metrics::prepare();
     let (listener, address) = parts::bind("WORKER__LISTEN", config.worker.listen).await?;
-    let app = parts::open(&config, Arc::new(SystemClock), Some(address)).await?;
+    let operations = parts::open(&config, Arc::new(SystemClock), Some(address)).await?;
     let prometheus = metrics::handle();
-    let background = Background::start(app.clone(), prometheus.clone(), Some(parts::worker_settings(&config)));
+    let background = Background::start(operations.clone(), prometheus.clone(), Some(parts::worker_settings(&config)));
     let operator = Operator::new(&config.admin.token);
     let draining = AtomicBool::new(false);
     let figures = Arc::default();
-    let monitor = Arc::new(Monitor { app, config, address, operator, prometheus, figures, draining });
+    let monitor = Arc::new(Monitor { operations, config, address, operator, prometheus, figures, draining });
     let stop_listening = CancellationToken::new();
     tokio::spawn(listen(listener, monitor.clone(), stop_listening.clone()));
     tracing::info!(%address, version = env!("CARGO_PKG_VERSION"), "worker is running");
@@ -165,8 +165,10 @@ impl Monitor {
         }
         let response = match route {
             "/metrics" => self.metrics(request, local).await,
-            "/health/ready" => health(Status::of(&self.app, self.draining.load(Ordering::Relaxed)).await, None),
-            "/health" => health(Status::Ok, Some(self.app.capabilities())),
+            "/health/ready" => {
+                health(Status::of(&self.operations.app, self.draining.load(Ordering::Relaxed)).await, None)
+            }
+            "/health" => health(Status::Ok, Some(self.operations.capabilities())),
             _ => health(Status::Ok, None),
         };
         (route, response)
@@ -179,7 +181,7 @@ impl Monitor {
         match browser::check(request, &self.config.server.hosts, [self.address, local]) {
             Err(why) if !is_operator => refusal(Code::Forbidden, &why.to_string()),
             _ => {
-                self.figures.refresh(&self.app).await;
+                self.figures.refresh(&self.operations).await;
                 response(200, "text/plain; version=0.0.4", self.prometheus.render())
             }
         }

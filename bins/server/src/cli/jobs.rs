@@ -36,11 +36,12 @@ pub(crate) enum Jobs {
 impl Jobs {
     /// Runs the command on the database of the settings.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
-        let app = &open_known(&loaded).await?;
+        let operations = open_known(&loaded).await?;
+        let app = &operations.app;
         match self {
             Self::List { dead: true, team } => list_dead(app, team).await,
             Self::List { dead: false, team } => list(app, team).await,
-            Self::Cancel { id } => match jobs::cancel(app, id).await {
+            Self::Cancel { id } => match jobs::cancel(&operations, id).await {
                 Err(AppError::NotFound(_)) => Err(anyhow::anyhow!("there is no crawl or batch with this id")),
                 done => Ok(done?),
             },

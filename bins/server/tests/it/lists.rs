@@ -22,7 +22,7 @@ async fn crawl(running: &Running, more: Value) -> String {
 
 /// Records URLs of 8000 characters: this many as blocked, and for each tenth also one of another site.
 async fn leave_out(running: &Running, crawl: &str, number: usize) {
-    let mut conn = running.app().store().conn().await.unwrap();
+    let mut conn = running.operations().app.store().conn().await.unwrap();
     let page = |kind: &str, n: usize| NewPage {
         parent: None,
         id: new_id().to_string(),
@@ -30,7 +30,7 @@ async fn leave_out(running: &Running, crawl: &str, number: usize) {
         url: format!("http://{kind}.test/{n}/{}", "x".repeat(8000)),
         depth: 1,
     };
-    let now = running.app().now();
+    let now = running.operations().app.now();
     for first in (0..number).step_by(500) {
         let blocked: Vec<NewPage> = (first..(first + 500).min(number)).map(|n| page("b", n)).collect();
         let external: Vec<NewPage> =

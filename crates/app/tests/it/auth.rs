@@ -82,12 +82,12 @@ async fn the_last_use_of_a_key_is_noted() {
 async fn what_another_process_changes_counts_after_a_second() {
     let (world, key, _) = with_key(AuthMode::Keys).await;
     let other = world.another(Settings { auth: AuthMode::Keys, ..Settings::default() }).await;
-    let caller = authenticate(&other, Some(&key)).await.unwrap();
+    let caller = authenticate(&other.app, Some(&key)).await.unwrap();
     keys::revoke(&world.app, caller.key.unwrap().parse().unwrap()).await.unwrap();
     world.clock.advance(Duration::from_millis(999));
-    authenticate(&other, Some(&key)).await.unwrap();
+    authenticate(&other.app, Some(&key)).await.unwrap();
     world.clock.advance(Duration::from_millis(1));
-    assert!(matches!(authenticate(&other, Some(&key)).await, Err(AppError::Unauthorized(_))));
+    assert!(matches!(authenticate(&other.app, Some(&key)).await, Err(AppError::Unauthorized(_))));
 }
 
 #[tokio::test(flavor = "multi_thread")]

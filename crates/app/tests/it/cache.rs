@@ -63,7 +63,7 @@ async fn a_scrape_can_be_read_for_a_day_while_its_copy_is_there() {
     let id = document.metadata.scrape_id.parse().unwrap();
     assert_eq!(read(&world.app, &team, id).await.unwrap().0, document);
     world.clock.advance(Duration::from_secs(3601));
-    app::maintain_once(&world.app).await.unwrap();
+    app::maintain_once(&world.operations).await.unwrap();
     assert!(matches!(read(&world.app, &team, id).await, Err(AppError::NotFound(_))));
 }
 

@@ -43,7 +43,7 @@ impl Jobs {
         let (lease, drain) = (Duration::from_secs(60), Duration::from_millis(100));
         let slots = [("pages", 16), ("hooks", 16)].map(|(queue, slots)| (queue.to_owned(), slots)).into();
         let settings = WorkerSettings { slots, per_host: 16, lease, drain };
-        self.working = Some(tokio::spawn(worker(&self.world.app, settings).run(self.stop.clone())));
+        self.working = Some(tokio::spawn(worker(&self.world.operations, settings).run(self.stop.clone())));
     }
 
     async fn end(mut self) -> World {
@@ -242,7 +242,7 @@ async fn the_worker_serves_every_queue() {
     let world = World::start().await;
     let (lease, drain) = (Duration::from_secs(60), Duration::from_millis(100));
     let settings = WorkerSettings { slots: [("hooks".to_owned(), 0)].into(), per_host: 4, lease, drain };
-    let served = worker(&world.app, settings).queues();
+    let served = worker(&world.operations, settings).queues();
     assert_eq!(served.len(), QUEUES.len());
     for queue in QUEUES {
         let slots = if queue.name == "hooks" { 0 } else { queue.slots };
@@ -301,13 +301,13 @@ async fn bodies_that_no_document_knows_are_swept() {
     for name in [base::new_id().to_string(), "old".to_owned()] {
         jobs.world.parts.blobs.put(&format!("documents/{name}"), "body".into()).await.unwrap();
     }
-    assert_eq!(maintain_once(&jobs.world.app).await.unwrap()["orphans"], 0, "they may be on their way");
+    assert_eq!(maintain_once(&jobs.world.operations).await.unwrap()["orphans"], 0, "they may be on their way");
     jobs.world.clock.advance(Duration::from_secs(2 * 60 * 60));
-    assert_eq!(maintain_once(&jobs.world.app).await.unwrap()["orphans"], 2);
+    assert_eq!(maintain_once(&jobs.world.operations).await.unwrap()["orphans"], 2);
     assert_eq!(jobs.bodies().len(), 1);
     assert!(markdown(&jobs.status(&batch::KIND, id).await.documents)[0]["markdown"].is_string());
     jobs.world.clock.advance(Duration::from_secs(23 * 60 * 60));
-    assert_eq!(maintain_once(&jobs.world.app).await.unwrap()["runs"], 1);
+    assert_eq!(maintain_once(&jobs.world.operations).await.unwrap()["runs"], 1);
     assert_eq!(jobs.bodies().len(), 0);
     jobs.end().await;
 }

@@ -54,7 +54,7 @@ async fn rules_are_read_with_the_caller_and_change_at_once() {
         let caller = authenticate(app, Some(&key.api_key)).await.unwrap();
         world.scrape(&caller, "/").await.map(drop)
     };
-    for app in [&world.app, &other] {
+    for app in [&world.app, &other.app] {
         let refused = scrape(app).await;
         assert!(matches!(refused, Err(AppError::KeyNotAllowed { .. })), "{refused:?}");
     }
@@ -62,9 +62,9 @@ async fn rules_are_read_with_the_caller_and_change_at_once() {
     let clear = UpdateKey { formats: Some(Vec::new()), ..UpdateKey::default() };
     assert!(keys::update(&world.app, key.key_id, clear).await.unwrap().formats.is_empty());
     scrape(&world.app).await.unwrap();
-    assert!(scrape(&other).await.is_err());
+    assert!(scrape(&other.app).await.is_err());
     world.clock.advance(Duration::from_secs(1));
-    scrape(&other).await.unwrap();
+    scrape(&other.app).await.unwrap();
     let addresses = Some(vec!["192.0.2.0/24".to_owned()]);
     let change = UpdateTeam { addresses, ..UpdateTeam::default() };
     teams::update(&world.app, team.team.id.parse().unwrap(), change).await.unwrap();
@@ -79,14 +79,14 @@ async fn what_holds_a_key_is_told_of_its_end() {
     let (one, two) = (world.team(None).await.key.unwrap(), world.team(None).await.key.unwrap());
     let other = world.another(settings()).await;
     let here = [world.app.hold_key(Some(&one)), world.app.hold_key(Some(&one))];
-    let (elsewhere, lives) = (other.hold_key(Some(&one)), other.hold_key(Some(&two)));
+    let (elsewhere, lives) = (other.app.hold_key(Some(&one)), other.app.hold_key(Some(&two)));
     let keyless = world.app.hold_key(None);
     keys::revoke(&world.app, one.parse().unwrap()).await.unwrap();
     for hold in here.iter().chain([&elsewhere]) {
         timeout(Duration::from_secs(20), hold.revoked()).await.unwrap();
     }
     // A handle taken after the revocation is notified as well.
-    timeout(Duration::from_secs(20), other.hold_key(Some(&one)).revoked()).await.unwrap();
+    timeout(Duration::from_secs(20), other.app.hold_key(Some(&one)).revoked()).await.unwrap();
     for hold in [&lives, &keyless] {
         assert!(timeout(Duration::from_millis(10), hold.revoked()).await.is_err());
     }

@@ -23,12 +23,12 @@ async fn copies_leave_with_their_bodies() {
     world.scrape(&two, "/a").await.unwrap();
     assert_eq!(world.bodies().len(), 2);
     world.clock.advance(11 * DAY);
-    let removed = maintain_once(&world.app).await.unwrap();
+    let removed = maintain_once(&world.operations).await.unwrap();
     assert_eq!(removed["cache"], 3, "two copies and one body: that of /a is still used by team two");
     assert_eq!(removed["scrapes"], 2);
     assert_eq!(world.bodies().len(), 1);
     world.clock.advance(20 * DAY);
-    assert_eq!(maintain_once(&world.app).await.unwrap()["cache"], 2);
+    assert_eq!(maintain_once(&world.operations).await.unwrap()["cache"], 2);
     assert!(world.bodies().is_empty());
     let again = world.scrape(&one, "/a").await.unwrap();
     assert_eq!(again.metadata.cache_state, Some(CacheState::Miss));
@@ -43,10 +43,10 @@ async fn reservations_of_a_dead_process_come_back() {
     let booking = Booking { key: "scrape:dead", team: &team.team.id, api_key: None, at: now };
     ledger::reserve(&mut conn, &booking, 4, now + TimeDelta::seconds(120)).await.unwrap();
     drop(conn);
-    assert_eq!(maintain_once(&world.app).await.unwrap()["reservations"], 0);
+    assert_eq!(maintain_once(&world.operations).await.unwrap()["reservations"], 0);
     assert_eq!(world.balance(&team).await.available, 6);
     world.clock.advance(Duration::from_secs(121));
-    assert_eq!(maintain_once(&world.app).await.unwrap()["reservations"], 1);
+    assert_eq!(maintain_once(&world.operations).await.unwrap()["reservations"], 1);
     assert_eq!(world.balance(&team).await, Balance { available: 10, reserved: 0, spent: 0, granted: 10 });
 }
 
@@ -60,7 +60,7 @@ async fn one_of_two_processes_leads() {
     world.scrape(&team, "/").await.unwrap();
     world.clock.advance(31 * DAY);
     let stop = CancellationToken::new();
-    let loops = [&world.app, &other].map(|app| tokio::spawn(maintain(app.clone(), stop.clone())));
+    let loops = [&world.operations, &other].map(|one| tokio::spawn(maintain(one.clone(), stop.clone())));
     while !world.bodies().is_empty() {
         tokio::time::sleep(Duration::from_millis(2)).await;
     }

@@ -69,7 +69,7 @@ async fn what_a_server_can_do_is_the_same_for_every_request() {
 
     world.site.html("/", "<p>x</p>");
     let able = world.able([Capability::Products].into_iter().collect()).await;
-    assert!(scrape(&able, &team, page).await.is_ok());
+    assert!(scrape(&able.app, &team, page).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use app::{App, AppError, CacheSettings, Settings, WorkerSettings, batch, crawl, maintain_once, worker};
+use app::{AppError, CacheSettings, Operations, Settings, WorkerSettings, batch, crawl, maintain_once, worker};
 use serde_json::json;
 use store::cache as rows;
 use store::jobs;
@@ -33,9 +33,9 @@ fn slow() -> WorkerSettings {
 }
 
 /// Runs a worker until the condition is true.
-async fn work_until(app: &App, is_so: impl AsyncFn() -> bool) {
+async fn work_until(operations: &Operations, is_so: impl AsyncFn() -> bool) {
     let (stop, began) = (CancellationToken::new(), Instant::now());
-    let work = tokio::spawn(worker(app, slow()).run(stop.clone()));
+    let work = tokio::spawn(worker(operations, slow()).run(stop.clone()));
     while !is_so().await {
         assert!(began.elapsed() < PATIENCE, "it never is");
         tokio::time::sleep(Duration::from_millis(20)).await;
@@ -55,9 +55,9 @@ async fn the_oldest_copies_give_way_and_a_flood_is_not_kept() {
         world.scrape(&team, &page(number)).await.unwrap();
     }
     assert_eq!(world.cached_bytes().await, 10 * 1050, "a tenth over the size, no more is kept");
-    assert_eq!(maintain_once(&world.app).await.unwrap()["cache"], 2);
+    assert_eq!(maintain_once(&world.operations).await.unwrap()["cache"], 2);
     assert_eq!(world.cached_bytes().await, 8 * 1050);
-    assert_eq!(maintain_once(&world.app).await.unwrap()["cache"], 0);
+    assert_eq!(maintain_once(&world.operations).await.unwrap()["cache"], 0);
     let state = async |number| world.scrape(&team, &page(number)).await.unwrap().metadata.cache_state;
     assert_eq!(state(2).await, HIT, "younger than those that went");
     assert_eq!((state(0).await, state(0).await), (MISS, HIT), "there is room again");
@@ -130,7 +130,7 @@ async fn an_old_page_outlives_a_short_outage() {
     };
     work_until(&world.another(short()).await, is_put_back).await;
     world.clock.advance(Duration::from_secs(60));
-    work_until(&world.app, async || world.balance(&team).await.spent == 1).await;
+    work_until(&world.operations, async || world.balance(&team).await.spent == 1).await;
     assert_eq!((world.asked(), world.balance(&team).await.available), (1, 9));
 }
 
@@ -149,7 +149,7 @@ async fn a_page_that_comes_back_while_its_body_goes_is_whole_or_not_there() {
     world.clock.advance(31 * DAY);
     assert_eq!(rows::expired(&mut conn().await, base::Clock::now(&world.clock), 9).await.unwrap().rows, 1);
     assert_eq!(world.scrape(&team, "/").await.unwrap().metadata.cache_state, MISS);
-    assert_eq!(maintain_once(&world.app).await.unwrap()["cache"], 0);
+    assert_eq!(maintain_once(&world.operations).await.unwrap()["cache"], 0);
     assert_eq!(world.scrape_with(&team, "/", lockdown()).await.unwrap().metadata.cache_state, HIT);
 
     // Between the decision and the deletion no copy may refer to the body.
@@ -180,6 +180,6 @@ async fn bodies_of_a_sweep_that_was_broken_off_are_deleted_later() {
     rows::expired(&mut conn, base::Clock::now(&world.clock), 9).await.unwrap();
     assert_eq!(rows::delete_next(&mut conn, 9).await.unwrap().len(), 1);
     assert_eq!(world.bodies().len(), 1);
-    assert_eq!(maintain_once(&world.app).await.unwrap()["cache"], 1);
+    assert_eq!(maintain_once(&world.operations).await.unwrap()["cache"], 1);
     assert!(world.bodies().is_empty());
 }

@@ -313,7 +313,7 @@ async fn the_log_is_the_teams_own_and_does_not_last() {
     assert!(matches!(webhooks::secret(app, Uuid::nil()).await, Err(AppError::NotFound("team"))));
 
     sending.world.clock.advance(Duration::from_secs(3 * 86_400 + 1));
-    assert_eq!(app::maintain_once(app).await.unwrap()["webhooks"], 2);
+    assert_eq!(app::maintain_once(&sending.world.operations).await.unwrap()["webhooks"], 2);
     assert!(sending.log().await.is_empty());
 }
 

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use app::auth::{Caller, authenticate};
-use app::{Active, App, AppError, Parts, Settings, scrape::scrape, teams};
+use app::{Active, App, AppError, Operations, Parts, Settings, scrape::scrape, teams};
 use billing::Balance;
 use blobs::Blobs;
 use fetch::{Engine, HttpEngine};
@@ -24,6 +24,8 @@ pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 /// Service under test. On drop, the test fails if a job or a reservation is left, or if an error was logged; a test
 /// that expects this declares it.
 pub(crate) struct World {
+    pub(crate) operations: Operations,
+    /// State that the operations share.
     pub(crate) app: App,
     /// Parts of the service.
     pub(crate) parts: Parts,
@@ -47,8 +49,9 @@ impl World {
         crate::log::capture();
         let folder = tempfile::tempdir().unwrap();
         let clock = ManualClock::default();
-        let (app, parts) = open(folder.path(), &site, &clock, settings).await;
-        Self { app, parts, site, clock, folder, leaves_jobs: AtomicBool::new(false) }
+        let (operations, parts) = open(folder.path(), &site, &clock, settings).await;
+        let app = operations.app.clone();
+        Self { operations, app, parts, site, clock, folder, leaves_jobs: AtomicBool::new(false) }
     }
 
     /// Declares that the test ends with unfinished jobs and their reservations.
@@ -57,12 +60,12 @@ impl World {
     }
 
     /// Starts a second service on the same data.
-    pub(crate) async fn another(&self, settings: Settings) -> App {
+    pub(crate) async fn another(&self, settings: Settings) -> Operations {
         open(self.folder.path(), &self.site, &self.clock, settings).await.0
     }
 
     /// Starts a second service on the same data, with these capabilities.
-    pub(crate) async fn able(&self, capabilities: Capabilities) -> App {
+    pub(crate) async fn able(&self, capabilities: Capabilities) -> Operations {
         open_with(self.folder.path(), &self.site, &self.clock, (Settings::default(), capabilities)).await.0
     }
 
@@ -197,7 +200,7 @@ async fn look(store: &Store) -> String {
     left
 }
 
-async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Settings) -> (App, Parts) {
+async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Settings) -> (Operations, Parts) {
     open_with(folder, site, clock, (settings, Capabilities::default())).await
 }
 
@@ -206,7 +209,7 @@ async fn open_with(
     site: &Site,
     clock: &ManualClock,
     (settings, capabilities): (Settings, Capabilities),
-) -> (App, Parts) {
+) -> (Operations, Parts) {
     let allow = vec![Allow::Address(site.addr())];
     let egress = Egress { allow, ..Egress::default() };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
@@ -230,9 +233,9 @@ async fn open_with(
         tracker: TaskTracker::new(),
         interact: Arc::new(interact::Interact::new(interact::Settings { program: None, user: None, places: 1 })),
     };
-    let app = App::new(parts.clone());
-    app.bootstrap().await.unwrap();
-    (app, parts)
+    let operations = Operations::new(parts.clone());
+    operations.app.bootstrap().await.unwrap();
+    (operations, parts)
 }
 
 fn read_folder(folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use app::App;
+use app::Operations;
 use base::Timestamp;
 use cpu::line;
 use metrics::{counter, gauge};
@@ -36,7 +36,7 @@ struct Due {
 
 impl Figures {
     /// Updates the gauges that are due.
-    pub async fn refresh(self: &Arc<Self>, app: &App) {
+    pub async fn refresh(self: &Arc<Self>, operations: &Operations) {
         let now = Instant::now();
         let (is_due, count) = {
             let mut due = self.0.lock();
@@ -51,20 +51,20 @@ impl Figures {
             (is_due, count)
         };
         if is_due {
-            measure(app);
+            measure(operations);
         }
         if count {
-            let (figures, app) = (Arc::clone(self), app.clone());
+            let (figures, operations) = (Arc::clone(self), operations.clone());
             // A task of its own: a reader that disconnects would cancel the count, and `queues` would stay in the future.
-            let counting = tokio::spawn(async move { figures.count(&app).await });
+            let counting = tokio::spawn(async move { figures.count(&operations).await });
             let _in_time = timeout(PATIENCE, counting).await;
         }
     }
 
-    async fn count(&self, app: &App) {
+    async fn count(&self, operations: &Operations) {
         let began = Instant::now();
-        match app::jobs::depths(app).await {
-            Ok(depths) => depths.iter().for_each(|depth| queue(depth, app.now())),
+        match app::jobs::depths(&operations.app).await {
+            Ok(depths) => depths.iter().for_each(|depth| queue(depth, operations.app.now())),
             Err(error) => tracing::debug!(?error, "could not count the queues; their metrics are stale"),
         }
         let took = began.elapsed();
@@ -81,8 +81,8 @@ fn queue(depth: &app::jobs::Depth, now: Timestamp) {
     gauge!("quarry_queue_measured_timestamp_seconds").set(whole(now.timestamp_millis()) / 1000.0);
 }
 
-fn measure(app: &App) {
-    let load = app::load(app);
+fn measure(operations: &Operations) {
+    let load = app::load(operations);
     gauge!("quarry_scrapes_in_flight").set(load.scrapes);
     gauge!("quarry_sessions").set(load.sessions);
     gauge!("quarry_browsers").set(count(load.browsers));

@@ -1,0 +1,32 @@
+//! All operations of the service in one value, for the programs that offer them.
+
+use wire::Capabilities;
+
+use crate::{App, Parts};
+
+/// Operations of the service. Cheap to clone; all clones are one service.
+#[derive(Debug, Clone)]
+pub struct Operations {
+    /// Shared state of the operations.
+    pub app: App,
+}
+
+impl Operations {
+    /// Assembles the service. Nothing is read or written yet.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        Self { app: App::new(parts) }
+    }
+
+    /// Returns the optional capabilities of this server. Whether OCR is available is known some time after the start.
+    #[must_use]
+    pub fn capabilities(&self) -> Capabilities {
+        self.app.capabilities()
+    }
+
+    /// Closes the browser of this process. Call it last: pages still open in it fail.
+    #[crate::boxed]
+    pub async fn close(&self) {
+        self.app.close().await;
+    }
+}
