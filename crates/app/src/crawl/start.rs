@@ -238,9 +238,8 @@ impl Sink for Feed<'_> {
                 add_pages(conn, &mut progress, (&self.context.lanes, team), pages, now).await?;
                 if self.context.has_max_depth() {
                     // Links may have led to some of them before, at a greater depth.
-                    let mut walk = Walk::begin(conn, self.context, progress, std::iter::empty(), now).await?;
-                    walk.bring_near(conn, listed).await?;
-                    progress = walk.progress;
+                    let mut walk = Walk::begin(conn, self.context, &progress, std::iter::empty(), now).await?;
+                    walk.bring_near(conn, &mut progress, listed).await?;
                 }
                 save(self.app, conn, &KIND, &mut progress).await?;
                 Ok(progress.room() > 0)

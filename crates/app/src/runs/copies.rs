@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use store::runs::{self, PageState, Standing, Wait, Waiting};
 use store::{Conn, StoreError};
 
-use super::page::PageResult;
+use super::page::Page;
 
 /// Error code and message of a page that is left out as a duplicate.
 pub(super) type Reason = (&'static str, &'static str);
@@ -31,11 +31,11 @@ pub(super) enum Judgement {
     Waits,
 }
 
-/// Returns the results with those that name a canonical page last: the canonical page may be among them.
-pub(super) fn last<'r>(results: &[(&'r str, &'r PageResult)]) -> Vec<(&'r str, &'r PageResult)> {
-    let mut results = results.to_vec();
-    results.sort_by_key(|(_, result)| result.canonical.is_some());
-    results
+/// Returns the pages with those that name a canonical page last: the canonical page may be among them.
+pub(super) fn last<'r>(pages: &[Page<'r>]) -> Vec<Page<'r>> {
+    let mut pages = pages.to_vec();
+    pages.sort_by_key(|page| page.result.canonical.is_some());
+    pages
 }
 
 /// Returns why a page that has waited is left out; `None` when it is no duplicate.
@@ -46,32 +46,28 @@ pub(super) fn reason_of(waiting: &Waiting) -> Option<Reason> {
 
 impl Copies {
     /// Reads the state of all pages that the results refer to. The caller holds the lock on the run's progress.
-    pub(super) async fn of(conn: &mut Conn, run: &str, results: &[(&str, &PageResult)]) -> Result<Self, StoreError> {
-        let named = |(_, result): &(&str, &PageResult)| {
+    pub(super) async fn of(conn: &mut Conn, run: &str, pages: &[Page<'_>]) -> Result<Self, StoreError> {
+        let named = |Page { result, .. }: &Page<'_>| {
             let named = [result.alias.as_ref().map(|page| page.key.clone()), result.canonical.clone()];
             let own = result.key.clone().filter(|_| named.iter().any(Option::is_some));
             named.into_iter().chain([own]).flatten()
         };
-        let keys: Vec<Vec<u8>> = results.iter().flat_map(named).collect();
+        let keys: Vec<Vec<u8>> = pages.iter().flat_map(named).collect();
         let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
         Ok(Self { known: runs::standings(conn, run, &keys).await? })
     }
 
     /// Decides whether a document counts, is a duplicate or has to wait. From then on a document that counts is known
     /// as read.
-    pub(super) async fn judge(
-        &mut self,
-        conn: &mut Conn,
-        id: &str,
-        result: &PageResult,
-    ) -> Result<Judgement, StoreError> {
-        if let Some(reason) = self.copy_of_read(id, result) {
+    pub(super) async fn judge(&mut self, conn: &mut Conn, page: Page<'_>) -> Result<Judgement, StoreError> {
+        if let Some(reason) = self.copy_of_read(page) {
             return Ok(Judgement::Copy(reason));
         }
-        if self.wait(conn, id, result).await? {
+        if self.wait(conn, page).await? {
             return Ok(Judgement::Waits);
         }
-        let led_to = self.led_to(id, result).cloned();
+        let led_to = self.led_to(page).cloned();
+        let Page { id, result } = page;
         let keys = result.alias.iter().map(|page| &page.key).chain(&result.key);
         let read = |key: &Vec<u8>| (key.clone(), standing(id, PageState::Done, result.content));
         self.known.extend(keys.map(read));
@@ -79,27 +75,28 @@ impl Copies {
     }
 
     /// Returns the other page that a document was redirected to, if the run knows it.
-    fn led_to(&self, id: &str, result: &PageResult) -> Option<&Standing> {
+    fn led_to(&self, Page { id, result }: Page<'_>) -> Option<&Standing> {
         let alias = result.alias.as_ref()?;
         self.known.get(&alias.key).filter(|page| page.id != id)
     }
 
-    fn canonical(&self, id: &str, result: &PageResult) -> Option<&Standing> {
+    fn canonical(&self, Page { id, result }: Page<'_>) -> Option<&Standing> {
         let canonical = result.canonical.as_ref().filter(|_| result.content.is_some())?;
         self.known.get(canonical).filter(|page| page.id != id)
     }
 
-    fn copy_of_read(&self, id: &str, result: &PageResult) -> Option<Reason> {
-        if self.led_to(id, result).is_some_and(Standing::is_read) {
+    fn copy_of_read(&self, page: Page<'_>) -> Option<Reason> {
+        if self.led_to(page).is_some_and(Standing::is_read) {
             return Some(LEADS);
         }
-        let canonical = self.canonical(id, result).filter(|page| page.is_read() && page.content == result.content);
-        canonical.map(|_| SAME_TEXT)
+        let has_same_text = |other: &&Standing| other.is_read() && other.content == page.result.content;
+        self.canonical(page).filter(has_same_text).map(|_| SAME_TEXT)
     }
 
     /// Makes a page wait for one that is still to come; returns whether it waits.
-    async fn wait(&mut self, conn: &mut Conn, id: &str, result: &PageResult) -> Result<bool, StoreError> {
-        let Some((other, content)) = self.to_wait_for(conn, id, result).await? else { return Ok(false) };
+    async fn wait(&mut self, conn: &mut Conn, page: Page<'_>) -> Result<bool, StoreError> {
+        let Some((other, content)) = self.to_wait_for(conn, page).await? else { return Ok(false) };
+        let Page { id, result } = page;
         runs::wait(conn, id, &Wait { other: &other, content, way: result.way.as_ref() }).await?;
         let waits = Standing { has_waited: true, ..standing(id, PageState::Waiting, content) };
         self.known.extend(result.key.clone().map(|key| (key, waits)));
@@ -107,18 +104,14 @@ impl Copies {
     }
 
     /// Returns the page that a document has to wait for, and the text hash by which it would be a duplicate.
-    async fn to_wait_for(
-        &self,
-        conn: &mut Conn,
-        id: &str,
-        result: &PageResult,
-    ) -> Result<Option<(String, Option<u64>)>, StoreError> {
+    async fn to_wait_for(&self, conn: &mut Conn, page: Page<'_>) -> Result<Option<(String, Option<u64>)>, StoreError> {
+        let Page { id, result } = page;
         let own = result.key.as_ref().and_then(|key| self.known.get(key));
         if own.is_some_and(|own| own.has_waited) {
             return Ok(None);
         }
-        let led_to = self.led_to(id, result).map(|page| (page, None));
-        let canonical = self.canonical(id, result).map(|page| (page, result.content));
+        let led_to = self.led_to(page).map(|other| (other, None));
+        let canonical = self.canonical(page).map(|other| (other, result.content));
         for (other, content) in led_to.into_iter().chain(canonical) {
             // Do not wait for a page whose own chain of waits ends at this one: both would wait forever.
             if is_to_come(other) && runs::end_of_wait(conn, &other.id).await?.is_some_and(|last| last != id) {
@@ -146,7 +139,7 @@ mod tests {
     use store::runs::{NewPage, Progress};
     use tempfile::TempDir;
 
-    use super::super::page::Outcome;
+    use super::super::page::{Outcome, PageResult};
     use super::super::tests::{app, document, page};
     use super::super::{Context, digest, pages, waiting};
     use super::*;
@@ -206,8 +199,8 @@ mod tests {
         async fn record(&mut self, results: &[(usize, PageResult)]) -> Vec<PageState> {
             let Self { app, conn, pages: all, context, .. } = self;
             let app = &*app;
-            let results: Vec<(&str, &PageResult)> =
-                results.iter().map(|(place, result)| (all[*place].id.as_str(), result)).collect();
+            let results: Vec<Page<'_>> =
+                results.iter().map(|(place, result)| Page { id: &all[*place].id, result }).collect();
             let recorded: Result<(), StoreError> =
                 conn.tx(async |conn: &mut Conn| pages::record(app, conn, &results).await).await;
             recorded.unwrap();

@@ -58,6 +58,14 @@ pub(crate) struct PageHandler {
     pub(crate) app: App,
 }
 
+/// Page of a run with its result.
+#[derive(Clone, Copy)]
+pub(crate) struct Page<'r> {
+    /// Id of the page, which is that of its job too.
+    pub(super) id: &'r str,
+    pub(super) result: &'r PageResult,
+}
+
 /// Result of a page job.
 pub(crate) struct PageResult {
     pub(super) context: Arc<Context>,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base::Timestamp;
 use queue::Finished;
 use store::ledger::{self, Booking};
-use store::runs::{self, EndedPage, NewDocument, NewPage, PageState, Run, Standing, Waiting, Way};
+use store::runs::{self, EndedPage, NewDocument, NewPage, PageState, Progress, Run, Standing, Waiting, Way};
 use store::{Conn, StoreError, jobs};
 use webhooks::Event;
 use wire::WebhookEvent;
@@ -18,7 +18,7 @@ use super::deposit::Deposit;
 use super::document::Packed;
 use super::end;
 use super::links::{self, Found, Links};
-use super::page::{Outcome, PagePayload, PageResult};
+use super::page::{Outcome, Page, PagePayload, PageResult};
 use super::walk::Walk;
 use crate::cache::write_copies;
 use crate::scrape::Surcharge;
@@ -31,13 +31,13 @@ type Done = Finished<PagePayload, Option<PageResult>>;
 pub(super) async fn commit(app: &App, conn: &mut Conn, done: &[&Done]) -> Result<(), StoreError> {
     spoil(done)?;
     // Ordered by team, as jobs lock them, and by run id, so that two workers cannot deadlock.
-    let mut runs: BTreeMap<(&str, &str), Vec<(&str, &PageResult)>> = BTreeMap::new();
+    let mut runs: BTreeMap<(&str, &str), Vec<Page<'_>>> = BTreeMap::new();
     for Finished { job, done } in done {
         if let Some(result) = done {
-            runs.entry((&job.team_id, &job.payload.crawl)).or_default().push((&job.id, result));
+            runs.entry((&job.team_id, &job.payload.crawl)).or_default().push(Page { id: &job.id, result });
         }
     }
-    let copies = runs.values().flatten().filter_map(|(_, result)| result.copy.as_deref()).collect();
+    let copies = runs.values().flatten().filter_map(|page| page.result.copy.as_deref()).collect();
     for pages in runs.into_values() {
         record(app, conn, &pages).await?;
     }
@@ -77,7 +77,7 @@ pub(super) async fn give_up(app: &App, conn: &mut Conn, run: &str, page: &str, e
     let context = app.contexts().of(conn, &row).await?;
     let (code, error) = ("UNKNOWN_ERROR".to_owned(), "the page could not be processed".to_owned());
     let result = PageResult::without(Arc::clone(&context), Outcome::Failed { code, error });
-    record(app, conn, &[(page, &result)]).await
+    record(app, conn, &[Page { id: page, result: &result }]).await
 }
 
 /// Tells the deposited bodies that the transaction was committed.
@@ -92,23 +92,23 @@ fn deposit(result: &PageResult) -> Option<&Deposit> {
     }
 }
 
-/// Records results of pages of one run, given by their ids, with all consequences. Does nothing when the run has ended.
-pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageResult)]) -> Result<(), StoreError> {
-    results.iter().filter_map(|(_, result)| deposit(result)).for_each(Deposit::look);
-    let Some((_, first)) = results.first() else { return Ok(()) };
-    let Some(progress) = runs::lock(conn, &first.context.id).await? else { return Ok(()) };
+/// Records pages of one run with all consequences. Does nothing when the run has ended.
+pub(super) async fn record(app: &App, conn: &mut Conn, pages: &[Page<'_>]) -> Result<(), StoreError> {
+    pages.iter().filter_map(|page| deposit(page.result)).for_each(Deposit::look);
+    let Some(Page { result: first, .. }) = pages.first() else { return Ok(()) };
+    let Some(mut progress) = runs::lock(conn, &first.context.id).await? else { return Ok(()) };
     first.context.known.set_full(progress.is_full());
-    let keys = results.iter().flat_map(|(_, result)| result.keys(!progress.is_full()));
+    let keys = pages.iter().flat_map(|page| page.result.keys(!progress.is_full()));
     let keys: Vec<Vec<u8>> = keys.map(<[u8]>::to_vec).collect();
     let keys = keys.iter().map(Vec::as_slice);
-    let mut walk = Walk::begin(conn, &first.context, progress, keys, app.now()).await?;
-    let depths = depths(conn, &first.context, results).await?;
+    let mut walk = Walk::begin(conn, &first.context, &progress, keys, app.now()).await?;
+    let depths = depths(conn, &first.context, pages).await?;
     // Some canonical pages are known only through the links of their copies, which wait for them.
-    walk.take_on_first(conn, canonical(results, &depths)).await?;
-    let copies = Copies::of(conn, &first.context.id, results).await?;
-    let mut record = Record { app, context: &first.context, walk, copies, now: app.now() };
-    record.write(conn, results, &depths).await?;
-    if record.walk.progress.is_open {
+    walk.take_on_first(conn, &mut progress, canonical(pages, &depths)).await?;
+    let copies = Copies::of(conn, &first.context.id, pages).await?;
+    let mut record = Record { app, context: &first.context, walk, progress, copies, now: app.now() };
+    record.write(conn, pages, &depths).await?;
+    if record.progress.is_open {
         first.learnt.set(record.walk.into_known());
     } else {
         first.context.known.clear();
@@ -121,22 +121,22 @@ pub(super) async fn record(app: &App, conn: &mut Conn, results: &[(&str, &PageRe
 pub(super) async fn release(app: &App, conn: &mut Conn, row: &Run, ended: Vec<String>) -> Result<(), StoreError> {
     let Some(progress) = runs::lock(conn, &row.id).await? else { return Ok(()) };
     let context = app.contexts().of(conn, row).await?;
-    let walk = Walk::begin(conn, &context, progress, std::iter::empty(), app.now()).await?;
+    let walk = Walk::begin(conn, &context, &progress, std::iter::empty(), app.now()).await?;
     let copies = Copies::of(conn, &row.id, &[]).await?;
-    let mut record = Record { app, context: &context, walk, copies, now: app.now() };
+    let mut record = Record { app, context: &context, walk, progress, copies, now: app.now() };
     record.release(conn, ended).await?;
-    record.walk.bring_near(conn, HashMap::new()).await?;
-    end::save(app, conn, context.kind, &mut record.walk.progress).await?;
-    if !record.walk.progress.is_open {
+    record.walk.bring_near(conn, &mut record.progress, HashMap::new()).await?;
+    end::save(app, conn, context.kind, &mut record.progress).await?;
+    if !record.progress.is_open {
         context.known.clear();
         app.contexts().forget(&context.id);
     }
     Ok(())
 }
 
-/// Returns the pages that results name as canonical and also link to.
-fn canonical(results: &[(&str, &PageResult)], depths: &HashMap<String, i32>) -> Vec<Found> {
-    let named = results.iter().filter_map(|(id, result)| {
+/// Returns the pages that these name as canonical and also link to.
+fn canonical(pages: &[Page<'_>], depths: &HashMap<String, i32>) -> Vec<Found> {
+    let named = pages.iter().filter_map(|Page { id, result }| {
         let canonical = result.canonical.as_deref()?;
         result.links.find(canonical, depths.get(*id).copied())
     });
@@ -144,13 +144,9 @@ fn canonical(results: &[(&str, &PageResult)], depths: &HashMap<String, i32>) -> 
 }
 
 /// Returns the current depths of these pages; empty where the crawl has no depth limit.
-async fn depths(
-    conn: &mut Conn,
-    context: &Context,
-    results: &[(&str, &PageResult)],
-) -> Result<HashMap<String, i32>, StoreError> {
+async fn depths(conn: &mut Conn, context: &Context, pages: &[Page<'_>]) -> Result<HashMap<String, i32>, StoreError> {
     match context.has_max_depth() {
-        true => runs::depths(conn, &results.iter().map(|(id, _)| *id).collect::<Vec<_>>()).await,
+        true => runs::depths(conn, &pages.iter().map(|page| page.id).collect::<Vec<_>>()).await,
         false => Ok(HashMap::new()),
     }
 }
@@ -160,41 +156,47 @@ struct Record<'a> {
     app: &'a App,
     context: &'a Context,
     walk: Walk<'a>,
+    /// Locked progress of the run.
+    progress: Progress,
     copies: Copies,
     now: Timestamp,
 }
 
-/// Page that became a document: its id, result and packed document.
-type Kept<'a> = (&'a str, &'a PageResult, &'a Packed);
+/// Page that became a document.
+struct KeptPage<'a> {
+    page: Page<'a>,
+    packed: &'a Packed,
+}
 
 impl Record<'_> {
     async fn write(
         &mut self,
         conn: &mut Conn,
-        results: &[(&str, &PageResult)],
+        pages: &[Page<'_>],
         depths: &HashMap<String, i32>,
     ) -> Result<(), StoreError> {
         let (mut ended, mut kept, mut links) = (Vec::new(), Vec::new(), Links::default());
         let (mut credits, mut surcharges) = (0, Vec::new());
-        for (id, result) in copies::last(results) {
-            links.take(&result.links, depths.get(id).copied());
-            let Some(page) = self.settle(conn, id, result).await? else { continue };
-            self.walk.progress.pending -= 1;
-            if page.state == PageState::Done || !matches!(result.outcome, Outcome::Document(_)) {
+        for page in copies::last(pages) {
+            let result = page.result;
+            links.take(&result.links, depths.get(page.id).copied());
+            let Some(settled) = self.settle(conn, page).await? else { continue };
+            self.progress.pending -= 1;
+            if settled.state == PageState::Done || !matches!(result.outcome, Outcome::Document(_)) {
                 credits += result.credits;
                 surcharges.extend(&result.surcharge);
                 if let Outcome::Document(packed) = &result.outcome {
-                    kept.push((id, result, packed.as_ref()));
+                    kept.push(KeptPage { page, packed });
                 }
             }
-            ended.push(page);
+            ended.push(settled);
         }
-        self.see_start(conn, results).await?;
+        self.see_start(conn, pages).await?;
         self.charge(conn, ended.first().map_or("", |page| page.id), credits, &surcharges).await?;
         let documents = self.keep(conn, &kept).await?;
         runs::end_pages(conn, &ended, documents, self.now).await?;
         self.tell(conn, &kept, &ended).await?;
-        for (id, result) in results {
+        for Page { id, result } in pages {
             if let Some(way_on) = &result.way_on {
                 runs::keep_links(conn, &self.context.id, id, way_on).await?;
             }
@@ -202,22 +204,22 @@ impl Record<'_> {
         if self.context.frontier.is_some() {
             self.release(conn, ended.iter().map(|page| page.id.to_owned()).collect()).await?;
         }
-        self.walk.follow(conn, links).await?;
-        self.bring_near(conn, results).await?;
-        end::save(self.app, conn, self.context.kind, &mut self.walk.progress).await
+        self.walk.follow(conn, &mut self.progress, links).await?;
+        self.bring_near(conn, pages).await?;
+        end::save(self.app, conn, self.context.kind, &mut self.progress).await
     }
 
-    /// Records where the start was redirected to and what it answered, if it is among the results.
-    async fn see_start(&mut self, conn: &mut Conn, results: &[(&str, &PageResult)]) -> Result<(), StoreError> {
-        if let Some(landed) = results.iter().rev().find_map(|(_, result)| result.landed.as_deref())
+    /// Records where the start was redirected to and what it answered, if it is among the pages.
+    async fn see_start(&mut self, conn: &mut Conn, pages: &[Page<'_>]) -> Result<(), StoreError> {
+        if let Some(landed) = pages.iter().rev().find_map(|page| page.result.landed.as_deref())
             // A start that waited for another page is recorded twice.
             && runs::landed(conn, &self.context.id).await?.as_deref() != Some(landed)
         {
             runs::set_landed(conn, &self.context.id, landed).await?;
             let (lanes, team) = (&self.context.lanes, &self.context.caller.team.id);
-            crawl::look_where_it_led(conn, &mut self.walk.progress, lanes, team, self.now).await?;
+            crawl::look_where_it_led(conn, &mut self.progress, lanes, team, self.now).await?;
         }
-        if let Some(status) = results.iter().find_map(|(_, result)| result.start_status) {
+        if let Some(status) = pages.iter().find_map(|page| page.result.start_status) {
             runs::warn(conn, &self.context.id, &format!("the start page answered {status}")).await?;
         }
         Ok(())
@@ -261,14 +263,14 @@ impl Record<'_> {
             content: Some(waiting.other.content.unwrap_or_default()),
         });
         let ended: Vec<EndedPage<'_>> = ended.collect();
-        self.walk.progress.pending -= i64::try_from(ended.len()).unwrap_or(0);
+        self.progress.pending -= i64::try_from(ended.len()).unwrap_or(0);
         runs::end_pages(conn, &ended, Vec::new(), self.now).await
     }
 
     /// With a depth limit, the target of a redirect is at most as deep as the page that redirects to it.
-    async fn bring_near(&mut self, conn: &mut Conn, results: &[(&str, &PageResult)]) -> Result<(), StoreError> {
+    async fn bring_near(&mut self, conn: &mut Conn, pages: &[Page<'_>]) -> Result<(), StoreError> {
         let mut nearer: HashMap<Vec<u8>, Way> = HashMap::new();
-        for (_, result) in results.iter().filter(|_| self.context.has_max_depth()) {
+        for Page { result, .. } in pages.iter().filter(|_| self.context.has_max_depth()) {
             let (Some(alias), Some(way)) = (&result.alias, &result.way) else { continue };
             let is_nearest = nearer.get(&alias.key).is_none_or(|other| way.depth < other.depth);
             if is_nearest && self.walk.is_further(&alias.key, way.depth) {
@@ -277,23 +279,19 @@ impl Record<'_> {
         }
         match nearer.is_empty() {
             true => Ok(()),
-            false => self.walk.bring_near(conn, nearer).await,
+            false => self.walk.bring_near(conn, &mut self.progress, nearer).await,
         }
     }
 
     /// Decides the final state of a page: left out when the run has it under another address, `None` when it waits.
-    async fn settle<'r>(
-        &mut self,
-        conn: &mut Conn,
-        id: &'r str,
-        result: &'r PageResult,
-    ) -> Result<Option<EndedPage<'r>>, StoreError> {
+    async fn settle<'r>(&mut self, conn: &mut Conn, page: Page<'r>) -> Result<Option<EndedPage<'r>>, StoreError> {
+        let Page { id, result } = page;
         let (state, reason) = match &result.outcome {
-            Outcome::Document(_) => match self.copies.judge(conn, id, result).await? {
+            Outcome::Document(_) => match self.copies.judge(conn, page).await? {
                 Judgement::Waits => return Ok(None),
                 Judgement::Copy(reason) => (PageState::External, Some(reason)),
                 Judgement::Own(led_to) => {
-                    self.adopt(conn, id, result, led_to).await?;
+                    self.adopt(conn, page, led_to).await?;
                     (PageState::Done, None)
                 }
             },
@@ -302,8 +300,8 @@ impl Record<'_> {
             Outcome::LeftScope(reason) => (PageState::External, Some((reason.code(), reason.message()))),
         };
         match state {
-            PageState::Done => self.walk.progress.done += 1,
-            PageState::Failed => self.walk.progress.failed += 1,
+            PageState::Done => self.progress.done += 1,
+            PageState::Failed => self.progress.failed += 1,
             _ => {}
         }
         let content = match (&result.outcome, state) {
@@ -318,8 +316,7 @@ impl Record<'_> {
     async fn adopt(
         &mut self,
         conn: &mut Conn,
-        id: &str,
-        result: &PageResult,
+        Page { id, result }: Page<'_>,
         led_to: Option<Standing>,
     ) -> Result<(), StoreError> {
         if let Some(alias) = result.alias.as_ref().filter(|alias| !self.walk.knows(&alias.key)) {
@@ -329,7 +326,7 @@ impl Record<'_> {
         let is_over = |page: &Standing| !matches!(page.state, PageState::Queued | PageState::Waiting);
         let Some(page) = led_to.filter(is_over) else { return Ok(()) };
         if page.state == PageState::Spare {
-            self.walk.progress.spare -= 1;
+            self.progress.spare -= 1;
         }
         runs::set_read(conn, &page, id, result.content.unwrap_or_default()).await
     }
@@ -353,33 +350,33 @@ impl Record<'_> {
         let key = format!("pages:{first}");
         let (team, api_key) = (self.context.caller.team.id.as_str(), self.context.caller.key.as_deref());
         let booking = Booking { key: &key, team, api_key, at: self.now };
-        match &self.walk.progress.reservation {
+        match &self.progress.reservation {
             Some(reservation) => ledger::post(conn, &booking, reservation, of_run).await?,
             None => ledger::charge(conn, &booking, of_run).await?,
         };
-        self.walk.progress.credits += credits;
+        self.progress.credits += credits;
         metrics::charged(credits);
         Ok(())
     }
 
     /// Builds the rows of the documents, numbered after the existing ones.
-    async fn keep(&self, conn: &mut Conn, kept: &[Kept<'_>]) -> Result<Vec<NewDocument>, StoreError> {
-        let likenesses: Vec<(u64, u64)> = kept.iter().filter_map(|(_, result, _)| result.likeness).collect();
+    async fn keep(&self, conn: &mut Conn, kept: &[KeptPage<'_>]) -> Result<Vec<NewDocument>, StoreError> {
+        let likenesses: Vec<(u64, u64)> = kept.iter().filter_map(|kept| kept.page.result.likeness).collect();
         runs::enter_templates(conn, &self.context.id, &likenesses, links::longer).await?;
-        let before = self.walk.progress.done - i64::try_from(kept.len()).unwrap_or(0);
-        let rows = (before + 1..).zip(kept).map(|(seq, (id, _, packed))| {
+        let before = self.progress.done - i64::try_from(kept.len()).unwrap_or(0);
+        let rows = (before + 1..).zip(kept).map(|(seq, KeptPage { page, packed })| {
             packed.deposit.iter().for_each(Deposit::keep);
             let site = packed.site().filter(|_| !self.context.is_private());
-            packed.row((&self.context.id, seq), id, &self.context.caller.team.id, site)
+            packed.row((&self.context.id, seq), page.id, &self.context.caller.team.id, site)
         });
         Ok(rows.collect())
     }
 
     /// Emits a webhook event for each document and each failed page.
-    async fn tell(&self, conn: &mut Conn, kept: &[Kept<'_>], ended: &[EndedPage<'_>]) -> Result<(), StoreError> {
+    async fn tell(&self, conn: &mut Conn, kept: &[KeptPage<'_>], ended: &[EndedPage<'_>]) -> Result<(), StoreError> {
         let Some(hook) = &self.context.hook else { return Ok(()) };
         let page = self.context.kind.events.event(WebhookEvent::Page);
-        let mut events: Vec<Event<'_>> = kept.iter().map(|(.., packed)| Event::new(page).with(&packed.json)).collect();
+        let mut events: Vec<Event<'_>> = kept.iter().map(|kept| Event::new(page).with(&kept.packed.json)).collect();
         let failed: Vec<&EndedPage<'_>> = ended.iter().filter(|page| page.state == PageState::Failed).collect();
         if !failed.is_empty() {
             let ids: Vec<&str> = failed.iter().map(|page| page.id).collect();

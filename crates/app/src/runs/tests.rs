@@ -17,7 +17,7 @@ use uuid::Uuid;
 use wire::{EventFamily, JobStatus, ResultsQuery};
 
 use super::links::{Found, Links};
-use super::page::{Outcome, PageResult};
+use super::page::{Outcome, Page, PageResult};
 use super::*;
 use crate::auth::{Caller, authenticate};
 use crate::idempotency::fingerprint;
@@ -260,9 +260,10 @@ async fn ten_pages_take_few_statements() {
         .await;
     written.unwrap();
     let results = results(&context);
-    let ids: Vec<(&str, &PageResult)> = known.iter().map(|page| page.id.as_str()).zip(&results).collect();
+    let done: Vec<Page<'_>> = known.iter().zip(&results).map(|(page, result)| Page { id: &page.id, result }).collect();
     STATEMENTS.lock().clear();
-    let recorded: Result<(), StoreError> = conn.tx(async |conn: &mut Conn| pages::record(&app, conn, &ids).await).await;
+    let recorded: Result<(), StoreError> =
+        conn.tx(async |conn: &mut Conn| pages::record(&app, conn, &done).await).await;
     recorded.unwrap();
     let statements = std::mem::take(&mut *STATEMENTS.lock());
     let of_run = |text: &&&str| text.contains("run_page") || text.contains("run_progress");
@@ -307,8 +308,9 @@ async fn a_crawl_that_has_all_its_pages_takes_no_more() {
     let mut result =
         PageResult::without(Arc::clone(&context), Outcome::Failed { code: "X".to_owned(), error: "broken".to_owned() });
     result.links.found = (0..5).chain(5000..5005).map(|n| Found::plain(page(&n.to_string()))).collect();
-    let recorded: Result<(), StoreError> =
-        conn.tx(async |conn: &mut Conn| pages::record(&app, conn, &[(&pages[0].id, &result)]).await).await;
+    let recorded: Result<(), StoreError> = conn
+        .tx(async |conn: &mut Conn| pages::record(&app, conn, &[Page { id: &pages[0].id, result: &result }]).await)
+        .await;
     recorded.unwrap();
     assert!(context.known.is_full());
     let (_, progress) = runs::read(&mut conn, &id).await.unwrap().unwrap();
@@ -336,7 +338,7 @@ async fn what_its_pages_have_in_common_ends_with_a_run() {
             (progress.preparing, progress.pending) = (false, 1);
             runs::save(conn, &progress).await?;
             let result = PageResult::without(context.clone(), Outcome::Blocked);
-            pages::record(&app, conn, &[(&last[0].id, &result)]).await
+            pages::record(&app, conn, &[Page { id: &last[0].id, result: &result }]).await
         })
         .await;
     ended.unwrap();

@@ -10,10 +10,9 @@ use super::context::Context;
 use super::jobs_of;
 use super::links::{self, Found, Links};
 
-/// Pages that a run knows and adds in one transaction. Its progress is locked.
+/// Pages that a run knows and adds in one transaction. The caller holds the lock on its progress.
 pub(crate) struct Walk<'a> {
     context: &'a Context,
-    pub(crate) progress: Progress,
     /// Whether the run was full before; then the pages that links lead to are not looked up.
     is_full: bool,
     /// Keys of known pages that are not in the context's memory, with their depths.
@@ -30,14 +29,14 @@ impl<'a> Walk<'a> {
     pub(crate) async fn begin(
         conn: &mut Conn,
         context: &'a Context,
-        progress: Progress,
+        progress: &Progress,
         keys: impl Iterator<Item = &[u8]>,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
         // A full run has all its pages and enough spare ones: further pages need not be examined.
         let is_full = progress.is_full();
         let known = HashMap::new();
-        let mut walk = Self { context, progress, is_full, known, rows: Vec::new(), fresh: Vec::new(), now };
+        let mut walk = Self { context, is_full, known, rows: Vec::new(), fresh: Vec::new(), now };
         walk.look_up(conn, keys).await?;
         Ok(walk)
     }
@@ -76,38 +75,53 @@ impl<'a> Walk<'a> {
 
     /// Adds linked pages, unless they are traps, before the results are judged: so that the other decisions of this
     /// transaction see them.
-    pub(super) async fn take_on_first(&mut self, conn: &mut Conn, found: Vec<Found>) -> Result<(), StoreError> {
+    pub(super) async fn take_on_first(
+        &mut self,
+        conn: &mut Conn,
+        progress: &mut Progress,
+        found: Vec<Found>,
+    ) -> Result<(), StoreError> {
         if self.is_full || found.is_empty() {
             return Ok(());
         }
         // Shorter paths to known pages are followed with all other links.
-        self.take_on_nearest(conn, found).await?;
+        self.take_on_nearest(conn, progress, found).await?;
         self.flush(conn).await
     }
 
     /// Queues the pages that links lead to, unless they are traps, and records the links that are only reported.
-    pub(super) async fn follow(&mut self, conn: &mut Conn, links: Links) -> Result<(), StoreError> {
+    pub(super) async fn follow(
+        &mut self,
+        conn: &mut Conn,
+        progress: &mut Progress,
+        links: Links,
+    ) -> Result<(), StoreError> {
         let Links { found, external, blocked } = links;
         if !self.is_full {
-            let nearer = self.take_on_nearest(conn, found).await?;
-            self.follow_nearer(conn, nearer).await?;
+            let nearer = self.take_on_nearest(conn, progress, found).await?;
+            self.follow_nearer(conn, progress, nearer).await?;
         }
         self.list(conn, PageState::External, links::EXTERNAL, external).await?;
         self.list(conn, PageState::Blocked, links::BLOCKED, blocked).await?;
-        self.enqueue(conn).await
+        self.enqueue(conn, progress).await
     }
 
     /// Records that known pages are at most at these depths, and follows their links again where they were read at a
     /// greater depth.
-    pub(crate) async fn bring_near(&mut self, conn: &mut Conn, pages: HashMap<Vec<u8>, Way>) -> Result<(), StoreError> {
-        self.follow_nearer(conn, pages).await?;
-        self.enqueue(conn).await
+    pub(crate) async fn bring_near(
+        &mut self,
+        conn: &mut Conn,
+        progress: &mut Progress,
+        pages: HashMap<Vec<u8>, Way>,
+    ) -> Result<(), StoreError> {
+        self.follow_nearer(conn, progress, pages).await?;
+        self.enqueue(conn, progress).await
     }
 
     /// Inserts the new pages and queues those that are to be fetched.
-    async fn enqueue(&mut self, conn: &mut Conn) -> Result<(), StoreError> {
+    async fn enqueue(&mut self, conn: &mut Conn, progress: &mut Progress) -> Result<(), StoreError> {
         self.flush(conn).await?;
-        self.fresh.extend(runs::promote_spare(conn, &mut self.progress).await?);
+        self.fresh.extend(runs::promote_spare(conn, progress).await?);
         let fresh = std::mem::take(&mut self.fresh);
         if fresh.is_empty() {
             return Ok(());
@@ -119,12 +133,17 @@ impl<'a> Walk<'a> {
 
     /// Records shorter paths to known pages, and follows the links of those that have been read, recursively. Only the
     /// links of one page are in memory at a time. Each round has strictly shorter paths, so the loop ends.
-    async fn follow_nearer(&mut self, conn: &mut Conn, mut nearer: HashMap<Vec<u8>, Way>) -> Result<(), StoreError> {
+    async fn follow_nearer(
+        &mut self,
+        conn: &mut Conn,
+        progress: &mut Progress,
+        mut nearer: HashMap<Vec<u8>, Way>,
+    ) -> Result<(), StoreError> {
         while !nearer.is_empty() {
             let mut further = HashMap::new();
             for way in self.shorten(conn, nearer).await? {
                 let found = self.links_of(conn, &way).await?;
-                for (key, way) in self.take_on_nearest(conn, found).await? {
+                for (key, way) in self.take_on_nearest(conn, progress, found).await? {
                     let best: &mut Way = further.entry(key).or_insert_with(|| way.clone());
                     if way.depth < best.depth {
                         *best = way;
@@ -140,19 +159,20 @@ impl<'a> Walk<'a> {
     async fn take_on_nearest(
         &mut self,
         conn: &mut Conn,
+        progress: &mut Progress,
         mut found: Vec<Found>,
     ) -> Result<HashMap<Vec<u8>, Way>, StoreError> {
         found.retain(|found| self.max_depth().is_none_or(|max| found.page.depth <= max));
         found.sort_by_key(|found| found.page.depth);
         let nearer = self.nearer(&found);
-        self.take_on(conn, found).await?;
+        self.take_on(conn, progress, found).await?;
         Ok(nearer)
     }
 
-    async fn take_on(&mut self, conn: &mut Conn, found: Vec<Found>) -> Result<(), StoreError> {
+    async fn take_on(&mut self, conn: &mut Conn, progress: &mut Progress, found: Vec<Found>) -> Result<(), StoreError> {
         let found = self.unknown(found, |found| &found.page.key);
         let pages = links::without_traps(conn, &self.context.id, found).await?;
-        let (fresh, spare) = runs::take_on(&mut self.progress, pages);
+        let (fresh, spare) = runs::take_on(progress, pages);
         fresh.iter().for_each(|page| self.note(page.clone(), PageState::Queued));
         spare.into_iter().for_each(|page| self.note(page, PageState::Spare));
         self.fresh.extend(fresh);
