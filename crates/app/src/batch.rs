@@ -87,7 +87,7 @@ async fn begin(
     // The pages have rows of their own; one URL is kept so that the request can be decoded again.
     request.urls = pages.iter().take(1).map(|page| wire::without_userinfo(page.url.as_str())).collect();
     let webhook = request.webhook.clone();
-    let secrets = Secrets::of_batch(&mut request).text();
+    let secrets = take_secrets(&mut request).text();
     let new = Submission {
         kind: &KIND,
         subject: None,
@@ -143,10 +143,15 @@ fn terms(spec: Value, secrets: Secrets) -> Result<Terms, AppError> {
     })
 }
 
+/// Moves the secrets out of the request. Those of its pages are stored with the pages.
+fn take_secrets(request: &mut BatchRequest) -> Secrets {
+    Secrets::take(None, &mut request.options.headers, request.webhook.as_mut())
+}
+
 /// Restores the request without its pages.
 fn read(spec: Value, secrets: Secrets) -> Result<BatchRequest, AppError> {
     let mut request = wire::decode_batch(spec).map_err(AppError::internal)?;
-    secrets.into_batch(&mut request);
+    secrets.put_back(&mut request.options.headers, request.webhook.as_mut());
     Ok(request)
 }
 
@@ -274,4 +279,23 @@ async fn reserve_more(
     })?;
     progress.reservation = Some(key);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn no_secret_stays_in_the_request_and_all_come_back() {
+        let body =
+            json!({ "urls": ["http://a.test/"], "headers": { "Cookie": "hush" }, "webhook": "http://x:hush@h.test/" });
+        let given = wire::decode_batch(body).unwrap();
+        let mut taken = given.clone();
+        let text = take_secrets(&mut taken).text().unwrap();
+        assert!(!serde_json::to_string(&taken).unwrap().contains("hush"));
+        let spec = serde_json::to_value(&taken).unwrap();
+        assert!(read(spec, Secrets::read(Some(&text)).unwrap()).unwrap() == given);
+    }
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use ::scrape::CpuError;
 use base::{Owner, Timestamp};
 use crawl_frontier::{KeyRules, PatternError, Scope, ScopeOptions, Verdict};
+use base::address::BasicAuth;
 use serde_json::Value;
 use store::runs::{NewPage, Progress};
 use store::{Conn, StoreError};
@@ -22,7 +23,7 @@ use crate::auth::Caller;
 use crate::check::check;
 use crate::idempotency::fingerprint;
 use crate::runs::{Begin, Kind, Lanes, Secrets, Start, Submission, Terms, add_pages, new_pages, page_lanes, submit};
-use crate::{App, AppError};
+use crate::{App, AppError, credentials};
 
 pub use self::active::active;
 
@@ -64,7 +65,7 @@ pub async fn start(
     let verdict = scope(app, caller, &request, |scope, start| scope.admit_start(start)).await?;
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
     let webhook = request.webhook.clone();
-    let secrets = Secrets::of_crawl(&mut request).text();
+    let secrets = take_secrets(&mut request).text();
     let options = &request.options;
     let (mut pages, warning) = match verdict {
         Verdict::Follow { key, depth } => (new_pages([(request.url.clone(), key.to_string(), depth)]), None),
@@ -114,7 +115,7 @@ fn verdict(progress: &Progress) -> Result<(), &'static str> {
 
 fn terms(spec: Value, secrets: Secrets) -> Result<Terms, AppError> {
     let mut request = wire::decode_crawl(spec).map_err(AppError::internal)?;
-    let basic_auth = secrets.into_crawl(&mut request);
+    let basic_auth = put_back(secrets, &mut request);
     Ok(Terms {
         options: std::mem::take(&mut request.options.scrape_options),
         zero_data_retention: request.zero_data_retention,
@@ -123,6 +124,20 @@ fn terms(spec: Value, secrets: Secrets) -> Result<Terms, AppError> {
         webhook: request.webhook.clone(),
         start: Some(Start { request, basic_auth }),
     })
+}
+
+/// Moves the secrets out of the request.
+fn take_secrets(request: &mut CrawlRequest) -> Secrets {
+    let (headers, webhook) = (&mut request.options.scrape_options.headers, request.webhook.as_mut());
+    Secrets::take(Some(&mut request.url), headers, webhook)
+}
+
+/// Restores the request, and returns the credentials from its URL. Rows of older versions hold the secrets in the
+/// request itself.
+fn put_back(secrets: Secrets, request: &mut CrawlRequest) -> Option<BasicAuth> {
+    let in_url = credentials::take(&mut request.url);
+    let user = secrets.put_back(&mut request.options.scrape_options.headers, request.webhook.as_mut());
+    user.or(in_url)
 }
 
 /// Returns crawl options for a prompt. Needs a language model.
@@ -197,4 +212,49 @@ fn refused(error: &PatternError) -> Invalid {
         _ => "includePaths".to_owned(),
     };
     Invalid { message: error.to_string(), ..Invalid::at(path, error.to_string()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::runs::hide;
+
+    fn request() -> CrawlRequest {
+        let body = json!({
+            "url": "http://me:hush1%40@a.test/x",
+            "scrapeOptions": { "headers": { "Cookie": "hush2", "X-Tok": "hush3" } },
+            "webhook": { "url": "https://you:hush4@hook.test/", "headers": { "Authorization": "hush5" } },
+        });
+        wire::decode_crawl(body).unwrap()
+    }
+
+    #[test]
+    fn no_secret_stays_in_the_request_and_all_come_back() {
+        let mut taken = request();
+        let secrets = take_secrets(&mut taken);
+        let written = serde_json::to_string(&taken).unwrap();
+        assert!(!written.contains("hush") && written.contains("Cookie"), "{written}");
+        let text = secrets.text().unwrap();
+        let mut again = wire::decode_crawl(serde_json::from_str(&written).unwrap()).unwrap();
+        let (name, password) = put_back(Secrets::read(Some(&text)).unwrap(), &mut again).unwrap();
+        assert_eq!((name.as_str(), password.expose()), ("me", "hush1@"));
+        let mut given = request();
+        credentials::take(&mut given.url);
+        assert!(again == given, "headers and hook are as they were given");
+        assert!(take_secrets(&mut CrawlRequest::new("http://a.test/".parse().unwrap())).text().is_none());
+    }
+
+    #[test]
+    fn rows_of_older_versions_are_read() {
+        let mut restored = request();
+        let user = put_back(Secrets::read(None).unwrap(), &mut restored).unwrap();
+        assert_eq!((user.0.as_str(), restored.url.as_str()), ("me", "http://a.test/x"));
+        assert_eq!(restored.options.scrape_options.headers["Cookie"], "hush2");
+        let mut shown = serde_json::to_value(request()).unwrap();
+        hide(&mut shown);
+        assert!(!shown.to_string().contains("hush"), "{shown}");
+        assert_eq!(shown["webhook"]["url"], "https://hook.test/");
+    }
 }

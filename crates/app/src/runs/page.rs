@@ -7,13 +7,12 @@ use ::scrape::Scraped;
 use base::Stop;
 use base::address::BasicAuth;
 use chrono::TimeDelta;
-use crawl_frontier::Reason;
 use politeness::{HostAnswer, retry_after};
 use queue::{Asking, Failure, Finished, Handler, Payload, Polite, Queue, Running};
 use serde::{Deserialize, Serialize};
 use site::{AGENT, Approach, SiteRules};
 use store::jobs::Claimed;
-use store::runs::{self, NewPage, Way};
+use store::runs::{self, NewPage, PageState, Way};
 use store::{Conn, StoreError};
 use tokio::time::Instant;
 use url::Url;
@@ -107,10 +106,24 @@ pub(crate) enum Outcome {
         code: String,
         error: String,
     },
-    /// Disallowed by robots.txt.
-    Blocked,
-    /// Redirected outside the scope of the crawl.
-    LeftScope(Reason),
+    /// Not a page of this run: it may not be fetched, or leads elsewhere.
+    Left {
+        state: PageState,
+        code: &'static str,
+        message: &'static str,
+    },
+}
+
+impl Outcome {
+    /// Returns the outcome of a page that could not be read.
+    pub(super) fn failed(error: &AppError) -> Self {
+        Self::Failed { code: error.code().as_str().to_owned(), error: error.to_string() }
+    }
+
+    /// Returns the outcome of a page that robots.txt disallows.
+    pub(super) fn blocked() -> Self {
+        Self::Left { state: PageState::Blocked, code: "ROBOTS_BLOCKED", message: "robots.txt forbids the page" }
+    }
 }
 
 impl Handler for PageHandler {
@@ -201,7 +214,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
         // Nothing is charged, and credits reserved for this page alone are returned.
         Err(error) if error.is_outage() => return unmade(app, job, context, &error, pause),
         Err(error) => {
-            let outcome = failed(&error);
+            let outcome = Outcome::failed(&error);
             return Ok(PageResult {
                 credits,
                 copy,
@@ -253,11 +266,11 @@ async fn admitted(
     let site = match rules(app, context, url).await {
         Ok(site) => site,
         Err(error) if error.is_outage() => return Err(error),
-        Err(error) => return Ok(Err(failed(&error))),
+        Err(error) => return Ok(Err(Outcome::failed(&error))),
     };
     let refusal = site.as_deref().filter(|site| !site.rules.allows_url(url)).map(|site| match site.failure {
-        Some(failure) => failed(&AppError::from(failure.error(url))),
-        None => Outcome::Blocked,
+        Some(failure) => Outcome::failed(&AppError::from(failure.error(url))),
+        None => Outcome::blocked(),
     });
     Ok(refusal.map_or(Ok(site), Err))
 }
@@ -271,7 +284,7 @@ fn unmade(
     pause: TimeDelta,
 ) -> Result<PageResult, Failure> {
     match patience::is_end(app, job, error) {
-        true => Ok(PageResult::without(context, failed(error))),
+        true => Ok(PageResult::without(context, Outcome::failed(error))),
         false => Err(patience::again(app, job, error, pause)),
     }
 }
@@ -355,10 +368,6 @@ async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<Sit
         app.site().rules(url, approach).await
     };
     Ok(Some(site?))
-}
-
-fn failed(error: &AppError) -> Outcome {
-    Outcome::Failed { code: error.code().as_str().to_owned(), error: error.to_string() }
 }
 
 /// Returns the answer of the host, for its rate limit. A cache hit says nothing about the host.

@@ -296,8 +296,7 @@ impl Record<'_> {
                 }
             },
             Outcome::Failed { code, error } => (PageState::Failed, Some((code.as_str(), error.as_str()))),
-            Outcome::Blocked => (PageState::Blocked, Some(("ROBOTS_BLOCKED", "robots.txt forbids the page"))),
-            Outcome::LeftScope(reason) => (PageState::External, Some((reason.code(), reason.message()))),
+            Outcome::Left { state, code, message } => (*state, Some((*code, *message))),
         };
         match state {
             PageState::Done => self.progress.done += 1,

@@ -7,7 +7,8 @@ use base::Secret;
 use base::address::BasicAuth;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use wire::{BatchRequest, CrawlRequest, WebhookConfig, without_userinfo};
+use url::Url;
+use wire::{WebhookConfig, without_userinfo};
 
 use crate::credentials;
 
@@ -31,19 +32,14 @@ struct User {
 }
 
 impl Secrets {
-    /// Moves the secrets out of the request of a crawl.
-    pub(crate) fn of_crawl(request: &mut CrawlRequest) -> Self {
-        let user = credentials::take(&mut request.url).map(User::from);
-        Self { user, ..Self::of(&mut request.options.scrape_options.headers, request.webhook.as_mut()) }
-    }
-
-    /// Moves the secrets out of the request of a batch; those of its pages are stored with [`of_page`].
-    pub(crate) fn of_batch(request: &mut BatchRequest) -> Self {
-        Self::of(&mut request.options.headers, request.webhook.as_mut())
-    }
-
-    fn of(headers: &mut BTreeMap<String, String>, webhook: Option<&mut WebhookConfig>) -> Self {
-        let mut secrets = Self { headers: masked(headers), ..Self::default() };
+    /// Moves the secrets out of the parts of a request. Those of single pages are stored with [`of_page`].
+    pub(crate) fn take(
+        url: Option<&mut Url>,
+        headers: &mut BTreeMap<String, String>,
+        webhook: Option<&mut WebhookConfig>,
+    ) -> Self {
+        let user = url.and_then(credentials::take).map(User::from);
+        let mut secrets = Self { user, headers: masked(headers), ..Self::default() };
         if let Some(hook) = webhook {
             secrets.hook_user = credentials::take(&mut hook.url).map(User::from);
             secrets.hook_headers = masked(&mut hook.headers);
@@ -51,20 +47,8 @@ impl Secrets {
         secrets
     }
 
-    /// Restores the request of a crawl, and returns the credentials from its URL. Rows of older versions hold the
-    /// secrets in the request itself.
-    pub(crate) fn into_crawl(self, request: &mut CrawlRequest) -> Option<BasicAuth> {
-        let in_url = credentials::take(&mut request.url);
-        let user = self.put_back(&mut request.options.scrape_options.headers, request.webhook.as_mut());
-        user.or(in_url)
-    }
-
-    /// Restores the request of a batch.
-    pub(crate) fn into_batch(self, request: &mut BatchRequest) {
-        self.put_back(&mut request.options.headers, request.webhook.as_mut());
-    }
-
-    fn put_back(
+    /// Restores the parts of a request, and returns the credentials from its URL.
+    pub(crate) fn put_back(
         self,
         headers: &mut BTreeMap<String, String>,
         webhook: Option<&mut WebhookConfig>,
@@ -148,53 +132,28 @@ mod tests {
 
     use super::*;
 
-    fn crawl() -> CrawlRequest {
-        let body = json!({
-            "url": "http://me:hush1%40@a.test/x",
-            "scrapeOptions": { "headers": { "Cookie": "hush2", "X-Tok": "hush3" } },
-            "webhook": { "url": "https://you:hush4@hook.test/", "headers": { "Authorization": "hush5" } },
-        });
-        wire::decode_crawl(body).unwrap()
+    fn hook() -> WebhookConfig {
+        let hook = json!({ "url": "https://you:hush4@hook.test/", "headers": { "Authorization": "hush5" } });
+        wire::decode_webhook(hook).unwrap()
     }
 
     #[test]
-    fn nothing_stays_in_the_request_and_all_comes_back() {
-        let mut request = crawl();
-        let secrets = Secrets::of_crawl(&mut request);
-        let written = serde_json::to_string(&request).unwrap();
-        assert!(!written.contains("hush") && written.contains("Cookie"), "{written}");
-        let text = secrets.text().unwrap();
-        let mut again = wire::decode_crawl(serde_json::from_str(&written).unwrap()).unwrap();
-        let (name, password) = Secrets::read(Some(&text)).unwrap().into_crawl(&mut again).unwrap();
-        assert_eq!((name.as_str(), password.expose()), ("me", "hush1@"));
-        let mut given = crawl();
-        credentials::take(&mut given.url);
-        assert!(again == given, "headers and hook are as they were given");
-        assert!(Secrets::of_crawl(&mut CrawlRequest::new("http://a.test/".parse().unwrap())).text().is_none());
+    fn what_is_taken_is_masked_and_comes_back() {
+        let (mut url, mut hook) = (Url::parse("http://me:hush1%40@a.test/x").unwrap(), hook());
+        let mut headers = BTreeMap::from([("Cookie".to_owned(), "hush2".to_owned())]);
+        let given = (headers.clone(), hook.clone());
+        let text = Secrets::take(Some(&mut url), &mut headers, Some(&mut hook)).text().unwrap();
+        let left = format!("{url} {headers:?} {}", serde_json::to_string(&hook).unwrap());
+        assert!(!left.contains("hush") && left.contains("Cookie") && left.contains(MASK), "{left}");
+        let user = Secrets::read(Some(&text)).unwrap().put_back(&mut headers, Some(&mut hook)).unwrap();
+        assert_eq!((user.0.as_str(), user.1.expose()), ("me", "hush1@"));
+        assert!((headers, hook) == given, "headers and webhook are as they were given");
+        assert!(Secrets::take(None, &mut BTreeMap::new(), None).text().is_none());
+        assert!(Secrets::read(None).unwrap().put_back(&mut BTreeMap::new(), None).is_none());
     }
 
     #[test]
-    fn rows_of_older_versions_are_read() {
-        let mut request = crawl();
-        let user = Secrets::read(None).unwrap().into_crawl(&mut request).unwrap();
-        assert_eq!((user.0.as_str(), request.url.as_str()), ("me", "http://a.test/x"));
-        assert_eq!(request.options.scrape_options.headers["Cookie"], "hush2");
-        let mut shown = serde_json::to_value(crawl()).unwrap();
-        hide(&mut shown);
-        assert!(!shown.to_string().contains("hush"), "{shown}");
-        assert_eq!(shown["webhook"]["url"], "https://hook.test/");
-    }
-
-    #[test]
-    fn a_batch_is_treated_alike() {
-        let body =
-            json!({ "urls": ["http://a.test/"], "headers": { "Cookie": "hush" }, "webhook": "http://x:hush@h.test/" });
-        let mut request = wire::decode_batch(body).unwrap();
-        let given = request.clone();
-        let text = Secrets::of_batch(&mut request).text().unwrap();
-        assert!(!serde_json::to_string(&request).unwrap().contains("hush"));
-        Secrets::read(Some(&text)).unwrap().into_batch(&mut request);
-        assert!(request == given);
+    fn credentials_of_a_page_are_read_again() {
         let (name, password) = page(&of_page(("n".to_owned(), Secret::new("p"))).unwrap()).unwrap();
         assert_eq!((name.as_str(), password.expose()), ("n", "p"));
     }

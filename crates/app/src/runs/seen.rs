@@ -7,6 +7,7 @@ use ::scrape::Scraped;
 use base::{Stop, address};
 use crawl_frontier::{Scope, UrlKey, Verdict, content_hash, template, words_hash};
 use site::SiteRules;
+use store::runs::PageState;
 use url::Url;
 use wire::Document;
 
@@ -49,7 +50,8 @@ pub(super) fn read(
         && !is_start
         && let Verdict::Skip(reason) = scope.admit_landing(&final_url, depth)
     {
-        return Ok(PageResult::without(context, Outcome::LeftScope(reason)));
+        let outcome = Outcome::Left { state: PageState::External, code: reason.code(), message: reason.message() };
+        return Ok(PageResult::without(context, outcome));
     }
     let text = text_of(&document);
     let likeness = text.map(|text| (template(&final_url), content_hash(text)));

@@ -237,7 +237,7 @@ fn results(context: &Arc<Context>) -> Vec<PageResult> {
     for result in &mut all[3..6] {
         result.outcome = Outcome::Failed { code: "X".to_owned(), error: "broken".to_owned() };
     }
-    all[6].outcome = Outcome::Blocked;
+    all[6].outcome = Outcome::blocked();
     all
 }
 
@@ -337,7 +337,7 @@ async fn what_its_pages_have_in_common_ends_with_a_run() {
             // Its sitemaps are read, and all other pages are done.
             (progress.preparing, progress.pending) = (false, 1);
             runs::save(conn, &progress).await?;
-            let result = PageResult::without(context.clone(), Outcome::Blocked);
+            let result = PageResult::without(context.clone(), Outcome::blocked());
             pages::record(&app, conn, &[Page { id: &last[0].id, result: &result }]).await
         })
         .await;
