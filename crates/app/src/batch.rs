@@ -66,7 +66,7 @@ pub async fn start(
     crate::room::check(app)?;
     let invalid_urls = request.ignore_invalid_urls.then_some(invalid);
     let id = match request.append_to_id {
-        Some(id) => append(app, caller, (id, valid), (&request, given), idempotency_key).await?,
+        Some(id) => append(app, caller, More { id, pages: valid, request: &request, given }, idempotency_key).await?,
         None => {
             check(app, caller, &request.options, request.zero_data_retention, request.needs())?;
             begin(app, caller, request, valid, idempotency_key).await?
@@ -101,21 +101,20 @@ async fn begin(
         worst: max_items.saturating_mul(billing::quote(&request.options)),
         warning: None,
     };
-    let lanes = Lanes::new(caller.team.concurrency, request.max_concurrency, None);
-    let beginning = Beginning { team: caller.team.id.clone(), lanes, pages: Pages::of(pages).await? };
+    let lanes = Lanes::new(&caller.team, request.max_concurrency, None);
+    let beginning = Beginning { lanes, pages: Pages::of(pages).await? };
     submit(app, caller, new, beginning).await.map_err(|error| error.for_pages("urls", max_items))
 }
 
 /// First rows of a batch: all of its pages.
 struct Beginning {
-    team: String,
     lanes: Lanes,
     pages: Pages,
 }
 
 impl Begin for Beginning {
     async fn begin(self, conn: &mut Conn, progress: &mut Progress, now: Timestamp) -> Result<(), StoreError> {
-        self.pages.write(conn, progress, (&self.lanes, &self.team), now).await
+        self.pages.write(conn, progress, &self.lanes, now).await
     }
 }
 
@@ -183,14 +182,19 @@ enum Added {
     Before(String),
 }
 
+/// Pages to add to a batch, as a request names them.
+struct More<'a> {
+    /// Id of the batch.
+    id: Uuid,
+    pages: Vec<BatchPage>,
+    request: &'a BatchRequest,
+    /// Keys of the request's body.
+    given: &'a GivenFields,
+}
+
 /// Adds pages to an open batch, with a reservation for their credits.
-async fn append(
-    app: &App,
-    caller: &Caller,
-    (id, pages): (Uuid, Vec<BatchPage>),
-    (request, given): (&BatchRequest, &GivenFields),
-    idempotency_key: Option<&str>,
-) -> Result<Uuid, AppError> {
+async fn append(app: &App, caller: &Caller, more: More<'_>, idempotency_key: Option<&str>) -> Result<Uuid, AppError> {
+    let More { id, pages, request, given } = more;
     check_open(app)?;
     let found = runs::find(&mut app.conn().await?, &id.to_string()).await?;
     let alive = |row: &Run| row.is_open() || row.expires_at > app.now();
@@ -211,7 +215,7 @@ async fn append(
     let addition = Addition {
         batch: row.id,
         team: Payer { id: row.team_id, api_key: row.api_key_id },
-        lanes: context.lanes,
+        lanes: context.lanes.clone(),
         amount: i64::try_from(pages.len()).unwrap_or(i64::MAX),
         pages: Pages::of(pages).await?,
         price: billing::quote(&context.options),
@@ -246,8 +250,8 @@ async fn add(app: &App, addition: Addition) -> Result<Added, StoreError> {
             runs::remember_append(conn, &batch, key, &fingerprint).await?;
         }
         progress.max_items += amount;
-        pages.write(conn, &mut progress, (&lanes, &team.id), now).await?;
-        reserve_more(conn, &mut progress, (&team, amount.saturating_mul(price)), now).await?;
+        pages.write(conn, &mut progress, &lanes, now).await?;
+        reserve_more(conn, &mut progress, &team, amount.saturating_mul(price), now).await?;
         save(app, conn, &KIND, &mut progress).await?;
         Ok(Added::Now)
     })
@@ -259,7 +263,8 @@ async fn add(app: &App, addition: Addition) -> Result<Added, StoreError> {
 async fn reserve_more(
     conn: &mut Conn,
     progress: &mut Progress,
-    (payer, amount): (&Payer, i64),
+    payer: &Payer,
+    amount: i64,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let Some(key) = &progress.reservation else { return Ok(()) };

@@ -88,7 +88,7 @@ async fn new_session(
     };
     let funds = reserve(app, caller, id, life).await?;
     let state = profile.as_ref().map(|profile| &profile.state);
-    let session = launch((app, browser), caller, &request, state).await?;
+    let session = launch(app, browser, caller, &request, state).await?;
     let rest = Duration::from_secs(request.activity_ttl.into());
     let is_watchable = request.stream_web_view;
     let scrape = None;
@@ -98,7 +98,8 @@ async fn new_session(
 
 /// Launches a browser with a blank page.
 async fn launch(
-    (app, browser): (&App, &Browser),
+    app: &App,
+    browser: &Browser,
     caller: &Caller,
     request: &BrowserRequest,
     state: Option<&State>,

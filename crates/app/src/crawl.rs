@@ -8,9 +8,9 @@ mod start;
 use std::time::Duration;
 
 use ::scrape::CpuError;
+use base::address::BasicAuth;
 use base::{Owner, Timestamp};
 use crawl_frontier::{KeyRules, PatternError, Scope, ScopeOptions, Verdict};
-use base::address::BasicAuth;
 use serde_json::Value;
 use store::runs::{NewPage, Progress};
 use store::{Conn, StoreError};
@@ -22,7 +22,9 @@ use wire::{CrawlRequest, EventFamily, Invalid, ParamsPreview};
 use crate::auth::Caller;
 use crate::check::check;
 use crate::idempotency::fingerprint;
-use crate::runs::{Begin, Kind, Lanes, Secrets, Start, Submission, Terms, add_pages, new_pages, page_lanes, submit};
+use crate::runs::{
+    Begin, Kind, Lanes, Secrets, Start, Submission, Terms, add_pages, digest, new_page, page_lanes, submit,
+};
 use crate::{App, AppError, credentials};
 
 pub use self::active::active;
@@ -68,11 +70,11 @@ pub async fn start(
     let secrets = take_secrets(&mut request).text();
     let options = &request.options;
     let (mut pages, warning) = match verdict {
-        Verdict::Follow { key, depth } => (new_pages([(request.url.clone(), key.to_string(), depth)]), None),
+        Verdict::Follow { key, depth } => (vec![new_page(request.url.clone(), digest(key.as_str()), depth)], None),
         Verdict::Skip(reason) => (Vec::new(), Some(ended::left_out(reason))),
     };
     pages.iter_mut().for_each(|page| page.url = request.source.or(&request.url));
-    let lanes = Lanes::new(caller.team.concurrency, options.max_concurrency, options.delay);
+    let lanes = Lanes::new(&caller.team, options.max_concurrency, options.delay);
     let new = Submission {
         kind: &KIND,
         subject: Some(request.url.to_string()),
@@ -86,13 +88,12 @@ pub async fn start(
         worst: i64::from(options.limit).saturating_mul(billing::quote(&options.scrape_options)),
         warning,
     };
-    let submitted = submit(app, caller, new, Beginning { team: caller.team.id.clone(), lanes, pages }).await;
+    let submitted = submit(app, caller, new, Beginning { lanes, pages }).await;
     submitted.map_err(|error| error.for_pages("limit", i64::from(options.limit)))
 }
 
 /// First jobs of a crawl: the start page, unless it is out of scope, and the job that reads the sitemaps.
 struct Beginning {
-    team: String,
     lanes: Lanes,
     pages: Vec<NewPage>,
 }
@@ -100,8 +101,8 @@ struct Beginning {
 impl Begin for Beginning {
     async fn begin(self, conn: &mut Conn, progress: &mut Progress, now: Timestamp) -> Result<(), StoreError> {
         progress.preparing = true;
-        add_pages(conn, progress, (&self.lanes, &self.team), self.pages, now).await?;
-        start::enqueue(conn, &progress.run_id, &self.lanes, &self.team, now).await
+        add_pages(conn, progress, &self.lanes, self.pages, now).await?;
+        start::enqueue(conn, &progress.run_id, &self.lanes, now).await
     }
 }
 

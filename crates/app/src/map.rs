@@ -94,7 +94,8 @@ impl Mapping {
         }
         let mut scope = self.scope()?;
         let owner = caller.owner(&self.id);
-        let (terms, cpu) = (Terms { owner: &owner, obey: true }, (app, &owner, self.deadline));
+        let terms = Terms { owner: &owner, obey: true };
+        let cpu = Cpu { app, owner: &owner, deadline: self.deadline };
         let mut listed = Sitemaps { cpu, scope: &scope, links: Links::new(&self.request) };
         let wants_page = self.request.sitemap != SitemapMode::Only;
         let page = async {
@@ -133,7 +134,7 @@ impl Mapping {
         let gathered = on_thread(cpu, move |stop: &Stop| -> Result<Vec<MapLink>, AppError> {
             let known = links::known(&request, &scope, known, stop);
             let is_alone = from_sitemaps.is_empty() && known.is_empty() && named.is_empty();
-            let first = start_page::links(page, (url, &request), &scope, (is_alone, stop))?;
+            let first = page.unless_alone(is_alone)?.links(url, &request, &scope, stop);
             let found = first.and(from_sitemaps).and(known).and_named(&scope, named, stop);
             Ok(found.ranked(request.search.as_deref(), stop))
         });
@@ -202,11 +203,16 @@ impl Mapping {
 }
 
 /// Owner of CPU slots, and the deadline of the work.
-type Cpu<'a> = (&'a App, &'a Owner, Instant);
+#[derive(Clone, Copy)]
+struct Cpu<'a> {
+    app: &'a App,
+    owner: &'a Owner,
+    deadline: Instant,
+}
 
 /// Runs CPU work off the async threads; a timeout fails the map.
 async fn on_thread<T: Send + 'static>(
-    (app, owner, deadline): Cpu<'_>,
+    Cpu { app, owner, deadline }: Cpu<'_>,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> Result<T, AppError> {
     app.tools().cpu.run(owner, deadline, work).await.map_err(|error| match error {

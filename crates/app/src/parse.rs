@@ -19,7 +19,7 @@ use wire::{
 use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
 use crate::check::check;
-use crate::scrape::{Wanted, file};
+use crate::scrape::{UploadedFile, Wanted, file};
 use crate::{App, AppError, room};
 
 pub use ::files::{Link, Place, UploadLink};
@@ -114,7 +114,7 @@ async fn take(app: &App, caller: &Caller, place: Uuid, deadline: Instant) -> Res
 }
 
 /// Presents the file as a fetched page, with a base URL that nothing can be resolved against.
-fn page(id: String, request: ParseRequest, upload: Upload) -> (Wanted, Fetched) {
+fn page(id: String, request: ParseRequest, upload: Upload) -> UploadedFile {
     let Upload { name, content_type, bytes, room } = upload;
     let nowhere = nowhere();
     let mut fetched = Fetched::new(nowhere.clone(), 200, declared(&name, content_type.as_deref()), bytes);
@@ -131,7 +131,7 @@ fn page(id: String, request: ParseRequest, upload: Upload) -> (Wanted, Fetched) 
         collect_links: false,
         run: None,
     };
-    (wanted, fetched)
+    UploadedFile { wanted, fetched }
 }
 
 fn nowhere() -> Url {

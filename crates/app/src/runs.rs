@@ -49,7 +49,7 @@ pub(crate) use self::known::MAX_LISTED;
 pub(crate) use self::page::{PageHandler, PagePayload};
 pub(crate) use self::secrets::{Secrets, hide, of_page};
 pub(crate) use self::submit::{
-    Begin, Lanes, Submission, add_pages, beside, digest, jobs_of, new_pages, page_lanes, run_of, submit,
+    Begin, Lanes, Submission, add_pages, beside, digest, jobs_of, new_page, page_lanes, run_of, submit,
 };
 pub(crate) use self::waiting::release as release_waiting;
 pub(crate) use self::walk::Walk;

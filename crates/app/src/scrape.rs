@@ -5,18 +5,18 @@ mod files;
 mod kept;
 mod metrics;
 mod purse;
+mod wanted;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::scrape::{Copies, Files, Ports, ScrapeError, Scraped, Target};
+use ::scrape::{Files, Ports, ScrapeError, Scraped, Target};
 use base::{Stop, Timestamp, new_id};
 use billing::Outcome;
 use chrono::TimeDelta;
-use fetch::{BasicAuth, Fetched};
+use fetch::Fetched;
 use store::scrapes::Scrape;
 use tokio::time::{Instant, timeout_at};
-use url::Url;
 use wire::{CacheState, Document, ScrapeOptions, ScrapeRequest};
 
 use self::copies::CacheCopies;
@@ -29,11 +29,12 @@ use crate::check::check;
 use crate::profiles::{self, Holder, Opened, Saver};
 use crate::reservation::Funds;
 use crate::service::uuid;
-use crate::{App, AppError, Refusal as _, credentials};
+use crate::{App, AppError, Refusal as _};
 
 pub use self::kept::read;
 pub(crate) use self::kept::{READABLE_FOR, noted};
 pub(crate) use self::purse::Surcharge;
+pub(crate) use self::wanted::{UploadedFile, Wanted};
 
 /// Time allowed between scraping a page of a run and recording it.
 const WRITTEN_WITHIN: TimeDelta = TimeDelta::minutes(10);
@@ -78,7 +79,8 @@ pub async fn scrape_with_room(
     let purse = scraping.purse(funds);
     let stamp = scraping.stamp();
     let last = move |scraped: Scraped, _: &Stop| stamp.put(scraped);
-    let result = scraping.run(app, caller, (&copies, &purse), last).await;
+    let ports = Ports { copies: Some(&copies), funds: Some(&purse), ..Ports::default() };
+    let result = scraping.run(app, caller, ports, last).await;
     let result = result.map(|(mut scraped, unsaved)| {
         warn(&mut scraped.document, unsaved);
         scraped
@@ -92,10 +94,11 @@ pub async fn scrape_with_room(
 pub(crate) async fn file(
     app: &App,
     caller: &Caller,
-    (wanted, fetched): (Wanted, Fetched),
+    uploaded: UploadedFile,
     funds: Funds,
     started: Instant,
 ) -> Result<(Document, net::Room), AppError> {
+    let UploadedFile { wanted, fetched } = uploaded;
     let scraping = Scraping::new(app, caller, wanted, started);
     let purse = scraping.purse(funds);
     let stamp = scraping.stamp();
@@ -138,7 +141,8 @@ where
         (last(stamp.put(scraped), took, stop), took, (cache, pages))
     };
     // The document is already packed, so a profile that was not saved is only logged.
-    let result = scraping.run(app, caller, (&copies, &purse), last).await.map(|(made, _)| made);
+    let ports = Ports { copies: Some(&copies), funds: Some(&purse), ..Ports::default() };
+    let result = scraping.run(app, caller, ports, last).await.map(|(made, _)| made);
     let credits = scraping.price(result.as_ref().map(|(_, _, (_, pages))| *pages));
     metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
     scraping.log(caller, result.as_ref().map(|(_, _, (cache, _))| *cache), credits);
@@ -160,47 +164,6 @@ pub(crate) struct Charged<T> {
     pub(crate) took: Duration,
     /// Copy for the cache, to be written with the page.
     pub(crate) copy: Option<Box<NewCopy>>,
-}
-
-/// Page to scrape.
-pub(crate) struct Wanted {
-    /// Its `scrapeId`.
-    pub(crate) id: String,
-    /// URL without user name and password.
-    pub(crate) url: Url,
-    /// Spelling of `url` in the answer.
-    pub(crate) source: String,
-    /// Name of an uploaded file; then `url` is not an address.
-    pub(crate) file: Option<String>,
-    /// URL that the headers and `basic_auth` were given for.
-    pub(crate) given_for: Url,
-    /// User name and password from `given_for`.
-    pub(crate) basic_auth: Option<BasicAuth>,
-    pub(crate) options: Arc<ScrapeOptions>,
-    pub(crate) zero_data_retention: bool,
-    /// Whether links are collected even if no format asks for them.
-    pub(crate) collect_links: bool,
-    /// Run that the page belongs to: owner of its files, and of its place in the queue for a browser.
-    pub(crate) run: Option<String>,
-}
-
-impl Wanted {
-    /// Builds the page of a scrape request, whose headers were given for its URL.
-    fn of(id: String, request: ScrapeRequest) -> Self {
-        let (url, basic_auth) = credentials::split(request.url);
-        Self {
-            id,
-            source: request.source.or(&url),
-            file: None,
-            given_for: url.clone(),
-            url,
-            basic_auth,
-            options: Arc::new(request.options),
-            zero_data_retention: request.zero_data_retention,
-            collect_links: false,
-            run: None,
-        }
-    }
 }
 
 /// Adds a problem that occurred after the document was made to its warning.
@@ -331,7 +294,7 @@ impl Scraping {
         &mut self,
         app: &App,
         caller: &Caller,
-        (copies, funds): (&dyn Copies, &dyn ::scrape::Funds),
+        ports: Ports<'_>,
         last: F,
     ) -> Result<(T, Option<String>), AppError>
     where
@@ -346,7 +309,7 @@ impl Scraping {
         let owner = || self.run.clone().unwrap_or_else(|| self.id.clone());
         let files = (!self.is_fleeting).then(|| Place::new(app, caller, owner()));
         let files = files.as_ref().map(|place| place as &dyn Files);
-        let ports = Ports { copies: Some(copies), files, funds: Some(funds) };
+        let ports = Ports { files, ..ports };
         let result = ::scrape::run(app.tools(), ports, &self.target, last).await;
         let (made, state) = result.map_err(|error| match (error, self.policy.on_miss) {
             (ScrapeError::NoCopy, OnMiss::LockdownMiss) => AppError::LockdownMiss,
@@ -385,7 +348,7 @@ impl Scraping {
         let credits = self.price(result.as_ref().map(|scraped| scraped.pages));
         let copy = used.as_ref().map(PageCopy::id);
         // The row only serves later lookups; the credits are booked with or without it.
-        let row = (!self.target.private).then(|| self.row(caller, &result, (credits, copy)));
+        let row = (!self.target.private).then(|| self.row(caller, &result, credits, copy));
         let copy = used.and_then(PageCopy::into_new);
         metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
         self.log(caller, result.as_ref().map(|scraped| scraped.document.metadata.cache_state), credits);
@@ -410,7 +373,7 @@ impl Scraping {
         }
     }
 
-    fn row(&self, caller: &Caller, result: &Result<Scraped, AppError>, (credits, copy): (i64, Option<&str>)) -> Scrape {
+    fn row(&self, caller: &Caller, result: &Result<Scraped, AppError>, credits: i64, copy: Option<&str>) -> Scrape {
         let document = result.as_ref().ok().map(|scraped| &scraped.document);
         let metadata = document.map(|document| &document.metadata);
         let again = document.zip(copy).filter(|_| !self.is_fleeting);

@@ -12,7 +12,7 @@ use url::Url;
 use wire::BatchPage;
 
 use super::KIND;
-use crate::runs::{Context, Lanes, PAGES, add_pages, beside, new_pages, of_page, patience, run_of, save};
+use crate::runs::{Context, Lanes, PAGES, add_pages, beside, digest, new_page, of_page, patience, run_of, save};
 use crate::{App, AppError, credentials};
 
 /// Number of pages that one transaction inserts: about 30 ms in SQLite.
@@ -72,18 +72,18 @@ impl Pages {
         self,
         conn: &mut Conn,
         progress: &mut Progress,
-        (lanes, team): (&Lanes, &str),
+        lanes: &Lanes,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         match self {
             Self::Rows { pages, secrets } => {
                 runs::keep_secrets(conn, &progress.run_id, &secrets).await?;
-                add_pages(conn, progress, (lanes, team), pages, now).await
+                add_pages(conn, progress, lanes, pages, now).await
             }
             Self::Pieces(pieces) => {
                 progress.preparing = true;
                 runs::add_pieces(conn, &progress.run_id, &pieces).await?;
-                enqueue(conn, &progress.run_id, (lanes, team), now).await
+                enqueue(conn, &progress.run_id, lanes, now).await
             }
         }
     }
@@ -102,10 +102,9 @@ fn numbered(entries: Vec<Entry>) -> Pages {
     let (mut pages, mut secrets) = (Vec::with_capacity(entries.len()), Vec::new());
     for (url, source) in entries {
         let (url, user) = credentials::split(url);
-        for page in new_pages([(url, new_id().to_string(), 0)]) {
-            secrets.extend(user.clone().and_then(of_page).map(|text| (page.id.clone(), text)));
-            pages.push(NewPage { url: source.clone(), ..page });
-        }
+        let page = new_page(url, digest(&new_id().to_string()), 0);
+        secrets.extend(user.and_then(of_page).map(|text| (page.id.clone(), text)));
+        pages.push(NewPage { url: source, ..page });
     }
     Pages::Rows { pages, secrets }
 }
@@ -116,9 +115,9 @@ fn unpacked(piece: &[u8]) -> Result<Pages, AppError> {
 }
 
 /// Queues a fill job in a lane beside the pages, one at a time.
-async fn enqueue(conn: &mut Conn, run: &str, (lanes, team): (&Lanes, &str), now: Timestamp) -> Result<(), StoreError> {
+async fn enqueue(conn: &mut Conn, run: &str, lanes: &Lanes, now: Timestamp) -> Result<(), StoreError> {
     let job = NewJob::of(new_id(), &FillPayload { crawl: run.to_owned() }, now)?;
-    jobs::enqueue(conn, &lanes.beside(&beside(run), team), &[job], now).await?;
+    jobs::enqueue(conn, &lanes.beside(&beside(run)), &[job], now).await?;
     Ok(())
 }
 
@@ -172,12 +171,11 @@ async fn next(app: &App, context: &Context) -> Result<bool, AppError> {
         .conn()
         .await?
         .tx(async |conn: &mut Conn| {
-            let team = &context.caller.team.id;
-            jobs::lock_team(conn, PAGES.name, team).await?;
+            jobs::lock_team(conn, PAGES.name, &context.caller.team.id).await?;
             let Some(mut progress) = runs::lock(conn, &context.id).await? else { return Ok(false) };
             // Another worker may have inserted the piece if the lease of this job expired.
             if runs::remove_piece(conn, &context.id, seq).await? {
-                pages.write(conn, &mut progress, (&context.lanes, team), now).await?;
+                pages.write(conn, &mut progress, &context.lanes, now).await?;
                 save(app, conn, &KIND, &mut progress).await?;
             }
             Ok(true)

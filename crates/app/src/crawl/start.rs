@@ -20,7 +20,7 @@ use wire::SitemapMode;
 
 use super::KIND;
 use crate::runs::{
-    Context, Frontier, Lanes, MAX_LISTED, PAGES, Walk, add_pages, beside, digest, host_of, new_pages, patience, run_of,
+    Context, Frontier, Lanes, MAX_LISTED, PAGES, Walk, add_pages, beside, digest, host_of, new_page, patience, run_of,
     save,
 };
 use crate::{App, AppError};
@@ -50,14 +50,8 @@ pub(crate) struct StartHandler {
 }
 
 /// Queues the start job of a crawl, in a lane beside the pages.
-pub(super) async fn enqueue(
-    conn: &mut Conn,
-    run: &str,
-    lanes: &Lanes,
-    team: &str,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    queue(conn, StartPayload { crawl: run.to_owned(), moved: false }, lanes, team, now).await
+pub(super) async fn enqueue(conn: &mut Conn, run: &str, lanes: &Lanes, now: Timestamp) -> Result<(), StoreError> {
+    queue(conn, StartPayload { crawl: run.to_owned(), moved: false }, lanes, now).await
 }
 
 /// Queues a start job for the recorded redirect target of the start. The progress is locked, and the run stays open
@@ -66,24 +60,17 @@ pub(crate) async fn look_where_it_led(
     conn: &mut Conn,
     progress: &mut Progress,
     lanes: &Lanes,
-    team: &str,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     if std::mem::replace(&mut progress.preparing, true) {
         return Ok(());
     }
-    queue(conn, StartPayload { crawl: progress.run_id.clone(), moved: true }, lanes, team, now).await
+    queue(conn, StartPayload { crawl: progress.run_id.clone(), moved: true }, lanes, now).await
 }
 
-async fn queue(
-    conn: &mut Conn,
-    payload: StartPayload,
-    lanes: &Lanes,
-    team: &str,
-    now: Timestamp,
-) -> Result<(), StoreError> {
+async fn queue(conn: &mut Conn, payload: StartPayload, lanes: &Lanes, now: Timestamp) -> Result<(), StoreError> {
     let job = NewJob::of(new_id(), &payload, now)?;
-    jobs::enqueue(conn, &lanes.beside(&beside(&payload.crawl), team), &[job], now).await?;
+    jobs::enqueue(conn, &lanes.beside(&beside(&payload.crawl)), &[job], now).await?;
     Ok(())
 }
 
@@ -145,7 +132,7 @@ async fn prepared(app: &App, conn: &mut Conn, crawl: &str, moved: bool) -> Resul
     if !moved && runs::landed(conn, crawl).await?.is_some() {
         let Some(row) = runs::find(conn, crawl).await? else { return Ok(()) };
         let context = app.contexts().of(conn, &row).await?;
-        look_where_it_led(conn, &mut progress, &context.lanes, &row.team_id, app.now()).await?;
+        look_where_it_led(conn, &mut progress, &context.lanes, app.now()).await?;
     }
     save(app, conn, &KIND, &mut progress).await
 }
@@ -207,9 +194,9 @@ fn admitted(scope: &Scope, listed: Vec<SitemapPage>, stop: &Stop) -> Vec<NewPage
     let mut sieve = scope.sieve(Steps::of_a_page());
     let followed = listed.into_iter().take_while(|_| !stop.is_set()).filter_map(|page| {
         let Verdict::Follow { key, depth } = sieve.admit_listed(&page.url) else { return None };
-        Some((page.url, key.to_string(), depth))
+        Some(new_page(page.url, digest(key.as_str()), depth))
     });
-    new_pages(followed)
+    followed.collect()
 }
 
 impl Sink for Feed<'_> {
@@ -235,7 +222,7 @@ impl Sink for Feed<'_> {
                 let Some(mut progress) = runs::lock(conn, &self.context.id).await? else { return Ok(false) };
                 let way = |page: &NewPage| Way { depth: page.depth, parent: None };
                 let listed: HashMap<Vec<u8>, Way> = pages.iter().map(|page| (page.key.clone(), way(page))).collect();
-                add_pages(conn, &mut progress, (&self.context.lanes, team), pages, now).await?;
+                add_pages(conn, &mut progress, &self.context.lanes, pages, now).await?;
                 if self.context.has_max_depth() {
                     // Links may have led to some of them before, at a greater depth.
                     let mut walk = Walk::begin(conn, self.context, &progress, std::iter::empty(), now).await?;

@@ -55,37 +55,6 @@ pub(super) async fn read(app: &App, caller: &Caller, mapping: &Mapping) -> Start
     made.unwrap_or_else(|error| StartPage::Failed(error.into()))
 }
 
-/// Collects the start and its links. `is_alone` says that there is no other source: then a failure of the page fails
-/// the map.
-pub(super) fn links(
-    page: StartPage,
-    (start, request): (Url, &MapRequest),
-    scope: &Scope,
-    (is_alone, stop): (bool, &Stop),
-) -> Result<Links, AppError> {
-    let mut found = Links::new(request);
-    match page {
-        StartPage::Unasked => {}
-        StartPage::Failed(error) if is_alone => return Err(error),
-        StartPage::Forbidden | StartPage::Failed(_) => found.add_start(scope, start, None, None),
-        StartPage::Page { links, title, description, .. } => {
-            found.add_start(scope, start, title, description);
-            let mut bytes = 0;
-            for link in links {
-                bytes += link.len();
-                if bytes > MAX_LINK_BYTES || stop.is_set() {
-                    break;
-                }
-                let Ok(url) = Url::parse(&link) else { continue };
-                if found.add(scope, url, None, None).is_break() {
-                    break;
-                }
-            }
-        }
-    }
-    Ok(found)
-}
-
 impl StartPage {
     fn of(scraped: Scraped) -> Self {
         let Scraped { document, links, .. } = scraped;
@@ -100,6 +69,38 @@ impl StartPage {
             title: text("title"),
             description: text("description"),
         }
+    }
+
+    /// Fails if the page could not be read and there is no other source (`is_alone`).
+    pub(super) fn unless_alone(self, is_alone: bool) -> Result<Self, AppError> {
+        match self {
+            Self::Failed(error) if is_alone => Err(error),
+            page => Ok(page),
+        }
+    }
+
+    /// Collects the start and the links of its page.
+    pub(super) fn links(self, start: Url, request: &MapRequest, scope: &Scope, stop: &Stop) -> Links {
+        let mut found = Links::new(request);
+        match self {
+            Self::Unasked => {}
+            Self::Forbidden | Self::Failed(_) => found.add_start(scope, start, None, None),
+            Self::Page { links, title, description, .. } => {
+                found.add_start(scope, start, title, description);
+                let mut bytes = 0;
+                for link in links {
+                    bytes += link.len();
+                    if bytes > MAX_LINK_BYTES || stop.is_set() {
+                        break;
+                    }
+                    let Ok(url) = Url::parse(&link) else { continue };
+                    if found.add(scope, url, None, None).is_break() {
+                        break;
+                    }
+                }
+            }
+        }
+        found
     }
 
     /// Returns the final URL of the page.

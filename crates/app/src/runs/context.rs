@@ -190,7 +190,7 @@ impl Context {
             kind,
             options: Arc::default(),
             zero_data_retention: row.private,
-            lanes: Lanes::new(team.concurrency, None, None),
+            lanes: Lanes::new(&team, None, None),
             hook: hook_of(row, secrets),
             frontier: None,
             known: Arc::default(),
@@ -212,7 +212,7 @@ impl Context {
         let context = Self {
             id: row.id.clone(),
             kind,
-            lanes: Lanes::new(team.concurrency, max_concurrency, delay),
+            lanes: Lanes::new(&team, max_concurrency, delay),
             hook: Hook::check(webhook.as_ref(), zero_data_retention || options.lockdown)?,
             options: Arc::new(options),
             zero_data_retention,
@@ -234,7 +234,7 @@ impl Context {
         let Some(Start { request, basic_auth }) = start else { return Ok(context) };
         let landed = landed.as_deref().and_then(|url| Url::parse(url).ok());
         let known = before.and_then(|before| before.frontier.as_ref());
-        let scope = scope_of(app, &context.caller, &request, (landed.clone(), known)).await?;
+        let scope = scope_of(app, &context.caller, &request, landed.clone(), known).await?;
         // The run may know up to `max_items` pages and as many other addresses; twice that leaves room for new links.
         let max_links = usize::try_from(progress.max_items).unwrap_or(usize::MAX).saturating_mul(2).max(MIN_LINKS);
         context.frontier = Some(Frontier {
@@ -283,7 +283,8 @@ async fn scope_of(
     app: &App,
     caller: &Caller,
     request: &CrawlRequest,
-    (landed, known): (Option<Url>, Option<&Frontier>),
+    landed: Option<Url>,
+    known: Option<&Frontier>,
 ) -> Result<Scope, AppError> {
     match known.filter(|known| known.landed == landed) {
         Some(known) => Ok(known.scope.clone()),

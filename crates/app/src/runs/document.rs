@@ -41,6 +41,17 @@ pub(crate) struct Packed {
     room: net::Room,
 }
 
+/// Place of a document among the others.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) team: &'a str,
+    pub(crate) run: &'a str,
+    /// Number of the document in its run, from 1.
+    pub(crate) seq: i64,
+    /// Id of its page.
+    pub(crate) page: &'a str,
+}
+
 impl Packed {
     /// Serialises the document as JSON and compresses it.
     pub(crate) fn of(document: &Document, room: net::Room) -> Result<Self, AppError> {
@@ -71,12 +82,12 @@ impl Packed {
     }
 
     /// Builds the row; `site` is the host under which later operations may find the document.
-    pub(crate) fn row(&self, (run, seq): (&str, i64), page: &str, team: &str, site: Option<String>) -> NewDocument {
+    pub(crate) fn row(&self, place: Place<'_>, site: Option<String>) -> NewDocument {
         NewDocument {
-            run_id: run.to_owned(),
-            seq,
-            page_id: page.to_owned(),
-            team_id: team.to_owned(),
+            run_id: place.run.to_owned(),
+            seq: place.seq,
+            page_id: place.page.to_owned(),
+            team_id: place.team.to_owned(),
             site,
             url: self.url.clone(),
             title: self.title.clone(),

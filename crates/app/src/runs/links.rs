@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use base::Stop;
 use crawl_frontier::{Listing, Reason, Run as Streak, Scope, Steps, Verdict, template};
 use site::SiteRules;
-use store::runs::{self, NewPage, ShorterWay};
+use store::runs::{self, NewPage, PageState, ShorterWay};
 use store::{Conn, StoreError};
 use url::Url;
 
@@ -18,9 +18,19 @@ const MAX_LISTED: usize = 10_000;
 /// Maximum total size of a page's links that are examined, in bytes.
 const MAX_LINK_BYTES: usize = 2 << 20;
 
-/// Codes and reasons reported for links to other sites and for links that robots.txt disallows.
-pub(super) const EXTERNAL: (&str, Reason) = ("EXTERNAL_LINK", Reason::ExternalHomepage);
-pub(super) const BLOCKED: (&str, Reason) = ("ROBOTS_BLOCKED", Reason::Robots);
+/// Report of links that are not followed.
+#[derive(Clone, Copy)]
+pub(super) struct Listed {
+    pub(super) state: PageState,
+    pub(super) code: &'static str,
+    pub(super) reason: Reason,
+}
+
+/// Report of links to other sites.
+pub(super) const EXTERNAL: Listed =
+    Listed { state: PageState::External, code: "EXTERNAL_LINK", reason: Reason::ExternalHomepage };
+/// Report of links that robots.txt disallows.
+pub(super) const BLOCKED: Listed = Listed { state: PageState::Blocked, code: "ROBOTS_BLOCKED", reason: Reason::Robots };
 
 /// Links of pages, sorted by what happens to them.
 #[derive(Default)]
@@ -107,16 +117,15 @@ pub(super) fn longer((hash, length): (u64, u32), content: u64) -> (u64, u32) {
     (streak.hash, streak.length)
 }
 
-/// Sorts the links of a page at `from` that the run is not known to have already. Only the first `most` are examined,
-/// until `stop` is set.
-pub(super) fn sorted(
-    (scope, known): (&Scope, &Known),
-    site: Option<&SiteRules>,
-    from: (&Url, u32),
-    (links, most): (&[String], usize),
-    stop: &Stop,
-) -> Links {
-    sort((scope, known), site, from, looked_at(links, most).take_while(|_| !stop.is_set()))
+/// Page whose links are sorted, and what decides on them.
+pub(super) struct Source<'a> {
+    pub(super) scope: &'a Scope,
+    pub(super) known: &'a Known,
+    /// Rules of its site's robots.txt, where they are obeyed.
+    pub(super) site: Option<&'a SiteRules>,
+    pub(super) url: &'a Url,
+    /// Number of hops from the start.
+    pub(super) depth: u32,
 }
 
 /// Compresses the addresses of pages that links lead to.
@@ -146,55 +155,59 @@ fn looked_at(links: &[String], most: usize) -> impl Iterator<Item = &str> {
     links.iter().take(most).map(String::as_str).take_while(within)
 }
 
-/// Sorts links into followed and reported ones, within the work limit per page.
-fn sort<'l>(
-    (scope, known): (&Scope, &Known),
-    site: Option<&SiteRules>,
-    (from, depth): (&Url, u32),
-    links: impl Iterator<Item = &'l str>,
-) -> Links {
-    let mut sorted = Links::default();
-    let mut sieve = scope.sieve(Steps::of_a_page());
-    // With a depth limit, a page may later turn out to be nearer to the start: so links that are too deep or already
-    // known are kept as well.
-    let has_end = scope.max_depth().is_some();
-    let is_end = scope.max_depth().is_some_and(|max| depth >= max);
-    let asked_at = if has_end { 0 } else { depth };
-    for link in links.filter_map(|link| Url::parse(link).ok()).map(credentials::cut) {
-        match sieve.admit(&link, from, asked_at) {
-            Verdict::Follow { key, .. } => {
-                let key = digest(key.as_str());
-                if !has_end && known.contains(&key) {
-                    continue;
+impl Source<'_> {
+    /// Sorts the links that the run is not known to have already. Only the first `most` are examined, until `stop` is
+    /// set.
+    pub(super) fn sorted(&self, links: &[String], most: usize, stop: &Stop) -> Links {
+        self.sort(looked_at(links, most).take_while(|_| !stop.is_set()))
+    }
+
+    /// Sorts links into followed and reported ones, within the work limit per page.
+    fn sort<'l>(&self, links: impl Iterator<Item = &'l str>) -> Links {
+        let Self { scope, known, site, url: from, depth } = *self;
+        let mut sorted = Links::default();
+        let mut sieve = scope.sieve(Steps::of_a_page());
+        // With a depth limit, a page may later turn out to be nearer to the start: so links that are too deep or
+        // already known are kept as well.
+        let has_end = scope.max_depth().is_some();
+        let is_end = scope.max_depth().is_some_and(|max| depth >= max);
+        let asked_at = if has_end { 0 } else { depth };
+        for link in links.filter_map(|link| Url::parse(link).ok()).map(credentials::cut) {
+            match sieve.admit(&link, from, asked_at) {
+                Verdict::Follow { key, .. } => {
+                    let key = digest(key.as_str());
+                    if !has_end && known.contains(&key) {
+                        continue;
+                    }
+                    // The robots.txt of other sites is checked when their pages are fetched.
+                    let asked = site.filter(|_| link.origin() == from.origin());
+                    let allowed = asked.is_none_or(|site| sieve.allows(&site.rules, &link));
+                    if allowed && known.is_full() {
+                        continue;
+                    }
+                    let next = depth.saturating_add(1);
+                    if allowed {
+                        sorted.found.push(Found::new(link, key, next, from.as_str()));
+                    } else if !is_end && sorted.blocked.len() < MAX_LISTED {
+                        sorted.blocked.push(new_page(link, key, next));
+                    }
                 }
-                // The robots.txt of other sites is checked when their pages are fetched.
-                let asked = site.filter(|_| link.origin() == from.origin());
-                let allowed = asked.is_none_or(|site| sieve.allows(&site.rules, &link));
-                if allowed && known.is_full() {
-                    continue;
+                Verdict::Skip(reason)
+                    if !is_end && reason.listing() == Listing::Errors && sorted.external.len() < MAX_LISTED =>
+                {
+                    let key = digest(scope.key(&link).as_str());
+                    if !known.contains(&key) {
+                        sorted.external.push(new_page(link, key, depth));
+                    }
                 }
-                let next = depth.saturating_add(1);
-                if allowed {
-                    sorted.found.push(Found::new(link, key, next, from.as_str()));
-                } else if !is_end && sorted.blocked.len() < MAX_LISTED {
-                    sorted.blocked.push(new_page(link, key, next));
-                }
+                Verdict::Skip(_) => {}
             }
-            Verdict::Skip(reason)
-                if !is_end && reason.listing() == Listing::Errors && sorted.external.len() < MAX_LISTED =>
-            {
-                let key = digest(scope.key(&link).as_str());
-                if !known.contains(&key) {
-                    sorted.external.push(new_page(link, key, depth));
-                }
-            }
-            Verdict::Skip(_) => {}
         }
+        if sieve.is_used_up() {
+            tracing::debug!("links of a page skipped: patterns and robots.txt rules exceed the work limit");
+        }
+        sorted
     }
-    if sieve.is_used_up() {
-        tracing::debug!("links of a page skipped: patterns and robots.txt rules exceed the work limit");
-    }
-    sorted
 }
 
 #[cfg(test)]
@@ -208,7 +221,9 @@ mod tests {
         let start = Url::parse("https://a.test/").unwrap();
         let scope = Scope::new(&start, &ScopeOptions::default()).unwrap();
         let site = SiteRules { rules: Robots::parse(robots.as_bytes()).rules("A"), ..SiteRules::default() };
-        super::sorted((&scope, &Known::default()), Some(&site), (&start, 0), (links, most), stop)
+        let known = Known::default();
+        let source = Source { scope: &scope, known: &known, site: Some(&site), url: &start, depth: 0 };
+        source.sorted(links, most, stop)
     }
 
     fn links(count: usize, path: &str) -> Vec<String> {
@@ -231,10 +246,9 @@ mod tests {
     fn links_that_the_run_is_certain_to_know_are_left_out() {
         let scope = Scope::new(&Url::parse("https://a.test/").unwrap(), &ScopeOptions::default()).unwrap();
         let (site, known) = (SiteRules::default(), Known::default());
-        let sorted = |links: &[String]| {
-            let from = Url::parse("https://a.test/").unwrap();
-            super::sorted((&scope, &known), Some(&site), (&from, 0), (links, 1000), &Stop::new())
-        };
+        let from = Url::parse("https://a.test/").unwrap();
+        let source = Source { scope: &scope, known: &known, site: Some(&site), url: &from, depth: 0 };
+        let sorted = |links: &[String]| source.sorted(links, 1000, &Stop::new());
         let first = sorted(&links(10, ""));
         assert_eq!(first.found.len(), 10);
         let learnt = Learnt::default();

@@ -181,7 +181,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
         Ok(Err(outcome)) => return Ok(PageResult::without(context, outcome)),
         Err(error) => return unmade(app, job, context, &error, patience::PAUSE),
     };
-    let (given_for, basic_auth) = match given(app, &context, job, (&url, in_url)).await {
+    let (given_for, basic_auth) = match given(app, &context, job, &url, in_url).await {
         Ok(given) => given,
         Err(error) => return unmade(app, job, context, &error, patience::PAUSE),
     };
@@ -339,7 +339,8 @@ async fn given(
     app: &App,
     context: &Context,
     job: &Running<PagePayload>,
-    (url, in_url): (&Url, Option<BasicAuth>),
+    url: &Url,
+    in_url: Option<BasicAuth>,
 ) -> Result<(Url, Option<BasicAuth>), AppError> {
     if let Some(frontier) = &context.frontier {
         return Ok((frontier.start.clone(), frontier.basic_auth.clone()));

@@ -15,7 +15,7 @@ use wire::WebhookEvent;
 use super::context::Context;
 use super::copies::{self, Copies, Judgement, Reason};
 use super::deposit::Deposit;
-use super::document::Packed;
+use super::document::{Packed, Place};
 use super::end;
 use super::links::{self, Found, Links};
 use super::page::{Outcome, Page, PagePayload, PageResult};
@@ -216,8 +216,7 @@ impl Record<'_> {
             && runs::landed(conn, &self.context.id).await?.as_deref() != Some(landed)
         {
             runs::set_landed(conn, &self.context.id, landed).await?;
-            let (lanes, team) = (&self.context.lanes, &self.context.caller.team.id);
-            crawl::look_where_it_led(conn, &mut self.progress, lanes, team, self.now).await?;
+            crawl::look_where_it_led(conn, &mut self.progress, &self.context.lanes, self.now).await?;
         }
         if let Some(status) = pages.iter().find_map(|page| page.result.start_status) {
             runs::warn(conn, &self.context.id, &format!("the start page answered {status}")).await?;
@@ -366,7 +365,7 @@ impl Record<'_> {
         let rows = (before + 1..).zip(kept).map(|(seq, KeptPage { page, packed })| {
             packed.deposit.iter().for_each(Deposit::keep);
             let site = packed.site().filter(|_| !self.context.is_private());
-            packed.row((&self.context.id, seq), page.id, &self.context.caller.team.id, site)
+            packed.row(Place { team: &self.context.caller.team.id, run: &self.context.id, seq, page: page.id }, site)
         });
         Ok(rows.collect())
     }

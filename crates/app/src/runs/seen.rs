@@ -13,7 +13,7 @@ use wire::Document;
 
 use super::context::Context;
 use super::document::Packed;
-use super::links::{pack, sorted};
+use super::links::{Source, pack};
 use super::page::{Outcome, PageResult};
 use super::submit::{digest, new_page};
 use crate::AppError;
@@ -59,7 +59,8 @@ pub(super) fn read(
     let (key, landing) = (scope.key(url), scope.key(&final_url));
     let alias = (landing != key).then(|| new_page(final_url.clone(), digest(landing.as_str()), depth));
     let canonical = canonical(scope, &final_url, &document).filter(|named| *named != key && *named != landing);
-    let links = sorted((scope, &context.known), site, (&final_url, depth), (&links, frontier.max_links), stop);
+    let source = Source { scope, known: &context.known, site, url: &final_url, depth };
+    let links = source.sorted(&links, frontier.max_links, stop);
     // The start has depth 0, so no shorter path to it is possible.
     let way_on = match frontier.scope.max_depth().is_some() && depth > 0 && !links.found.is_empty() {
         true => Some(pack(&links.found)?),

@@ -7,6 +7,7 @@ use queue::{Lane, NewJob, Queue};
 use sha2::{Digest, Sha256};
 use store::ledger::{self, Booking};
 use store::runs::{self, NewPage, OF_THE_RUN, Progress, Run};
+use store::teams::Team;
 use store::{Conn, StoreError, jobs};
 use url::Url;
 use uuid::Uuid;
@@ -59,9 +60,10 @@ pub(crate) trait Begin: Send + 'static {
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
 }
 
-/// Concurrency limits of a run's pages.
-#[derive(Debug, Clone, Copy)]
+/// Team of a run, and the concurrency limits of its pages.
+#[derive(Debug, Clone)]
 pub(crate) struct Lanes {
+    team: String,
     cap: i32,
     team_cap: i32,
     delay: Duration,
@@ -69,24 +71,25 @@ pub(crate) struct Lanes {
 
 impl Lanes {
     /// Combines the limits; a delay means one page at a time (docs/CONTRACT.md, "Crawl").
-    pub(crate) fn new(team_cap: i32, max_concurrency: Option<u32>, delay: Option<f64>) -> Self {
+    pub(crate) fn new(team: &Team, max_concurrency: Option<u32>, delay: Option<f64>) -> Self {
+        let team_cap = team.concurrency;
         let delay = delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or_default();
         // A team cannot ask for more than its own limit.
         let asked = max_concurrency.and_then(|most| i32::try_from(most).ok()).unwrap_or(team_cap);
         let cap = if delay.is_zero() { asked.min(team_cap) } else { 1 };
-        Self { cap, team_cap, delay }
+        Self { team: team.id.clone(), cap, team_cap, delay }
     }
 
     /// Returns the lane of a run's pages.
-    pub(crate) fn pages<'a>(&self, run: &'a str, team: &'a str) -> Lane<'a> {
-        let (cap, team_cap, delay) = (self.cap, self.team_cap, self.delay);
-        Lane { queue: PAGES.name, id: run, team_id: team, cap, team_cap, delay }
+    pub(crate) fn pages<'a>(&'a self, run: &'a str) -> Lane<'a> {
+        let Self { team, cap, team_cap, delay } = self;
+        Lane { queue: PAGES.name, id: run, team_id: team, cap: *cap, team_cap: *team_cap, delay: *delay }
     }
 
     /// Returns a lane for one job at a time beside the pages, so that it does not take the only slot of a run with one
     /// page at a time.
-    pub(crate) fn beside<'a>(&self, lane: &'a str, team: &'a str) -> Lane<'a> {
-        Lane { cap: 1, delay: Duration::ZERO, ..self.pages(lane, team) }
+    pub(crate) fn beside<'a>(&'a self, lane: &'a str) -> Lane<'a> {
+        Lane { cap: 1, delay: Duration::ZERO, ..self.pages(lane) }
     }
 }
 
@@ -113,23 +116,18 @@ pub(crate) fn run_of(lane: &str) -> &str {
 pub(crate) async fn add_pages(
     conn: &mut Conn,
     progress: &mut Progress,
-    (lanes, team): (&Lanes, &str),
+    lanes: &Lanes,
     pages: Vec<NewPage>,
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let pages = runs::add_pages(conn, progress, pages).await?;
     let jobs = jobs_of(&progress.run_id, &pages, now)?;
-    jobs::enqueue(conn, &lanes.pages(&progress.run_id, team), &jobs, now).await?;
+    jobs::enqueue(conn, &lanes.pages(&progress.run_id), &jobs, now).await?;
     Ok(())
 }
 
-/// Builds pages from their address, the text of their key, and their depth.
-pub(crate) fn new_pages(found: impl IntoIterator<Item = (Url, String, u32)>) -> Vec<NewPage> {
-    found.into_iter().map(|(url, key, depth)| new_page(url, digest(&key), depth)).collect()
-}
-
-/// Builds a page from the [`digest`] of its normalised address.
-pub(super) fn new_page(url: Url, key: Vec<u8>, depth: u32) -> NewPage {
+/// Builds a page from its address, the [`digest`] of its key, and its depth.
+pub(crate) fn new_page(url: Url, key: Vec<u8>, depth: u32) -> NewPage {
     let mut url = url;
     // The fragment is removed unless it is a client-side route.
     if !url.fragment().is_some_and(address::is_route) {
@@ -171,9 +169,10 @@ pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission
     let (asked, worker, unlimited) = (row.clone(), app.clone(), caller.team.unlimited);
     // A client that disconnects must not stop this halfway: the task continues without it.
     let written = tracked(app.tracker(), async move {
-        let accepted = Accepted { row, progress: Progress::new(&id.to_string(), new.max_items), hook };
+        let progress = Progress::new(&id.to_string(), new.max_items);
         let worst = (!unlimited).then_some(new.worst);
-        accepted.write(&worker, kind, (new.secrets, worst), begin).await
+        let accepted = Accepted { row, progress, secrets: new.secrets, worst, hook };
+        accepted.write(&worker, kind, begin).await
     });
     match written.await {
         Ok(true) => {
@@ -225,22 +224,19 @@ async fn known(app: &App, row: &Run) -> Result<Option<Uuid>, AppError> {
 struct Accepted {
     row: Run,
     progress: Progress,
+    secrets: Option<Secret>,
+    /// Credits to reserve; none for a team without a limit.
+    worst: Option<i64>,
     hook: Option<Hook>,
 }
 
 impl Accepted {
     /// Writes the run; returns `false` when another request with the same idempotency key was faster.
-    async fn write<B: Begin>(
-        self,
-        app: &App,
-        kind: &'static Kind,
-        (secrets, worst): (Option<Secret>, Option<i64>),
-        begin: B,
-    ) -> Result<bool, StoreError> {
+    async fn write<B: Begin>(self, app: &App, kind: &'static Kind, begin: B) -> Result<bool, StoreError> {
         let now = app.now();
         let mut conn = app.store().conn().await?;
         conn.tx(async |conn: &mut Conn| {
-            let Self { row, mut progress, hook } = self;
+            let Self { row, mut progress, secrets, worst, hook } = self;
             if !runs::create(conn, &row, &progress).await? {
                 return Ok(false);
             }

@@ -209,7 +209,7 @@ impl Instrumentation for Listener {
 }
 
 pub(super) fn page(name: &str) -> NewPage {
-    new_pages([(format!("http://a.test/{name}").parse().unwrap(), name.to_owned(), 1)]).remove(0)
+    new_page(format!("http://a.test/{name}").parse().unwrap(), digest(name), 1)
 }
 
 pub(super) fn document(context: &Arc<Context>) -> PageResult {

@@ -8,7 +8,7 @@ use store::{Conn, StoreError, jobs};
 
 use super::context::Context;
 use super::jobs_of;
-use super::links::{self, Found, Links};
+use super::links::{self, Found, Links, Listed};
 
 /// Pages that a run knows and adds in one transaction. The caller holds the lock on its progress.
 pub(crate) struct Walk<'a> {
@@ -101,8 +101,8 @@ impl<'a> Walk<'a> {
             let nearer = self.take_on_nearest(conn, progress, found).await?;
             self.follow_nearer(conn, progress, nearer).await?;
         }
-        self.list(conn, PageState::External, links::EXTERNAL, external).await?;
-        self.list(conn, PageState::Blocked, links::BLOCKED, blocked).await?;
+        self.list(conn, links::EXTERNAL, external).await?;
+        self.list(conn, links::BLOCKED, blocked).await?;
         self.enqueue(conn, progress).await
     }
 
@@ -126,7 +126,7 @@ impl<'a> Walk<'a> {
         if fresh.is_empty() {
             return Ok(());
         }
-        let lane = self.context.lanes.pages(&self.context.id, &self.context.caller.team.id);
+        let lane = self.context.lanes.pages(&self.context.id);
         jobs::enqueue(conn, &lane, &jobs_of(&self.context.id, &fresh, self.now)?, self.now).await?;
         Ok(())
     }
@@ -217,19 +217,14 @@ impl<'a> Walk<'a> {
     }
 
     /// Records links that are only reported.
-    async fn list(
-        &mut self,
-        conn: &mut Conn,
-        state: PageState,
-        reason: (&'static str, crawl_frontier::Reason),
-        pages: Vec<NewPage>,
-    ) -> Result<(), StoreError> {
+    async fn list(&mut self, conn: &mut Conn, listed: Listed, pages: Vec<NewPage>) -> Result<(), StoreError> {
         let mut pages = self.unknown(pages, |page| &page.key);
         if pages.is_empty() {
             return Ok(());
         }
+        let Listed { state, code, reason } = listed;
         pages.truncate(runs::list_room(conn, &self.context.id, state).await?);
-        let reason = (reason.0, reason.1.message());
+        let reason = (code, reason.message());
         for page in pages {
             self.known.insert(page.key.clone(), page.depth);
             self.rows.push(PageRow::listed(&self.context.id, page, state, reason, self.now));
