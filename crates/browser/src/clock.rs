@@ -6,10 +6,10 @@
 
 use std::time::Duration;
 
+use cdp::{CdpError, Events};
 use serde_json::json;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
-use crate::cdp::{CdpError, Events};
 use crate::tab::{Tab, World};
 
 /// Budget that is granted at a time while something real is awaited.

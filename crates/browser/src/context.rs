@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use cdp::{CdpError, Session};
 use cpu::line::Place;
 use net::{EgressPass, EgressProxy};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::cdp::{CdpError, Session};
 use crate::emulation::Emulation;
 use crate::pool::Lease;
 use crate::tab::{Children, Tab};

@@ -1,8 +1,8 @@
 //! Emulated machine of a page. All of it is set for each page, because Chromium's own values reveal a headless browser.
 
+use cdp::{CdpError, Session};
 use serde_json::{Value, json};
 
-use crate::cdp::{CdpError, Session};
 use crate::place::Place;
 use crate::process::user_agent;
 use crate::visit::Visit;

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
+use cdp::{Events, Share};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
@@ -9,7 +10,6 @@ use tokio::time::{Instant, sleep_until};
 use url::Url;
 
 use crate::ads::{Rules, blocking};
-use crate::cdp::{Events, Share};
 use crate::context::Context;
 use crate::hands::Hands;
 use crate::requests::Requests;

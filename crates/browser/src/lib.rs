@@ -3,7 +3,6 @@
 mod actions;
 mod ads;
 mod browser;
-mod cdp;
 mod clock;
 mod context;
 mod course;

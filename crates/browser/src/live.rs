@@ -5,12 +5,12 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
+use cdp::{CdpError, Event, Session};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
-use crate::cdp::{CdpError, Event, Session};
 use crate::relay::Bounds;
 
 /// JPEG quality of a frame, out of 100.

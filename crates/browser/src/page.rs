@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use cdp::CdpError;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::actions::{self, Actor};
-use crate::cdp::CdpError;
 use crate::clock::Clock;
 use crate::course::Course;
 use crate::results::Results;

@@ -3,12 +3,12 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
+use cdp::CdpError;
 use serde_json::json;
 use tokio::time::Instant;
 use wire::{Paper, PdfAction};
 
 use crate::BrowserError;
-use crate::cdp::CdpError;
 use crate::results::{Results, TooMuch};
 use crate::run::broken;
 use crate::tab::Tab;

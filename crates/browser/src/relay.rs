@@ -11,12 +11,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::json::MAX_VALUES;
+use cdp::{CdpError, MAX_SAID, Passed, Raw, Session, Share, Tap, What};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use crate::cdp::{CdpError, MAX_SAID, Passed, Raw, Session, Share, Tap, What};
 use call::{Call, Params};
 use shared::{FIRST_OWN_CALL, Shared};
 pub use told::LARGE_MESSAGE;

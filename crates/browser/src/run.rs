@@ -6,6 +6,7 @@ mod visited;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cdp::CdpError;
 use cpu::line::{NoPlace, Place};
 use net::EgressPass;
 use serde_json::json;
@@ -14,7 +15,6 @@ use url::Url;
 
 use crate::Browser;
 use crate::ads::{Rules, blocking};
-use crate::cdp::CdpError;
 use crate::clock::Clock;
 use crate::context::{Context, Plan};
 use crate::course::Course;

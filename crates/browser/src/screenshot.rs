@@ -5,12 +5,12 @@ use std::time::Duration;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use bytes::Bytes;
+use cdp::CdpError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use wire::{ScreenshotOptions, Viewport};
 
-use crate::cdp::CdpError;
 use crate::clock::Clock;
 use crate::run::broken;
 use crate::stitch;

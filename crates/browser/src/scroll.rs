@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use cdp::CdpError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::cdp::CdpError;
 use crate::clock::Clock;
 use crate::tab::{OpenRequest, Tab, World};
 

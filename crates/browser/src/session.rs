@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use cdp::{CdpError, Session as Cdp};
 use cpu::Share;
 use futures_util::FutureExt as _;
 use net::EgressPass;
@@ -15,7 +16,6 @@ use url::Url;
 
 use crate::Browser;
 use crate::ads::blocking;
-use crate::cdp::{CdpError, Session as Cdp};
 use crate::context::{Context, Plan};
 use crate::course::Course;
 use crate::emulation::Emulation;

@@ -6,10 +6,10 @@
 
 use std::collections::HashSet;
 
+use cdp::{CdpError, Events, Session};
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, sleep, timeout_at};
 
-use crate::cdp::{CdpError, Events, Session};
 use crate::context::Context;
 use crate::tab::{FrameId, Stage, Tab, World};
 use crate::visit::State;

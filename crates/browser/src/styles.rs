@@ -1,9 +1,9 @@
 //! Sample of the computed styles of a page.
 
+use cdp::CdpError;
 use serde_json::Value;
 use tokio::time::Instant;
 
-use crate::cdp::CdpError;
 use crate::tab::{Tab, World};
 
 /// Function that samples for at most 120 ms, looks at 6000 elements, and returns 256 KiB.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use cdp::CdpError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
@@ -9,7 +10,6 @@ use wire::ClickAction;
 
 use super::wait::unusable;
 use super::{Actor, Failure};
-use crate::cdp::CdpError;
 
 /// Script that finds the place to click; runs after js/find.js.
 const CLICK: &str = include_str!("../js/click.js");

@@ -10,12 +10,12 @@ mod wait;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use cdp::CdpError;
 use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 use wire::Action;
 
-use crate::cdp::CdpError;
 use crate::clock::Clock;
 use crate::results::{Results, TooMuch};
 use crate::run::broken;

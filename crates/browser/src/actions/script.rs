@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use base::json::MAX_VALUES;
+use cdp::{CdpError, Raw};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 use wire::ScriptReturn;
 
 use super::{Actor, Failure};
 use crate::BrowserError;
-use crate::cdp::{CdpError, Raw};
 use crate::measure::measured_this;
 
 /// Size limit of a returned value as JSON, in bytes.
@@ -68,7 +68,7 @@ async fn evaluate(actor: &Actor<'_>, expression: &str, until: Instant) -> Result
 /// Parses an answer unless it exceeds the limit. The size is checked here because the page may have lied in its own
 /// check.
 fn told(answer: &Raw) -> Result<Value, CdpError> {
-    if answer.len() > MAX_ANSWER {
+    if answer.size() > MAX_ANSWER {
         return Err(CdpError::TooLarge { method: METHOD.to_owned(), limit: MAX_VALUE });
     }
     answer.read(MAX_VALUES).map_err(|error| CdpError::unread(METHOD, &error))

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use cdp::CdpError;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until};
 use wire::WaitAction;
 
 use super::{Actor, Failure};
 use crate::BrowserError;
-use crate::cdp::CdpError;
 
 /// Script that looks for an element; runs after js/find.js.
 const PRESENT: &str = include_str!("../js/present.js");

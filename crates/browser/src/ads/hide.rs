@@ -2,11 +2,11 @@
 
 use std::collections::HashSet;
 
+use cdp::CdpError;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Rules, start};
-use crate::cdp::CdpError;
 use crate::tab::{Tab, World};
 
 /// Maximum number of names that are collected and of selectors that are applied.

@@ -13,13 +13,13 @@ mod seen;
 mod snapshot;
 mod text;
 
+use cdp::CdpError;
 use serde_json::json;
 use tokio::time::Instant;
 
 pub(crate) use snapshot::Snapshot;
 pub(crate) use text::Text;
 
-use crate::cdp::CdpError;
 use crate::tab::Tab;
 
 /// Value of the attribute `hidden` on elements hidden by CSS; distinguishes it from the page's own `hidden`.

@@ -1,11 +1,11 @@
 //! Operations on elements.
 
+use cdp::CdpError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{Failure, Hands, MAX_TEXT};
-use crate::cdp::CdpError;
 use crate::measure::measured;
 use crate::tab::World;
 

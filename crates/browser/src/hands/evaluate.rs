@@ -1,11 +1,11 @@
 //! Scripts of the caller, run in the page's own world with the rights of the page's scripts.
 
+use cdp::CdpError;
 use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::{Failure, Hands, MAX_TEXT};
-use crate::cdp::CdpError;
 use crate::measure::measured;
 use crate::tab::World;
 

@@ -1,6 +1,6 @@
 //! Failure of a verb, as an error of the caller's language.
 
-use crate::cdp::CdpError;
+use cdp::CdpError;
 
 /// Failure of a verb.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

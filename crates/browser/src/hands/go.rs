@@ -1,5 +1,6 @@
 //! Navigation, and waiting for pages.
 
+use cdp::CdpError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, sleep, sleep_until};
@@ -7,7 +8,6 @@ use url::Url;
 
 use super::pattern::Pattern;
 use super::{Failure, Hands, MAX_TEXT};
-use crate::cdp::CdpError;
 use crate::measure::measured;
 use crate::tab::{Stage, World};
 

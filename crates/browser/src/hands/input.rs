@@ -1,12 +1,12 @@
 //! Mouse and keyboard input.
 
+use cdp::CdpError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, sleep};
 
 use super::{Failure, Hands};
 use crate::actions::keys::{self, Key, Stroke};
-use crate::cdp::CdpError;
 
 /// Time limit for the page to acknowledge an input event.
 const MAX_HEARD: Duration = Duration::from_secs(3);

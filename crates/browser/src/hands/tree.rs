@@ -4,13 +4,12 @@
 use std::collections::{HashSet, VecDeque};
 use std::fmt;
 
+use cdp::{CdpError, Session};
 use futures_util::future::join_all;
 use serde::de::{IgnoredAny, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 use tokio::time::Instant;
-
-use crate::cdp::{CdpError, Session};
 
 /// Number of elements and texts above which a page is fetched in parts.
 pub(super) const MAX_WHOLE: u64 = 20_000;

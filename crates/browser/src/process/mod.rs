@@ -18,6 +18,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
+use cdp::{Connection, Session};
 use command_fds::{CommandFdExt, FdMapping};
 use parking_lot::Mutex;
 use rustix::process::{Pid, Resource, Rlimit, Signal};
@@ -28,7 +29,6 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::cdp::{Connection, Session};
 use crate::error::BrowserError;
 use crate::settings::{Sandbox, Settings};
 pub(crate) use flags::user_agent;

@@ -1,9 +1,8 @@
 //! Messages to clients, and their delivery.
 
+use cdp::Raw;
 use serde_json::Value;
 use tokio::sync::mpsc;
-
-use crate::cdp::Raw;
 
 /// Size in bytes above which a message waits for an empty channel, which bounds the channel's memory.
 pub const LARGE_MESSAGE: usize = 256 << 10;

@@ -2,9 +2,8 @@
 
 use base64::Engine as _;
 use bytes::{Bytes, BytesMut};
+use cdp::{CdpError, Session};
 use serde_json::{Value, json};
-
-use crate::cdp::{CdpError, Session};
 
 /// Size of one read, in bytes.
 const PIECE: u64 = 1 << 20;

@@ -5,11 +5,11 @@ mod lines;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use cdp::{CdpError, Event, Events, Session};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::cdp::{CdpError, Event, Events, Session};
 use crate::tab::{ResourceKind, Tab};
 use crate::visit::HeadersFor;
 use lines::Lines;

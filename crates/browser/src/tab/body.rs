@@ -6,10 +6,10 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};
+use cdp::Session;
 use serde_json::{Value, json};
 
 use super::View;
-use crate::cdp::Session;
 
 /// Number of documents whose bodies are kept: the current one, and one that may be shown next.
 const MAX_BODIES: usize = 2;

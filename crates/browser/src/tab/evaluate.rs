@@ -1,10 +1,10 @@
 //! Evaluation of functions in a page.
 
+use cdp::{CdpError, Session};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::{FrameId, Tab};
-use crate::cdp::{CdpError, Session};
 
 /// Name of our isolated world in every frame.
 const OWN_WORLD: &str = "quarry";

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
+use cdp::Session;
 use serde_json::Value;
-
-use crate::cdp::Session;
 
 /// Maximum number of frames that are tracked; real pages have fewer.
 const MAX_FRAMES: usize = 1000;

@@ -13,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use cdp::{CdpError, Event, Session};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 use tokio::sync::watch as channel;
@@ -25,7 +26,6 @@ pub(crate) use evaluate::World;
 pub(crate) use frames::{Frame, FrameId};
 pub(crate) use network::{EVENT_STREAM, Key, Network, OpenRequest, ResourceKind};
 
-use crate::cdp::{CdpError, Event, Session};
 use body::Bodies;
 use document::Documents;
 use frames::Frames;

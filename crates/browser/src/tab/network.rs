@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use cdp::Event;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::Address;
-use crate::cdp::Event;
 
 /// Maximum number of open requests that are tracked; real pages have fewer.
 const MAX_OPEN: usize = 5000;

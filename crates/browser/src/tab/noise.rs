@@ -2,9 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use cdp::{CdpError, Event};
 use serde_json::Value;
-
-use crate::cdp::{CdpError, Event};
 
 /// Maximum number of requests and sockets per visit: five times that of the busiest pages.
 const MAX_REQUESTS: u64 = 10_000;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use cdp::{CdpError, Event, Events, Session};
 use serde_json::{Value, json};
 
 use super::{Stage, View, body};
-use crate::cdp::{CdpError, Event, Events, Session};
 
 /// Domains of the followed events.
 pub(super) const DOMAINS: &[&str] = &["Page.", "Network.", "Target.", "Inspector."];

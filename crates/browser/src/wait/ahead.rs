@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
+use cdp::CdpError;
 use serde::Deserialize;
 use tokio::time::Instant;
 use url::Url;
 
-use crate::cdp::CdpError;
 use crate::tab::{Tab, World};
 
 /// Script that collects them; returns an [`Answer`].

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
+use cdp::CdpError;
 use tokio::time::Instant;
 
 use super::ahead::Ahead;
 use super::pulse::Pulse;
 use super::workers::Workers;
-use crate::cdp::CdpError;
 use crate::dom::{self, Text};
 use crate::tab::Tab;
 

@@ -18,11 +18,11 @@ mod workers;
 
 use std::time::Duration;
 
+use cdp::CdpError;
 use serde_json::json;
 use tokio::time::Instant;
 
 use crate::BrowserError;
-use crate::cdp::CdpError;
 use crate::clock::Clock;
 use crate::dom;
 use crate::run::broken;

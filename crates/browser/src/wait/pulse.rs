@@ -1,9 +1,9 @@
 //! Activity counters of a page, kept by Chromium: they can be read even while the page is blocked.
 
+use cdp::CdpError;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::cdp::CdpError;
 use crate::tab::Tab;
 
 /// Values of the counters.

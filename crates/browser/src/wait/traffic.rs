@@ -3,12 +3,12 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use cdp::{Event, Events};
 use futures_util::FutureExt;
 use tokio::time::Instant;
 
 use super::habits::{Habits, Sort};
 use super::patience::{self, Evidence};
-use crate::cdp::{Event, Events};
 use crate::tab::{Address, EVENT_STREAM, Key, OpenRequest, ResourceKind, Tab};
 
 /// Maximum number of requests that are tracked.

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use cdp::Session;
 use serde_json::json;
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use crate::cdp::Session;
 use crate::tab::Tab;
 
 /// Time without an answer after which a worker counts as busy.

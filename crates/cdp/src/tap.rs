@@ -8,10 +8,10 @@ use serde_json::value::RawValue;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::error::CdpError;
-use super::message::Raw;
-use super::pipe::Wire;
-use super::share::Share;
+use crate::error::CdpError;
+use crate::message::Raw;
+use crate::pipe::Wire;
+use crate::share::Share;
 
 /// Number of messages that may wait for a client.
 const MAX_MESSAGES: usize = 8192;
@@ -20,20 +20,22 @@ const MAX_BYTES: usize = 32 << 20;
 
 /// Message from Chromium to a client.
 #[derive(Debug)]
-pub(crate) struct Passed {
+pub struct Passed {
     /// Session of the message.
-    pub(crate) session: Option<Arc<str>>,
-    pub(crate) what: What,
+    pub session: Option<Arc<str>>,
+    /// Content.
+    pub what: What,
     size: usize,
 }
 
 /// Content of a [`Passed`] message.
 #[derive(Debug)]
-pub(crate) enum What {
+pub enum What {
     /// An event.
     Event {
         /// Name, such as `Page.loadEventFired`.
         method: String,
+        /// Parameters, if it has any.
         params: Option<Raw>,
     },
     /// The answer to a call.
@@ -48,7 +50,7 @@ pub(crate) enum What {
 }
 
 /// Receiver of a client's messages.
-pub(crate) struct Tap {
+pub struct Tap {
     wire: Arc<Wire>,
     session: Arc<str>,
     waiting: mpsc::Receiver<Passed>,
@@ -57,7 +59,7 @@ pub(crate) struct Tap {
 
 /// Sender of a client's messages.
 #[derive(Clone)]
-pub(super) struct Sink {
+pub(crate) struct Sink {
     waiting: mpsc::Sender<Passed>,
     bytes: Arc<AtomicUsize>,
     /// Bandwidth limit; `None` if the browser is not shared.
@@ -69,7 +71,7 @@ pub(super) struct Sink {
 impl Sink {
     /// Sends a message. Returns false, and ends the tap, if the client is gone, too slow or over its bandwidth limit:
     /// no message may be missing from the stream.
-    pub(super) fn put(&self, session: Option<Arc<str>>, what: What, size: usize) -> bool {
+    pub(crate) fn put(&self, session: Option<Arc<str>>, what: What, size: usize) -> bool {
         let before = self.bytes.fetch_add(size, Ordering::Relaxed);
         let pays = self.share.as_ref().is_none_or(|share| share.hear(size));
         let put = pays && before < MAX_BYTES && self.waiting.try_send(Passed { session, what, size }).is_ok();
@@ -80,18 +82,18 @@ impl Sink {
     }
 
     /// Returns the bandwidth limit; `None` if the browser is not shared.
-    pub(super) fn share(&self) -> Option<&Arc<Share>> {
+    pub(crate) fn share(&self) -> Option<&Arc<Share>> {
         self.share.as_ref()
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.waiting.is_closed()
     }
 }
 
 impl Tap {
     /// Starts to receive everything of this session and of those below it.
-    pub(super) fn open(wire: Arc<Wire>, session: Arc<str>, share: Option<Arc<Share>>) -> Self {
+    pub(crate) fn open(wire: Arc<Wire>, session: Arc<str>, share: Option<Arc<Share>>) -> Self {
         let (sender, waiting) = mpsc::channel(MAX_MESSAGES);
         let sink = Sink { waiting: sender, bytes: Arc::default(), share, full: CancellationToken::new() };
         wire.tap(&session, sink.clone());
@@ -99,7 +101,7 @@ impl Tap {
     }
 
     /// Returns the root session of the client.
-    pub(crate) fn session(&self) -> &Arc<str> {
+    pub fn session(&self) -> &Arc<str> {
         &self.session
     }
 
@@ -107,19 +109,13 @@ impl Tap {
     ///
     /// # Errors
     /// `Closed`; `TooLong` in a shared browser.
-    pub(crate) async fn call(
-        &self,
-        session: &Arc<str>,
-        id: u64,
-        method: &str,
-        params: &RawValue,
-    ) -> Result<(), CdpError> {
+    pub async fn call(&self, session: &Arc<str>, id: u64, method: &str, params: &RawValue) -> Result<(), CdpError> {
         self.wire.pass(session, id, method, params, &self.sink).await
     }
 
     /// Returns the next message; `None` if the client is too slow or over its limit, or the session or process has
     /// ended.
-    pub(crate) async fn next(&mut self) -> Option<Passed> {
+    pub async fn next(&mut self) -> Option<Passed> {
         let passed = tokio::select! {
             biased;
             () = self.sink.full.cancelled() => return None,

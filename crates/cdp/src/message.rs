@@ -9,27 +9,27 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 /// Size in bytes above which texts are parsed on a blocking thread.
-pub(super) const LARGE: usize = 1 << 20;
+pub(crate) const LARGE: usize = 1 << 20;
 /// Size in bytes up to which a message is copied out of its buffer; parts of larger ones share the buffer.
 const SHARED: usize = 64 << 10;
 
 /// Unparsed text of a JSON value. Clones share it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Raw(Bytes);
+pub struct Raw(Bytes);
 
 /// A message from Chromium.
 #[derive(Debug, Default)]
-pub(super) struct Message {
+pub(crate) struct Message {
     /// Id of the call that it answers.
-    pub(super) id: Option<u64>,
+    pub(crate) id: Option<u64>,
     /// Name of the event.
-    pub(super) method: Option<String>,
-    pub(super) session: Option<String>,
-    pub(super) params: Option<Raw>,
-    pub(super) result: Option<Raw>,
-    pub(super) error: Option<Raw>,
+    pub(crate) method: Option<String>,
+    pub(crate) session: Option<String>,
+    pub(crate) params: Option<Raw>,
+    pub(crate) result: Option<Raw>,
+    pub(crate) error: Option<Raw>,
     /// Length in bytes.
-    pub(super) size: usize,
+    pub(crate) size: usize,
 }
 
 #[derive(Deserialize)]
@@ -48,7 +48,7 @@ struct Frame<'a> {
 
 impl Message {
     /// Parses the envelope of a message. Returns `None` for invalid JSON; the call concerned then times out.
-    pub(super) fn read(text: &Bytes) -> Option<Self> {
+    pub(crate) fn read(text: &Bytes) -> Option<Self> {
         let Frame { id, method, session_id, params, result, error } = serde_json::from_slice(text).ok()?;
         let raw = |part: Option<&RawValue>| part.map(|part| Raw::part_of(text, part));
         let (params, result, error) = (raw(params), raw(result), raw(error));
@@ -56,7 +56,7 @@ impl Message {
     }
 
     /// Parses the envelope, on a blocking thread if the message is large.
-    pub(super) async fn read_apart(text: Bytes) -> Option<Self> {
+    pub(crate) async fn read_apart(text: Bytes) -> Option<Self> {
         if text.len() <= LARGE {
             return Self::read(&text);
         }
@@ -71,18 +71,18 @@ impl Raw {
     }
 
     /// Returns the text.
-    pub(crate) fn text(&self) -> Cow<'_, str> {
+    pub fn text(&self) -> Cow<'_, str> {
         // Parsed as JSON before, so it is valid UTF-8.
         String::from_utf8_lossy(&self.0)
     }
 
     /// Returns the length in bytes.
-    pub(crate) fn len(&self) -> usize {
+    pub fn size(&self) -> usize {
         self.0.len()
     }
 
     /// Returns the number of JSON values.
-    pub(super) fn values(&self) -> usize {
+    pub(crate) fn values(&self) -> usize {
         json::size(&self.0).values
     }
 
@@ -90,7 +90,7 @@ impl Raw {
     ///
     /// # Errors
     /// [`JsonError`].
-    pub(crate) fn read<'a, T: Deserialize<'a>>(&'a self, most: usize) -> Result<T, JsonError> {
+    pub fn read<'a, T: Deserialize<'a>>(&'a self, most: usize) -> Result<T, JsonError> {
         json::read(&self.0, most)
     }
 }
@@ -124,6 +124,6 @@ mod tests {
         let text = Bytes::from(json!({"id": 1, "result": "x".repeat(SHARED)}).to_string());
         let result = Message::read(&text).unwrap().result.unwrap();
         assert!(text.as_ptr_range().contains(&result.0.as_ptr()));
-        assert_eq!(result.len(), SHARED + 2);
+        assert_eq!(result.size(), SHARED + 2);
     }
 }

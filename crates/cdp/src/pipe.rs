@@ -13,13 +13,13 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::task::AbortHandle;
 
-use super::error::CdpError;
-use super::message::{Message, Raw};
-use super::out::{Lane, Out};
-use super::routes::{Routes, Way};
-use super::session::{EventSink, Session};
-use super::share::{MAX_SAID, Share};
-use super::tap::Sink;
+use crate::error::CdpError;
+use crate::message::{Message, Raw};
+use crate::out::{Lane, Out};
+use crate::routes::{Routes, Way};
+use crate::session::{EventSink, Session};
+use crate::share::{MAX_SAID, Share};
+use crate::tap::Sink;
 
 /// Size limit of a message, in bytes: larger than any screenshot.
 const MAX_MESSAGE: usize = 96 << 20;
@@ -27,13 +27,13 @@ const MAX_MESSAGE: usize = 96 << 20;
 const KEPT: usize = 1 << 20;
 
 /// Pipe to one process. Dropping it closes the pipe, upon which Chromium exits.
-pub(crate) struct Connection {
+pub struct Connection {
     wire: Arc<Wire>,
     tasks: [AbortHandle; 2],
 }
 
 /// State shared by all sessions of a pipe.
-pub(super) struct Wire {
+pub(crate) struct Wire {
     routes: Mutex<Routes>,
     out: Out,
 }
@@ -43,7 +43,7 @@ impl Connection {
     ///
     /// # Errors
     /// If one of them is not a pipe.
-    pub(crate) fn open(from: OwnedFd, to: OwnedFd) -> io::Result<Self> {
+    pub fn open(from: OwnedFd, to: OwnedFd) -> io::Result<Self> {
         Ok(Self::over(pipe::Receiver::from_owned_fd(from)?, pipe::Sender::from_owned_fd(to)?, MAX_MESSAGE))
     }
 
@@ -59,12 +59,12 @@ impl Connection {
     }
 
     /// Returns the session of the browser itself.
-    pub(crate) fn browser(&self) -> Session {
+    pub fn browser(&self) -> Session {
         Session::new(Arc::clone(&self.wire), None)
     }
 
     /// Fails all calls and ends all events because the process has ended.
-    pub(crate) fn close(&self) {
+    pub fn close(&self) {
         self.wire.close();
         self.tasks.iter().for_each(AbortHandle::abort);
     }
@@ -77,7 +77,7 @@ impl Drop for Connection {
 }
 
 impl Wire {
-    pub(super) async fn call(&self, session: Option<&Arc<str>>, method: &str, params: Value) -> Result<Raw, CdpError> {
+    pub(crate) async fn call(&self, session: Option<&Arc<str>>, method: &str, params: Value) -> Result<Raw, CdpError> {
         let (way, (id, answer)) = {
             let mut routes = self.routes.lock();
             (routes.way(session), routes.expect(session, method)?)
@@ -97,12 +97,12 @@ impl Wire {
         answer.await.unwrap_or(Err(CdpError::Closed))
     }
 
-    pub(super) async fn post(&self, session: Option<&Arc<str>>, method: &str, params: &Value) {
+    pub(crate) async fn post(&self, session: Option<&Arc<str>>, method: &str, params: &Value) {
         let (lane, message) = self.unanswered(session, method, params);
         let _ = self.out.put(&lane, message).await;
     }
 
-    pub(super) fn post_now(&self, session: Option<&Arc<str>>, method: &str, params: &Value) {
+    pub(crate) fn post_now(&self, session: Option<&Arc<str>>, method: &str, params: &Value) {
         let (lane, message) = self.unanswered(session, method, params);
         self.out.put_now(&lane, message);
     }
@@ -117,7 +117,7 @@ impl Wire {
 
     /// Sends a call of a client; the answer goes to its sink.
     #[expect(clippy::too_many_arguments, reason = "a call, and where its answer goes")]
-    pub(super) async fn pass(
+    pub(crate) async fn pass(
         &self,
         session: &Arc<str>,
         call: u64,
@@ -138,7 +138,7 @@ impl Wire {
         self.out.put(&lane, encode(id, Some(session), method, params.get())).await
     }
 
-    pub(super) fn restrain(&self, session: &Arc<str>, share: Arc<Share>) {
+    pub(crate) fn restrain(&self, session: &Arc<str>, share: Arc<Share>) {
         self.routes.lock().restrain(session, share);
     }
 
@@ -147,15 +147,15 @@ impl Wire {
         self.out.close();
     }
 
-    pub(super) fn tap(&self, session: &Arc<str>, sink: Sink) {
+    pub(crate) fn tap(&self, session: &Arc<str>, sink: Sink) {
         self.routes.lock().tap(session, sink);
     }
 
-    pub(super) fn listen(&self, session: Option<&Arc<str>>, prefixes: &'static [&'static str], events: EventSink) {
+    pub(crate) fn listen(&self, session: Option<&Arc<str>>, prefixes: &'static [&'static str], events: EventSink) {
         self.routes.lock().listen(session, prefixes, events);
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.routes.lock().is_closed()
     }
 }

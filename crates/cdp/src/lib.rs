@@ -10,9 +10,9 @@ mod session;
 mod share;
 mod tap;
 
-pub(crate) use error::CdpError;
-pub(crate) use message::Raw;
-pub(crate) use pipe::Connection;
-pub(crate) use session::{Event, Events, Session};
-pub(crate) use share::{MAX_SAID, Share};
-pub(crate) use tap::{Passed, Tap, What};
+pub use error::CdpError;
+pub use message::Raw;
+pub use pipe::Connection;
+pub use session::{Event, Events, Session};
+pub use share::{MAX_SAID, Share};
+pub use tap::{Passed, Tap, What};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio::sync::Notify;
 
-use super::error::CdpError;
+use crate::error::CdpError;
 
 /// Bytes that a lane may send per turn while others are waiting.
 const TURN: usize = 64 << 10;
@@ -20,11 +20,11 @@ const MAX_ALL: usize = 32 << 20;
 const MAX_UNASKED: usize = 4096;
 
 /// Id of the lane: the root session of a page or a client, or `None` for the browser itself.
-pub(super) type Lane = Option<Arc<str>>;
+pub(crate) type Lane = Option<Arc<str>>;
 
 /// Lanes of one pipe.
 #[derive(Default)]
-pub(super) struct Out {
+pub(crate) struct Out {
     lanes: Mutex<Lanes>,
     /// Notified when a message is ready to be written.
     ready: Notify,
@@ -54,7 +54,7 @@ impl Out {
     ///
     /// # Errors
     /// `Closed`.
-    pub(super) async fn put(&self, lane: &Lane, message: Vec<u8>) -> Result<(), CdpError> {
+    pub(crate) async fn put(&self, lane: &Lane, message: Vec<u8>) -> Result<(), CdpError> {
         loop {
             let room = self.room.notified();
             {
@@ -75,7 +75,7 @@ impl Out {
 
     /// Queues a small message of our own without waiting, even if the lane is full for others. Dropped if very many
     /// messages are waiting.
-    pub(super) fn put_now(&self, lane: &Lane, message: Vec<u8>) {
+    pub(crate) fn put_now(&self, lane: &Lane, message: Vec<u8>) {
         let mut lanes = self.lanes.lock();
         if !lanes.closed && lanes.waiting.get(lane).is_none_or(|queue| queue.messages.len() < MAX_UNASKED) {
             lanes.push(lane, message);
@@ -84,7 +84,7 @@ impl Out {
     }
 
     /// Returns the next message to write; `None` once closed.
-    pub(super) async fn next(&self) -> Option<Vec<u8>> {
+    pub(crate) async fn next(&self) -> Option<Vec<u8>> {
         loop {
             {
                 let mut lanes = self.lanes.lock();
@@ -101,7 +101,7 @@ impl Out {
     }
 
     /// Closes all lanes because the other end is gone.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         *self.lanes.lock() = Lanes { closed: true, ..Lanes::default() };
         self.room.notify_waiters();
         self.ready.notify_one();

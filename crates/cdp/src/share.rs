@@ -7,13 +7,13 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, sleep};
 
 /// Size limit of a message to a page of a shared browser, in bytes.
-pub(crate) const MAX_SAID: usize = 1 << 20;
+pub const MAX_SAID: usize = 1 << 20;
 /// Size limit of an answer of such a page, in bytes.
-pub(super) const MAX_HEARD: usize = 16 << 20;
+pub(crate) const MAX_HEARD: usize = 16 << 20;
 
 /// Bandwidth limit of a session in both directions.
 #[derive(Debug)]
-pub(crate) struct Share {
+pub struct Share {
     said: Allowance,
     heard: Allowance,
 }
@@ -42,12 +42,12 @@ impl Default for Share {
 
 impl Share {
     /// Returns the time until the next message may be sent.
-    pub(crate) fn debt(&self) -> Duration {
+    pub fn debt(&self) -> Duration {
         self.said.debt().max(self.heard.debt())
     }
 
     /// Waits until a message may be sent, then counts its bytes.
-    pub(super) async fn say_in_turn(&self, bytes: usize) {
+    pub(crate) async fn say_in_turn(&self, bytes: usize) {
         loop {
             match self.debt() {
                 Duration::ZERO => break,
@@ -58,12 +58,12 @@ impl Share {
     }
 
     /// Counts sent bytes.
-    pub(super) fn say(&self, bytes: usize) {
+    pub(crate) fn say(&self, bytes: usize) {
         self.said.take(bytes);
     }
 
     /// Counts received bytes. Returns false if the debt exceeds [`MAX_DEBT`].
-    pub(super) fn hear(&self, bytes: usize) -> bool {
+    pub(crate) fn hear(&self, bytes: usize) -> bool {
         self.heard.take(bytes);
         self.heard.debt() < MAX_DEBT
     }

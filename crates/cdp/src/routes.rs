@@ -7,12 +7,12 @@ use base::json::MAX_VALUES;
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use super::error::CdpError;
-use super::message::{Message, Raw};
-use super::out::Lane;
-use super::session::{Event, EventSink};
-use super::share::{MAX_HEARD, Share};
-use super::tap::{Sink, What};
+use crate::error::CdpError;
+use crate::message::{Message, Raw};
+use crate::out::Lane;
+use crate::session::{Event, EventSink};
+use crate::share::{MAX_HEARD, Share};
+use crate::tap::{Sink, What};
 
 /// Estimated memory of a parsed JSON value in addition to its text, in bytes.
 const VALUE: usize = 64;
@@ -21,7 +21,7 @@ const MAX_ABOVE: usize = 8;
 
 /// Pending calls and listeners of events.
 #[derive(Default)]
-pub(super) struct Routes {
+pub(crate) struct Routes {
     last_id: u64,
     pending: HashMap<u64, Pending>,
     listeners: Vec<Listener>,
@@ -36,10 +36,10 @@ pub(super) struct Routes {
 }
 
 /// Lane and bandwidth limit of an outgoing call.
-pub(super) struct Way {
-    pub(super) lane: Lane,
+pub(crate) struct Way {
+    pub(crate) lane: Lane,
     /// Bandwidth limit; `None` if the browser is not shared.
-    pub(super) share: Option<Arc<Share>>,
+    pub(crate) share: Option<Arc<Share>>,
 }
 
 struct Pending {
@@ -68,24 +68,24 @@ impl Listener {
 }
 
 impl Routes {
-    pub(super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.closed
     }
 
     /// Returns the number of pending calls.
     #[cfg(test)]
-    pub(super) fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         self.pending.len()
     }
 
     /// Returns an id for a message without an answer.
-    pub(super) fn number(&mut self) -> u64 {
+    pub(crate) fn number(&mut self) -> u64 {
         self.last_id += 1;
         self.last_id
     }
 
     /// Registers a call. Returns its id and the receiver of the answer.
-    pub(super) fn expect(
+    pub(crate) fn expect(
         &mut self,
         session: Option<&Arc<str>>,
         method: &str,
@@ -104,7 +104,7 @@ impl Routes {
     }
 
     /// Registers a call of a client. Returns its id.
-    pub(super) fn expect_for(
+    pub(crate) fn expect_for(
         &mut self,
         session: &Arc<str>,
         method: &str,
@@ -121,14 +121,14 @@ impl Routes {
     }
 
     /// Returns how calls of a session are sent: in the lane of its root session.
-    pub(super) fn way(&self, session: Option<&Arc<str>>) -> Way {
+    pub(crate) fn way(&self, session: Option<&Arc<str>>) -> Way {
         let lane = self.line(session.cloned()).pop().unwrap_or_default();
         let share = lane.as_ref().and_then(|top| self.shares.get(top)).cloned();
         Way { lane, share }
     }
 
     /// Sets the bandwidth limit of a root session.
-    pub(super) fn restrain(&mut self, session: &Arc<str>, share: Arc<Share>) {
+    pub(crate) fn restrain(&mut self, session: &Arc<str>, share: Arc<Share>) {
         if !self.closed {
             self.shares.insert(Arc::clone(session), share);
         }
@@ -146,7 +146,7 @@ impl Routes {
         line
     }
 
-    pub(super) fn tap(&mut self, session: &Arc<str>, sink: Sink) {
+    pub(crate) fn tap(&mut self, session: &Arc<str>, sink: Sink) {
         self.taps.retain(|(_, sink)| !sink.is_closed());
         if !self.closed {
             self.taps.push((Arc::clone(session), sink));
@@ -154,12 +154,12 @@ impl Routes {
     }
 
     /// Removes a call whose caller has stopped waiting.
-    pub(super) fn forget(&mut self, id: u64) {
+    pub(crate) fn forget(&mut self, id: u64) {
         self.pending.remove(&id);
     }
 
     /// Fails a call whose answer is larger than `limit` and was not read.
-    pub(super) fn refuse(&mut self, id: u64, limit: usize) {
+    pub(crate) fn refuse(&mut self, id: u64, limit: usize) {
         if let Some(pending) = self.pending.remove(&id) {
             if let Some(share) = pending.share() {
                 share.hear(limit);
@@ -168,7 +168,7 @@ impl Routes {
         }
     }
 
-    pub(super) fn listen(&mut self, session: Option<&Arc<str>>, prefixes: &'static [&'static str], events: EventSink) {
+    pub(crate) fn listen(&mut self, session: Option<&Arc<str>>, prefixes: &'static [&'static str], events: EventSink) {
         self.listeners.retain(|listener| !listener.events.is_closed());
         if !self.closed {
             self.listeners.push(Listener { session: session.cloned(), prefixes, events });
@@ -176,7 +176,7 @@ impl Routes {
     }
 
     /// Routes a message.
-    pub(super) fn take(&mut self, message: Message) {
+    pub(crate) fn take(&mut self, message: Message) {
         let Message { id, method, session, params, result, error, size } = message;
         if let Some(id) = id {
             let Some(pending) = self.pending.remove(&id) else { return };
@@ -232,7 +232,7 @@ impl Routes {
             return;
         }
         let Ok(read) = params.map_or(Ok(Value::Null), |params| params.read(MAX_VALUES)) else { return };
-        let size = params.map_or(0, |params| params.len() + params.values() * VALUE);
+        let size = params.map_or(0, |params| params.size() + params.values() * VALUE);
         for listener in hear {
             let (session, method) = (line[0].clone(), method.to_owned());
             listener.events.put(Event { session, method, params: read.clone() }, size);
@@ -265,7 +265,7 @@ impl Routes {
     }
 
     /// Ends everything because the other end is gone.
-    pub(super) fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.closed = true;
         for (_, pending) in self.pending.drain() {
             pending.fail(&CdpError::Closed);
@@ -346,7 +346,7 @@ mod tests {
 
     use super::*;
 
-    use crate::cdp::session::events;
+    use crate::session::events;
 
     const ALL: &[&str] = &[""];
 

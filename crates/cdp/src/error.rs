@@ -5,7 +5,7 @@ use serde_json::Value;
 
 /// Reason why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum CdpError {
+pub enum CdpError {
     /// The process or the target has ended.
     #[error("the browser or the page has ended")]
     Closed,
@@ -94,7 +94,7 @@ const NAVIGATED: &[&str] = &[
 
 impl CdpError {
     /// Converts the `error` member of an answer.
-    pub(super) fn of(method: &str, error: &Value) -> Self {
+    pub(crate) fn of(method: &str, error: &Value) -> Self {
         let message = error["message"].as_str().unwrap_or("no reason was given");
         if message.contains("Cannot find context with specified id") {
             return Self::NoContext;
@@ -109,7 +109,7 @@ impl CdpError {
     }
 
     /// Converts the error of parsing an answer.
-    pub(crate) fn unread(method: &str, error: &JsonError) -> Self {
+    pub fn unread(method: &str, error: &JsonError) -> Self {
         let method = method.to_owned();
         match error {
             JsonError::Values(limit) => Self::TooMany { method, limit: *limit },
@@ -121,7 +121,7 @@ impl CdpError {
     }
 
     /// Converts the `exceptionDetails` of an evaluation.
-    pub(crate) fn thrown(details: &Value) -> Self {
+    pub fn thrown(details: &Value) -> Self {
         let exception = &details["exception"];
         let text = exception["description"].as_str().or(exception["value"].as_str());
         let text = text.or(details["text"].as_str()).unwrap_or("no reason was given");
