@@ -1,5 +1,7 @@
 //! Errors of a visit.
 
+use cdp::CdpError;
+
 /// Reason why a visit ended without a page. The texts may be shown to the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum BrowserError {
@@ -54,4 +56,17 @@ pub enum BrowserError {
         /// Reason.
         reason: String,
     },
+}
+
+impl From<CdpError> for BrowserError {
+    fn from(error: CdpError) -> Self {
+        match error {
+            CdpError::Timeout => Self::Timeout,
+            CdpError::Closed | CdpError::Crashed => Self::Crashed,
+            CdpError::TooLarge { limit, .. } => Self::TooLarge { what: "bytes of one answer", limit: limit as u64 },
+            CdpError::TooMany { limit, .. } => Self::TooLarge { what: "values in one answer", limit: limit as u64 },
+            CdpError::Noisy { what, limit } => Self::TooLarge { what, limit },
+            other => Self::Site { reason: other.to_string() },
+        }
+    }
 }

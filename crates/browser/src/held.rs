@@ -1,6 +1,7 @@
 //! Pages that stay open after their visit.
 
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use cdp::{Events, Share};
 use serde_json::Value;
@@ -14,6 +15,9 @@ use crate::context::Context;
 use crate::hands::Hands;
 use crate::requests::Requests;
 use crate::visit::HeadersFor;
+
+/// Upper limit of the age of a page in a session; the session itself expires earlier.
+pub(crate) const MAX_AGE: Duration = Duration::from_secs(2 * 60 * 60);
 
 /// A page that stays open after its visit. Dropping it closes the page with everything that belongs to it.
 pub struct Held {

@@ -10,7 +10,6 @@ use crate::actions::{self, Actor};
 use crate::clock::Clock;
 use crate::course::Course;
 use crate::results::Results;
-use crate::run::broken;
 use crate::tab::{Stage, Tab};
 use crate::visit::{Acted, Picture, Visit};
 use crate::wait::{Patience, settle};
@@ -113,7 +112,7 @@ impl<'a> Stay<'a> {
         };
         self.results.add(picture.as_ref().map_or(0, |picture| picture.bytes.len())).await?;
         let styles = if self.visit.styles { self.styles().await? } else { None };
-        let capture = dom::capture_by_force(self.tab, deadline).await.map_err(|error| broken(&error))?;
+        let capture = dom::capture_by_force(self.tab, deadline).await?;
         if capture.is_cut {
             self.warnings.push(dom::CUT.to_owned());
         }
@@ -138,7 +137,7 @@ impl<'a> Stay<'a> {
         let until = self.visit.deadline.min(Instant::now() + MAX_SAMPLE);
         match styles::sample(self.tab, until).await {
             Ok(sample) => Ok(Some(sample)),
-            Err(error @ (CdpError::Closed | CdpError::Crashed)) => Err(broken(&error)),
+            Err(error @ (CdpError::Closed | CdpError::Crashed)) => Err(error.into()),
             Err(_) => Ok(None),
         }
     }
@@ -151,7 +150,7 @@ async fn bring_into_view(clock: &mut Clock<'_>, soon: Instant) -> Result<(), Bro
     }
     match scroll::pass(clock, soon).await {
         Ok(true) => rest(clock, soon.min(Instant::now() + MAX_AFTER_SCROLL)).await,
-        Err(error @ (CdpError::Closed | CdpError::Crashed)) => Err(broken(&error)),
+        Err(error @ (CdpError::Closed | CdpError::Crashed)) => Err(error.into()),
         // A page that navigates or does not respond is captured as it is.
         Ok(false) | Err(_) => Ok(()),
     }

@@ -10,7 +10,6 @@ use wire::{Paper, PdfAction};
 
 use crate::BrowserError;
 use crate::results::{Results, TooMuch};
-use crate::run::broken;
 use crate::tab::Tab;
 use crate::visit::Printed;
 
@@ -34,8 +33,8 @@ pub(crate) async fn print(
     let (width, height) = size(options.format);
     let params = json!({"landscape": options.landscape, "printBackground": true, "scale": options.scale,
         "paperWidth": width, "paperHeight": height, "transferMode": "ReturnAsStream"});
-    let answer = tab.session().call_by(until, "Page.printToPDF", params).await.map_err(|error| broken(&error))?;
-    let lacking = || broken(&CdpError::Malformed { method: "Page.printToPDF".to_owned(), lacks: "stream" });
+    let answer = tab.session().call_by(until, "Page.printToPDF", params).await?;
+    let lacking = || CdpError::Malformed { method: "Page.printToPDF".to_owned(), lacks: "stream" };
     let stream = answer["stream"].as_str().ok_or_else(lacking)?;
     let bytes = read(tab, stream, until, results).await;
     tab.session().post("IO.close", json!({ "handle": stream })).await;
@@ -51,10 +50,10 @@ async fn read(
     let mut bytes = Vec::new();
     loop {
         let params = json!({"handle": stream, "size": CHUNK});
-        let chunk = tab.session().call_by(until, "IO.read", params).await.map_err(|error| broken(&error))?;
+        let chunk = tab.session().call_by(until, "IO.read", params).await?;
         let data = chunk["data"].as_str().unwrap_or_default();
         if chunk["base64Encoded"] == true {
-            let lacking = |_| broken(&CdpError::Malformed { method: "IO.read".to_owned(), lacks: "data" });
+            let lacking = |_| CdpError::Malformed { method: "IO.read".to_owned(), lacks: "data" };
             bytes.extend(BASE64_STANDARD.decode(data).map_err(lacking)?);
         } else {
             bytes.extend_from_slice(data.as_bytes());

@@ -1,6 +1,7 @@
 //! Relay between a client of a session, such as Playwright's `connectOverCDP`, and its browser: calls are checked
 //! ([`policy`]), and the client only receives what belongs to its session.
 
+mod bounds;
 mod call;
 mod policy;
 mod shared;
@@ -11,14 +12,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::json::MAX_VALUES;
-use cdp::{CdpError, MAX_SAID, Passed, Raw, Session, Share, Tap, What};
+use cdp::{CdpError, MAX_SAID, Passed, Raw, Session, Tap, What};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
-use call::{Call, Params};
-use shared::{FIRST_OWN_CALL, Shared};
+pub(crate) use bounds::Bounds;
+use call::{Call, FIRST_OWN_CALL, Params};
+use shared::Shared;
 pub use told::LARGE_MESSAGE;
 use told::{answer, event, put};
 
@@ -54,31 +56,6 @@ pub enum RelayEnd {
     Garbled,
     /// The browser has ended.
     Gone,
-}
-
-/// Limits that all clients of a session share.
-pub(crate) struct Bounds {
-    /// Proxy that contexts of the client must use.
-    pub(crate) proxy: String,
-    /// Context of calls that name none.
-    pub(crate) context: String,
-    /// Parameters of `Emulation.setUserAgentOverride` for every page: Chromium's own user agent reveals a headless
-    /// browser.
-    pub(crate) agent: Value,
-    /// Bandwidth limit for all clients of the session together; `None` if the browser belongs to the session alone.
-    pub(crate) share: Option<Arc<Share>>,
-}
-
-impl Bounds {
-    /// Whether the browser belongs to the session alone.
-    pub(crate) fn is_alone(&self) -> bool {
-        self.share.is_none()
-    }
-
-    /// Whether a target (`Target.TargetInfo`) belongs to the context of the session.
-    pub(crate) fn has(&self, target: &Value) -> bool {
-        target["browserContextId"] == self.context.as_str()
-    }
 }
 
 /// State of one client's relay.

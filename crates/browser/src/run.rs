@@ -20,15 +20,14 @@ use crate::context::{Context, Plan};
 use crate::course::Course;
 use crate::emulation::Emulation;
 use crate::error::BrowserError;
-use crate::held::{Held, Left, Watch};
+use crate::held::{Held, Left, MAX_AGE, Watch};
 use crate::page::Stay;
 use crate::pool::Company;
 use crate::requests::{Download, Requests};
 use crate::results::Results;
-use crate::session::{MAX_AGE, OwnHeaders};
 use crate::state;
 use crate::tab::{Children, Tab};
-use crate::visit::{Acted, HeadersFor, Visit, Visited};
+use crate::visit::{Acted, HeadersFor, OwnHeaders, Visit, Visited};
 use failure::Failure;
 
 /// Time at the end of the proxy's deadline that is reserved for removing the page.
@@ -158,7 +157,7 @@ impl Browser {
         let opened = tokio::time::timeout_at(visit.deadline, Context::open(lease, Arc::clone(place), plan)).await;
         let context = opened
             .unwrap_or(Err(CdpError::Timeout))
-            .map_err(|error| Failure { is_browser_gone: process.is_gone(), error: broken(&error) })?;
+            .map_err(|error| Failure { is_browser_gone: process.is_gone(), error: error.into() })?;
         let results = Results::new(self.client.page_bytes(), self.client.in_flight().room(&visit.owner));
         let (rules, results) = (rules.as_deref(), &results);
         let run = Run { visit, context: &context, requests: &requests, results, rules, course, timezone };
@@ -168,29 +167,13 @@ impl Browser {
         let result = tokio::select! {
             result = run.steps() => result,
             () = requests.serve(&context.tab, events) => Err(BrowserError::Crashed),
-            error = context.tab.ended() => Err(broken(&error)),
+            error = context.tab.ended() => Err(error.into()),
             () = tokio::time::sleep_until(visit.deadline) => Err(BrowserError::Timeout),
         };
         match result {
             Ok(visited) => Ok((visited, Left { context, events: later, agent })),
             Err(error) => Err(self.judge(visit, &context, &process, error).await),
         }
-    }
-}
-
-/// Maps an error of the protocol to one of the visit.
-pub(crate) fn broken(error: &CdpError) -> BrowserError {
-    match error {
-        CdpError::Timeout => BrowserError::Timeout,
-        CdpError::Closed | CdpError::Crashed => BrowserError::Crashed,
-        CdpError::TooLarge { limit, .. } => {
-            BrowserError::TooLarge { what: "bytes of one answer", limit: *limit as u64 }
-        }
-        CdpError::TooMany { limit, .. } => {
-            BrowserError::TooLarge { what: "values in one answer", limit: *limit as u64 }
-        }
-        CdpError::Noisy { what, limit } => BrowserError::TooLarge { what, limit: *limit },
-        other => BrowserError::Site { reason: other.to_string() },
     }
 }
 
@@ -270,11 +253,10 @@ impl Run<'_> {
     async fn introduce(&self) -> Result<(), BrowserError> {
         let session = self.tab().session();
         if let Some(state) = self.visit.state {
-            let loaded = state::load(self.context, state, self.visit.deadline).await;
-            loaded.map_err(|error| broken(&error))?;
+            state::load(self.context, state, self.visit.deadline).await?;
         }
         let (method, params) = self.requests.enable();
-        session.call(method, params).await.map_err(|error| broken(&error))?;
+        session.call(method, params).await?;
         Ok(())
     }
 
@@ -295,8 +277,7 @@ impl Run<'_> {
         for is_second in [false, true] {
             let navigate = json!({"url": self.visit.url.as_str()});
             let session = self.tab().session();
-            let answer = session.call_by(self.visit.deadline, "Page.navigate", navigate).await;
-            let answer = answer.map_err(|error| broken(&error))?;
+            let answer = session.call_by(self.visit.deadline, "Page.navigate", navigate).await?;
             let Some(error) = answer["errorText"].as_str() else { return Ok(None) };
             match (error, self.requests.take_download()) {
                 (_, Some(file)) => return Ok(Some(file)),

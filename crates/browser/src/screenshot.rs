@@ -12,7 +12,6 @@ use tokio::time::Instant;
 use wire::{ScreenshotOptions, Viewport};
 
 use crate::clock::Clock;
-use crate::run::broken;
 use crate::stitch;
 use crate::tab::{ResourceKind, Tab, World};
 use crate::visit::Picture;
@@ -85,8 +84,8 @@ async fn ready(tab: &Tab, until: Instant) -> Result<Window, BrowserError> {
         }
         answer => answer,
     };
-    let lacking = |_| broken(&CdpError::Malformed { method: "ready".to_owned(), lacks: "its members" });
-    serde_json::from_value(answer.map_err(|error| broken(&error))?).map_err(lacking)
+    let lacking = |_| CdpError::Malformed { method: "ready".to_owned(), lacks: "its members" };
+    Ok(serde_json::from_value(answer?).map_err(lacking)?)
 }
 
 /// Returns how long to wait for fonts and pictures: less if all of them have been loading for long.
@@ -101,7 +100,7 @@ async fn resize(tab: &Tab, window: Window, is_mobile: bool, until: Instant) -> R
     let params = json!({"width": window.width, "height": window.height, "deviceScaleFactor": window.scale,
         "mobile": is_mobile, "screenWidth": window.width, "screenHeight": window.height});
     let answer = tab.session().call_by(until, "Emulation.setDeviceMetricsOverride", params).await;
-    answer.map(drop).map_err(|error| broken(&error))
+    answer.map(drop).map_err(BrowserError::from)
 }
 
 async fn shoot(
@@ -129,8 +128,7 @@ async fn shoot(
 
 /// Returns the size of the scrollable area.
 async fn page_size(tab: &Tab, window: Window, until: Instant) -> Result<Window, BrowserError> {
-    let metrics =
-        tab.session().call_by(until, "Page.getLayoutMetrics", json!({})).await.map_err(|error| broken(&error))?;
+    let metrics = tab.session().call_by(until, "Page.getLayoutMetrics", json!({})).await?;
     let size = |name: &str| metrics["cssContentSize"][name].as_f64().unwrap_or_default();
     let widest = MAX_PIECE / window.scale;
     Ok(Window {
@@ -159,11 +157,10 @@ async fn capture(
         params["clip"] = clip;
         params["captureBeyondViewport"] = true.into();
     }
-    let answer =
-        tab.session().call_by(until, "Page.captureScreenshot", params).await.map_err(|error| broken(&error))?;
+    let answer = tab.session().call_by(until, "Page.captureScreenshot", params).await?;
     let data = answer["data"].as_str().unwrap_or_default();
-    let lacking = |_| broken(&CdpError::Malformed { method: "Page.captureScreenshot".to_owned(), lacks: "data" });
-    BASE64_STANDARD.decode(data).map_err(lacking)
+    let lacking = |_| CdpError::Malformed { method: "Page.captureScreenshot".to_owned(), lacks: "data" };
+    Ok(BASE64_STANDARD.decode(data).map_err(lacking)?)
 }
 
 /// Captures a page that is too high for one piece, piece by piece. Only one such screenshot is made at a time.

@@ -21,28 +21,23 @@ use crate::course::Course;
 use crate::emulation::Emulation;
 use crate::error::BrowserError;
 use crate::hands::Hands;
-use crate::held::Held;
+use crate::held::{Held, MAX_AGE};
 use crate::live::{self, Viewer};
 use crate::pool::{Company, Pool};
 use crate::relay::{self, Bounds, Client, RelayEnd};
 use crate::requests::Requests;
 use crate::results::Results;
-use crate::run::{Run, broken};
+use crate::run::Run;
 use crate::settings::Settings;
 use crate::state;
 use crate::tab::{Children, Tab};
-use crate::visit::{State, Visit};
+use crate::visit::{OwnHeaders, State, Visit};
 use cpu::line::Line;
 
 /// Network budget of a session, in visits.
 const VISITS: u64 = 20;
-/// Upper limit of a session's age; the session itself expires earlier.
-pub(crate) const MAX_AGE: Duration = Duration::from_secs(2 * 60 * 60);
 /// Time limit for attaching to another page.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// Function that returns the headers that may be sent to a URL, valid for the lifetime of a session.
-pub type OwnHeaders = Arc<dyn Fn(&Url) -> Vec<(String, String)> + Send + Sync>;
 
 /// A browser that is kept open. Dropping it ends the browser with all its processes.
 pub struct Session {
@@ -95,7 +90,7 @@ impl Browser {
         let pass = EgressPass { proxy: visit.proxy.clone(), bytes, deadline: Some(end), admits: None };
         let plan = Plan { client: self.client.clone(), pass, emulation, children };
         let opened = tokio::time::timeout_at(visit.deadline, Context::open(lease, Arc::new(place), plan)).await;
-        let context = opened.unwrap_or(Err(CdpError::Timeout)).map_err(|error| broken(&error))?;
+        let context = opened.unwrap_or(Err(CdpError::Timeout))?;
         // Subscribed before `begin` handles requests, so that none is missed in between. Requests that were handled
         // already are ignored by Chromium.
         let asked = serves.then(|| context.tab.session().events_of(&["Fetch."]));
@@ -155,11 +150,11 @@ async fn begin(run: &Run<'_>, serves: bool) -> Result<(), BrowserError> {
         return Ok(());
     }
     if let Some(state) = run.visit.state {
-        state::load(run.context, state, run.visit.deadline).await.map_err(|error| broken(&error))?;
+        state::load(run.context, state, run.visit.deadline).await?;
     }
     if serves {
         let (method, params) = run.requests.enable();
-        page.call(method, params).await.map_err(|error| broken(&error))?;
+        page.call(method, params).await?;
     }
     Ok(())
 }
@@ -170,7 +165,7 @@ async fn arrive(run: &Run<'_>) -> Result<(), BrowserError> {
     let arrived = tokio::select! {
         arrived = run.arrive() => arrived?,
         () = run.requests.serve(tab, events) => return Err(BrowserError::Crashed),
-        error = tab.ended() => return Err(broken(&error)),
+        error = tab.ended() => return Err(error.into()),
         () = tokio::time::sleep_until(run.visit.deadline) => return Err(BrowserError::Timeout),
     };
     match arrived {
@@ -207,7 +202,7 @@ impl Session {
             return Ok(page.hands);
         }
         let tab = tokio::time::timeout(PATIENCE, self.another_page()).await;
-        let tab = tab.unwrap_or(Err(CdpError::Timeout)).map_err(|error| broken(&error))?;
+        let tab = tab.unwrap_or(Err(CdpError::Timeout))?;
         let page = Page::of(Arc::new(tab), page.hands.share().clone());
         *self.page.lock() = page.clone();
         Ok(page.hands)
@@ -232,7 +227,7 @@ impl Session {
     /// [`BrowserError::Crashed`] if the browser has ended, [`BrowserError::Timeout`] at the deadline.
     pub async fn state(&self, before: &State, deadline: Instant) -> Result<State, BrowserError> {
         let page = self.page.lock().clone();
-        state::save_page(&self.context, &page.tab, before, deadline).await.map_err(|error| broken(&error))
+        state::save_page(&self.context, &page.tab, before, deadline).await.map_err(BrowserError::from)
     }
 
     /// Ends the session, and waits until its browser or page is gone.

@@ -1,17 +1,11 @@
 //! Settings of the browser: section `browser`.
 
 use std::path::PathBuf;
-use std::process::Stdio;
 use std::time::Duration;
 
 use base::setting;
 use serde::{Deserialize, Deserializer};
 use url::Url;
-
-use crate::process;
-
-/// Time limit for a program to print its version.
-const MAX_VERSION: Duration = Duration::from_secs(10);
 
 /// Settings of section `browser`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -109,24 +103,6 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
-    /// Returns the program that visits start; `None` if browsers are disabled or no Chromium is installed. Checks the
-    /// disk only.
-    #[must_use]
-    pub fn program(&self) -> Option<PathBuf> {
-        process::find(self.path.as_deref()).filter(|_| self.enabled)
-    }
-
-    /// Runs the program to get its version, such as `Chromium 156.0.8078.79`; `None` if it cannot be started.
-    pub async fn version(&self) -> Option<String> {
-        let mut command = tokio::process::Command::new(self.program()?);
-        command.arg("--version").env_clear().stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-        let said = tokio::time::timeout(MAX_VERSION, command.output()).await.ok()?.ok()?;
-        let text = String::from_utf8(said.stdout).ok()?;
-        Some(text.lines().next()?.trim().to_owned()).filter(|text| said.status.success() && !text.is_empty())
-    }
-}
-
 /// Deserializes a path; an empty one means `None`.
 fn maybe_path<'de, D: Deserializer<'de>>(input: D) -> Result<Option<PathBuf>, D::Error> {
     let text = String::deserialize(input)?;
@@ -145,12 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_browser_is_there_when_its_program_is() {
-        let with = |path: &str| Settings { path: Some(path.into()), ..Settings::default() };
-        assert_eq!(with("/bin/sh").program(), Some("/bin/sh".into()));
-        assert_eq!(with("/nowhere/chromium").program(), None);
-        assert_eq!(with("/tmp").program(), None);
-        assert_eq!(Settings { enabled: false, ..with("/bin/sh") }.program(), None);
+    fn an_empty_path_is_none() {
         let read: Settings = serde_json::from_str(r#"{"path": " ", "lists": "/etc/lists"}"#).unwrap();
         assert_eq!((read.path, read.lists), (None, Some("/etc/lists".into())));
     }

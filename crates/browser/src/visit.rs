@@ -1,5 +1,6 @@
 //! Parameters and result of a visit.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::Owner;
@@ -11,6 +12,9 @@ use url::Url;
 
 /// Function that returns the caller's headers for a URL, called for each request of the page.
 pub type HeadersFor<'a> = dyn Fn(&Url) -> Vec<(String, String)> + Send + Sync + 'a;
+
+/// Function that returns the headers that may be sent to a URL, valid for the lifetime of a session.
+pub type OwnHeaders = Arc<dyn Fn(&Url) -> Vec<(String, String)> + Send + Sync>;
 
 /// Parameters of a visit: navigate, wait until the page has settled, act, capture. Has no `Debug` because it may hold
 /// secrets.

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep};
 use wire::ClickAction;
 
+use super::actor::{Actor, Failure};
 use super::wait::unusable;
-use super::{Actor, Failure};
 
 /// Script that finds the place to click; runs after js/find.js.
 const CLICK: &str = include_str!("../js/click.js");

@@ -3,9 +3,9 @@
 use serde_json::json;
 use tokio::time::Instant;
 
+use super::actor::{Actor, Failure};
 use super::click::send;
 use super::keys::{self, Key, Stroke};
-use super::{Actor, Failure};
 use crate::BrowserError;
 
 /// Script that tells whether an element has the focus; runs after js/find.js.

@@ -1,5 +1,6 @@
 //! Actions of the caller on the page, one after the other.
 
+mod actor;
 mod click;
 mod keyboard;
 pub(crate) mod keys;
@@ -7,72 +8,22 @@ mod script;
 mod scroll;
 mod wait;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use cdp::CdpError;
-use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 use wire::Action;
 
 use crate::clock::Clock;
-use crate::results::{Results, TooMuch};
-use crate::run::broken;
-use crate::tab::{Tab, World};
 use crate::visit::{Acted, ScrapedPage};
 use crate::wait::{Patience, settle};
 use crate::{BrowserError, dom, pdf, screenshot};
+pub(crate) use actor::Actor;
+use actor::Failure;
 
-/// Script with the functions that find elements; precedes every other action script.
-const FIND: &str = include_str!("../js/find.js");
 /// Time limit for the page to settle after an action; what takes longer is waited for at the end.
 const MAX_FOLLOW: Duration = Duration::from_secs(5);
-
-/// Context in which actions are carried out.
-pub(crate) struct Actor<'t> {
-    pub(crate) tab: &'t Tab,
-    /// Whether touch is used instead of a mouse.
-    pub(crate) is_mobile: bool,
-    /// Deadline of all actions.
-    pub(crate) until: Instant,
-    /// Counter for the size of the results.
-    pub(crate) results: &'t Results,
-    /// Set before the first action that may change something and must not be repeated.
-    pub(crate) has_acted: &'t AtomicBool,
-}
-
-/// Reason why an action failed.
-enum Failure {
-    /// The whole visit failed.
-    Visit(BrowserError),
-    /// The page did not allow the action.
-    Page { selector: Option<String>, reason: String },
-}
-
-impl Failure {
-    fn of(selector: &str, reason: impl Into<String>) -> Self {
-        Self::Page { selector: Some(selector.to_owned()), reason: reason.into() }
-    }
-}
-
-impl From<BrowserError> for Failure {
-    fn from(error: BrowserError) -> Self {
-        Self::Visit(error)
-    }
-}
-
-impl From<TooMuch> for Failure {
-    fn from(error: TooMuch) -> Self {
-        Self::Page { selector: None, reason: error.to_string() }
-    }
-}
-
-impl From<CdpError> for Failure {
-    fn from(error: CdpError) -> Self {
-        Self::Visit(broken(&error))
-    }
-}
 
 /// Carries out the actions in order, up to the first failure.
 ///
@@ -155,12 +106,6 @@ impl Actor<'_> {
             Ok(_) | Err(BrowserError::Timeout) => Ok(()),
             Err(error) => Err(error.into()),
         }
-    }
-
-    /// Runs the function `run` of an action script in the page, after js/find.js.
-    async fn run(&self, file: &str, args: &[Value], until: Instant) -> Result<Value, CdpError> {
-        let function = format!("async function (...args) {{\n{}\n{file}\nreturn run(...args);\n}}", FIND);
-        self.tab.evaluate(World::Own, &function, args, until.min(self.until)).await
     }
 }
 

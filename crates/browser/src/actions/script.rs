@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use wire::ScriptReturn;
 
-use super::{Actor, Failure};
+use super::actor::{Actor, Failure};
 use crate::BrowserError;
 use crate::measure::measured_this;
 

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use wire::{Direction, ScrollAction};
 
+use super::actor::{Actor, Failure};
 use super::wait::unusable;
-use super::{Actor, Failure};
 
 /// Script that scrolls; runs after js/find.js.
 const SHIFT: &str = include_str!("../js/shift.js");

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, sleep_until};
 use wire::WaitAction;
 
-use super::{Actor, Failure};
+use super::actor::{Actor, Failure};
 use crate::BrowserError;
 
 /// Script that looks for an element; runs after js/find.js.

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::page::Tree;
 use super::snapshot::{Document, Kind, Node, Snapshot, start};
+use super::tree::Tree;
 
 /// Maximum number of nodes inside an element that are searched for a control.
 const MAX_NODES: usize = 40;

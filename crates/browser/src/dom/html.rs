@@ -2,8 +2,9 @@
 
 use url::Url;
 
-use super::page::{Mark, Page, Sight, Tree};
+use super::page::{Mark, Page, Sight};
 use super::snapshot::{Kind, Node, Snapshot};
+use super::tree::Tree;
 use super::{COLLAPSED, Capture, UNSEEN};
 
 /// Maximum nesting depth of inlined frames.

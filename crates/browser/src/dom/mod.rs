@@ -12,6 +12,7 @@ mod page;
 mod seen;
 mod snapshot;
 mod text;
+mod tree;
 
 use cdp::CdpError;
 use serde_json::json;

@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::page::Tree;
 use super::snapshot::{Document, Kind, Node, Snapshot};
+use super::tree::Tree;
 
 /// Factor by which the letters of `noscript` must outnumber those that the page shows.
 const RICHER: usize = 2;

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use super::controls::{Controls, MAX_CLASS, is_layer, is_more, is_notice};
-use super::page::Tree;
 use super::snapshot::{Document, Kind, Node, Snapshot, start};
+use super::tree::Tree;
 
 /// Number of nested only children of a hidden element whose ids are matched with controls.
 const WITHIN: usize = 4;

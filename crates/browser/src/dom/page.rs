@@ -6,24 +6,11 @@ use url::Url;
 
 use super::noscript;
 use super::opened::Opened;
-use super::seen::Seen;
 use super::snapshot::{Document, Kind, Node, Snapshot};
+use super::tree::Tree;
 
 /// Smallest side of a drawing, in CSS pixels; smaller ones are icons.
 const MIN_DRAWING_SIDE: f64 = 64.0;
-
-/// Nodes of a document.
-pub(super) struct Tree {
-    pub(super) kinds: Vec<Kind>,
-    pub(super) children: Vec<Vec<Node>>,
-    pub(super) seen: Seen,
-}
-
-impl Tree {
-    pub(super) fn of(snapshot: &Snapshot, document: &Document) -> Self {
-        Self { kinds: document.kinds(), children: document.children(), seen: Seen::of(snapshot, document) }
-    }
-}
 
 /// Visibility of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ mod flags;
 mod folder;
 mod memory;
 mod peer;
+mod program;
 mod user;
 mod version;
 mod watch;
@@ -13,7 +14,7 @@ use std::fmt::Display;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,16 +46,6 @@ const NICE: i32 = 10;
 /// Number of bytes of Chromium's standard error that are kept for error messages.
 const MAX_WORDS: usize = 8 << 10;
 
-/// Usual paths of the program itself. The scripts in `/usr/bin` that start it would be killed in its place.
-const PATHS: &[&str] = &[
-    "/usr/lib/chromium/chromium-headless-shell",
-    "/usr/lib64/chromium-browser/headless_shell",
-    "/usr/lib/chromium/chromium",
-    "/usr/lib64/chromium-browser/chromium-browser",
-    "/usr/lib/chromium-browser/chromium-browser",
-    "/opt/google/chrome/chrome",
-];
-
 /// A running browser. Dropping it kills all its processes and removes its profile folder.
 pub(crate) struct Process {
     connection: Arc<Connection>,
@@ -74,7 +65,7 @@ impl Process {
     /// # Errors
     /// [`BrowserError::Unavailable`], with a hint what to do.
     pub(crate) async fn launch(settings: &Settings) -> Result<Self, BrowserError> {
-        let program = found(settings.path.as_deref())?;
+        let program = program::find(settings.path.as_deref()).map_err(unavailable)?;
         let started = tokio::time::timeout(PATIENCE, Self::start(&program, settings)).await;
         started.unwrap_or_else(|_| Err(unavailable(format!("Chromium did not answer within {} s", PATIENCE.as_secs()))))
     }
@@ -185,24 +176,6 @@ async fn reap(mut child: Child, group: Pid, connection: Arc<Connection>, gone: C
     kill(group);
     let _ = tokio::task::spawn_blocking(move || drop(profile)).await;
     gone.cancel();
-}
-
-/// Returns the path of the program: the configured one, or one of the usual paths.
-pub(crate) fn find(named: Option<&Path>) -> Option<PathBuf> {
-    let is_there = |path: &PathBuf| path.is_file();
-    match named {
-        Some(path) => Some(path.to_owned()).filter(is_there),
-        None => PATHS.iter().map(PathBuf::from).find(is_there),
-    }
-}
-
-fn found(named: Option<&Path>) -> Result<PathBuf, BrowserError> {
-    find(named).ok_or_else(|| {
-        unavailable(match named {
-            Some(path) => format!("there is no file at browser.path ({})", path.display()),
-            None => "no Chromium is installed; install chromium-headless-shell or set browser.path".to_owned(),
-        })
-    })
 }
 
 /// Starts the process. Returns it with our ends of its pipes: for reading and for writing.

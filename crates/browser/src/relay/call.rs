@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use super::shared::FIRST_OWN_CALL;
+/// First id of the relay's own calls; clients must use smaller ones.
+pub(super) const FIRST_OWN_CALL: u64 = 1 << 53;
 
 /// A call from a client.
 pub(super) struct Call<'a> {

@@ -4,7 +4,7 @@
 use serde_json::{Map, Value, json};
 use url::Url;
 
-use super::Bounds;
+use super::bounds::Bounds;
 use super::call::Params;
 
 /// Domains of which all methods are allowed except [`REFUSED`]: they affect pages only.

@@ -5,12 +5,10 @@ use std::collections::HashSet;
 
 use serde_json::{Value, json};
 
-use super::Bounds;
-use super::call::Params;
+use super::bounds::Bounds;
+use super::call::{FIRST_OWN_CALL, Params};
 use super::policy::OF_A_CONTEXT;
 
-/// First id of the relay's own calls; clients must use smaller ones.
-pub(super) const FIRST_OWN_CALL: u64 = 1 << 53;
 /// Maximum number of pages and workers of one context.
 pub(super) const MAX_TARGETS: usize = 10;
 /// Methods that affect more than one context.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use url::Url;
 
-use super::{Run, broken};
+use super::Run;
 use crate::error::BrowserError;
 use crate::page::Shown;
 use crate::requests::Download;
@@ -101,7 +101,7 @@ impl Run<'_> {
         let nothing = State::default();
         let before = self.visit.state.unwrap_or(&nothing);
         let state = state::save(self.context, before, self.visit.deadline).await;
-        state.map(Some).map_err(|error| broken(&error))
+        state.map(Some).map_err(BrowserError::from)
     }
 }
 

@@ -25,11 +25,11 @@ use tokio::time::Instant;
 use crate::BrowserError;
 use crate::clock::Clock;
 use crate::dom;
-use crate::run::broken;
 use crate::tab::{Stage, Tab};
 use gaze::Gaze;
 use habits::Sort;
 use patience::Evidence;
+pub(crate) use patience::Patience;
 use traffic::{Look, Traffic};
 
 /// Polling interval.
@@ -66,15 +66,6 @@ pub(crate) struct Settled {
     pub(crate) warning: Option<&'static str>,
 }
 
-/// Situation in which the wait happens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Patience {
-    /// A page that has just been opened.
-    Page,
-    /// The effects of an action or of scrolling.
-    Step,
-}
-
 /// Waits until the page has settled, or until `until`.
 ///
 /// # Errors
@@ -108,7 +99,7 @@ impl<'t, 'c> Watch<'t, 'c> {
     async fn new(clock: &'c mut Clock<'t>, patience: Patience) -> Result<Self, BrowserError> {
         let tab = clock.tab();
         let traffic = Traffic::of(tab);
-        tab.session().call("Performance.enable", json!({})).await.map_err(|error| broken(&error))?;
+        tab.session().call("Performance.enable", json!({})).await?;
         let (number, stage) = *tab.stage().borrow();
         let now = Instant::now();
         let url = tab.document().url;
@@ -137,7 +128,7 @@ impl<'t, 'c> Watch<'t, 'c> {
             // Any other error means that the page is between two documents.
             let look = self.gaze.look(self.tab, until);
             if let Err(error @ (CdpError::Closed | CdpError::Crashed)) = self.clock.along(look).await {
-                return Err(broken(&error));
+                return Err(error.into());
             }
             // Nothing more will arrive.
             if self.tab.is_cut_short() || self.clock.is_stuck() {

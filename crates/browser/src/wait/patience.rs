@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use super::Patience;
 use crate::dom::Text;
 
 /// Number of words from which a page shows more than its frame.
@@ -22,6 +21,15 @@ const MAX_URGENT_QUESTION: Duration = Duration::from_secs(12);
 const MAX_DOUBT: Duration = Duration::from_millis(1500);
 /// Time after the last change for which possible polls delay a page that is loading.
 const MAX_LOADING_DOUBT: Duration = Duration::from_secs(5);
+
+/// Situation in which the wait happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// A page that has just been opened.
+    Page,
+    /// The effects of an action or of scrolling.
+    Step,
+}
 
 /// Observations of the page.
 #[derive(Debug, Clone, Default)]
