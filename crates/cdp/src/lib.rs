@@ -4,6 +4,7 @@
 mod error;
 mod message;
 mod out;
+mod pending;
 mod pipe;
 mod routes;
 mod session;

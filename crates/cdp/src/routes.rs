@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::json::MAX_VALUES;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::error::CdpError;
 use crate::message::{Message, Raw};
 use crate::out::Lane;
+use crate::pending::{Answer, Pending};
 use crate::session::{Event, EventSink};
-use crate::share::{MAX_HEARD, Share};
+use crate::share::Share;
 use crate::tap::{Sink, What};
 
 /// Estimated memory of a parsed JSON value in addition to its text, in bytes.
@@ -40,19 +41,6 @@ pub(crate) struct Way {
     pub(crate) lane: Lane,
     /// Bandwidth limit; `None` if the browser is not shared.
     pub(crate) share: Option<Arc<Share>>,
-}
-
-struct Pending {
-    session: Option<Arc<str>>,
-    method: String,
-    answer: Answer,
-}
-
-/// Destination of an answer.
-enum Answer {
-    Caller(oneshot::Sender<Result<Raw, CdpError>>, Option<Arc<Share>>),
-    /// A client, with its own id of the call.
-    Client(u64, Sink),
 }
 
 struct Listener {
@@ -161,10 +149,7 @@ impl Routes {
     /// Fails a call whose answer is larger than `limit` and was not read.
     pub(crate) fn refuse(&mut self, id: u64, limit: usize) {
         if let Some(pending) = self.pending.remove(&id) {
-            if let Some(share) = pending.share() {
-                share.hear(limit);
-            }
-            pending.refuse(limit);
+            pending.refuse_unread(limit);
         }
     }
 
@@ -289,64 +274,14 @@ fn session_in(params: Option<&Raw>) -> Option<String> {
     params["sessionId"].as_str().map(str::to_owned)
 }
 
-impl Pending {
-    /// Returns the bandwidth limit of the page or client; `None` if the browser is not shared.
-    fn share(&self) -> Option<&Arc<Share>> {
-        match &self.answer {
-            Answer::Caller(_, share) => share.as_ref(),
-            Answer::Client(_, sink) => sink.share(),
-        }
-    }
-
-    fn end(self, outcome: Result<Raw, Raw>, size: usize) {
-        match self.share().filter(|_| size > MAX_HEARD) {
-            Some(share) => {
-                share.hear(size);
-                self.refuse(MAX_HEARD);
-            }
-            None => self.answer(outcome, size),
-        }
-    }
-
-    fn answer(self, outcome: Result<Raw, Raw>, size: usize) {
-        let Self { session, method, answer } = self;
-        match answer {
-            Answer::Caller(caller, share) => {
-                if let Some(share) = share {
-                    share.hear(size);
-                }
-                let refused = |error: Raw| CdpError::of(&method, &error.read(MAX_VALUES).unwrap_or_default());
-                let _ = caller.send(outcome.map_err(refused));
-            }
-            Answer::Client(id, sink) => {
-                sink.put(session, What::Answer { id, method, outcome }, size);
-            }
-        }
-    }
-
-    /// Fails the call because its answer exceeds the limit.
-    fn refuse(self, limit: usize) {
-        let error = CdpError::TooLarge { method: self.method.clone(), limit };
-        self.fail(&error);
-    }
-
-    fn fail(self, error: &CdpError) {
-        match self.answer {
-            Answer::Caller(caller, _) => {
-                let _ = caller.send(Err(error.clone()));
-            }
-            Answer::Client(..) => self.answer(Err(json!({ "code": -32001, "message": error.to_string() }).into()), 0),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt as _;
+    use serde_json::json;
 
     use super::*;
-
     use crate::session::events;
+    use crate::share::MAX_HEARD;
 
     const ALL: &[&str] = &[""];
 
