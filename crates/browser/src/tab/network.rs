@@ -59,13 +59,23 @@ impl ResourceKind {
     }
 }
 
-/// Session and id of a request.
-pub(crate) type Key = (Option<Arc<str>>, String);
+/// Name of a request among those of all sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    session: Option<Arc<str>>,
+    id: String,
+}
+
+impl Key {
+    /// Returns the request that an event of the domain `Network` concerns.
+    pub(crate) fn of(event: &Event) -> Option<Self> {
+        Some(Self { session: event.session.clone(), id: event.params["requestId"].as_str()?.to_owned() })
+    }
+}
 
 /// A request in progress.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OpenRequest {
-    /// Session and id.
     pub(crate) key: Key,
     pub(crate) kind: ResourceKind,
     pub(crate) url: String,
@@ -135,8 +145,7 @@ impl Network {
 
     /// Handles an event of the domain `Network`.
     pub(super) fn note(&self, event: &Event) {
-        let Some(id) = event.params["requestId"].as_str() else { return };
-        let key = (event.session.clone(), id.to_owned());
+        let Some(key) = Key::of(event) else { return };
         match event.method.as_str() {
             "Network.requestWillBeSent" => self.begin(key, &event.params),
             "Network.webSocketCreated" => self.begin_socket(key, &event.params),
@@ -215,6 +224,6 @@ impl Network {
 
     /// Removes the requests of a worker or out-of-process frame that has ended.
     pub(super) fn end_session(&self, session: &str) {
-        self.open.lock().retain(|(of, _), _| of.as_deref() != Some(session));
+        self.open.lock().retain(|key, _| key.session.as_deref() != Some(session));
     }
 }

@@ -108,8 +108,7 @@ impl<'t> Traffic<'t> {
     }
 
     fn note(&mut self, event: &Event) {
-        let Some(id) = event.params["requestId"].as_str() else { return };
-        let key = (event.session.clone(), id.to_owned());
+        let Some(key) = Key::of(event) else { return };
         match event.method.as_str() {
             "Network.requestWillBeSent" => self.begin(key, event),
             "Network.webSocketCreated" => {
