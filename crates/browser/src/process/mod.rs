@@ -71,8 +71,8 @@ impl Process {
     }
 
     async fn start(program: &Path, settings: &Settings) -> Result<Self, BrowserError> {
-        let version = version::of(program).await.map_err(|reason| cannot_start(program, &reason))?;
         let user = User::of(settings)?;
+        let version = version::of(program, user).await.map_err(|reason| cannot_start(program, &reason))?;
         let profile = folder::make(user).map_err(|error| unavailable(format!("cannot create its folder: {error}")))?;
         let flags = flags::all(program, &version, settings.sandbox == Sandbox::Off, profile.path());
         let spawned = spawn(program, flags, user, profile.path());

@@ -1,9 +1,10 @@
 //! The installed program: its path, and the version that it prints.
 
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
+use super::user::User;
+use super::version;
 use crate::settings::Settings;
 
 /// Time limit for a program to print its version.
@@ -27,11 +28,11 @@ impl Settings {
         find(self.path.as_deref()).ok().filter(|_| self.enabled)
     }
 
-    /// Runs the program to get its version, such as `Chromium 156.0.8078.79`; `None` if it cannot be started.
+    /// Runs the program, as the user of browsers, to get its version, such as `Chromium 156.0.8078.79`; `None` if it
+    /// cannot be started.
     pub async fn version(&self) -> Option<String> {
-        let mut command = tokio::process::Command::new(self.program()?);
-        command.arg("--version").env_clear().stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-        let said = tokio::time::timeout(MAX_VERSION, command.output()).await.ok()?.ok()?;
+        let (program, user) = (self.program()?, User::of(self).ok()?);
+        let said = tokio::time::timeout(MAX_VERSION, version::ask(&program, user)).await.ok()?.ok()?;
         let text = String::from_utf8(said.stdout).ok()?;
         Some(text.lines().next()?.trim().to_owned()).filter(|text| said.status.success() && !text.is_empty())
     }
