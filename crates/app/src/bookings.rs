@@ -5,12 +5,12 @@ mod lines;
 use std::collections::BTreeMap;
 
 use base::Timestamp;
+use cache::{NewCopy, write_copies};
 use store::ledger::{self, Booking, Order, Reservation, Task};
 use store::scrapes::{self, Scrape};
 use store::{Conn, StoreError};
 
 use crate::App;
-use crate::cache::{NewCopy, write_copies};
 
 use self::lines::Waiting;
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use blobs::BlobError;
 use browser::BrowserError;
+use cache::CacheError;
 use fetch::FetchError;
 use interact::InteractError;
 use scrape::ScrapeError;
@@ -301,6 +302,12 @@ impl From<SiteError> for AppError {
             SiteError::Timeout => Self::Timeout,
             SiteError::Panicked => Self::internal(error),
         }
+    }
+}
+
+impl From<CacheError> for AppError {
+    fn from(error: CacheError) -> Self {
+        Self::internal(error)
     }
 }
 

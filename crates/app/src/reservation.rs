@@ -2,6 +2,7 @@
 
 use base::Timestamp;
 use billing::LedgerError;
+use cache::NewCopy;
 use store::ledger::Reservation;
 use store::scrapes::Scrape;
 use store::{Conn, StoreError};
@@ -9,7 +10,6 @@ use tokio::runtime::Handle;
 
 use crate::auth::Caller;
 use crate::bookings::{AtWork, Change, Held, Source, settle};
-use crate::cache::NewCopy;
 use crate::tracked::tracked;
 use crate::{App, AppError, metrics};
 

@@ -13,6 +13,7 @@ use std::time::Duration;
 use ::scrape::{Files, Ports, ScrapeError, Scraped, Target};
 use base::{Stop, Timestamp, new_id};
 use billing::Outcome;
+use cache::{NewCopy, OnMiss, PageCopy, Policy, Situation};
 use chrono::TimeDelta;
 use fetch::Fetched;
 use store::scrapes::Scrape;
@@ -24,7 +25,6 @@ use self::files::Place;
 use self::purse::{Purse, RunPurse};
 use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
-use crate::cache::{self, CacheSlot, NewCopy, OnMiss, PageCopy, Policy, Situation};
 use crate::check::check;
 use crate::profiles::{self, Holder, Opened, Saver};
 use crate::reservation::Funds;
@@ -230,7 +230,7 @@ impl Scraping {
     fn new(app: &App, caller: &Caller, wanted: Wanted, started: Instant) -> Self {
         let Wanted { id, url, source, file, given_for, basic_auth, options, zero_data_retention, .. } = wanted;
         let Wanted { collect_links, run, .. } = wanted;
-        let cache = app.settings().cache;
+        let cache = app.cache().settings();
         let situation = Situation {
             // Keyless callers neither read nor fill the cache of a team.
             enabled: cache.enabled && (cache.shared || !caller.is_keyless),
@@ -269,8 +269,7 @@ impl Scraping {
     }
 
     fn copies<'a>(&self, app: &'a App) -> CacheCopies<'a> {
-        let slot = CacheSlot::of(app, &self.target);
-        CacheCopies::new(app, slot, self.policy.clone())
+        CacheCopies::new(app.cache(), &self.target, self.policy.clone())
     }
 
     /// Returns the stamp for a new document.

@@ -7,6 +7,7 @@ use std::time::Duration;
 use base::{Clock, Owner, Timestamp};
 use blobs::Blobs;
 use browser::Browser;
+use cache::Cache;
 use files::Files;
 use interact::Interact;
 use queue::Waker;
@@ -45,6 +46,7 @@ pub struct App(Arc<Core>);
 pub(crate) struct Core {
     parts: Parts,
     bookings: Bookings,
+    cache: Cache,
     callers: Callers,
     contexts: Contexts,
     files: Files,
@@ -94,17 +96,20 @@ impl App {
     /// Assembles the service. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
+        let room = DiskRoom::new(&parts);
+        let cache = open_cache(&parts, &room);
         let Parts { store, blobs, clock, settings, .. } = &parts;
         let files = Files::new(store.clone(), blobs.clone(), clock.clone(), settings.files.clone());
         let (bookings, sealer) = (Bookings::new(store), Sealer::new(&settings.sessions.profile_key));
         Self(Arc::new(Core {
             parts,
             bookings,
+            cache,
             callers: Callers::default(),
             contexts: Contexts::default(),
             files,
             held_keys: HeldKeys::default(),
-            room: DiskRoom::default(),
+            room,
             lost: Lost::default(),
             orphans: Pass::default(),
             sealer,
@@ -272,6 +277,10 @@ impl App {
         &self.0.bookings
     }
 
+    pub(crate) fn cache(&self) -> &Cache {
+        &self.0.cache
+    }
+
     pub(crate) fn callers(&self) -> &Callers {
         &self.0.callers
     }
@@ -331,6 +340,20 @@ impl fmt::Debug for App {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("App").field("store", self.store()).field("settings", self.settings()).finish_non_exhaustive()
     }
+}
+
+/// Assembles the page cache, which stores nothing while the disks have no room.
+fn open_cache(parts: &Parts, room: &DiskRoom) -> Cache {
+    let Parts { store, blobs, client, clock, settings, .. } = parts;
+    let room = room.clone();
+    Cache::new(cache::Parts {
+        store: store.clone(),
+        blobs: blobs.clone(),
+        client: client.clone(),
+        clock: Arc::clone(clock),
+        settings: settings.cache,
+        has_room: Box::new(move || room.is_free()),
+    })
 }
 
 /// Converts a limit to its database type.

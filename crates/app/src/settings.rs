@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use base::{Secret, setting};
+use cache::CacheSettings;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use url::Url;
@@ -54,24 +55,6 @@ pub enum AuthMode {
     Open,
     /// Calls without a known key are refused.
     Keys,
-}
-
-/// Section `cache`: the page cache.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct CacheSettings {
-    /// Whether the cache is enabled. Default: on.
-    pub enabled: bool,
-    /// Whether all teams share one cache. Default: off, so that a cache hit does not reveal what other teams read.
-    pub shared: bool,
-    /// Age at which a copy is removed. Default: 30 days. Lockdown accepts copies of up to 2 years; raise this setting
-    /// to keep them.
-    #[serde(rename = "retention_days", deserialize_with = "setting::days")]
-    pub retention: Duration,
-    /// Maximum total size of the bodies of all copies in bytes, each counted once and before compression; the oldest
-    /// copies are evicted. Default: 50 GiB.
-    #[serde(rename = "max_gib", deserialize_with = "setting::gib")]
-    pub max_bytes: Option<u64>,
 }
 
 /// Section `sites`: whether `llms.txt` of sites is read.
@@ -169,12 +152,6 @@ impl Default for Settings {
 impl Default for SessionSettings {
     fn default() -> Self {
         Self { max: 8, max_of_team: 4, code_processes: true, public_url: None, profile_key: Secret::default() }
-    }
-}
-
-impl Default for CacheSettings {
-    fn default() -> Self {
-        Self { enabled: true, shared: false, retention: MONTH, max_bytes: Some(50 << 30) }
     }
 }
 

@@ -6,12 +6,12 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use base::Timestamp;
+use cache::Swept;
 use chrono::TimeDelta;
 use queue::{Periodic, run_periodic};
 use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, webhooks};
 use tokio_util::sync::CancellationToken;
 
-use crate::cache::{self, Swept};
 use crate::{App, AppError, Operations, Refusal as _, files, orphans, profiles, runs};
 
 /// Maximum number of rows that one transaction removes, so that other writers never wait long.
@@ -159,7 +159,7 @@ async fn sweep_queue(app: App) -> Result<usize, AppError> {
 
 /// Removes expired and evicted copies from the cache, with their bodies.
 async fn sweep_cache(app: App) -> Result<usize, AppError> {
-    let Swept { rows, bodies } = cache::sweep(&app).await?;
+    let Swept { rows, bodies } = app.cache().sweep().await?;
     Ok(rows + bodies)
 }
 

@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
-const OURS: [&str; 30] = [
+const OURS: [&str; 32] = [
     "app",
     "base",
     "billing",
@@ -19,6 +19,8 @@ const OURS: [&str; 30] = [
     "boot",
     "branding",
     "browser",
+    "cache",
+    "cdp",
     "cpu",
     "crawl_frontier",
     "documents",

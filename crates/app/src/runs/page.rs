@@ -6,6 +6,7 @@ use std::time::Duration;
 use ::scrape::Scraped;
 use base::Stop;
 use base::address::BasicAuth;
+use cache::NewCopy;
 use chrono::TimeDelta;
 use politeness::{HostAnswer, retry_after};
 use queue::{Asking, Failure, Finished, Handler, Payload, Polite, Queue, Running};
@@ -24,7 +25,6 @@ use super::known::Learnt;
 use super::links::Links;
 use super::seen::{Asked, read};
 use super::{PAGES, metrics, pages, patience, secrets, url_of};
-use crate::cache::NewCopy;
 use crate::scrape::{self, Charged, Surcharge, Wanted};
 use crate::{App, AppError, Refusal as _, credentials};
 

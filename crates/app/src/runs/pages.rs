@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use base::Timestamp;
+use cache::write_copies;
 use queue::Finished;
 use store::ledger::{self, Booking};
 use store::runs::{self, EndedPage, NewDocument, NewPage, PageState, Progress, Run, Standing, Waiting, Way};
@@ -20,7 +21,6 @@ use super::end;
 use super::links::{self, Found, Links};
 use super::page::{Outcome, Page, PagePayload, PageResult};
 use super::walk::Walk;
-use crate::cache::write_copies;
 use crate::scrape::Surcharge;
 use crate::webhooks::{Source, emit_all};
 use crate::{App, crawl, metrics};

@@ -98,7 +98,7 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
     };
     let stamp = Stamp { id: row.id.clone(), price: Price::Known(row.credits) };
     let scraping = Scraping::new(app, caller, Wanted::of(row.id, request), started);
-    let copy = KeptCopy { app, id: &note.copy, owner: &scraping.target.owner };
+    let copy = KeptCopy { cache: app.cache(), id: &note.copy, owner: &scraping.target.owner };
     let (source_url, warning) = (note.source_url, note.warning);
     // The reader may reach this server at another address than the original caller.
     let screenshot = note.screenshot.map(|url| match &caller.address {

@@ -12,7 +12,7 @@ static START: Once = Once::new();
 
 /// This project's crates. Libraries may log more at this level, which is off in the service.
 const OURS: &str =
-    "off,app=trace,scrape=trace,fetch=trace,net=trace,formats=trace,store=trace,blobs=trace,billing=trace";
+    "off,app=trace,cache=trace,scrape=trace,fetch=trace,net=trace,formats=trace,store=trace,blobs=trace,billing=trace";
 
 /// Starts capturing; every test may call it.
 pub(crate) fn capture() {

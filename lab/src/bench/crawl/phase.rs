@@ -9,7 +9,7 @@ const PHASES: &[(&str, &[&str])] = &[
     ("content_hash", &["content_hash"]),
     ("commit", &["queue::commits", "store::jobs::end", "app::runs::pages::", "store::ledger", "store::hosts"]),
     ("claim", &["queue::claims", "queue::due", "store::jobs::claim", "store::jobs::due"]),
-    ("page cache", &["app::cache", "store::cache"]),
+    ("page cache", &["cache::", "store::cache"]),
     ("JSON and zstd of the document", &["app::runs::document", "app::runs::deposit", "zstd", "ZSTD_", "serde_json"]),
     ("markdown", &["formats::markdown"]),
     ("links", &["formats::links", "app::runs::links", "crawl_frontier::"]),

@@ -10,27 +10,29 @@ use wire::{FormatKind, ScrapeOptions};
 
 /// Cache policy of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Policy {
+pub struct Policy {
     /// Fetch times of copies that may answer; `None` if the cache is not consulted.
-    pub(crate) window: Option<Window>,
+    pub window: Option<Window>,
     /// Whether a stale copy may be revalidated. With `maxAge: 0` the page itself is wanted.
-    pub(crate) revalidates: bool,
+    pub revalidates: bool,
     /// Behaviour when no copy answers.
-    pub(crate) on_miss: OnMiss,
+    pub on_miss: OnMiss,
     /// Whether a page fetched for this request is cached.
-    pub(crate) store: bool,
+    pub store: bool,
 }
 
 /// Range of fetch times, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Window {
-    pub(crate) not_before: Timestamp,
-    pub(crate) not_after: Timestamp,
+pub struct Window {
+    /// Earliest time of the fetch.
+    pub not_before: Timestamp,
+    /// Latest time of the fetch.
+    pub not_after: Timestamp,
 }
 
 /// Behaviour on a cache miss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OnMiss {
+pub enum OnMiss {
     /// Fetch the page.
     Fetch,
     /// Answer `SCRAPE_NO_CACHED_DATA`, because `minAge` was set.
@@ -41,19 +43,20 @@ pub(crate) enum OnMiss {
 
 /// Inputs of the policy other than the options.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Situation {
+pub struct Situation {
     /// Whether the cache is enabled on this server.
-    pub(crate) enabled: bool,
+    pub enabled: bool,
     /// Retention of copies.
-    pub(crate) retention: Duration,
+    pub retention: Duration,
     /// Whether zero data retention was requested.
-    pub(crate) zero_data_retention: bool,
+    pub zero_data_retention: bool,
     /// Whether the URL had a user name or password.
-    pub(crate) credentials: bool,
+    pub credentials: bool,
 }
 
 /// Decides the policy by docs/CONTRACT.md, "Cache".
-pub(crate) fn policy(options: &ScrapeOptions, situation: Situation, now: Timestamp) -> Policy {
+#[must_use]
+pub fn policy(options: &ScrapeOptions, situation: Situation, now: Timestamp) -> Policy {
     let on_miss = match (options.lockdown, options.min_age) {
         (true, _) => OnMiss::LockdownMiss,
         (false, Some(_)) => OnMiss::NoCachedData,

@@ -5,7 +5,7 @@ use store::cache::{self as rows, CacheEntry};
 use store::{Conn, StoreError};
 
 /// Copy that a document was made from, or new copy of its page.
-pub(crate) enum PageCopy {
+pub enum PageCopy {
     /// Copy in the cache, by its id.
     Kept(String),
     /// New copy, to be written with the scrape.
@@ -14,7 +14,8 @@ pub(crate) enum PageCopy {
 
 impl PageCopy {
     /// Returns the id of the copy.
-    pub(crate) fn id(&self) -> &str {
+    #[must_use]
+    pub fn id(&self) -> &str {
         match self {
             Self::Kept(id) => id,
             Self::New(copy) => &copy.entry.id,
@@ -22,7 +23,8 @@ impl PageCopy {
     }
 
     /// Returns the copy if it is to be written.
-    pub(crate) fn into_new(self) -> Option<Box<NewCopy>> {
+    #[must_use]
+    pub fn into_new(self) -> Option<Box<NewCopy>> {
         match self {
             Self::Kept(_) => None,
             Self::New(copy) => Some(copy),
@@ -31,10 +33,10 @@ impl PageCopy {
 }
 
 /// New copy whose body is in the database, or is written there with it.
-pub(crate) struct NewCopy {
-    pub(super) entry: CacheEntry,
+pub struct NewCopy {
+    pub(crate) entry: CacheEntry,
     /// Compressed body; absent when the database has it already.
-    pub(super) packed: Option<Vec<u8>>,
+    pub(crate) packed: Option<Vec<u8>>,
 }
 
 impl NewCopy {
@@ -49,7 +51,11 @@ impl NewCopy {
 
 /// Writes copies, last in a transaction and ordered by their bodies: another order could deadlock two transactions that
 /// write the same bodies.
-pub(crate) async fn write_copies(conn: &mut Conn, mut copies: Vec<&NewCopy>) -> Result<(), StoreError> {
+///
+/// # Errors
+/// [`StoreError`]; the transaction has to be rolled back.
+#[crate::boxed]
+pub async fn write_copies(conn: &mut Conn, mut copies: Vec<&NewCopy>) -> Result<(), StoreError> {
     copies.sort_by_key(|copy| &copy.entry.body_digest);
     for copy in copies {
         copy.write(conn).await?;
