@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use tokio::task::AbortHandle;
 use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
-use url::Url;
 
 use crate::Browser;
 use crate::ads::blocking;
