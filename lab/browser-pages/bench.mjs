@@ -1,11 +1,11 @@
-// The contender of cargo xtask bench browser: Playwright on the same Chromium. Every line of its input is a round:
-// {"pages": [{"url", "text"}], "together": 4, "wait": "text" or "networkidle"}; it answers each with a line of figures.
+// Playwright on the same Chromium, for cargo xtask bench browser. Each input line is a round:
+// {"pages": [{"url", "text"}], "together": 4, "wait": "text" or "networkidle"}; the answer is a line of figures.
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
 
 const browser = await chromium.launch({ executablePath: process.argv[2] });
 
-// A fresh context for every page, as a service needs it for strangers.
+// A new browser context for every page, as a service needs it to isolate untrusted pages.
 async function visit({ url, text }, wait) {
   const started = performance.now();
   const context = await browser.newContext();
@@ -15,7 +15,7 @@ async function visit({ url, text }, wait) {
       await page.goto(url, { waitUntil: "networkidle" });
     } else {
       await page.goto(url, { waitUntil: "load" });
-      // It is told what to wait for, which a service is not.
+      // The expected text is known here, unlike in a service.
       await page.getByText(text).first().waitFor({ state: "attached" });
     }
     const html = await page.content();

@@ -1,4 +1,4 @@
-// Builds every page of pages.json into the folder that is named: node build.mjs FOLDER [ID…]
+// Builds the pages of pages.json into a folder: node build.mjs FOLDER [ID…]
 import { cp, mkdir, readFile, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -11,7 +11,7 @@ import { ENTRIES, VENDOR } from "./recipes.mjs";
 const HOME = dirname(fileURLToPath(import.meta.url));
 const MODULES = join(HOME, "node_modules");
 const require = createRequire(import.meta.url);
-// What is only read by the build, or by the site.
+// Sources that are not copied: read by the build or by the site only.
 const NOT_SERVED = [".jsx", ".ts", ".svelte", ".mjs", "server.json"];
 
 const svelte = {
@@ -36,7 +36,7 @@ function options(id, entry, out, format) {
     bundle: true,
     minify: true,
     target: "es2022",
-    // Only a module may wait at its top.
+    // Top-level await is allowed only in modules.
     format,
     jsx: "automatic",
     define: {
@@ -91,12 +91,12 @@ async function copyVendor(id, out) {
   }
 }
 
-// A module for Node, so that the build can run what a server would.
+// Bundles a module for Node, so that the build can render pages like a server.
 async function forNode(path, out) {
   const outfile = join(out, "..", ".node", `${Date.now()}.mjs`);
   const external = ["react", "react-dom", "react/jsx-runtime", "react-dom/server"];
   await build({ entryPoints: [path], outfile, bundle: true, format: "esm", platform: "node", jsx: "automatic", external, logLevel: "error" });
-  // Packages are found from the place of the module.
+  // Node resolves packages from the folder of the module.
   const here = join(HOME, `.${Date.now()}.mjs`);
   await cp(outfile, here);
   try {
@@ -106,7 +106,7 @@ async function forNode(path, out) {
   }
 }
 
-// What React sends for two parts that come late, piece by piece: [milliseconds after the one before, text].
+// React's streamed HTML with two late parts, as pieces: [milliseconds after the previous one, text].
 async function stream(folder, out) {
   process.env.NODE_ENV = "production";
   const { createElement } = require("react");
@@ -142,7 +142,7 @@ async function stream(folder, out) {
   await writeFile(join(out, "stream.json"), JSON.stringify(steps));
 }
 
-// The text of the server, in the place that the HTML keeps for it.
+// Inserts the server's HTML at its placeholder in the page.
 async function hydrated(folder, out) {
   process.env.NODE_ENV = "production";
   const { createElement } = require("react");

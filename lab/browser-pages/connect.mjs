@@ -1,5 +1,5 @@
 // Playwright on a browser session: node connect.mjs CDP_URL PAGE_URL KIND WRONG_URL…, where KIND is `own` or `held`, and no
-// WRONG_URL may be connected to. Prints what is not as it should be, a line each.
+// WRONG_URL may be connected to. Prints each failure on a line.
 import { chromium } from "playwright-core";
 
 const [cdp, url, kind, ...wrong] = process.argv.slice(2);
@@ -38,7 +38,7 @@ for (const place of ["file:///etc/passwd", "chrome://version", "view-source:file
 const anew = await succeeds(
   browser.newContext({ proxy: { server: "http://127.0.0.1:1" } }).then(async (own) => {
     const third = await own.newPage();
-    // Its proxy is not the one that was named, so it is there.
+    // The page loads because the proxy named by the client is not used.
     await third.goto(url, { timeout: 10000 });
     await own.close();
   }),

@@ -1,4 +1,4 @@
-// How pages are built that need more than their main script bundled, and what they take from packages as it comes.
+// Build options of pages that need more than their main script bundled, and the files they copy from packages.
 
 // `files`: entries besides main; `asItIs`: scripts are copied; `options`: for esbuild.
 export const ENTRIES = {
@@ -15,7 +15,7 @@ export const ENTRIES = {
   riot: { asItIs: true },
 };
 
-// For each page: the name that it has there, and the file or folder in node_modules.
+// For each page: the name in the built page, and the file or folder in node_modules.
 export const VENDOR = {
   alpine: { "alpine.js": "alpinejs/dist/cdn.min.js" },
   "consent-cc": { "cookieconsent.css": "vanilla-cookieconsent/dist/cookieconsent.css" },

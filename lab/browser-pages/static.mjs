@@ -1,4 +1,4 @@
-// The pages that need no browser: their whole text is in the HTML, beside scripts that might mislead.
+// Pages that need no browser: their whole text is in the HTML, with scripts that might mislead the detection.
 import { cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
@@ -44,7 +44,7 @@ function paragraphs(from, count) {
   return out.join("\n");
 }
 
-// An article of 300 words and more; `mark` is the text that is looked for.
+// Returns an article of 300 words and more; `mark` is the expected text.
 function article(mark, from = 0) {
   return `<article>\n<h1>${mark}</h1>\n${paragraphs(from, SENTENCES.length)}\n</article>`;
 }
@@ -182,14 +182,14 @@ const PAGES = {
   "spa-prerender": spaPrerender,
 };
 
-// Scripts that are real, as packages have them.
+// Real scripts of npm packages.
 const SCRIPTS = {
   "wp-post/jquery.js": "jquery/dist/jquery.min.js",
   "docs-search/docsearch.js": "@docsearch/js/dist/umd/index.js",
   "docs-search/prism.js": "prismjs/prism.js",
 };
 
-// Scripts that do a little; every other one is a line.
+// Small scripts; every other one has a single line.
 const LINES = {
   "wp-post/comments.js": 'jQuery(() => new IntersectionObserver(() => jQuery(".loading").text("No comments yet.")).observe(document.querySelector("#comments")));',
   "docs-search/search.js": 'import("./pagefind/pagefind.js").then((pagefind) => pagefind.init());',
@@ -222,7 +222,7 @@ function pdf(text) {
   return `${file}${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R >>\nstartxref\n${file.length}\n%%EOF\n`;
 }
 
-// A picture of one pixel.
+// An image of one pixel.
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==";
 
 const FEED = `<?xml version="1.0"?><rss version="2.0"><channel><title>News of the quarry</title><link>http://example.com/</link>
@@ -244,7 +244,7 @@ async function scripts(html, id, out, modules) {
   }
 }
 
-// What documentation has besides: coloured code, and an index to search in.
+// Extras of documentation pages: highlighted code, and a search index.
 async function extras(id, out, home) {
   if (id === "code-page") {
     const contents = 'import hljs from "highlight.js/lib/common"; hljs.highlightAll();';

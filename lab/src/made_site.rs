@@ -1,5 +1,5 @@
-//! A generated site of any size: page number n links to pages 30n+1 … 30n+30, or to others beyond the end, so that every
-//! page can be reached from page 0.
+//! A generated site of any size: page number n links to pages 30n+1 … 30n+30, or to others beyond the end, so that
+//! every page can be reached from page 0.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use testkit::{Reply, Site};
 
 use crate::random::Random;
 
-/// The site, on loopback.
+/// A generated site on loopback.
 pub(crate) struct MadeSite {
     site: Site,
     pages: usize,
@@ -26,7 +26,7 @@ impl MadeSite {
         Self::slow(pages, Duration::ZERO).await
     }
 
-    /// Starts a site of `pages` pages that takes its time for each.
+    /// Starts a site of `pages` pages with a response delay.
     pub(crate) async fn slow(pages: usize, delay: Duration) -> Self {
         let site = Site::start().await;
         site.others(move |seen| {
@@ -41,7 +41,7 @@ impl MadeSite {
         self.site.addr()
     }
 
-    /// Forgets who has asked, which a long run would fill the memory with.
+    /// Clears the recorded requests, which would fill the memory in a long run.
     pub(crate) fn forget(&self) {
         drop(self.site.take_requests());
     }
@@ -65,7 +65,7 @@ fn page(number: usize, pages: usize) -> String {
     let mut html = format!("<!doctype html><title>Page {number}</title><main><h1>Page {number}</h1><p>");
     html.reserve(TEXT + 4096);
     while html.len() < TEXT {
-        // No two pages may look like copies of each other.
+        // Random text, so that no two pages look like duplicates.
         for _ in 0..80 {
             html.push_str(WORDS[next(WORDS.len())]);
             html.push(if next(9) == 0 { ',' } else { 'n' });

@@ -11,17 +11,17 @@ use lab::service;
 use xtask::setup;
 
 const BUCKET: &str = "quarry";
-/// Longest time until it answers; the first start compiles its Python files.
+/// Timeout until it answers; the first start compiles its Python files.
 const MAX_READY: Duration = Duration::from_secs(60);
 
-/// The store with one empty bucket; ends when dropped, and forgets everything.
+/// A store with one empty bucket; ends when dropped and loses its data.
 pub(crate) struct Moto {
     child: Child,
     addr: SocketAddr,
 }
 
 impl Moto {
-    /// Installs it when it is missing, starts it and makes the bucket.
+    /// Installs the program if missing, starts it and creates the bucket.
     pub(crate) async fn start() -> Result<Self> {
         let folder = setup::for_s3()?;
         let addr = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
@@ -34,20 +34,20 @@ impl Moto {
         Ok(moto)
     }
 
-    /// The settings that make the service keep its blobs there.
+    /// Returns the settings with which the service stores its blobs there.
     pub(crate) fn settings(&self) -> Vec<(&'static str, String)> {
         vec![
             ("blobs.url", format!("s3://{BUCKET}/blobs")),
             ("blobs.endpoint", format!("http://{}", self.addr)),
-            // It takes any key, but our client wants one to sign with.
+            // It accepts any key, but the client needs one for signing.
             ("blobs.access_key_id", "anybody".to_owned()),
             ("blobs.secret_access_key", "anything".to_owned()),
         ]
     }
 
-    /// How many blobs there are whose key begins like this.
+    /// Returns the number of blobs with a key prefix.
     pub(crate) async fn count(&self, prefix: &str) -> Result<usize> {
-        // Unlike Amazon's, it lists as many as it is asked for.
+        // Unlike Amazon's store, it lists as many keys as requested.
         let path = format!("/{BUCKET}?list-type=2&max-keys=1000000&prefix=blobs/{prefix}");
         let answer = service::get(self.addr, &path).await?;
         ensure!(answer.status == 200, "no list of the bucket: {}", answer.text());
@@ -57,7 +57,7 @@ impl Moto {
     async fn make_bucket(&mut self) -> Result<()> {
         let started = Instant::now();
         loop {
-            // What is not signed is taken too.
+            // Unsigned requests are accepted too.
             let made = service::client(self.addr, None)?.send(Method::PUT, &format!("/{BUCKET}"), "").await;
             if made.is_ok_and(|answer| answer.status == 200) {
                 return Ok(());

@@ -1,8 +1,8 @@
 //! `cargo xtask robots`: checks files of robots.txt cases with the crate `crawl-frontier`.
 //!
 //! There are two formats: cases with an expected answer (a list, or an object with `cases`), and, one per line and
-//! optionally gzipped, real files with the answers of another parser, whose differences are only reported. Cases of `kind`
-//! http are run on loopback by the example `robots_cases` of the crate `site`.
+//! optionally gzipped, real files with the answers of another parser, whose differences are only reported. Cases of
+//! `kind` http are run on loopback by the example `robots_cases` of the crate `site`.
 
 use std::fs;
 use std::io::Read;
@@ -26,7 +26,7 @@ pub(crate) struct Args {
 struct Tally {
     passed: usize,
     failed: usize,
-    /// Not judged here: unscored, or about more than a file and a path.
+    /// Skipped cases: unscored, or about more than a file and a path.
     left_out: usize,
 }
 
@@ -82,7 +82,7 @@ fn expected(path: &Path, file: &Value) -> Result<usize> {
     Ok(tally.failed)
 }
 
-/// Plays the cases that need a server.
+/// Runs the cases that need a server.
 fn play(path: &Path, file: &Value) -> Result<()> {
     let cases = file.get("cases").unwrap_or(file).as_array().into_iter().flatten();
     if !cases.into_iter().any(|case| case["kind"] == "http") {
@@ -92,20 +92,20 @@ fn play(path: &Path, file: &Value) -> Result<()> {
     sh::run(sh::cargo().args(example).arg(path))
 }
 
-/// The answer to one case; None when it is about something else than one answer.
+/// Returns the answer of one case; `None` if it is not about a single answer.
 fn allowed(case: &Value) -> Option<bool> {
     let url = case["url"].as_str()?;
     let agent = case["user_agent"].as_str().or(case["ua"].as_str()).unwrap_or("OurBot");
     let file = case["robots_txt"].as_str().or(case["robots"].as_str());
     let robots = Robots::parse(file?.as_bytes());
-    // The bytes of the path as they stand there, not as a URL parser would spell them.
+    // The path as written, not as a URL parser would normalise it.
     let after_host = url.split_once("://").map_or(url, |(_, rest)| rest);
     let path = after_host.find(['/', '?']).map_or("/", |at| &after_host[at..]);
     let path = path.split('#').next()?;
     Some(robots.allows(agent, path))
 }
 
-/// Real files with the answers of another parser under its own name.
+/// Compares real files with the answers of another parser, for its user agent.
 fn compared(path: &Path, lines: &str) -> Result<()> {
     let (mut same, mut different, mut delays, mut sitemaps, mut files) = (0, 0, 0, 0, 0);
     for line in lines.lines() {

@@ -1,13 +1,13 @@
 //! Distinction of growth from noise in samples.
 
-/// A figure at a moment, or after some work.
+/// A value at a time, or after an amount of work.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Point {
     pub(crate) at: f64,
     pub(crate) figure: f64,
 }
 
-/// By how much the figure grows for each unit of `at`, by least squares; 0 where that cannot be told.
+/// Returns the slope of the values by least squares; 0 where it is undefined.
 pub(crate) fn slope(points: &[Point]) -> f64 {
     let number = points.len() as f64;
     let mean = |of: &dyn Fn(&Point) -> f64| points.iter().map(of).sum::<f64>() / number;

@@ -36,7 +36,7 @@ enum Database {
     Postgres,
 }
 
-/// Runs one of them; fails when the promise is not kept.
+/// Runs a measurement; fails when its guarantee is violated.
 pub(crate) fn run(sim: WebhookSim) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     match sim {

@@ -30,7 +30,7 @@ struct Vector {
     header: String,
 }
 
-/// Prints what differs and how many are right; fails when one is not.
+/// Prints mismatches and the number of correct vectors; fails on a mismatch.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let text = fs::read_to_string(&args.cases).with_context(|| format!("read {}", args.cases.display()))?;
     let File { vectors } = serde_json::from_str(&text)?;

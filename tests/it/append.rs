@@ -5,7 +5,7 @@ use e2e::{Answer, Client, TestApp};
 use http::Method;
 use serde_json::{Value, json};
 
-/// A service in which nothing works, so that every batch stays open.
+/// Starts a service without workers, so that every batch stays open.
 async fn idle() -> TestApp {
     TestApp::with(|config| {
         config.auth.mode = AuthMode::Keys;
@@ -72,7 +72,7 @@ async fn what_differs_from_the_batch_is_refused_by_name() {
     assert_eq!((total(&team, &id).await, left(&team).await), (3, json!(97)));
     assert_eq!(team.delete(&format!("/v2/batch/scrape/{id}")).await.status, 200);
     assert_eq!(left(&team).await, 100);
-    // Nobody delivers its events.
+    // Its events are never delivered.
     app.leaves_jobs();
 }
 

@@ -14,7 +14,7 @@ use testkit::Reply;
 use crate::ARTICLE;
 use crate::privacy::files_with;
 
-/// A page that is empty until its script has asked for what it shows.
+/// A page that is empty until its script has fetched its data.
 const SHELL: &str = r#"<!doctype html><html><head><title>Orchard</title></head><body><div id="root"></div><script src="/app.js"></script></body></html>"#;
 const SCRIPT: &str = r#"fetch('/api').then(answer => answer.json()).then(rows => {
     root.innerHTML = '<h1>Orchard inventory</h1>' + rows.map(row => `<p>${row}</p>`).join('') + '<a href="/next">Next</a>';
@@ -25,19 +25,19 @@ pub(crate) fn reply(content_type: &str, body: &str) -> Reply {
     Reply { body: body.to_owned().into(), ..Reply::default() }.header("content-type", content_type)
 }
 
-/// The shell at `/`, with its script and its data.
+/// Serves the shell at `/`, with its script and its data.
 pub(crate) fn orchard(app: &TestApp) {
     app.site.html("/", SHELL);
     app.site.respond("/app.js", reply("text/javascript", SCRIPT));
     app.site.respond("/api", reply("application/json", r#"["Bramley 412 crates", "Quince 37 crates"]"#));
 }
 
-/// How often a path was asked for.
+/// Returns the number of requests of a path.
 pub(crate) fn asked(app: &TestApp, path: &str) -> usize {
     app.site.requests().iter().filter(|seen| seen.path == path).count()
 }
 
-/// The browsers that this process has started, by their id.
+/// Returns the process ids of the browsers that this process has started.
 pub(crate) fn browsers() -> Vec<u32> {
     let own = std::process::id().to_string();
     let entries = fs::read_dir("/proc").unwrap().filter_map(Result::ok);
@@ -45,10 +45,10 @@ pub(crate) fn browsers() -> Vec<u32> {
     let is_ours = |id: &u32| {
         let read = |name: &str| fs::read_to_string(format!("/proc/{id}/{name}")).unwrap_or_default();
         let stat = read("stat");
-        // The name may hold anything; behind its last bracket come the state and the parent.
+        // The name may contain anything; state and parent follow its last bracket.
         let parent = stat.rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)).map(str::to_owned);
         let line = read("cmdline");
-        // A program that is only asked for its version is no browser.
+        // A process that only prints its version is not a browser.
         parent.as_deref() == Some(&own) && line.contains("chrom") && !line.contains("--version")
     };
     ids.filter(is_ours).collect()
@@ -65,7 +65,7 @@ async fn scrape(app: &TestApp, options: Value) -> Value {
     good(&app.anonymous().scrape(&body).await)
 }
 
-/// Width and height of a PNG, and how many values its bytes have once they are unpacked.
+/// Returns width and height of a PNG, and the number of bytes of its decompressed image data.
 fn picture(png: &[u8]) -> (u32, u32, usize) {
     assert!(png.starts_with(b"\x89PNG\r\n\x1a\n"), "no PNG");
     let number = |at: usize| u32::from_be_bytes(png[at..at + 4].try_into().unwrap());
@@ -127,7 +127,7 @@ async fn the_plain_engine_comes_first_and_scripts_are_run_where_a_page_needs_the
     }
 }
 
-/// How a site looks: as a browser shows it, and without one as its style sheets declare it.
+/// Branding is what a browser shows, and without a browser what the style sheets declare.
 #[tokio::test]
 async fn branding_is_what_is_seen_and_else_what_is_declared() {
     let css = ":root { --accent: #0f766e } body { background: #fffbeb; color: #1c1917; font-family: Georgia, serif }
@@ -222,7 +222,7 @@ async fn actions_are_done_in_order_and_bring_results() {
     assert!(kind == "image/png" && picture(&png).2 > 1);
     let (kind, pdf) = caller.download(results["pdfs"][0].as_str().unwrap()).await;
     assert!(kind == "application/pdf" && pdf.starts_with(b"%PDF-"));
-    // Nothing of it is in the cache, so nobody gets it again.
+    // Nothing of it is cached, so it is not returned again.
     let again = scrape(&app, json!({})).await;
     assert_eq!(again["metadata"]["cacheState"], "miss");
     assert!(again.get("actions").is_none() && !again["markdown"].as_str().unwrap().contains("herrings"));
@@ -263,11 +263,11 @@ async fn a_rendered_copy_answers_without_a_browser() {
     let id = first["metadata"]["scrapeId"].as_str().unwrap();
     assert_eq!(good(&app.anonymous().get(&format!("/v2/scrape/{id}")).await)["markdown"], first["markdown"]);
     assert_eq!((asked(&app, "/"), asked(&app, "/api")), (2, 1));
-    // The body that the server sent is another thing.
+    // `rawBase64` is the body that the server sent, not the page after its scripts.
     let raw = scrape(&app, json!({ "formats": ["rawBase64"] })).await;
     assert_eq!(STANDARD.decode(raw["rawBase64"].as_str().unwrap()).unwrap(), SHELL.as_bytes());
     assert_eq!(asked(&app, "/"), 3);
-    // A picture is never taken from a copy, but can be read again with its scrape.
+    // A screenshot is never taken from a cached copy, but can be read again with its scrape.
     let shown = scrape(&app, json!({ "formats": ["screenshot"] })).await;
     let id = shown["metadata"]["scrapeId"].as_str().unwrap();
     assert_eq!(good(&app.anonymous().get(&format!("/v2/scrape/{id}")).await)["screenshot"], shown["screenshot"]);
@@ -292,7 +292,7 @@ async fn a_copy_from_before_its_scripts_serves_no_one_who_can_run_them() {
     let data = good(&able.anonymous().scrape(&json!({ "url": plain.page("/") })).await);
     assert!(data["markdown"].as_str().unwrap().contains("Bramley"), "{data}");
     assert_eq!(data["metadata"]["cacheState"], "miss");
-    // It needed no other look at what the server sends: the browser went there alone.
+    // The static page was not fetched again: only the browser requested it.
     assert_eq!(asked(&plain, "/"), 2);
     let data = scrape(&plain, json!({})).await;
     assert!(
@@ -392,7 +392,7 @@ async fn a_browser_that_is_killed_costs_one_try() {
     assert_eq!(scrape(&app, json!({ "maxAge": 0 })).await["markdown"], data["markdown"]);
 }
 
-/// A screenshot is taken by a browser alone, and its errors have the codes that those of the plain engine have.
+/// Screenshots need a browser, whose errors have the same codes as those of the plain engine.
 #[tokio::test]
 async fn why_a_browser_gets_no_page_has_a_code_of_its_own() {
     let app = TestApp::with_browser().await;
@@ -409,7 +409,7 @@ async fn why_a_browser_gets_no_page_has_a_code_of_its_own() {
         let answer = app.anonymous().scrape(&body).await;
         assert_eq!((answer.status, answer.code()), (status, code), "{url}: {}", answer.body);
     }
-    // The plain engine fails first, and what the browser says of it in the end is the same.
+    // The plain engine fails first, and the browser ends with the same error.
     let answer = app.anonymous().scrape(&json!({ "url": tls, "skipTlsVerification": false })).await;
     assert_eq!((answer.status, answer.code()), (422, "SCRAPE_SSL_ERROR"), "{}", answer.body);
 }
@@ -425,7 +425,7 @@ async fn a_browser_that_does_not_start_is_said() {
     let answer = app.anonymous().scrape(&json!({ "url": app.page("/"), "formats": ["screenshot"] })).await;
     assert_eq!((answer.status, answer.code()), (503, "BROWSER_UNAVAILABLE"), "{}", answer.body);
     assert!(answer.header("retry-after").parse::<u64>().unwrap() > 0);
-    // What can be had without one is given, and says so.
+    // Options that work without a browser are honoured, with a warning.
     let data = scrape(&app, json!({ "waitFor": 100 })).await;
     assert!(data["warning"].as_str().unwrap().contains("waitFor had no effect"), "{data}");
     let data = scrape(&app, json!({})).await;

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 
 use crate::browser::{asked, browsers, reply};
 
-/// How long pages in the browser may take on a busy machine.
+/// Timeout of pages in the browser on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Pages that are empty until their script has written a heading and links to two others.
+/// Serves pages that are empty until their script has written a heading and links to two others.
 fn scripted_site(app: &TestApp, pages: usize) {
     let script = format!(
         "const n = Number(location.pathname.split('/').pop()) || 0, next = [2 * n + 1, 2 * n + 2].filter(m => m < {pages});\
@@ -29,7 +29,7 @@ fn scripted_site(app: &TestApp, pages: usize) {
     });
 }
 
-/// Waits until the site was asked for a path so many times.
+/// Waits until a path was requested this many times.
 async fn until_asked(app: &TestApp, path: &str, times: usize) {
     let started = Instant::now();
     while asked(app, path) < times {
@@ -61,7 +61,8 @@ async fn a_crawl_finds_the_links_that_scripts_write() {
         assert_eq!(document["metadata"]["creditsUsed"], 1);
     }
     assert_eq!(browsers().len(), 1);
-    // An address of a file begins with where its reader has reached us, and not with where the crawl was started.
+    // A file URL begins with the address at which its reader has reached the service, not with that of the crawl's
+    // start.
     let elsewhere = app.anonymous().request(Method::GET, &path).header("host", "localhost");
     let told = app.anonymous().send(elsewhere, Bytes::new()).await.body;
     let first = told["data"][0]["screenshot"].as_str().unwrap();
@@ -124,15 +125,15 @@ async fn a_team_with_many_crawls_delays_another_by_one_page() {
             json!({ "url": url, "limit": 1, "sitemap": "skip", "scrapeOptions": { "waitFor": 300, "maxAge": 0 } });
         crawls.push(many.start("/v2/crawl", &body).await);
     }
-    // A page that has its place asks for the script; most of the others have reached the line by then.
+    // A page with a slot requests the script; most of the others are in the queue by then.
     until_asked(&app, "/hall.js", 3).await;
     let before = asked(&app, "/hall.js");
     let answer = other.scrape(&json!({ "url": app.page("/hall/50"), "waitFor": 10, "maxAge": 0 })).await;
     let passed = asked(&app, "/hall.js") - before;
     assert_eq!(answer.status, 200, "{}", answer.body);
     assert_eq!(answer.body["data"]["metadata"]["concurrencyLimited"], true, "{}", answer.body);
-    // Its own, the page that ended, and what began until it was in the line and while its answer was on its way. In the order
-    // of arrival it would be nearly all of them.
+    // Its own page, the finished one, and those that started before it was queued and while its answer was in transit.
+    // In order of arrival nearly all pages would precede it.
     assert!(passed <= 8, "{passed} pages of crawls went first");
     for crawl in crawls {
         let ended = many.ended(&crawl).await;
@@ -145,7 +146,7 @@ async fn a_team_with_many_crawls_delays_another_by_one_page() {
     }
 }
 
-/// Pages that scripts make of what stands behind the `#`, also where the start shows enough without them.
+/// Client-side routes after the `#` are pages, also where the start shows enough without them.
 #[tokio::test]
 async fn routes_are_pages_of_a_crawl() {
     let app = TestApp::with_browser().await;

@@ -49,7 +49,7 @@ async fn min_age_and_lockdown_only_ask_the_cache() {
     assert_eq!((app.site.requests().len(), app.dns.queries().len()), (0, 0));
 
     state(&app, json!({})).await;
-    // As soon as the copy is a millisecond old.
+    // Succeeds as soon as the copy is a millisecond old.
     let old = json!({"url": app.page("/stone"), "minAge": 1});
     while app.anonymous().scrape(&old).await.code() == "SCRAPE_NO_CACHED_DATA" {}
     assert_eq!(state(&app, json!({"minAge": 1})).await, "hit");

@@ -44,7 +44,7 @@ async fn every_language_runs_behind_the_fence() {
         let ran = run("bash", &code).await;
         assert!(ran["exitCode"] != 0 && told(&ran, "stdout").is_empty(), "{code}: {ran}");
     }
-    // Nothing is open behind the fence but the pipes and the page.
+    // In the sandbox only the pipes and the page's socket are open.
     let code = "import os\nopen = []\nfor fd in range(64):\n    try: os.fstat(fd); open.append(fd)\n    except OSError: pass\n(open[:3], len(open))";
     let open = run("python", code).await;
     assert_eq!(told(&open, "result"), "[[0, 1, 2], 4]", "{open}");

@@ -9,7 +9,8 @@ use http::Method;
 use serde_json::{Value, json};
 use testkit::{Reply, Script};
 
-/// A site of `pages` pages, `/p/0` and so on: each links to the start and to two others, so that every page is found.
+/// Serves a site of `pages` pages, `/p/0` and so on: each links to the start and to two others, so that every page is
+/// found.
 pub(crate) fn linked_site(app: &TestApp, pages: usize) {
     app.site.others(move |seen| {
         let n: usize = match seen.path.as_str() {
@@ -152,7 +153,7 @@ async fn results_are_read_page_by_page() {
     assert_eq!((last["data"].as_array().unwrap().len(), last.get("next")), (2, None));
     let behind = client.get(&format!("{job}?skip=20")).await.body;
     assert_eq!((&behind["data"], behind.get("next")), (&json!([]), None));
-    // `next` leads to where the client has reached us, and to nowhere else.
+    // `next` begins with the address that the client has called.
     let next = async |headers: &[(&str, &str)]| {
         let mut request = client.request(Method::GET, &format!("{job}?limit=1"));
         for (name, value) in headers {
@@ -214,7 +215,7 @@ async fn the_same_key_starts_one_crawl() {
     assert_eq!((other.status, other.code()), (409, "duplicate_request"), "{}", other.body);
     assert_eq!(with_key(&team, "k2", "/v2/crawl", &body).await.status, 200);
     assert_eq!(with_key(&team, &"k".repeat(256), "/v2/crawl", &body).await.status, 400);
-    // Keys of other teams are other keys.
+    // Idempotency keys of other teams are independent.
     let stranger = app.team(Some(100), json!({})).await;
     let theirs = with_key(&stranger, "k1", "/v2/crawl", &body).await.body;
     assert!(!ids.contains(theirs["id"].as_str().unwrap()));
@@ -307,7 +308,7 @@ async fn sitemaps_are_read_as_asked() {
     }
 }
 
-/// Depth 0 is the start alone; the timing of other pages must not matter.
+/// With depth 0 only the start is read; the timing of other pages must not matter.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn depth_counts_hops() {
     let app = TestApp::start().await;
@@ -324,7 +325,7 @@ async fn depth_counts_hops() {
     assert_eq!(number(&app.anonymous().ended(&job).await.body, "completed"), 2);
 }
 
-/// The rules of [`TestApp`] hold: a crawl that still waits for its page is seen when the test ends.
+/// The checks of [`TestApp`] work: a crawl that still waits for its page is detected at the end of the test.
 #[tokio::test]
 #[should_panic(expected = "is still running")]
 async fn a_test_that_leaves_a_crawl_fails() {

@@ -1,4 +1,5 @@
-//! Limits of a crawl against hostile sites and callers: patterns, rules of robots.txt, links; and a temporary site outage.
+//! Limits of a crawl against hostile sites and callers: patterns, rules of robots.txt, links; and a temporary site
+//! outage.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use testkit::{Reply, Script};
 
 use crate::crawl::page;
 
-/// Far above what is measured, for slow machines; without bounds each of these takes many times as long.
+/// Far above the measured times, for slow machines; without limits each of these takes many times as long.
 const BOUND: Duration = Duration::from_secs(20);
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -25,7 +26,7 @@ async fn patterns_have_one_budget_and_the_refusal_names_the_one_at_fault() {
         assert!(place == 0 || text.contains(&format!("excludePaths[{place}]")), "{text}");
     }
     assert!(started.elapsed() < BOUND, "{:?}", started.elapsed());
-    // Long lists that mean something are as welcome as before.
+    // Long lists of simple patterns are still accepted.
     app.site.html("/", "<a href=/a1>1</a><a href=/casino-7-x>2</a>");
     app.site.html("/a1", "<p>Words.</p>");
     let words: Vec<String> = (0..1000).map(|number| format!("casino-{number}")).collect();
@@ -54,7 +55,7 @@ async fn rules_of_robots_txt_times_links_are_bounded() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn patterns_times_links_are_bounded() {
     let app = TestApp::start().await;
-    // One of the patterns matches each of them.
+    // Each of them matches one of the patterns.
     let long = "abbabaabbb".repeat(790);
     let links: String = (0..400).map(|number| format!("<a href=/{number}/{long}c>{number}</a> ")).collect();
     app.site.respond("/", page(&format!("<h1>Links</h1>{links}")));
@@ -83,7 +84,7 @@ async fn a_site_that_was_down_for_a_moment_is_not_lost() {
     let job = client.start("/v2/crawl", &request).await;
     assert_eq!(client.ended(&job).await.body["status"], "failed");
     app.site.respond("/robots.txt", Reply { status: 404, ..Reply::default() });
-    // The failure holds for some seconds, so that a site that is down is not asked by every crawl.
+    // The failure is cached for some seconds, so that not every crawl requests robots.txt of a site that is down.
     let started = Instant::now();
     loop {
         let job = client.start("/v2/crawl", &request).await;

@@ -9,7 +9,7 @@ use testkit::{Reply, Script};
 
 use crate::crawl::page;
 
-/// A crawl that has ended: its status, the paths of its documents and its errors.
+/// Runs a crawl to its end, and returns its status, the paths of its documents and its errors.
 async fn crawl(client: &Client, body: &Value) -> (Value, BTreeSet<String>, Value) {
     let job = client.start("/v2/crawl", body).await;
     let ended = client.ended(&job).await.body;
@@ -40,7 +40,7 @@ fn links(paths: &[&str]) -> String {
 async fn pages_that_only_say_that_they_are_copies_are_documents() {
     let app = TestApp::start().await;
     app.site.html("/", links(&["/a", "/b", "/c"]));
-    // A fault of the template: what it names is no page, or another one.
+    // A template error: the canonical URL is a missing page, or a different one.
     for (path, canonical) in [("/a", "/about"), ("/b", "/about"), ("/c", "/a")] {
         let head = format!("<link rel=canonical href='{canonical}'>");
         app.site.html(path, format!("{head}<p>The words of the page {path}.</p>{}", links(&["/beyond"])));
@@ -51,7 +51,7 @@ async fn pages_that_only_say_that_they_are_copies_are_documents() {
     assert_eq!((&ended["creditsUsed"], &errors), (&json!(5), &json!([])));
 }
 
-/// Whatever comes first, the page that counts is the document, and the links of its copy are followed all the same.
+/// Whatever is found first, the canonical page is the document, and the links of its duplicate are followed too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn copies_are_left_out_and_reported() {
     for slow in ["/list", "/list?sort=price"] {
@@ -75,7 +75,7 @@ async fn copies_are_left_out_and_reported() {
     }
 }
 
-/// The page that counts may be known by the links of its copy alone.
+/// The canonical page may be known only from the links of its duplicate.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_waits_for_a_page_that_only_it_leads_to() {
     let app = TestApp::with_keys().await;
@@ -108,7 +108,7 @@ async fn a_page_that_leads_to_one_that_is_known_is_reported() {
     assert_eq!((&errors[0]["url"], &errors[0]["code"]), (&json!(app.page("/old")), &json!("DUPLICATE_PAGE")));
 }
 
-/// A body for crawls in which pages are read one by one, in the order of their links, and nothing comes from the cache.
+/// Returns the body of crawls that read pages one by one, in the order of their links, without the cache.
 fn in_order(app: &TestApp) -> Value {
     let mut body = body(app);
     body["maxConcurrency"] = json!(1);
@@ -116,7 +116,7 @@ fn in_order(app: &TestApp) -> Value {
     body
 }
 
-/// What the page that counts would have brought is brought by its copy where it fails.
+/// A duplicate becomes the document when its canonical page fails.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_copy_of_a_page_that_fails_is_a_document() {
     let app = TestApp::with_keys().await;
@@ -132,7 +132,7 @@ async fn a_copy_of_a_page_that_fails_is_a_document() {
     assert!(asked <= 2, "asked {asked} times");
 }
 
-/// Pages that name each other, or lead to each other, are one document.
+/// Pages that name each other, or redirect to each other, are one document.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_of_two_pages_that_stand_for_each_other_is_a_document() {
     let app = TestApp::start().await;
@@ -143,7 +143,7 @@ async fn one_of_two_pages_that_stand_for_each_other_is_a_document() {
     let (ended, found, errors) = crawl(&app.anonymous(), &in_order(&app)).await;
     assert_eq!((found.len(), errors.as_array().unwrap().len()), (2, 1), "{found:?} {errors}");
     assert_eq!(ended["total"], 2);
-    // Each leads to the other when it is asked for first.
+    // Each redirects to the other when it is requested first.
     let to = |path: &str| Script::Reply(Reply { status: 302, ..Reply::default() }.header("location", path));
     app.site.script("/a", vec![to("/b"), Script::Reply(page(words))]);
     app.site.script("/b", vec![Script::Reply(page(words)), to("/a")]);
@@ -151,7 +151,7 @@ async fn one_of_two_pages_that_stand_for_each_other_is_a_document() {
     assert_eq!((found.len(), errors.as_array().unwrap().len()), (2, 1), "{found:?} {errors}");
 }
 
-/// A page that is kept for later is not read any more when another one has led to it.
+/// A waiting page is not read any more when another one has redirected to it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_was_led_to_does_not_come_twice() {
     let app = TestApp::start().await;
@@ -166,7 +166,7 @@ async fn a_page_that_was_led_to_does_not_come_twice() {
     assert_eq!((&errors[0]["url"], errors.as_array().unwrap().len()), (&json!(app.page("/broken")), 1), "{errors}");
 }
 
-/// A page is as far from the start as the one that is redirected to it, where it is read after that.
+/// A redirect counts as a way: its target has the depth of the redirecting page if that is smaller.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_redirect_is_a_way() {
     let app = TestApp::start().await;
@@ -185,7 +185,7 @@ async fn a_redirect_is_a_way() {
     assert_eq!((&goal["depth"], &goal["parent"]), (&json!(1), &json!(app.page("/"))), "{documents:?}");
 }
 
-/// A page is as far from the start as the shortest way to it is long, also when a longer one was faster.
+/// The depth of a page is that of the shortest way, also when a longer one was faster.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_shortest_way_counts_whatever_comes_first() {
     let app = TestApp::start().await;
@@ -210,7 +210,7 @@ async fn the_shortest_way_counts_whatever_comes_first() {
     }
 }
 
-/// Sitemaps may come late: what they list is at depth 0 all the same.
+/// Sitemap pages have depth 0, even if the sitemap arrives late.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_late_sitemap_makes_pages_near() {
     let app = TestApp::start().await;
@@ -225,7 +225,7 @@ async fn a_late_sitemap_makes_pages_near() {
     assert_eq!(crawl(&app.anonymous(), &body).await.1, set(&["/", "/a", "/b"]));
 }
 
-/// Places on a page are not asked for, and each document says how it was found.
+/// Links to fragments are not requested, and each document has its depth and parent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn documents_say_how_they_were_found() {
     let app = TestApp::start().await;

@@ -8,7 +8,7 @@ use testkit::Seen;
 
 use crate::ARTICLE;
 
-/// A page of the site over TLS. Its certificate is signed by nobody.
+/// Serves a page of the site over TLS, with a self-signed certificate, and returns its URL.
 fn secure(app: &TestApp, path: &str) -> String {
     app.page(path).replace("http://", "https://")
 }
@@ -18,7 +18,7 @@ fn with(mut body: Value, more: &Value) -> Value {
     body
 }
 
-/// What the site was asked for since `begin`.
+/// Returns the requests to the site since `begin`.
 fn since(app: &TestApp, begin: usize) -> Vec<Seen> {
     app.site.requests().split_off(begin)
 }
@@ -27,12 +27,12 @@ fn now(app: &TestApp) -> usize {
     app.site.requests().len()
 }
 
-/// What of the caller's has arrived at `path`, by the name of a header.
+/// Returns the values of a header in the requests of `path`.
 fn arrived(seen: &[Seen], path: &str, header: &str) -> Vec<String> {
     seen.iter().filter(|seen| seen.path == path).map(|seen| seen.header(header).to_owned()).collect()
 }
 
-/// The same with both engines: `formats` decides which one.
+/// Tests either engine: `formats` decides which one.
 async fn credentials_need_a_certificate(app: &TestApp, formats: Value) {
     app.site.html("/stone", ARTICLE);
     let client = app.anonymous();
@@ -68,7 +68,7 @@ async fn credentials_need_a_certificate(app: &TestApp, formats: Value) {
 async fn the_plain_engine_sends_credentials_over_verified_connections_only() {
     let app = TestApp::start().await;
     credentials_need_a_certificate(&app, json!(["markdown"])).await;
-    // By plain http there is no certificate.
+    // Plain http has no certificate.
     let body = json!({ "url": app.page("/stone"), "headers": { "Cookie": "login=t-4" }, "maxAge": 0 });
     assert_eq!(app.anonymous().scrape(&body).await.status, 200);
     assert!(arrived(&since(&app, 0), "/stone", "cookie").contains(&"login=t-4".to_owned()));

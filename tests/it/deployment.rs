@@ -52,7 +52,7 @@ async fn nothing_of_the_deployment_is_fetched_whatever_is_admitted() {
     }
 }
 
-/// A worker does not listen where the server does, and knows it all the same.
+/// A worker refuses the server's address too, although it does not listen there itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worker_fetches_nothing_from_its_server() {
     let address = free();

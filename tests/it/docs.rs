@@ -14,14 +14,14 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_path_buf()
 }
 
-/// A `curl … -d '{…}'` of a document.
+/// A `curl … -d '{…}'` command of a document.
 struct Call {
     method: Method,
     path: String,
     body: Value,
 }
 
-/// All of them, with what they send.
+/// Returns all such commands of a document.
 fn curl_calls(document: &str) -> Vec<Call> {
     let text = fs::read_to_string(root().join(document)).unwrap().replace("\\\n", " ");
     let calls = text.lines().filter(|line| line.trim_start().starts_with("curl ") && line.contains("-d '"));
@@ -63,7 +63,7 @@ async fn the_curl_lines_work() {
     assert!(calls >= 3, "only {calls} curl lines were found");
 }
 
-/// The pieces of Rust in a document, each with the file that it is said to be from: `<!-- from PATH -->` on the line above.
+/// Returns the Rust code blocks of a document, each with the file in the comment above it: `<!-- from PATH -->`.
 fn quotations(document: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (before, rest) in
@@ -78,8 +78,7 @@ fn quotations(document: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Whether the lines stand in the source one after another, however far they are indented there. A line `// …` stands for
-/// any lines.
+/// Whether the lines are in the source in this order, regardless of indentation. A line `// …` matches any lines.
 fn quotes(source: &str, quotation: &str) -> bool {
     let lines = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
     let (source, quotation) = (lines(source), lines(quotation));
@@ -91,7 +90,7 @@ fn quotes(source: &str, quotation: &str) -> bool {
     })
 }
 
-/// What the documents show of our code is code that is compiled, and runs as a test where it is one.
+/// Rust code in the documents is quoted from files that are compiled.
 #[test]
 fn code_in_the_documents_stands_in_the_repository() {
     let mut count = 0;

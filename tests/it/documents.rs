@@ -6,7 +6,7 @@ use e2e::{Client, TestApp};
 use serde_json::{Value, json};
 use testkit::{Pdf, Reply};
 
-/// A body with this content type.
+/// Returns a reply with this content type.
 pub(crate) fn file(content_type: &str, body: impl Into<bytes::Bytes>) -> Reply {
     Reply { body: testkit::Body::Bytes(body.into()), ..Reply::default() }.header("content-type", content_type)
 }
@@ -128,20 +128,20 @@ async fn each_page_that_is_read_is_paid() {
     let cached = scrape("/r.pdf", json!({})).await;
     assert_eq!(cached.body["data"]["metadata"]["cacheState"], "hit");
     assert_eq!((cached.body["data"]["metadata"]["creditsUsed"].as_i64(), remaining(&team).await), (Some(5), 10));
-    // The file as it is costs one page, whatever it holds.
+    // The unparsed file costs one page, whatever its size.
     let unread = scrape("/r.pdf", json!({"parsers": [], "formats": ["markdown", "html"]})).await;
     assert_eq!(BASE64_STANDARD.decode(unread.markdown()).unwrap(), Pdf::Report(5).bytes());
     assert_eq!(unread.body["data"]["html"], unread.body["data"]["markdown"]);
     assert_eq!((unread.body["data"]["metadata"]["creditsUsed"].as_i64(), remaining(&team).await), (Some(1), 9));
-    // Not enough for all twelve: nothing is read, and nothing is paid.
+    // Not enough credits for all twelve pages: nothing is read or charged.
     let refused = scrape("/long.pdf", json!({})).await;
     assert_eq!((refused.status, refused.code()), (402, "insufficient_credits"), "{}", refused.body);
     assert!(refused.body["error"].as_str().unwrap().contains("needs 12 and the team has 9"), "{}", refused.body);
     assert_eq!(remaining(&team).await, 9);
-    // Enough for those that are asked for.
+    // Enough credits for the requested pages.
     let some = scrape("/long.pdf", json!({"parsers": [{"type": "pdf", "maxPages": 4}]})).await;
     assert_eq!((some.status, some.body["data"]["metadata"]["creditsUsed"].as_i64()), (200, Some(4)), "{}", some.body);
-    // Under lockdown the first page costs what every page costs there.
+    // Under lockdown the first page has the lockdown price.
     let locked = scrape("/r.pdf", json!({"lockdown": true, "parsers": [{"type": "pdf", "maxPages": 1}]})).await;
     assert_eq!(
         (locked.status, locked.body["data"]["metadata"]["creditsUsed"].as_i64()),
@@ -208,7 +208,7 @@ async fn a_page_that_is_a_frame_around_a_pdf_gives_the_pdf() {
     assert_eq!((&metadata["url"], &metadata["sourceURL"]), (&json!(app.page("/files/r.pdf")), &body["url"]));
     assert_eq!((&metadata["creditsUsed"], &metadata["numPages"]), (&json!(2), &json!(2)));
     assert!(answer.body["warning"].as_str().unwrap().contains("nothing but one PDF"), "{}", answer.body);
-    // The copy is the PDF.
+    // The cached copy is the PDF.
     let again = team.scrape(&json!({"url": body["url"], "lockdown": true})).await;
     assert!(again.markdown().contains("Page 1 of the report."), "{}", again.body);
     assert_eq!(again.body["data"]["metadata"]["url"], json!(app.page("/files/r.pdf")));
@@ -245,7 +245,7 @@ async fn a_page_that_a_team_cannot_pay_fails_alone() {
     app.site.respond("/r.pdf", pdf(Pdf::Report(6)));
     let team = app.team(Some(7), json!({})).await;
     let urls = json!([app.page("/a"), app.page("/r.pdf"), app.page("/b")]);
-    // Three are set aside, so that four are left for the five pages beyond the first.
+    // Three credits are reserved, so four are left for the five pages beyond the first.
     let job = team.start("/v2/batch/scrape", &json!({"urls": urls, "maxConcurrency": 1})).await;
     let ended = team.ended(&job).await.body;
     assert_eq!((&ended["completed"], &ended["creditsUsed"]), (&json!(2), &json!(2)), "{ended}");
@@ -253,7 +253,7 @@ async fn a_page_that_a_team_cannot_pay_fails_alone() {
     assert_eq!(errors["errors"][0]["code"], "insufficient_credits", "{errors}");
     assert_eq!(errors["errors"][0]["url"], json!(app.page("/r.pdf")));
     assert_eq!(remaining(&team).await, 5);
-    // With one more it goes through.
+    // One more credit is enough.
     let rich = app.team(Some(8), json!({})).await;
     let job = rich.start("/v2/batch/scrape", &json!({"urls": urls, "maxConcurrency": 1})).await;
     let ended = rich.ended(&job).await.body;

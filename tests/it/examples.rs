@@ -10,8 +10,7 @@ use serde_json::Value;
 
 const SAMPLE: &str = include_str!("../../xtask/src/up/sample.html");
 
-/// A command line as somebody types it, but one that ends with an error where a call is refused or an answer lacks what
-/// is read out of it.
+/// Shell functions that fail when a call is refused or an answer lacks the value that is read from it.
 const SHELL: &str = r#"
 set -euo pipefail
 curl() { command curl --fail-with-body --silent --show-error "$@"; }
@@ -26,13 +25,13 @@ fn document() -> String {
     fs::read_to_string(root().join("docs/EXAMPLES.md")).unwrap()
 }
 
-/// All blocks of one language, in their order.
+/// Returns all code blocks of one language, in order.
 fn blocks(document: &str, language: &str) -> String {
     let start = format!("```{language}\n");
     document.split(&start).skip(1).map(|rest| rest.split("\n```").next().unwrap().to_owned() + "\n").collect()
 }
 
-/// What is below each heading that names a call: `### `GET /v2/…``.
+/// Returns the section below each heading that names a call: `### `GET /v2/…``.
 fn sections(document: &str) -> Vec<(&str, &str)> {
     let parts = document.split("\n### `").skip(1);
     parts.map(|part| part.split_once('`').unwrap()).collect()
@@ -54,7 +53,7 @@ fn every_call_has_an_example() {
     }
 }
 
-/// `/openapi.json` shows the body that the first example sends.
+/// The examples in `/openapi.json` are the bodies of the first examples.
 #[test]
 fn the_interface_shows_the_same_bodies() {
     let interface: Value =
@@ -78,7 +77,7 @@ fn the_interface_shows_the_same_bodies() {
     assert!(compared > 5, "only {compared} bodies were compared");
 }
 
-/// A service like that of the examples, and a folder with the file that they read.
+/// A service as in the examples, and a folder with the file that they read.
 struct Stage {
     app: TestApp,
     folder: tempfile::TempDir,
@@ -115,7 +114,7 @@ impl Stage {
     }
 }
 
-/// Where `cargo xtask setup` puts the official clients.
+/// Returns the folder in which `cargo xtask setup` installs the official clients.
 fn clients() -> PathBuf {
     root().join("target/clients")
 }

@@ -25,7 +25,7 @@ fn new_file(name: &str, content_type: &str) -> NewFile {
     }
 }
 
-/// Keeps a file, and returns its path and query.
+/// Stores a file, and returns its path and query.
 async fn keep(app: &TestApp, new: NewFile, body: impl Into<Bytes>) -> String {
     let address = format!("http://{}", app.address());
     let url = files::keep(&app.operations().app, new, body.into(), &address).await.unwrap().url;
@@ -140,7 +140,7 @@ async fn a_file_ends() {
     assert_eq!(files::erase(&app.operations().app, app::DEFAULT_TEAM, "a run").await.unwrap(), 1);
     gone(caller.get(&path).await);
     assert_eq!(caller.get(&stays).await.status, 200);
-    // The bytes alone are lost.
+    // Only the bytes are lost.
     std::fs::remove_dir_all(app.data().join("blobs/files")).unwrap();
     gone(caller.get(&stays).await);
 }
@@ -165,7 +165,7 @@ async fn a_browser_shows_pictures_and_runs_nothing() {
         assert_eq!((answer.header("x-content-type-options"), answer.header("set-cookie")), ("nosniff", ""));
         assert!(answer.header("content-security-policy").ends_with("sandbox"));
     }
-    // A page of another site may show a picture whose URL it knows, under whatever name it reaches us.
+    // A page of another site may show an image whose URL it knows, under any host name of the service.
     let path = keep(&app, new_file("a.png", "image/png"), "x").await;
     let foreign = [("host", "evil.example"), ("sec-fetch-site", "cross-site")];
     assert_eq!(get_with(&caller, &path, &foreign).await.status, 200);

@@ -12,7 +12,7 @@ use crate::process::run;
 
 const LIST: &str = "[Adblock Plus 2.0]\n! Title: Mine\n||promo.test^\n##.my-banner\n";
 
-/// Fetches lists of a site, and returns whether all came and what was said.
+/// Downloads lists of a site, and returns whether all succeeded and the output.
 fn update(data: &Path, site: &Site, paths: &[&str], allow: &str) -> (bool, String) {
     let urls: Vec<String> = paths.iter().map(|path| site.url(path).to_string()).collect();
     let urls = urls.join(",");
@@ -22,7 +22,7 @@ fn update(data: &Path, site: &Site, paths: &[&str], allow: &str) -> (bool, Strin
     (ended.status.success(), String::from_utf8_lossy(&text).into_owned())
 }
 
-/// The names of all files that the folder of lists holds.
+/// Returns the names of all files in the folder of lists.
 fn names(data: &Path) -> Vec<String> {
     let entries = fs::read_dir(data.join("lists")).unwrap();
     let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
@@ -71,7 +71,7 @@ async fn what_is_no_list_never_replaces_one() {
         site.respond("/mine.txt", bad);
         let (fine, said) = update(data.path(), &site, &["/mine.txt", "/good.txt"], &allow);
         assert!(!fine && said.contains(&format!("quarry-server: mine.txt: {why}")), "{why}: {said}");
-        // The other one comes all the same.
+        // The other list is updated nevertheless.
         assert!(said.contains("good.txt: 2 rules"), "{why}: {said}");
         assert_eq!(fs::read_to_string(data.path().join("lists/mine.txt")).unwrap(), LIST, "{why}");
         assert_eq!(names(data.path()), ["good.txt", "mine.txt"], "{why}");

@@ -6,7 +6,7 @@ use testkit::{Reply, Script};
 
 use crate::crawl::page;
 
-/// A service whose site is `home.test`, and others of the same port.
+/// Starts a service with the site `home.test`, and others on the same port.
 async fn start() -> TestApp {
     let app = TestApp::start().await;
     for name in ["home.test", "www.home.test", "docs.home.test", "other.test"] {
@@ -19,7 +19,7 @@ fn at(app: &TestApp, host: &str, path: &str) -> String {
     format!("http://{host}:{}{path}", app.site.addr().port())
 }
 
-/// The addresses of the documents of a crawl, sorted.
+/// Returns the sorted URLs of the documents of a crawl.
 async fn crawled(client: &Client, body: &Value) -> Vec<String> {
     let job = client.start("/v2/crawl", body).await;
     let ended = client.ended(&job).await.body;
@@ -30,7 +30,7 @@ async fn crawled(client: &Client, body: &Value) -> Vec<String> {
     found
 }
 
-/// The addresses of a map, sorted.
+/// Returns the sorted URLs of a map.
 async fn mapped(client: &Client, body: &Value) -> Vec<String> {
     let answer = client.post("/v2/map", body).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
@@ -60,7 +60,7 @@ async fn a_sitemap_that_is_busy_for_a_moment_is_asked_for_again() {
     assert_eq!(mapped(&app.anonymous(), &json!({"url": app.page("/")})).await, expect);
 }
 
-/// The start leads to another host, which has the sitemap; that of the start knows nothing.
+/// The start redirects to another host, which has the sitemap; the start's own host has none.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_sitemaps_are_those_of_the_site_that_the_start_leads_to() {
     for host in ["www.home.test", "docs.home.test", "other.test"] {
@@ -90,7 +90,7 @@ async fn the_sitemaps_are_those_of_the_site_that_the_start_leads_to() {
     }
 }
 
-/// A sitemap in the folder that the start leads to, as generators of documentation write it.
+/// The sitemap is in the folder that the start redirects to, as documentation generators write it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_start_that_leads_into_a_folder_has_the_sitemap_of_that_folder() {
     let app = TestApp::start().await;
@@ -103,7 +103,7 @@ async fn a_start_that_leads_into_a_folder_has_the_sitemap_of_that_folder() {
     assert!(mapped(&app.anonymous(), &json!({"url": app.page("/")})).await.contains(&expect[1]));
 }
 
-/// Sitemaps that the start's own address leads to are not read twice.
+/// Sitemaps are not read twice when the start's own sitemap redirects to them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sitemaps_of_a_whole_site_that_has_moved_are_read_once() {
     let app = start().await;
@@ -128,7 +128,7 @@ async fn sitemaps_of_a_whole_site_that_has_moved_are_read_once() {
     assert_eq!(lists.count(), 1);
 }
 
-/// What a site lists for language models is in its map, each page once.
+/// Pages in `llms.txt` are in the map, each once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn llms_txt_is_a_source_of_a_map() {
     let app = TestApp::start().await;
@@ -149,7 +149,7 @@ async fn llms_txt_is_a_source_of_a_map() {
     assert_eq!(found, [app.page("/docs/a.md"), app.page("/docs/b")]);
 }
 
-/// A crawl takes it on where the operator wants it, unless the caller wants no sitemaps.
+/// A crawl reads `llms.txt` if the operator enables it, unless the caller skips sitemaps.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn llms_txt_is_a_source_of_a_crawl_where_it_is_wanted() {
     for is_wanted in [true, false] {

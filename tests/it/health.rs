@@ -14,7 +14,7 @@ async fn health_ready_metrics_and_the_document_answer() {
     for path in ["/health", "/health/live", "/health/ready"] {
         assert_eq!(app.anonymous().get(path).await.status, 200, "{path}");
     }
-    // This server has nothing that not every server has.
+    // This server has no optional capabilities.
     assert_eq!(app.anonymous().get("/health").await.body["capabilities"], json!([]));
     assert!(app.anonymous().get("/health/live").await.body.get("capabilities").is_none());
     app.site.html("/a", "<p>some words");
@@ -27,7 +27,7 @@ async fn health_ready_metrics_and_the_document_answer() {
     assert!(openapi::operations().contains(&"POST /v2/scrape".to_owned()));
 }
 
-/// The samples of `/metrics`, by name and labels as they are written, and what is said of each name.
+/// The samples of `/metrics`, by name and labels as written, and the help text of each name.
 #[derive(Default)]
 struct Exposed {
     samples: BTreeMap<String, f64>,
@@ -120,7 +120,7 @@ async fn metrics_tell_how_busy_the_service_is_and_each_is_described() {
     }
 }
 
-/// Names of metrics stand where they are counted, in several crates; what is said of them stands in one table.
+/// Metrics are recorded in several crates; their names and descriptions are in one table.
 #[test]
 fn every_name_of_a_metric_in_the_code_has_its_line() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
@@ -136,7 +136,7 @@ fn every_name_of_a_metric_in_the_code_has_its_line() {
         let constants = text.lines().filter(|line| !line.trim_start().starts_with("//"));
         for name in constants.flat_map(|line| line.split('"')).filter(|part| part.starts_with("quarry_")) {
             let is_name = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
-            // Names of our programs as they stand in log filters, and of a folder of tests.
+            // Names of our programs in log filters, and of a folder of tests.
             let is_other =
                 ["quarry_", "quarry_reader", "quarry_server", "quarry_worker", "quarry_jobs"].contains(&name);
             if is_name && !is_other && !name.ends_with("_bucket") {

@@ -35,7 +35,7 @@ async fn code_finds_the_page_as_it_left_it() {
     assert!(first.body["cdpUrl"].as_str().is_some_and(|url| url.starts_with("ws://")));
     let second = team.post(&path, &node("await page.title()")).await;
     assert_eq!(second.body["result"], "Bought", "{}", second.body);
-    // It is reached by its scrape alone.
+    // The session is reachable only through its scrape.
     let session = first.body["cdpUrl"].as_str().unwrap().split('/').nth(4).unwrap();
     let by_session = team.delete(&format!("/v2/browser/{session}")).await;
     assert_eq!((by_session.status, by_session.code()), (404, "SESSION_NOT_FOUND"), "{}", by_session.body);
@@ -86,7 +86,7 @@ async fn actions_are_not_done_again_while_the_page_is_held() {
         assert!(answer["error"]["message"].is_string(), "{method}: {answer}");
     }
 
-    // As Playwright begins: it is attached to its page before the answer, and to a new one likewise.
+    // Like Playwright's start: the client is attached to its page before the answer, and to a new one too.
     cdp.events.clear();
     let all = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true });
     cdp.result(None, "Target.setAutoAttach", all).await;
@@ -95,7 +95,7 @@ async fn actions_are_not_done_again_while_the_page_is_held() {
     assert_eq!(cdp.evaluate(&attached[0].0, "document.title").await, "Bought");
     let new = cdp.result(None, "Target.createTarget", json!({ "url": "about:blank" })).await;
     assert!(self::attached(&cdp.events).iter().any(|(_, target)| *target == new["targetId"]), "{:?}", cdp.events);
-    // Nor does a page of one client tell of those of the other; of its own frames and workers it does.
+    // No page of one client reports pages of the other, but reports its own frames and workers.
     let page = Some(attached[0].0.as_str());
     let answer = cdp.call(page, "Target.setDiscoverTargets", json!({ "discover": true })).await;
     assert!(answer["error"]["message"].is_string(), "{answer}");
@@ -111,13 +111,13 @@ async fn actions_are_not_done_again_while_the_page_is_held() {
     assert!(!heard.contains("secret") && !heard.contains(foreign.as_str().unwrap()), "{heard}");
 
     assert_eq!((team.delete(&path).await.status, others.delete(&other_path).await.status), (200, 200));
-    // Once it is over, the page is opened anew, with its actions.
+    // Afterwards the page is opened again, with its actions.
     let again = team.post(&path, &node).await.body;
     assert_eq!((&again["result"], asked(&app, "/")), (&json!("Bought"), before + 1), "{again}");
     assert_eq!(team.delete(&path).await.status, 200);
 }
 
-/// The page has changed since its scrape, so what was done to it cannot be done again.
+/// The page has changed since its scrape, so its actions cannot be repeated.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_action_that_fails_when_the_page_is_opened_anew_is_named() {
     let app = with_keys().await;
@@ -136,7 +136,7 @@ async fn an_action_that_fails_when_the_page_is_opened_anew_is_named() {
     assert_eq!(named, (&json!(1), &json!("click"), &json!("button")), "{details}");
 }
 
-/// Sessions and targets that a client was attached to.
+/// Returns sessions and targets that a client was attached to.
 fn attached(events: &[Value]) -> Vec<(String, Value)> {
     let attached = events.iter().filter(|event| event["method"] == "Target.attachedToTarget");
     attached
@@ -163,7 +163,7 @@ async fn a_plain_order_is_carried_out_and_costs_more() {
     assert_eq!(team.delete(&path).await.status, 200);
 }
 
-/// What an order costs is set aside before the code, as its refusal afterwards would lose what the code has brought.
+/// The cost of a prompt is reserved before the code runs, because a later refusal would lose the results of the code.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_order_that_cannot_be_carried_out_is_refused_before_the_code() {
     let app = with_keys().await;
@@ -188,7 +188,7 @@ async fn an_order_is_paid_for_when_it_is_begun() {
     let team = app.team(Some(100), json!({})).await;
     let left = async || team.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"].as_i64().unwrap();
     let path = scraped(&team, json!({ "url": app.page("/") })).await;
-    // The code fails, so the order is not begun and what was set aside for it is given back.
+    // The code fails, so the prompt is skipped and its reservation is returned.
     let failing = "await page.waitForTimeout(500); throw new Error('no such luck')";
     let failing = json!({ "code": failing, "prompt": "click Buy", "timeout": 60 });
     let failed = team.post(&path, &failing).await;
@@ -199,7 +199,7 @@ async fn an_order_is_paid_for_when_it_is_begun() {
         assert!(looks < 100, "nothing was given back");
         tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
-    // Nothing is given back that another order needs.
+    // A reservation that another prompt needs is not returned.
     let order = json!({ "prompt": "click Buy", "timeout": 60 });
     let (failed, obeyed) = tokio::join!(team.post(&path, &failing), team.post(&path, &order));
     assert!(failed.body["output"].is_null() && obeyed.body["output"].is_string(), "{} {}", failed.body, obeyed.body);
@@ -234,7 +234,7 @@ async fn large_messages_into_a_held_page_do_not_delay_the_scrapes_of_others() {
     let app = with_keys().await;
     app.site.html("/", PAGE);
     let (team, others) = (app.team(Some(100), json!({})).await, app.team(Some(100), json!({})).await);
-    // A page on which something was done is held, in the browser of all scrapes.
+    // A page with actions is held, in the browser of all scrapes.
     let wait = json!({ "type": "wait", "milliseconds": 10 });
     let path = scraped(&team, json!({ "url": app.page("/"), "actions": [wait] })).await;
     let held = team.post(&path, &json!({ "code": "await page.title()", "timeout": 60 })).await.body;

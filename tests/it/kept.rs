@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::ARTICLE;
 
-/// The path to read a scrape at, and what it answered.
+/// Scrapes a page, and returns the path for reading it again and the answer.
 async fn scrape(app: &TestApp, options: Value) -> (String, Value) {
     let mut body = json!({"url": app.page("/stone")});
     body.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());

@@ -12,10 +12,10 @@ use testkit::Reply;
 use crate::ARTICLE;
 use crate::browser::asked;
 
-/// Where a key comes from, as refusals say it.
+/// Hint about API keys in refusals.
 const GET_A_KEY: &str = "send an API key (Authorization: Bearer <key>), which the operator of this service issues";
 
-/// A service that answers scrapes without a key, as the default team, behind a proxy on loopback.
+/// Starts a service that answers scrapes without a key, as the default team, behind a proxy on loopback.
 async fn service(change: impl FnOnce(&mut Config)) -> TestApp {
     let app = TestApp::with(|config| {
         config.auth.mode = AuthMode::Keys;
@@ -35,7 +35,7 @@ async fn scrape_with(client: &Client, headers: &[(&str, &str)], body: Value) -> 
     client.send(request, body.to_string().into()).await
 }
 
-/// Changes the team that such calls run as.
+/// Changes the team of such calls.
 async fn change_team(app: &TestApp, change: Value) {
     let changed = app.operator().patch(&format!("/admin/teams/{}", app::DEFAULT_TEAM), &change).await;
     assert_eq!(changed.status, 200, "{}", changed.body);
@@ -76,7 +76,7 @@ async fn scrapes_are_answered_without_a_key_and_nothing_else_is() {
         let answer = stranger.send(request, body.to_string().into()).await;
         refused(&answer, 401, "UNAUTHORIZED", &format!("only POST /v2/scrape is available without one: {GET_A_KEY}"));
     }
-    // A key that is wrong is told so: whoever has one does not want the share of strangers.
+    // An invalid key is refused: its caller does not want the limits of calls without a key.
     refused(&app.bearer("fc-wrong").scrape(&body).await, 401, "UNAUTHORIZED", "this API key is not known");
     let team = app.team(Some(10), json!({})).await;
     assert_eq!(team.scrape(&body).await.status, 200);
@@ -96,7 +96,7 @@ async fn such_a_scrape_leaves_nothing_behind() {
     let team = app.bearer(key.body["apiKey"].as_str().unwrap());
     let body = json!({"url": app.page("/")});
     let (own, strange) = (team.scrape(&body).await.body, app.anonymous().scrape(&body).await.body);
-    // Neither reads what the other has in the cache.
+    // Neither reads the cache of the other.
     assert_eq!(app.anonymous().scrape(&body).await.status, 200);
     assert_eq!(app.site.requests().iter().filter(|seen| seen.path == "/").count(), 3);
     let read = async |scrape: &Value| {
@@ -154,7 +154,7 @@ async fn each_address_has_its_minute_and_its_day() {
     let stranger = app.anonymous();
     assert_eq!(stranger.scrape(&json!({"url": app.page("/")})).await.status, 200);
     refused(&stranger.scrape(&json!({"url": app.page("/")})).await, 429, "RATE_LIMITED", "1 a day are answered");
-    // A key has the limits of its team instead.
+    // A call with a key has the limits of its team instead.
     let team = app.team(Some(10), json!({})).await;
     for _ in 0..3 {
         assert_eq!(team.scrape(&json!({"url": app.page("/")})).await.status, 200);
@@ -172,7 +172,7 @@ async fn the_credits_of_the_team_end_it_without_a_word_of_them() {
     assert_eq!(answer.body["reason"], "credits");
 }
 
-/// The fields of an answer that tell a limit.
+/// Returns the limit headers of an answer.
 fn limits_told(answer: &Answer) -> Vec<&str> {
     let names = answer.headers.keys().map(http::HeaderName::as_str);
     names.filter(|name| name.contains("ratelimit")).collect()
@@ -195,12 +195,12 @@ async fn the_limit_of_the_team_ends_it_without_a_number_of_it() {
     assert_eq!((&answer.body["error"], &answer.body["reason"]), (&json!(sentence), &json!("requests")));
     assert_eq!(answer.header("retry-after"), wait.to_string());
     assert!(limits_told(&answer).is_empty(), "{:?}", answer.headers);
-    // A key of the team is told.
+    // A call with a key of the team gets them.
     let key = app.operator().post(&format!("/admin/teams/{}/keys", app::DEFAULT_TEAM), &json!({"name": "own"})).await;
     let answer = app.bearer(key.body["apiKey"].as_str().unwrap()).scrape(&body).await;
     assert_eq!((answer.status, answer.header("ratelimit-policy")), (429, "\"team\";q=1;w=60"), "{}", answer.body);
 
-    // Without a limit of its own a caller is told none.
+    // Without limits per address no limit headers are sent.
     let app = service(|config| (config.auth.keyless_per_minute, config.auth.keyless_per_day) = (0, 0)).await;
     change_team(&app, json!({"rateLimit": 1})).await;
     let (stranger, body) = (app.anonymous(), json!({"url": app.page("/")}));
@@ -233,7 +233,7 @@ async fn the_concurrency_of_the_team_is_not_told_either() {
     assert_eq!(stranger.scrape(&json!({"url": app.page("/")})).await.status, 200);
 }
 
-/// What keeps web pages in somebody's browser away from a service without keys keeps them away from this.
+/// The protection against web pages in open mode applies here too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_web_page_calls_without_a_key() {
     let app = service(|config| config.server.hosts = vec!["api.quarry.example".to_owned()]).await;

@@ -56,7 +56,7 @@ mod webhooks;
 mod wire;
 mod worker;
 
-/// A page like many: navigation, an article, a footer.
+/// A typical page: navigation, an article, a footer.
 pub(crate) const ARTICLE: &str = r#"<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Granite</title>
 <meta name="description" content="On granite."><meta property="og:title" content="OG Granite"><script>var hidden = 1;</script></head>
 <body><header><nav>NAVIGATION <a href="/home">Home</a></nav></header>

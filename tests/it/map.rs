@@ -116,7 +116,7 @@ async fn a_hundred_thousand_addresses_need_little_memory() {
         let urls: String = (0..50_000).map(|page| format!("<url><loc>/{number}/{page}</loc></url>")).collect();
         app.site.respond(&format!("/{number}.xml"), text(&urls));
     }
-    // 41 MB of one and the same address.
+    // 41 MB of one repeated URL.
     let unit = format!("<url><loc>/{}</loc></url>", "long".repeat(200));
     let body = Body::repeat("<urlset>", &unit, 50_000, "</urlset>");
     app.site.respond("/large.xml", Reply { body, ..Reply::default() });
@@ -124,12 +124,12 @@ async fn a_hundred_thousand_addresses_need_little_memory() {
     let answer = map(&app, &json!({"url": app.page("/"), "limit": 100_000})).await;
     assert_eq!(answer.status, 200, "{}", &answer.body.to_string()[..300]);
     assert_eq!(answer.body["links"].as_array().map(Vec::len), Some(100_000));
-    // The client's copy of the answer is in it.
+    // The client's copy of the answer is included.
     let grown = resident().saturating_sub(before) >> 20;
     assert!(grown < 160, "{grown} MiB more");
 }
 
-/// Bytes of memory of this process, in which the service runs too.
+/// Returns the resident memory of this process, which includes the service, in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: u64 = status.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap_or(0);

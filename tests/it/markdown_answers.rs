@@ -6,7 +6,7 @@ use testkit::Reply;
 
 use crate::crawl::page;
 
-/// A site that answers with markdown whoever asks for it first.
+/// Starts a service with a site that answers with markdown when it is preferred.
 async fn start() -> TestApp {
     let app = TestApp::with_keys().await;
     app.site.others(|seen| {
@@ -55,7 +55,7 @@ async fn markdown_is_taken_where_it_does() {
     }
 }
 
-/// A crawl needs the links of its pages, which markdown does not have; where none are followed it takes markdown.
+/// A crawl needs the links of its pages, which markdown lacks; where no links are followed it accepts markdown.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crawl_asks_for_pages_whose_links_it_follows() {
     let app = start().await;
@@ -90,7 +90,7 @@ async fn answers_in_markdown_are_copies_of_their_own() {
     assert_eq!(scrape(json!(["markdown", "html"])).await, ("miss".to_owned(), true));
     assert_eq!(scrape(json!(["markdown"])).await, ("hit".to_owned(), false));
     assert_eq!(scrape(json!(["markdown", "links"])).await, ("hit".to_owned(), true));
-    // A site without markdown has one copy for all.
+    // A site without markdown has one copy for all requests.
     app.site.html("/plain", "<p>In HTML.");
     let plain = |formats: Value| json!({"url": app.page("/plain"), "formats": formats});
     team.scrape(&plain(json!(["markdown"]))).await;

@@ -46,7 +46,7 @@ async fn a_refused_address_names_the_setting() {
     check(&app.page("/away"), &why).await;
 }
 
-/// The site of a test listens on 127.0.0.1, which the test admits.
+/// The site of the test listens on 127.0.0.1, which the test admits.
 #[tokio::test]
 async fn localhost_leads_to_what_is_admitted_of_it() {
     let app = TestApp::start().await;
@@ -57,7 +57,7 @@ async fn localhost_leads_to_what_is_admitted_of_it() {
         assert_eq!(page.status, 200, "{host}: {}", page.body);
         assert!(page.body["data"]["markdown"].as_str().unwrap().contains("words of this machine"), "{host}");
     }
-    // A DNS that says otherwise is not asked.
+    // DNS is not asked for `localhost`.
     app.dns.set("localhost", std::net::IpAddr::from([10, 0, 0, 1]).into());
     let page = app.anonymous().scrape(&json!({"url": format!("http://localhost:{port}/x"), "maxAge": 0})).await;
     assert_eq!(page.status, 200, "{}", page.body);
@@ -104,7 +104,7 @@ async fn a_path_that_is_not_here_says_whether_it_could_be() {
     assert_eq!(team.get("/v2/nope").await.code(), "NOT_FOUND");
     let twice = team.post("/v2/v2/scrape", &json!({})).await;
     assert_eq!((twice.status, twice.code()), (404, "NOT_FOUND"));
-    // Without a key nobody is told what there is below /v2.
+    // Without a key the paths below /v2 are not revealed.
     assert_eq!(app.anonymous().post("/v2/search", &json!({})).await.status, 401);
 }
 

@@ -13,7 +13,7 @@ use crate::webhooks::received;
 /// `me:SECRETPASS` as Basic credentials.
 const BASIC: &str = "Basic bWU6U0VDUkVUUEFTUw==";
 
-/// A service whose site is `home.test`, and several others of the same port.
+/// Starts a service with the site `home.test`, and several others on the same port.
 async fn start() -> TestApp {
     let app = TestApp::start().await;
     for name in ["home.test", "sub.home.test", "away.test", "other.test"] {
@@ -34,19 +34,19 @@ fn to(location: &str) -> Reply {
     Reply { status: 302, ..Reply::default() }.header("location", location)
 }
 
-/// Whether a request carries something of the caller that must stay at home.
+/// Whether a request contains data of the caller that only the home site may get.
 fn is_personal(seen: &Seen) -> bool {
     ["authorization", "cookie", "x-tok"].iter().any(|name| !seen.header(name).is_empty())
         || seen.headers.values().any(|value| String::from_utf8_lossy(value.as_bytes()).contains("SECRET"))
         || seen.path.contains("SECRET")
 }
 
-/// Whether a request is for what a site says of itself to robots.
+/// Whether a request is for robots.txt, a sitemap or similar.
 fn is_for_robots(seen: &Seen) -> bool {
     ["robots", "sitemap", "llms.txt"].iter().any(|name| seen.path.contains(name))
 }
 
-/// Requests for pages by their path: those with the caller's headers, and those without. Sorted, each once.
+/// Returns the requested pages by path: those with the caller's headers, and those without. Sorted, without duplicates.
 fn told_apart(app: &TestApp) -> (Vec<String>, Vec<String>) {
     let mut requests = app.site.requests();
     requests.retain(|seen| !is_for_robots(seen));
@@ -60,7 +60,7 @@ fn told_apart(app: &TestApp) -> (Vec<String>, Vec<String>) {
     (paths(personal), paths(plain))
 }
 
-/// Robots and sitemaps are asked for without anything of the caller.
+/// Checks that robots.txt and sitemaps are requested without the caller's data.
 fn check_robots(app: &TestApp, expect: &[&str]) {
     let requests = app.site.requests();
     let asked: Vec<&Seen> = requests.iter().filter(|seen| is_for_robots(seen)).collect();
@@ -126,7 +126,7 @@ async fn links_to_other_origins_take_no_headers_there() {
     let body = json!({
         "url": at(&app, "home.test", "/").replace("http://", "http://me:SECRETPASS@"), "limit": 30, "sitemap": "skip",
         "allowExternalLinks": true, "allowSubdomains": true, "deduplicateSimilarURLs": false,
-        // Nobody has signed the certificate of the site.
+        // The site has a self-signed certificate.
         "scrapeOptions": {"headers": {"X-Tok": "SECRET3"}, "skipTlsVerification": true},
     });
     crawl(&app, body).await;
@@ -150,7 +150,7 @@ async fn nothing_goes_from_https_to_http() {
     app.site.respond("/down", to(&plain("/downgraded")));
     app.site.respond("/up", to(&secure("/upgraded")));
     app.site.others(|seen| Some(page(&format!("<p>words of {}", seen.path))));
-    // Nobody has signed the certificate of the site.
+    // The site has a self-signed certificate.
     let own = json!({"headers": headers(), "skipTlsVerification": true});
     let body =
         json!({"url": secure("/"), "limit": 9, "sitemap": "skip", "allowExternalLinks": true, "scrapeOptions": own});
@@ -243,7 +243,7 @@ async fn passwords_and_header_values_of_a_crawl_are_not_shown() {
     let errors = app.anonymous().get(&format!("{job}/errors")).await.body;
     assert_eq!(errors["errors"][0]["url"], at(&app, "home.test", "/broken"), "{errors}");
     assert!(!ended.to_string().contains("SECRET") && !errors.to_string().contains("SECRET"));
-    // started, page, failed page, completed: with its credentials, and without any of them inside.
+    // Started, page, failed page, completed: sent with the credentials, and without any of them inside.
     for seen in received(&app, 4).await {
         assert_eq!((seen.header("authorization"), seen.header("x-hook")), (BASIC, "SECRET4"));
         assert!(!String::from_utf8_lossy(&seen.body).contains("SECRET"));

@@ -13,9 +13,9 @@ use xtask::db;
 use crate::process::{installation, terminate};
 
 const OPERATOR: &str = "operator-of-outages-0123456789";
-/// The longest time until a caller hears of an outage: two seconds, and what a busy machine adds.
+/// Timeout until a caller gets an outage error: two seconds, plus the delay of a busy machine.
 const SOON: Duration = Duration::from_secs(5);
-/// The longest time for work of the server that is not measured here.
+/// Timeout of the server's work that is not measured here.
 const PATIENCE: Duration = Duration::from_secs(120);
 const PAGES: usize = 40;
 
@@ -24,7 +24,7 @@ async fn site() -> Site {
     let links: String = (1..PAGES).map(|number| format!("<a href=\"/{number}\">{number}</a> ")).collect();
     site.html("/", format!("<h1>Start</h1><p>{links}"));
     for number in 1..PAGES {
-        // Large enough, and of too many different words, for a row of the database.
+        // Too large and too varied for a row of the database, even compressed.
         let words: String =
             (0..30_000u32).map(|word| format!("{:x} ", word.wrapping_mul(2_654_435_761) ^ number as u32)).collect();
         site.html(&format!("/{number}"), format!("<h1>{number}</h1><p>{words}"));
@@ -37,7 +37,7 @@ fn of(site: &Site) -> Installation {
     installation.set("admin.token", OPERATOR).set("log.format", "json").set("worker.lease_s", "5")
 }
 
-/// A request.
+/// An API call.
 struct Call<'a> {
     method: Method,
     path: &'a str,
@@ -62,7 +62,7 @@ async fn team(server: &Node) -> String {
     made.json()["apiKey"].as_str().unwrap().to_owned()
 }
 
-/// A crawl of the whole site, which takes a few seconds.
+/// Starts a crawl of the whole site, which takes a few seconds.
 async fn crawl(server: &Node, key: &str, site: &Site) -> String {
     let request = json!({ "url": site.url("/"), "limit": PAGES, "delay": 0.1, "ignoreSitemap": true });
     let started = ask(server, key, post("/v2/crawl", request)).await;
@@ -70,7 +70,7 @@ async fn crawl(server: &Node, key: &str, site: &Site) -> String {
     format!("/v2/crawl/{}", started.json()["id"].as_str().unwrap())
 }
 
-/// Waits until so many pages of a crawl are done.
+/// Waits until this many pages of a crawl are completed.
 async fn until_completed(server: &Node, key: &str, crawl: &str, pages: u64) {
     let started = Instant::now();
     while ask(server, key, get(crawl)).await.json()["completed"].as_u64() < Some(pages) {
@@ -79,7 +79,7 @@ async fn until_completed(server: &Node, key: &str, crawl: &str, pages: u64) {
     }
 }
 
-/// Every page once, and paid once, beside so many scrapes.
+/// Checks that every page is there once and charged once, besides this number of scrapes.
 async fn is_whole(server: &Node, key: &str, crawl: &str, scrapes: usize) {
     let started = Instant::now();
     loop {
@@ -96,7 +96,7 @@ async fn is_whole(server: &Node, key: &str, crawl: &str, scrapes: usize) {
     assert_eq!(usage["data"]["remainingCredits"], json!(1000 - PAGES - scrapes), "{usage}");
 }
 
-/// The answer is that of an outage, and came soon.
+/// Checks that the answer is that of an outage, and arrived soon.
 async fn refused(server: &Node, key: &str, call: Call<'_>, code: &str) {
     let (started, path) = (Instant::now(), call.path.to_owned());
     let answer = ask(server, key, call).await;
@@ -119,14 +119,14 @@ async fn until_ready_says(server: &Node, status: u16, word: &str) {
     }
 }
 
-/// What the log tells of a part of the deployment, by the name that it has there.
+/// Returns the log lines about a part of the deployment, by its name in the log.
 fn told(installation: &Installation, part: &str) -> Vec<Value> {
     let log = String::from_utf8(installation.log()).unwrap();
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     lines.filter(|line| line["part"] == part).collect()
 }
 
-/// The log has told once that a part is away, and once that it is back.
+/// Checks that the log has one line about the start of the outage, and one about its end.
 fn is_told_once(installation: &Installation, part: &str) {
     let lines = told(installation, part);
     let messages: Vec<&str> = lines.iter().filter_map(|line| line["message"].as_str()).collect();
@@ -182,7 +182,7 @@ async fn a_store_of_files_that_goes_away_for_a_while() {
     until_completed(&server, &key, &crawl, 4).await;
     bucket.set_outage(Some(StoreOutage::Closed));
     until_ready_says(&server, 503, "storage_away").await;
-    // Some results are in the store; small ones are not.
+    // Some results are in the store; small ones are in the database.
     refused(&server, &key, get(&crawl), "STORAGE_UNAVAILABLE").await;
     let small = ask(&server, &key, post("/v2/scrape", json!({ "url": site.url("/") }))).await;
     assert_eq!(small.status, 200, "{}", small.json());
@@ -204,7 +204,7 @@ async fn a_disk_that_is_full() {
     let key = team(&server).await;
     disk.fill();
     let page = json!({ "url": site.url("/"), "maxAge": 0 });
-    // The log of the database has some room until it has to grow.
+    // The database's write-ahead log has some room until it has to grow.
     let started = Instant::now();
     while ask(&server, &key, post("/v2/scrape", page.clone())).await.status == 200 {
         assert!(started.elapsed() < Duration::from_secs(60), "the disk does not fill");
@@ -229,7 +229,7 @@ async fn a_disk_that_is_full() {
     disk.empty();
 }
 
-/// What a server says that does not start: the last line of its log.
+/// Returns the error of a server that does not start: the last line of its log.
 fn sentence(installation: &Installation) -> String {
     let error = format!("{:#}", installation.server().unwrap_err());
     let said: Vec<&str> = error.lines().filter_map(|line| Some(line.split_once("quarry-server: ")?.1)).collect();

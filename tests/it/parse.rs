@@ -16,7 +16,7 @@ use tokio::time::timeout;
 
 use crate::ARTICLE;
 
-/// A part of a form: its name, the name of its file, its type, its bytes.
+/// A part of a form: its name, file name, content type and bytes.
 type Part<'a> = (&'a str, Option<&'a str>, Option<&'a str>, &'a [u8]);
 
 fn form(parts: &[Part<'_>]) -> Bytes {
@@ -201,7 +201,7 @@ async fn a_key_is_needed_where_scrapes_need_one() {
     assert_eq!((private.status, private.code()), (403, "FORBIDDEN"), "the operator has not enabled it");
 }
 
-/// Whether a word stands in a file below the folder.
+/// Whether a file below the folder contains a word.
 fn is_below(folder: &Path, word: &[u8]) -> bool {
     fs::read_dir(folder).unwrap().any(|entry| {
         let path = entry.unwrap().path();
@@ -249,7 +249,7 @@ async fn a_file_can_be_sent_before_it_is_read() {
         (data["uploadUrl"].as_str().unwrap(), json!({"uploadRef": data["uploadRef"], "formats": ["markdown"]}));
     assert!(url.starts_with(&format!("http://{}/files/", app.address())), "{url}");
 
-    // Nothing is there yet; whoever has no good URL sends nothing, and nobody reads by it.
+    // No file is uploaded yet; an invalid URL accepts no upload, and nothing can be parsed.
     assert_eq!(team.post("/v2/parse", &by_ref).await.status, 404);
     let path = url.split_once("/files/").unwrap().1;
     assert_eq!(app.anonymous().get(&format!("/files/{path}")).await.status, 404, "it is for sending alone");
@@ -264,7 +264,7 @@ async fn a_file_can_be_sent_before_it_is_read() {
     assert_eq!((sent.status, &sent.body["success"]), (200, &json!(true)), "{}", sent.body);
     assert_eq!(put(&app.anonymous(), url, "another").await.code(), "FILE_GONE");
 
-    // It is the team's, and is read once.
+    // The file belongs to the team, and is parsed once.
     assert_eq!(other.post("/v2/parse", &by_ref).await.status, 404);
     let answer = team.post("/v2/parse", &by_ref).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
@@ -288,7 +288,7 @@ async fn a_file_that_was_sent_waits_for_room_and_is_not_lost() {
     let place = team.post("/v2/parse/upload-url", &json!({"filename": "a.html"})).await.body["data"].take();
     let file = format!("{ARTICLE}<!-- {} -->", "x".repeat(2 << 20));
     assert_eq!(put(&app.anonymous(), place["uploadUrl"].as_str().unwrap(), file).await.status, 200);
-    // Others hold all the memory there is for bodies.
+    // Other bodies hold the whole memory budget.
     let mut held = Vec::new();
     loop {
         let room = app.operations().app.room_for_body(&base::Owner::default());
@@ -330,13 +330,13 @@ async fn the_list_says_what_this_server_reads() {
     assert_eq!(find(&with, "png")["kind"], "image");
 }
 
-/// A request on a connection of its own that has sent only a part of its body.
+/// Sends a part of a request body on a connection of its own.
 async fn half_sent(app: &TestApp, url: &str, announced: usize, sent: usize) -> TcpStream {
     let path = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|at| &rest[at..])).unwrap();
     let head = format!("PUT {path} HTTP/1.1\r\nhost: {}\r\ncontent-length: {announced}\r\n\r\n", app.address());
     let mut stream = TcpStream::connect(app.address()).await.unwrap();
     stream.write_all(head.as_bytes()).await.unwrap();
-    // More than the server takes from one that has no place stays with us.
+    // The server reads only a limited amount from an upload without a slot.
     let _ = timeout(Duration::from_millis(300), stream.write_all(&vec![b'a'; sent])).await;
     stream
 }
@@ -359,7 +359,7 @@ async fn files_that_do_not_come_keep_no_other_team_from_sending() {
     for _ in 0..8 {
         held.push(half_sent(&app, &upload_url(&slow).await, 2 << 20, 200 << 10).await);
     }
-    // Of the same address, but another team.
+    // Another team from the same address.
     let file = format!("{ARTICLE}<!-- {} -->", "x".repeat(1 << 20));
     for _ in 0..3 {
         let sent =
@@ -388,7 +388,7 @@ async fn a_file_that_comes_too_slowly_is_refused() {
         answer.contains("UPLOAD_TOO_SLOW") && answer.contains("server.upload_min_kib_per_s asks for 16 KiB"),
         "{answer}"
     );
-    // Nothing is lost: the URL takes the file all the same.
+    // The URL still accepts the file.
     assert_eq!(put(&app.anonymous(), &url, ARTICLE).await.status, 200);
 }
 

@@ -8,7 +8,7 @@ use serde_json::json;
 
 const MARKER: &str = "ZDRMARKER7712";
 
-/// Every file under the folder that holds the text, with or without zstd around it.
+/// Returns every file below the folder that contains the text, also compressed with zstd.
 pub(crate) fn files_with(folder: &Path, text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {

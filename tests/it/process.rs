@@ -8,7 +8,7 @@ use http::Method;
 use lab::{Installation, Node};
 use serde_json::Value;
 
-/// The binary beside the test's own: `cargo xtask test` builds the workspace first.
+/// Returns the path of a binary next to the test's: `cargo xtask test` builds the workspace first.
 pub(crate) fn program(name: &str) -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let path = own.ancestors().nth(2).unwrap().join(name);
@@ -22,7 +22,7 @@ pub(crate) fn run(data: &Path, arguments: &[&str], environment: &[(&str, &str)])
     command.output().unwrap()
 }
 
-/// The programs with a data folder of their own.
+/// Returns the programs with a data folder of their own.
 pub(crate) fn installation() -> Installation {
     Installation::new(program("quarry-server")).unwrap()
 }
@@ -193,7 +193,7 @@ async fn a_second_server_on_a_sqlite_folder_ends_and_names_the_first() {
     let holder = format!("process {}, which listens on {}", first.id(), first.addr());
     assert!(error.contains(&holder) && error.contains("one server at a time"), "{error}");
     assert!(lab::service::is_healthy(first.addr()).await, "the first goes on");
-    // What is meant to work beside it.
+    // Programs that may run next to it.
     let worker = tokio::task::block_in_place(|| installation.worker()).unwrap();
     let made = run(&installation.data(), &["teams", "create", "beside"], &[]);
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));

@@ -59,7 +59,7 @@ async fn a_login_is_kept_unless_it_is_not_to_be() {
     assert_eq!(visit(&app, json!({ "name": "shop" }), STORE).await, "stored");
     assert_eq!(visit(&app, json!({ "name": "shop", "saveChanges": false }), READ).await, all);
     assert_eq!(visit(&app, json!({ "name": "Shop" }), READ).await, nothing, "another name");
-    // What is removed stays removed.
+    // Removed values stay removed.
     let remove = "localStorage.removeItem('cart'); document.cookie = 'sid=; path=/; max-age=0'; 'removed'";
     assert_eq!(visit(&app, json!({ "name": "shop" }), remove).await, "removed");
     let rest = visit(&app, json!({ "name": "shop" }), READ).await;
@@ -85,12 +85,12 @@ async fn scrapes_begin_with_it_and_save_it() {
     assert_eq!(scrape(reads, count).await, "2", "what only reads saves nothing");
     assert_eq!(scrape(saves, count).await, "2");
     assert_eq!(scrape(json!({ "name": "other" }), count).await, "1");
-    // A session that may save it keeps scrapes from doing so, and they say it.
+    // While a session may save the profile, scrapes cannot, and warn about it.
     let started = session(&client, json!({ "profile": { "name": "shop" } })).await;
     let refused = client.scrape(&json!({ "url": app.page("/login"), "profile": { "name": "shop" } })).await;
     assert_eq!((refused.status, refused.code()), (409, "PROFILE_IN_USE"), "{}", refused.body);
     assert_eq!(client.delete(&format!("/v2/browser/{}", started["id"].as_str().unwrap())).await.status, 200);
-    // On the disk nothing of it can be read.
+    // On disk everything is encrypted.
     assert_eq!(files_with(app.data(), "GRANITE7"), Vec::<String>::new());
 }
 

@@ -10,12 +10,13 @@ use crate::crawl::page;
 use crate::documents::file;
 use crate::sessions::{Cdp, session};
 
-/// A proxy for which every address leads to `public` and every name to `inner`: as one whose resolver is lied to.
+/// A proxy that connects every address to `public` and every name to `inner`, as with a poisoned resolver.
 async fn lying_proxy(public: SocketAddr, inner: SocketAddr) -> Tunnel {
     Tunnel::start(move |target| Ok(if target.parse::<SocketAddr>().is_ok() { public } else { inner })).await
 }
 
-/// The service behind such a proxy, with a name that has a public address; what the proxy hears, and the inner site.
+/// Starts the service behind such a proxy, with a name that has a public address. Returns also the proxy and the inner
+/// site.
 async fn start(resolves: bool) -> (TestApp, Tunnel, Site) {
     let (public, inner) = (Site::start().await, Site::start().await);
     public.others(|seen| Some(page(&format!("<a href=/next>next</a><p>public words of {}", seen.path))));
@@ -24,7 +25,7 @@ async fn start(resolves: bool) -> (TestApp, Tunnel, Site) {
     let proxy = net::Proxy { url: format!("http://me:pass@{}", tunnel.addr()).parse().unwrap(), resolves };
     let app = TestApp::with(|config| config.fetch.basic_proxies.0 = vec![proxy]).await;
     app.dns.set("rebind.test", "93.184.216.34".parse::<IpAddr>().unwrap().into());
-    // It has to live as long as the proxy leads to it.
+    // The site has to live as long as the proxy connects to it.
     std::mem::forget(public);
     (app, tunnel, inner)
 }
@@ -53,7 +54,7 @@ async fn a_proxy_that_would_rebind_a_name_never_hears_it() {
     assert_eq!(inner.connections(), 0);
 }
 
-/// The operator has said so; it also shows that the proxy above would have led inside.
+/// With the operator's consent the proxy gets names; this also shows that it would lead to the inner site.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_proxy_that_resolves_gets_names() {
     let (app, tunnel, inner) = start(true).await;
@@ -65,7 +66,7 @@ async fn a_proxy_that_resolves_gets_names() {
     assert_eq!(blocked.code(), "SCRAPE_TARGET_BLOCKED", "what we resolve ourselves is checked all the same");
 }
 
-/// A site that is reached through a proxy alone, as `http://far.test/`, and that proxy.
+/// Returns a site that is reachable only through a proxy, as `http://far.test/`, and that proxy.
 async fn far_site() -> (Site, Tunnel, net::Proxy) {
     let site = Site::start().await;
     let tunnel = lying_proxy(site.addr(), site.addr()).await;
@@ -96,7 +97,7 @@ async fn a_browser_session_goes_through_the_basic_proxy() {
     assert_eq!(client.delete(&format!("/v2/browser/{}", started["id"].as_str().unwrap())).await.status, 200);
 }
 
-/// By both of its names.
+/// Under both names of the strength, `enhanced` and `stealth`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_is_opened_again_through_the_enhanced_proxy_of_its_scrape() {
     let (site, _tunnel, proxy) = far_site().await;

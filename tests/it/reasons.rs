@@ -8,7 +8,7 @@ use wire::{CrawlRequest, ResultsQuery};
 
 use crate::crawl::page;
 
-/// How a job ends that this body starts.
+/// Runs the job of this body to its end, and returns its status.
 async fn ended(client: &Client, path: &str, body: &Value) -> Value {
     let job = client.start(path, body).await;
     client.ended(&job).await.body
@@ -121,7 +121,7 @@ async fn a_batch_without_a_page() {
     assert!(some.get("warning").is_none() && some.get("error").is_none(), "{some}");
 }
 
-/// Of a private job nothing of its pages is kept elsewhere: the code says enough.
+/// The reason of a private job contains only the code, because its pages are stored nowhere else.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_private_crawl_tells_the_code_alone() {
     let app = TestApp::start().await;
@@ -144,7 +144,7 @@ async fn our_own_client_reads_both() {
     let reason = "no page could be scraped: the start page failed with SCRAPE_DNS_RESOLUTION_ERROR: ";
     assert!(status.warning.as_ref().is_some_and(|warning| warning.starts_with(reason)), "{status:?}");
     assert_eq!(status.error, status.warning);
-    // And so does who watches it.
+    // The watcher gets the same.
     let mut watcher = client.watch(run).await.unwrap();
     match watcher.next().await.unwrap() {
         Some(Message::Catchup(progress)) => {

@@ -14,10 +14,10 @@ use crate::rules::Team;
 use crate::sessions::{Cdp, connect, session, with_keys};
 use crate::watch::{Socket, bearer, open};
 
-/// Far longer than it may take, and far shorter than anything would end by itself.
+/// Far longer than revocation takes, and far shorter than the timeouts of sessions and jobs.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The last text before a socket was closed, and the code that it was closed with.
+/// Returns the last text before a socket was closed, and the close code.
 async fn end(mut socket: Socket) -> (Value, u16) {
     let (mut last, mut code) = (Value::Null, 0);
     let reading = async {
@@ -33,7 +33,7 @@ async fn end(mut socket: Socket) -> (Value, u16) {
     (last, code)
 }
 
-/// A crawl of a page that does not come as long as the test lasts, and a watcher of it.
+/// Starts a crawl of a page that never answers during the test, and a watcher of it.
 async fn watched(app: &TestApp, team: &Team) -> (String, Socket) {
     app.site.respond("/", Reply { delay: Duration::from_secs(600), ..page("<p>slow") });
     let options = json!({"timeout": 300_000, "maxAge": 0});
@@ -67,12 +67,12 @@ async fn a_revoked_key_ends_its_sessions_and_sockets_at_once() {
     end(view).await;
     let started = Instant::now();
     let path = format!("/v2/browser/{}", ours["id"].as_str().unwrap());
-    // Its end is written down when its browser is closed.
+    // The session is recorded as ended once its browser is closed.
     while other.delete(&path).await.code() != "SESSION_ENDED" {
         assert!(started.elapsed() < PATIENCE, "it is still there");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    // What other keys of the team have goes on, and so does the crawl.
+    // Sessions of other keys of the team continue, and so does the crawl.
     others_cdp.result(None, "Browser.getVersion", json!({})).await;
     assert_eq!(other.delete(&format!("/v2/browser/{}", theirs["id"].as_str().unwrap())).await.status, 200);
     assert_eq!(other.get(&job).await.body["status"], "scraping");
@@ -90,7 +90,7 @@ async fn a_key_that_another_process_revokes_ends_them_within_a_moment() {
     let started = session(&team.client, json!({"ttl": 60})).await;
     let mut cdp = Cdp::connect(started["cdpUrl"].as_str().unwrap()).await;
     cdp.result(None, "Browser.getVersion", json!({})).await;
-    // As the command line does it.
+    // Revokes the key like the command line does.
     let url = format!("sqlite://{}/quarry.db", app.data().display());
     let store = store::Store::open(&url, store::Options::default()).await.unwrap();
     assert!(
@@ -98,7 +98,7 @@ async fn a_key_that_another_process_revokes_ends_them_within_a_moment() {
     );
     assert_eq!(end(socket).await.1, 1008);
     timeout(PATIENCE, cdp.next()).await.map(|message| assert!(message.is_none())).unwrap();
-    // The crawl goes on; the operator can stop it.
+    // The crawl continues; the operator can cancel it.
     let id = job.rsplit('/').next().unwrap().parse().unwrap();
     app::jobs::cancel(app.operations(), id).await.unwrap();
 }

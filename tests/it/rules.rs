@@ -12,7 +12,7 @@ use crate::ARTICLE;
 use crate::crawl::{linked_site, page};
 use crate::sessions::session;
 
-/// A team that the operator can change.
+/// A team with the operator's access to it.
 pub(crate) struct Team {
     pub(crate) id: String,
     pub(crate) key: String,
@@ -28,14 +28,14 @@ impl Team {
         Self { id, key, client: app.bearer(made["apiKey"].as_str().unwrap()) }
     }
 
-    /// Changes the key.
+    /// Changes the rules of the key.
     async fn limit(&self, app: &TestApp, rules: Value) -> Value {
         let answer = app.operator().patch(&format!("/admin/keys/{}", self.key), &rules).await;
         assert_eq!(answer.status, 200, "{}", answer.body);
         answer.body["data"].clone()
     }
 
-    /// Says where the team may call from.
+    /// Sets the networks from which the team may be called.
     async fn only_from(&self, app: &TestApp, addresses: Value) -> Value {
         let path = format!("/admin/teams/{}", self.id);
         let answer = app.operator().patch(&path, &json!({"addresses": addresses})).await;
@@ -53,8 +53,8 @@ fn refused(answer: &Answer, code: &str, sentence: &str) {
     assert_eq!(answer.body["error"], sentence);
 }
 
-/// A service behind a proxy on loopback, which says where the client is. After four refusals in a minute an address is
-/// told 429.
+/// Starts a service behind a proxy on loopback, which reports the client addresses. After four refusals in a minute an
+/// address gets 429.
 async fn behind_a_proxy(browser: bool) -> TestApp {
     TestApp::with(|config| {
         config.auth.mode = boot::config::AuthMode::Keys;
@@ -107,7 +107,7 @@ async fn a_key_is_limited_to_groups_of_endpoints() {
     let job = client.start("/v2/batch/scrape", &json!({"urls": [url]})).await;
     assert_eq!(client.ended(&job).await.body["status"], "completed");
     assert_eq!(client.get("/v2/nothing").await.status, 404);
-    // Another key of the team is not limited, and the rule goes as it came.
+    // Another key of the team is not limited, and an empty list removes the rule.
     let other = app.operator().post(&format!("/admin/teams/{}/keys", team.id), &json!({"name": "other"})).await.body;
     let other = app.bearer(other["apiKey"].as_str().unwrap());
     assert_eq!(other.scrape(&json!({"url": url})).await.status, 200);
@@ -192,7 +192,7 @@ async fn a_team_calls_from_its_networks() {
         let read = from(&team.client, outside, Method::GET, "/v2/team/credit-usage", Value::Null).await;
         refused(&read, "ADDRESS_NOT_ALLOWED", &sentence);
     }
-    // The socket of a job, too.
+    // The watcher of a job is refused too.
     let headers = [
         ("authorization", format!("Bearer {}", team.client.token().unwrap())),
         ("x-forwarded-for", "6.6.6.6".to_owned()),
@@ -209,7 +209,7 @@ async fn a_team_calls_from_its_networks() {
     assert_eq!(scrape("198.51.100.9").await.status, 200);
 }
 
-/// What somebody at `address` sees who opens a path in a browser.
+/// Opens a path like a browser at `address`, and returns the answer.
 async fn shown_from(address: &str, app: &TestApp, path: &str) -> ::client::Raw {
     let stranger = app.anonymous();
     let request = stranger.request(Method::GET, path).header("x-forwarded-for", address).header("accept", "text/html");
@@ -238,7 +238,7 @@ async fn the_addresses_of_a_session_open_to_the_networks_of_its_team() {
     }
     let wrong = format!("{}/{}", view.rsplit_once('/').unwrap().0, "0".repeat(32));
     assert_eq!(from(&stranger, "198.51.100.9", Method::GET, &wrong, Value::Null).await.status, 404);
-    // It is told as a page to whoever looks at it, and counted as wrong tokens are. Whoever may come in goes on.
+    // The refusal is a web page for a browser, and counts like a wrong token. Allowed addresses are not affected.
     let shown = shown_from("198.51.100.9", &app, &view).await;
     assert!(shown.status == 403 && shown.text().contains("Not allowed from here"), "{}", shown.text());
     let mut last = shown;

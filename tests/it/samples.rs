@@ -20,12 +20,12 @@ use xtask::sh;
 
 use crate::crawl::linked_site;
 
-/// How often nginx is started on another port, when something else has taken the one that was free.
+/// Number of attempts to start nginx on a free port, if another program takes it.
 const TRIES: usize = 3;
-/// How long it may take until it listens.
+/// Timeout until it listens.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// nginx with the sample in front of a service. It ends when dropped.
+/// nginx with the sample configuration in front of a service. It ends when dropped.
 struct Nginx {
     process: Child,
     address: SocketAddr,
@@ -33,7 +33,7 @@ struct Nginx {
 }
 
 impl Nginx {
-    /// Starts it, without TLS and on a port of its own; none where it is not installed.
+    /// Starts it without TLS on a free port; `None` if it is not installed.
     async fn start(service: SocketAddr) -> Option<Self> {
         let program = program()?;
         for _ in 0..TRIES {
@@ -54,10 +54,10 @@ impl Nginx {
         Self { process, address, folder }
     }
 
-    /// Waits until it listens; false when it has ended, as when its port is taken.
+    /// Waits until it listens; false if it has ended, for example because its port is in use.
     async fn listens(&mut self) -> bool {
         let started = Instant::now();
-        // It writes its id once its sockets are open. An answer at the port alone may come from another program.
+        // It writes its pid file once its sockets are open. An answer at the port may come from another program.
         while !self.folder.path().join("pid").exists() {
             if self.process.try_wait().unwrap().is_some() {
                 return false;
@@ -71,23 +71,23 @@ impl Nginx {
 
 impl Drop for Nginx {
     fn drop(&mut self) {
-        // The id of a process that has ended may be that of another one by now.
+        // The id of an ended process may have been reused.
         if !matches!(self.process.try_wait(), Ok(None)) {
             return;
         }
-        // SIGTERM ends its worker too, which a kill of the main process would leave behind.
+        // SIGTERM also ends its worker, which a kill of the main process would leave behind.
         let _ = Command::new("kill").arg(self.process.id().to_string()).status();
         let _ = self.process.wait();
     }
 }
 
-/// Where nginx is; none where it is not installed. Not every account has its folder on the PATH.
+/// Returns the path of nginx, if installed. Its folder is not on the PATH of every account.
 fn program() -> Option<&'static str> {
     let place = "/usr/sbin/nginx";
     if Path::new(place).is_file() { Some(place) } else { sh::on_path("nginx").then_some("nginx") }
 }
 
-/// The sample, with what nginx needs around it to run from a folder.
+/// Returns the sample with the settings that nginx needs to run from a folder.
 fn settings(folder: &Path, service: SocketAddr, address: SocketAddr) -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/samples/nginx.conf");
     let sample = fs::read_to_string(file).unwrap();
@@ -119,13 +119,13 @@ async fn nginx_lets_through_what_clients_need() {
     };
     let caller = Client::new(nginx.address, team.token().map(str::to_owned));
 
-    // Addresses in answers are those that the client has typed.
+    // URLs in answers begin with the address that the client has called.
     let started = caller.post("/v2/crawl", &json!({"url": app.page("/"), "limit": 3})).await;
     assert_eq!(started.status, 200, "{}", started.body);
     let job = format!("/v2/crawl/{}", started.body["id"].as_str().unwrap());
     assert_eq!(started.body["url"], format!("http://{}{job}", nginx.address));
 
-    // A watcher gets its upgrade.
+    // A watcher can upgrade its connection.
     let mut request = format!("ws://{}{job}", nginx.address).into_client_request().unwrap();
     let bearer = format!("Bearer {}", team.token().unwrap());
     request.headers_mut().insert("authorization", bearer.parse().unwrap());
@@ -133,7 +133,7 @@ async fn nginx_lets_through_what_clients_need() {
     assert!(socket.next().await.unwrap().unwrap().to_text().unwrap().contains("catchup"));
     caller.ended(&job).await;
 
-    // A file larger than what proxies let through by themselves.
+    // A file larger than the default body limit of proxies.
     let page = format!("<h1>Large</h1><!-- {} -->", "x".repeat(20 << 20));
     let form = format!(
         "--cut\r\nContent-Disposition: form-data; name=\"file\"; filename=\"large.html\"\r\n\r\n{page}\r\n--cut--\r\n"
@@ -142,14 +142,14 @@ async fn nginx_lets_through_what_clients_need() {
     let parsed = caller.send(request.header("content-type", "multipart/form-data; boundary=cut"), form.into()).await;
     assert_eq!((parsed.status, parsed.markdown()), (200, "# Large"), "{}", parsed.body);
 
-    // The operator's calls stay inside.
+    // The operator's calls are not reachable through the proxy.
     for path in ["/admin/teams", "/metrics"] {
         let status = status(&nginx, path, e2e::ADMIN_TOKEN).await;
         assert!(status.starts_with("HTTP/1.1 404"), "{path}: {status}");
     }
 }
 
-/// The first line of an answer that is not JSON.
+/// Returns the status line of an answer that is not JSON.
 async fn status(nginx: &Nginx, path: &str, token: &str) -> String {
     let mut stream = TcpStream::connect(nginx.address).await.unwrap();
     let request = format!(

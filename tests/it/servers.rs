@@ -1,5 +1,5 @@
-//! Several real servers on one database: forwarding of calls for a session on another server. Skipped without PostgreSQL.
-//! Also the fate of a session whose browser dies.
+//! Several real servers on one database: forwarding of calls for a session on another server. Skipped without
+//! PostgreSQL. Also the fate of a session whose browser dies.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ const PAGE: &str =
 <button onclick=\"document.title = 'Bought'\">Buy</button>";
 const OPERATOR: &str = "operator-of-several-servers-0123456789";
 
-/// A site, and a way to start servers that may read it.
+/// Returns a site, and an installation whose servers may fetch it.
 async fn world() -> (Site, Installation) {
     let site = Site::start().await;
     site.html("/", PAGE);
@@ -26,7 +26,7 @@ async fn world() -> (Site, Installation) {
     (site, installation.set("auth.mode", "keys").set("admin.token", OPERATOR))
 }
 
-/// Two servers with a folder each.
+/// Starts two servers with a data folder each.
 async fn pair(url: &str) -> (Site, Node, Node) {
     let (site, first) = world().await;
     let second = installation().set("egress.allow", site.addr().to_string());
@@ -51,7 +51,7 @@ async fn delete(server: &Node, key: &str, path: &str) -> (u16, Value) {
     (status, answer)
 }
 
-/// Status and code of a refusal.
+/// Returns status and code of a refusal.
 fn refusal(answer: &(u16, Value)) -> (u16, &str) {
     (answer.0, answer.1["code"].as_str().unwrap_or_default())
 }
@@ -72,7 +72,7 @@ fn path_of(session: &Value) -> String {
     format!("/v2/browser/{}", session["id"].as_str().unwrap())
 }
 
-/// The path by which the page of a new scrape is worked with.
+/// Scrapes the site, and returns the `interact` path of the scrape.
 async fn scraped(server: &Node, key: &str, site: &Site) -> String {
     let (status, answer) = post(server, key, "/v2/scrape", json!({ "url": site.url("/") })).await;
     assert_eq!(status, 200, "{answer}");
@@ -100,13 +100,13 @@ async fn a_session_is_used_through_another_server() {
         post(&two, &key, &execute, node(&format!("await page.goto('{}'); await page.title()", site.url("/")))).await;
     assert_eq!((status, &worked["result"]), (200, &json!("Shop")), "{worked}");
     assert_eq!(post(&one, &key, &execute, node("await page.title()")).await.1["result"], "Shop");
-    // Only for those whose it is.
+    // Only the session's team can use it.
     assert_eq!(refusal(&post(&two, &others, &execute, node("1")).await), (404, "SESSION_NOT_FOUND"));
     assert_eq!(refusal(&delete(&two, &others, &path).await), (404, "SESSION_NOT_FOUND"));
     assert_eq!(delete(&two, "fc-nobody", &path).await.0, 401);
     let listed = ask(&two, &key, Method::GET, "/v2/browser?status=active", Value::Null).await.1;
     assert_eq!(listed["sessions"][0]["cdpUrl"], started["cdpUrl"], "it is reached where it runs");
-    // Its addresses name the server that runs it; they open nothing on another one.
+    // Its URLs contain the address of the server that runs it, and are invalid on another one.
     let view = started["liveViewUrl"].as_str().unwrap();
     let own = format!("http://{}", one.addr());
     assert!(view.starts_with(&own), "{view}");
@@ -175,21 +175,21 @@ async fn a_key_that_another_server_revokes_ends_its_session() {
     terminate(two).await;
 }
 
-/// The browser dies while the first order runs: what the order would have cost is given back.
+/// The browser dies during the first prompt: its reservation is returned.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_order_that_loses_its_browser_costs_nothing() {
     let (site, installation) = world().await;
     let server = installation.server().unwrap();
     let key = team(&server).await;
     let page = scraped(&server, &key, &site).await;
-    // In less than nine seconds orders come to no credit.
+    // Prompts of less than nine seconds round to zero credits.
     let old = node("await page.waitForTimeout(9500); await page.title()");
     assert_eq!(post(&server, &key, &page, old).await.1["result"], "Shop");
     let caller = server.client(Some(&key)).unwrap();
     let order = json!({ "prompt": "wait 30 seconds", "timeout": 60 }).to_string();
     let path = page.clone();
     let obeying = tokio::spawn(async move { caller.send(Method::POST, &path, order).await.unwrap().status });
-    // Ten minutes of a session, and of orders on top.
+    // Reserved: ten minutes of a session, and of prompts on top.
     let mut looks = 0;
     while credits(&server, &key).await != 100 - 1 - 20 - 50 {
         looks += 1;

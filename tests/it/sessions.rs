@@ -29,7 +29,7 @@ impl Cdp {
         Self { socket: connect(url).await.unwrap(), last: 0, events: Vec::new() }
     }
 
-    /// The whole answer to a call.
+    /// Sends a call and returns the whole answer.
     pub(crate) async fn call(&mut self, session: Option<&str>, method: &str, params: Value) -> Value {
         self.last += 1;
         let mut message = json!({ "id": self.last, "method": method, "params": params });
@@ -62,7 +62,7 @@ impl Cdp {
         }
     }
 
-    /// A new page and the session with it.
+    /// Creates a page and attaches a session to it.
     pub(crate) async fn page(&mut self) -> String {
         let target = self.result(None, "Target.createTarget", json!({ "url": "about:blank" })).await;
         let attach = json!({ "targetId": target["targetId"], "flatten": true });
@@ -74,7 +74,7 @@ impl Cdp {
         self.result(Some(page), "Runtime.evaluate", params).await["result"]["value"].take()
     }
 
-    /// Goes to a page and waits until it is loaded.
+    /// Navigates to a page and waits until it is loaded.
     pub(crate) async fn goto(&mut self, page: &str, url: &str) {
         self.result(Some(page), "Page.enable", json!({})).await;
         let went = self.result(Some(page), "Page.navigate", json!({ "url": url })).await;
@@ -84,7 +84,7 @@ impl Cdp {
     }
 }
 
-/// A service with a browser that wants keys.
+/// Starts a service with a browser in mode `keys`.
 pub(crate) async fn with_keys() -> TestApp {
     TestApp::with(|config| {
         config.browser.enabled = true;
@@ -100,7 +100,7 @@ pub(crate) async fn connect(url: &str) -> Result<WebSocketStream<MaybeTlsStream<
         .map(|(socket, _)| socket)
 }
 
-/// The status that a handshake is refused with.
+/// Returns the status of a refused handshake.
 async fn refused(url: &str) -> u16 {
     match connect(url).await {
         Err(Error::Http(answer)) => answer.status().as_u16(),
@@ -138,7 +138,7 @@ async fn a_session_is_started_used_listed_and_ended() {
     let agent = cdp.evaluate(&page, "navigator.userAgent").await;
     assert!(agent.as_str().is_some_and(|agent| !agent.contains("Headless")), "{agent}");
 
-    // Nobody but the team knows of it.
+    // Other teams cannot see it.
     let path = format!("/v2/browser/{id}");
     assert_eq!(refusal(&others.delete(&path).await), (404, "SESSION_NOT_FOUND"));
     assert_eq!(others.get("/v2/browser").await.body["sessions"], json!([]));
@@ -189,7 +189,7 @@ async fn the_protocol_leads_nowhere_else() {
         assert!(answer["error"]["message"].is_string(), "{method}: {answer}");
     }
     cdp.goto(&page, &app.page("/")).await;
-    // Neither the page nor a world of its own with every right reads a file, nor what the guard keeps out.
+    // Neither the page nor an isolated world with full privileges can read files or addresses that the guard refuses.
     let tree = cdp.result(on, "Page.getFrameTree", json!({})).await;
     let world = json!({ "frameId": tree["frameTree"]["frame"]["id"], "grantUniveralAccess": true });
     let world = cdp.result(on, "Page.createIsolatedWorld", world).await["executionContextId"].take();
@@ -202,7 +202,7 @@ async fn the_protocol_leads_nowhere_else() {
         let found = cdp.result(on, "Runtime.evaluate", params).await["result"]["value"].take();
         assert_eq!(found, "kept out", "{url}");
     }
-    // A context of the client's own has no other way out either.
+    // A browser context created by the client has the same single way out.
     let own = json!({ "proxyServer": format!("http://{}", app.site.addr()), "disposeOnDetach": true });
     let context = cdp.result(None, "Target.createBrowserContext", own).await;
     let new = json!({ "url": "about:blank", "browserContextId": context["browserContextId"] });
@@ -211,7 +211,7 @@ async fn the_protocol_leads_nowhere_else() {
     let other = text(&attached, "sessionId").to_owned();
     cdp.goto(&other, &app.page("/")).await;
     assert_eq!(cdp.evaluate(&other, "document.title").await, "Counter");
-    // As many sessions as it likes, up to a bound.
+    // The number of DevTools sessions is limited.
     let (mut count, attach) = (0, json!({ "targetId": target, "flatten": true }));
     while cdp.call(None, "Target.attachToTarget", attach.clone()).await["error"].is_null() {
         count += 1;
@@ -306,7 +306,7 @@ async fn a_viewer_sees_the_page_and_one_of_them_may_click() {
         assert_eq!(seen, title, "{url}");
     }
     assert_eq!(client.delete(&format!("/v2/browser/{}", text(&started, "id"))).await.status, 200);
-    // Who looks at it in a browser gets a page that says so, and a program what programs read.
+    // A browser gets a page that says so, a program a machine-readable error.
     let view = text(&started, "liveViewUrl").replace(&format!("http://{}", app.address()), "");
     let request = client.request(Method::GET, &view).header("accept", "text/html,application/xhtml+xml,*/*;q=0.8");
     let ended = client.typed().execute(request, Bytes::new()).await.unwrap();
@@ -333,7 +333,7 @@ async fn sessions_are_few_and_end_by_themselves() {
     for bad in [json!({ "ttl": 10 }), json!({ "activityTtl": 1 }), json!({ "x": 1 })] {
         assert_eq!(refusal(&one.post("/v2/browser", &bad).await), (400, "BAD_REQUEST"), "{bad}");
     }
-    // It rests, so it ends; the other one is in use all the time.
+    // It is idle, so it ends; the other one is in use all the time.
     let mut cdp = Cdp::connect(text(&second, "cdpUrl")).await;
     let mut ended = false;
     for _ in 0..20 {
@@ -347,7 +347,7 @@ async fn sessions_are_few_and_end_by_themselves() {
     assert!(ended);
     assert_eq!(refusal(&one.delete(&format!("/v2/browser/{}", text(&first, "id"))).await), (410, "SESSION_ENDED"));
     session(&one, json!({})).await;
-    // A server that stops ends them all, and charges.
+    // A server that stops ends all of them, and charges.
     let remaining = two.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"].as_i64();
     assert_eq!(remaining, Some(0), "three credits are set aside");
     app.stop().await;
@@ -364,7 +364,7 @@ async fn a_server_without_a_browser_says_so() {
     assert_eq!(refusal(&unknown), (404, "SESSION_NOT_FOUND"));
 }
 
-/// A client that has lost the answer asks again, and has one browser.
+/// A client that lost the answer repeats the call, and gets the same session.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repeated_start_is_the_same_session() {
     let app = with_keys().await;
@@ -375,7 +375,7 @@ async fn a_repeated_start_is_the_same_session() {
         client.send(request, body.to_string().into()).await
     };
     let body = json!({ "ttl": 60 });
-    // Also those that come before the first has its answer.
+    // The same for a repeated call before the first is answered.
     let (first, twin) = tokio::join!(start(&team, "k", body.clone()), start(&team, "k", body.clone()));
     assert_eq!((first.status, twin.status), (200, 200), "{} {}", first.body, twin.body);
     assert_eq!(first.body, twin.body);
@@ -389,7 +389,7 @@ async fn a_repeated_start_is_the_same_session() {
     for (client, started) in [(&team, &first), (&others, &other)] {
         assert_eq!(client.delete(&format!("/v2/browser/{}", text(&started.body, "id"))).await.status, 200);
     }
-    // Ended is ended: the key does not start another one.
+    // The key of an ended session does not start another one.
     let ended = start(&team, "k", body).await;
     assert_eq!((text(&ended.body, "id"), text(&ended.body, "cdpUrl")), (text(&first.body, "id"), ""));
     let bad = start(&team, "", json!({})).await;
@@ -414,7 +414,7 @@ async fn sessions_have_two_names() {
     assert_eq!(told["data"][0]["id"], started.body["id"]);
 }
 
-/// Looking a token up costs a read of the database: who guesses is told 429 before that, and who knows one goes in.
+/// Looking up a token costs a database read: guesses get 429 before that, valid tokens are still accepted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn guessed_tokens_are_counted() {
     let app = TestApp::with(|config| {

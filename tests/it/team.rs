@@ -66,7 +66,7 @@ async fn what_a_team_has_done_is_listed() {
     assert_eq!((&newest["id"], &newest["api_version"]), (&json!(id(&batch)), &json!("v2")));
     assert!(newest["created_at"].as_str().unwrap().ends_with('Z'), "{newest}");
 
-    // Piece by piece, while more is done.
+    // Page by page, while more activity is added.
     let (mut path, mut seen) = ("/v2/team/activity?limit=1".to_owned(), Vec::new());
     loop {
         let piece = team.get(&path).await.body;

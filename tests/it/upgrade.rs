@@ -17,7 +17,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::crawl::page;
 
-/// What `crates/store/tests/it/old` holds: a crawl and a batch whose process was killed, and a batch whose only job is dead.
+/// Contents of `crates/store/tests/it/old`: a crawl and a batch whose process was killed, and a batch whose only job is
+/// dead.
 struct Old {
     sql: &'static str,
     key: &'static str,
@@ -42,7 +43,8 @@ const POSTGRES: Old = Old {
     lost: "01a20548-8f4f-70e5-adeb-7222230676fe",
 };
 
-/// The dump with all its times moved by as much, so that its processes were killed an hour ago, and its receiver here.
+/// Shifts all times of the dump, so that its processes were killed an hour ago, and replaces the address of its
+/// receiver.
 fn as_of_an_hour_ago(sql: &str, receiver: &Site) -> String {
     let parsed = |time: &str| NaiveDateTime::parse_from_str(&time.replace('T', " "), "%Y-%m-%d %H:%M:%S").unwrap();
     let killed = parsed(sql.split_once("-- Killed at ").unwrap().1.get(..19).unwrap());
@@ -51,12 +53,12 @@ fn as_of_an_hour_ago(sql: &str, receiver: &Site) -> String {
     let sql = times.replace_all(sql, |found: &Captures<'_>| {
         (parsed(&found[0]) + (to - killed)).format(&format!("%Y-%m-%d{}%H:%M:%S", &found[1])).to_string()
     });
-    // A day of the usage.
+    // The day of a usage row.
     let sql = sql.replace(&format!("'{}'", killed.date()), &format!("'{}'", to.date()));
     sql.replace("127.0.0.1:39117", &receiver.addr().to_string())
 }
 
-/// A proxy for which every address leads to `site`.
+/// Returns a proxy that connects every address to `site`.
 async fn proxy(site: &Site) -> net::Proxy {
     let (listener, to) = (TcpListener::bind("127.0.0.1:0").await.unwrap(), site.addr());
     let url = format!("http://{}", listener.local_addr().unwrap()).parse().unwrap();
@@ -77,7 +79,7 @@ async fn proxy(site: &Site) -> net::Proxy {
     net::Proxy { url, resolves: false }
 }
 
-/// The pages that were not there yet, and a receiver that takes what comes.
+/// Serves the pages that were not read yet, and a webhook receiver.
 async fn sites() -> (Site, Site) {
     let (pages, receiver) = (Site::start().await, Site::start().await);
     pages.others(|seen| match seen.path.as_str() {
@@ -94,7 +96,7 @@ fn told(receiver: &Site) -> Vec<String> {
     receiver.requests().iter().map(|seen| body(&seen.body)["type"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Every page of a job by where it came from, with its markdown.
+/// Returns every page of a job as source URL and markdown.
 async fn documents(client: &Client, path: &str) -> Vec<(String, String)> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let documents = client.documents(path).await;
@@ -119,7 +121,7 @@ async fn finishes(app: &TestApp, old: &Old, store: Store, receiver: &Site) {
         assert!(kept.iter().all(|(_, text)| text.contains("Words of") || text.contains("page 8")), "{kept:?}");
     }
     assert_eq!(client.get(&format!("{crawl}/errors")).await.body["robotsBlocked"].as_array().unwrap().len(), 1);
-    // The dead job keeps its batch open until it is put back.
+    // The dead job keeps its batch open until it is queued again.
     let lost = format!("/v2/batch/scrape/{}", old.lost);
     assert_eq!(client.get(&lost).await.body["status"], "scraping");
     let mut conn = store.conn().await.unwrap();

@@ -33,7 +33,7 @@ pub(crate) fn bearer(client: &Client) -> [(&'static str, String); 1] {
     [("authorization", format!("Bearer {}", client.token().unwrap_or_default()))]
 }
 
-/// Everything until the server closes.
+/// Returns all messages until the server closes the connection.
 async fn messages(mut socket: Socket) -> Vec<Value> {
     let mut all = Vec::new();
     let reading = async {
@@ -66,7 +66,7 @@ async fn documents_come_in_order_and_done_comes_last() {
     let job = team.start("/v2/crawl", &json!({"url": app.page("/"), "limit": 200})).await;
     let (early, _) = open(&app, &job, &bearer(&team)).await.unwrap();
     let early = messages(early).await;
-    // One who comes after the end gets the same.
+    // A watcher after the end gets the same messages.
     let (late, _) = open(&app, &job, &bearer(&team)).await.unwrap();
     let late = messages(late).await;
     let whole: Vec<String> =
@@ -79,7 +79,7 @@ async fn documents_come_in_order_and_done_comes_last() {
         let done = &seen[seen.len() - 1]["data"];
         assert_eq!((&done["status"], &done["completed"], &done["data"]), (&json!("completed"), &json!(60), &json!([])));
     }
-    // A client takes a final status in the first message for the end.
+    // Clients treat a final status in the first message as the end.
     assert_eq!(late[0]["data"]["status"], "scraping", "more than one message of documents");
 }
 
@@ -196,7 +196,7 @@ async fn one_who_does_not_read_holds_nobody_up() {
     let (eager, _) = open(&app, &job, &[]).await.unwrap();
     let seen = messages(eager).await;
     assert_eq!((types(&seen).last(), documents(&seen).len()), (Some(&"done"), 41));
-    // The other may have been given up meanwhile; what it says is heard out and not obeyed.
+    // The server may have dropped the watcher meanwhile; its messages are read and ignored.
     let _ = lazy.send(Message::text("hello")).await;
     let seen = messages(lazy).await;
     assert_eq!(seen[0]["type"], "catchup");

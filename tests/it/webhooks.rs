@@ -8,14 +8,14 @@ use testkit::Seen;
 
 use crate::crawl::{linked_site, page};
 
-/// A team that may ask for zero data retention: its id and a caller with its key.
+/// Creates a team that may use zero data retention, and returns its id and a client with its key.
 async fn team(app: &TestApp) -> (String, Client) {
     let body = json!({"name": "a team", "credits": 100_000, "rateLimit": 0, "flags": {"zeroDataRetention": true}});
     let made = app.operator().post("/admin/teams", &body).await.body;
     (made["teamId"].as_str().unwrap().to_owned(), app.bearer(made["apiKey"].as_str().unwrap()))
 }
 
-/// The requests to the receiver, as soon as so many have come.
+/// Waits for this number of requests to the receiver, and returns them.
 pub(crate) async fn received(app: &TestApp, count: usize) -> Vec<Seen> {
     for _ in 0..200 {
         let mut seen = app.site.requests();
@@ -28,7 +28,7 @@ pub(crate) async fn received(app: &TestApp, count: usize) -> Vec<Seen> {
     panic!("fewer than {count} events after 10 s");
 }
 
-/// The log of the team's deliveries, once none of them is under way.
+/// Returns the log of the team's deliveries, once none of them is in progress.
 async fn log(app: &TestApp, team: &str) -> Vec<Value> {
     for _ in 0..200 {
         let log = app.operator().get(&format!("/admin/teams/{team}/webhooks/deliveries")).await.body;

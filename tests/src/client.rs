@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::openapi;
 
-/// One caller, with or without a key.
+/// A caller, with or without a key.
 #[derive(Clone)]
 pub struct Client {
     inner: client::Client,
@@ -17,7 +17,7 @@ pub struct Client {
     token: Option<String>,
 }
 
-/// What came back.
+/// An answer.
 #[derive(Debug)]
 pub struct Answer {
     /// The HTTP status.
@@ -40,41 +40,41 @@ impl Client {
         Self { inner, address, token }
     }
 
-    /// The same caller with typed requests and answers.
+    /// Returns this caller as a client with typed requests and answers.
     #[must_use]
     pub fn typed(&self) -> &client::Client {
         &self.inner
     }
 
-    /// The bearer token it calls with.
+    /// Returns its bearer token.
     #[must_use]
     pub fn token(&self) -> Option<&str> {
         self.token.as_deref()
     }
 
-    /// GET.
+    /// Sends a GET.
     pub async fn get(&self, path: &str) -> Answer {
         self.send(self.request(Method::GET, path), Bytes::new()).await
     }
 
-    /// POST of a JSON body.
+    /// Sends a POST of a JSON body.
     pub async fn post(&self, path: &str, body: &Value) -> Answer {
         self.post_raw(path, body.to_string()).await
     }
 
-    /// POST of a body as it is, called JSON.
+    /// Sends a POST of raw bytes with the content type of JSON.
     pub async fn post_raw(&self, path: &str, body: impl Into<Bytes>) -> Answer {
         let request = self.request(Method::POST, path).header("content-type", "application/json");
         self.send(request, body.into()).await
     }
 
-    /// PATCH of a JSON body.
+    /// Sends a PATCH of a JSON body.
     pub async fn patch(&self, path: &str, body: &Value) -> Answer {
         let request = self.request(Method::PATCH, path).header("content-type", "application/json");
         self.send(request, body.to_string().into()).await
     }
 
-    /// DELETE.
+    /// Sends a DELETE.
     pub async fn delete(&self, path: &str) -> Answer {
         self.send(self.request(Method::DELETE, path), Bytes::new()).await
     }
@@ -136,12 +136,12 @@ impl Client {
         (kind.to_owned(), raw.body)
     }
 
-    /// POST /v2/scrape.
+    /// Sends a POST /v2/scrape.
     pub async fn scrape(&self, body: &Value) -> Answer {
         self.post("/v2/scrape", body).await
     }
 
-    /// A request that can be changed before it is sent with [`Client::send`].
+    /// Returns a request that can be changed before it is sent with [`Client::send`].
     pub fn request(&self, method: Method, path: &str) -> http::request::Builder {
         self.inner.request(method, path)
     }
@@ -163,19 +163,19 @@ impl Client {
 }
 
 impl Answer {
-    /// The machine-readable code of a refusal.
+    /// Returns the code of an error.
     #[must_use]
     pub fn code(&self) -> &str {
         self.body["code"].as_str().unwrap_or_default()
     }
 
-    /// The markdown of a scrape.
+    /// Returns the markdown of a scrape.
     #[must_use]
     pub fn markdown(&self) -> &str {
         self.body["data"]["markdown"].as_str().unwrap_or_default()
     }
 
-    /// A header as text.
+    /// Returns a header as text.
     #[must_use]
     pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()

@@ -15,11 +15,11 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Layer as _, fmt, registry};
 
-/// How long what is on its way may still take.
+/// Timeout for work in progress at the end of a test.
 const PATIENCE: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(20);
 
-/// What a test leaves on purpose.
+/// Leftovers that a test allows.
 #[derive(Debug, Default)]
 pub(crate) struct Allowed {
     pub(crate) jobs: AtomicBool,
@@ -27,7 +27,7 @@ pub(crate) struct Allowed {
     pub(crate) errors: AtomicBool,
 }
 
-/// The errors that one service has logged.
+/// Errors logged by one service.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Errors(Arc<Mutex<Vec<u8>>>);
 
@@ -37,7 +37,7 @@ thread_local! {
 
 impl Errors {
     /// Records the errors that this thread logs from now on. Every thread of the service's runtime calls it once. With
-    /// `RUST_LOG`, whose filter says how much, the log is also printed.
+    /// `RUST_LOG`, which sets the filter, the log is also printed.
     pub(crate) fn listen(&self) {
         let errors = self.clone();
         let recorded = fmt::layer().with_ansi(false).without_time().with_writer(move || errors.clone());
@@ -64,8 +64,8 @@ impl io::Write for Errors {
     }
 }
 
-/// Everything that is left and should not be; empty when all is well. `data` is the service's folder, with its database;
-/// none for a database that others use too.
+/// Returns a description of all unexpected leftovers; empty if there are none. `data` is the service's data folder with
+/// its database; `None` for a shared database.
 pub(crate) async fn faults(data: Option<&Path>, allowed: &Allowed, errors: &Errors) -> String {
     let mut faults = match data {
         Some(data) => left_in(&data.join("quarry.db"), allowed).await,

@@ -24,26 +24,27 @@ pub const ADMIN_TOKEN: &str = "operator-token-of-the-tests";
 
 /// A running service with its own database, blobs, site and resolver. Everything ends when it is dropped.
 ///
-/// A test fails at its end when its service has a job that nobody cancelled, credits that are still reserved, or an error in
-/// its log. A test that leaves such things on purpose says so: [`TestApp::leaves_jobs`], [`TestApp::logs_errors`].
+/// A test fails at its end when its service has a job that nobody cancelled, credits that are still reserved, or an
+/// error in its log. A test that leaves such things on purpose says so: [`TestApp::leaves_jobs`],
+/// [`TestApp::logs_errors`].
 pub struct TestApp {
-    /// The site that the egress guard admits, as `http://site.test:<port>`.
+    /// Site that the egress guard admits, as `http://site.test:<port>`.
     pub site: Site,
-    /// Answers `site.test` with the site's address, and nothing else.
+    /// DNS server that answers `site.test` with the site's address, and nothing else.
     pub dns: Dns,
     running: Option<quarry_server::Running>,
     address: SocketAddr,
     data: TempDir,
-    /// Where service, site and resolver run, so that they go on while the test's own thread waits for their end.
+    /// Runtime of service, site and resolver, which keep running while the test's own thread waits for their end.
     runtime: Option<Runtime>,
-    /// Whether nobody else uses the database.
+    /// Whether the database is not shared.
     own_database: bool,
     allowed: Allowed,
     errors: Errors,
 }
 
 impl TestApp {
-    /// A service in `open` mode.
+    /// Starts a service in `open` mode.
     pub async fn start() -> Self {
         Self::with(|_| ()).await
     }
@@ -68,10 +69,10 @@ impl TestApp {
         config.data.dir = data.path().to_path_buf();
         config.egress.allow = vec![site.addr().to_string().parse().expect("an address and port")];
         config.egress.resolvers = vec![dns.addr()];
-        // The program of a test cannot be started again for code.
+        // The test program cannot be started again for callers' code.
         config.sessions.code_processes = false;
         config.admin.token = base::Secret::new(ADMIN_TOKEN);
-        // Most tests say what a server without one does; the others say that they want it.
+        // Most tests expect a server without a browser; the others enable it.
         config.browser.enabled = false;
         config.documents.enabled = false;
         config.documents.reader = reader();
@@ -83,17 +84,17 @@ impl TestApp {
         Self { site, dns, running, address, data, runtime, own_database, allowed: Allowed::default(), errors }
     }
 
-    /// A service that wants keys.
+    /// Starts a service in mode `keys`.
     pub async fn with_keys() -> Self {
         Self::with(|config| config.auth.mode = AuthMode::Keys).await
     }
 
-    /// A service in `open` mode with a browser.
+    /// Starts a service in `open` mode with a browser.
     pub async fn with_browser() -> Self {
         Self::with(|config| config.browser.enabled = true).await
     }
 
-    /// A service that wants keys and reads documents, by the program that is built with the tests.
+    /// Starts a service in mode `keys` that reads documents, with the reader built with the tests.
     pub async fn with_documents() -> Self {
         Self::with(|config| {
             config.auth.mode = AuthMode::Keys;
@@ -102,17 +103,17 @@ impl TestApp {
         .await
     }
 
-    /// A caller without a key.
+    /// Returns a caller without a key.
     pub fn anonymous(&self) -> Client {
         Client::new(self.address, None)
     }
 
-    /// A caller with this bearer token.
+    /// Returns a caller with this bearer token.
     pub fn bearer(&self, token: &str) -> Client {
         Client::new(self.address, Some(token.to_owned()))
     }
 
-    /// The operator.
+    /// Returns the operator.
     pub fn operator(&self) -> Client {
         self.bearer(ADMIN_TOKEN)
     }
@@ -128,12 +129,12 @@ impl TestApp {
         self.bearer(made.body["apiKey"].as_str().unwrap_or_default())
     }
 
-    /// The address of a page of the site, under its name.
+    /// Returns the URL of a page of the site, with its name.
     pub fn page(&self, path: &str) -> String {
         format!("http://site.test:{}{path}", self.site.addr().port())
     }
 
-    /// Where the service listens.
+    /// Returns the listening address of the service.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -147,25 +148,25 @@ impl TestApp {
         self.running.as_ref().expect("a running service").operations()
     }
 
-    /// The data folder.
+    /// Returns the data folder.
     pub fn data(&self) -> &Path {
         self.data.path()
     }
 
-    /// Stops the service, and waits until it is gone.
+    /// Stops the service, and waits until it has ended.
     pub async fn stop(&mut self) {
         if let Some(running) = self.running.take() {
             running.stop().await;
         }
     }
 
-    /// The test ends with jobs that are not done and with what is reserved for them, on purpose.
+    /// Allows unfinished jobs and their reservations at the end of the test.
     pub fn leaves_jobs(&self) {
         self.allowed.jobs.store(true, Ordering::Relaxed);
         self.allowed.reservations.store(true, Ordering::Relaxed);
     }
 
-    /// The service logs errors in this test, on purpose.
+    /// Allows logged errors in this test.
     pub fn logs_errors(&self) {
         self.allowed.errors.store(true, Ordering::Relaxed);
     }
@@ -176,8 +177,8 @@ impl Drop for TestApp {
         let Some(runtime) = self.runtime.take() else { return };
         let data = self.own_database.then(|| self.data.path());
         let faults = || runtime.block_on(ending::faults(data, &self.allowed, &self.errors));
-        // A test that has failed already has said why. The thread is a fresh one, because the one that drops may belong
-        // to a runtime, and may not block in it.
+        // A test that has already failed has reported why. The check runs in a new thread, because the dropping thread
+        // may belong to a runtime, where blocking is not allowed.
         let faults = match thread::panicking() {
             true => String::new(),
             false => thread::scope(|scope| {
@@ -189,7 +190,7 @@ impl Drop for TestApp {
     }
 }
 
-/// The program that reads documents in tests, one of our examples; none where only tests were built.
+/// Returns the path of the document reader of tests, one of our examples; `None` if only tests were built.
 fn reader() -> Option<std::path::PathBuf> {
     let tests = std::env::current_exe().ok()?;
     Some(tests.ancestors().nth(2)?.join("examples/read_documents")).filter(|path| path.is_file())

@@ -10,7 +10,7 @@ use crate::Answer;
 static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(&quarry_server::openapi::json()).unwrap_or_default());
 
-/// Fails the test when the document has the path, and does not promise this status or this body.
+/// Fails the test if the OpenAPI document has the path, but not this status or this body.
 pub(crate) fn check(method: &Method, path: &str, answer: &Answer) {
     let Some(operation) = operation(method, path) else {
         return;
@@ -36,7 +36,7 @@ pub(crate) fn check(method: &Method, path: &str, answer: &Answer) {
 
 fn operation(method: &Method, path: &str) -> Option<&'static Value> {
     let paths = DOCUMENT["paths"].as_object()?;
-    // A written-out path wins over one with a parameter.
+    // A literal path takes precedence over one with a parameter.
     let mut matching: Vec<_> = paths.iter().filter(|(template, _)| matches(template, path)).collect();
     matching.sort_by_key(|(template, _)| template.matches('{').count());
     matching.first()?.1.get(method.as_str().to_lowercase())
@@ -48,7 +48,7 @@ fn matches(template: &str, path: &str) -> bool {
         && template.zip(path).all(|(want, got)| want == got || (want.starts_with('{') && !got.is_empty()))
 }
 
-/// All paths of the document with their methods, as `GET /v2/…`.
+/// Returns all paths of the OpenAPI document with their methods, as `GET /v2/…`.
 #[must_use]
 pub fn operations() -> Vec<String> {
     let none = json!({});

@@ -35,7 +35,7 @@ pub(crate) struct Args {
     chromium: PathBuf,
 }
 
-/// Pages of many makes that end by themselves.
+/// Pages built with different frameworks, without endless activity.
 const PAGES: [&str; 12] = [
     "react-fetch",
     "react-portal",
@@ -50,30 +50,30 @@ const PAGES: [&str; 12] = [
     "graphql",
     "docsify",
 ];
-/// How long a page waits for its data here.
+/// Response delay of the data of a page.
 const DELAY: Duration = Duration::from_millis(20);
-/// The pause between two looks at the memory.
+/// Pause between two memory samples.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// One page of a turn.
+/// A page of a round.
 #[derive(Debug, Clone, serde::Serialize)]
 struct Target {
     url: String,
-    /// What it shows when it is done.
+    /// Text that marks the page as complete.
     text: String,
 }
 
-/// What a turn gave.
+/// Result of a round.
 #[derive(Debug, Clone)]
 struct Turn {
     /// Pages per second.
     rate: f64,
     times: Vec<Duration>,
-    /// Median of the tree's proportional set size meanwhile, in MiB.
+    /// Median of the proportional set size of the process tree, in MiB.
     pss_mib: f64,
 }
 
-/// Prints a line for each contender and number of pages at a time.
+/// Prints a line for each contender and number of concurrent pages.
 pub(crate) async fn run(args: Args) -> Result<()> {
     if !build::has_node() {
         return Ok(());
@@ -93,7 +93,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let mut playwright = Playwright::start(&args.chromium)?;
     for together in args.together {
         let mut turns: [Vec<Turn>; 3] = Default::default();
-        // The first turns start the browsers and fill their caches.
+        // The first round is a warm-up: it starts the browsers and fills their caches.
         for round in 0..=args.rounds {
             let own = own_turn(&node, &team, &targets, together).await?;
             let text = playwright.turn(&targets, together, Wait::Text).await?;
@@ -127,7 +127,7 @@ async fn own_turn(node: &Node, team: &Team, targets: &[Target], together: usize)
     measured(node.id(), work).await
 }
 
-/// Looks at the memory of a tree while work is done.
+/// Samples the memory of a process tree while `work` runs.
 async fn measured(root: u32, work: impl Future<Output = Result<(Duration, Vec<Duration>)>>) -> Result<Turn> {
     tokio::pin!(work);
     let mut looks = Vec::new();
@@ -140,7 +140,7 @@ async fn measured(root: u32, work: impl Future<Output = Result<(Duration, Vec<Du
     Ok(Turn { rate: times.len() as f64 / took.as_secs_f64(), times, pss_mib: median(looks) })
 }
 
-/// The medians of all turns, and all their times.
+/// Returns the medians of all rounds, and all their times.
 fn middle(turns: &[Turn]) -> Turn {
     Turn {
         rate: median(turns.iter().map(|turn| turn.rate).collect()),

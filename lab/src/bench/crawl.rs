@@ -39,7 +39,7 @@ pub(crate) struct Args {
     server: Option<std::path::PathBuf>,
 }
 
-/// Longest time for one crawl.
+/// Timeout of one crawl.
 const PATIENCE: Duration = Duration::from_secs(1800);
 
 /// Prints one line per crawl, and fails when one has not found every page exactly once.
@@ -98,7 +98,7 @@ struct Crawl<'a> {
 }
 
 impl Crawl<'_> {
-    /// Crawls all of it, and returns which run that was and how long it took.
+    /// Crawls the whole site, and returns the run and its duration.
     async fn run(&self) -> Result<(Run, Duration)> {
         let pages = self.site.pages();
         let request = json!({
@@ -127,7 +127,7 @@ impl Crawl<'_> {
         Ok((run, took))
     }
 
-    /// Every page exactly once.
+    /// Fails unless every page was found exactly once.
     async fn check(&self, run: Run) -> Result<()> {
         let mut seen = HashSet::new();
         every_document(&self.client, run, 500, &mut |document| {
@@ -141,8 +141,8 @@ impl Crawl<'_> {
         Ok(())
     }
 
-    /// In which time 99 of 100 pages went from fetch to document, in milliseconds, as the server counted it: the upper bound
-    /// of a bucket.
+    /// Returns the 99th percentile of the time from fetch to document in milliseconds, from the server's histogram: the
+    /// upper bound of a bucket.
     async fn p99(&self) -> Result<f64> {
         let metrics = service::get(self.server.addr(), "/metrics").await?.text();
         let bucket = |line: &str| -> Option<(f64, f64)> {

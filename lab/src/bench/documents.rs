@@ -14,7 +14,7 @@ use reader::{Job, Options, Pool, Settings};
 use wire::PdfMode;
 use xtask::{say, setup};
 
-/// Longest time for one file.
+/// Timeout of one file.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// Arguments of `bench documents`.
@@ -25,7 +25,8 @@ pub(crate) struct Args {
     /// Use OCR for every page.
     #[arg(long)]
     ocr: bool,
-    /// Command to compare with, where `{}` is the file, such as `pdf2md {}` [default: pdftotext, with and without -layout].
+    /// Command to compare with, where `{}` is the file, such as `pdf2md {}` [default: pdftotext, with and without
+    /// -layout].
     #[arg(long = "beside", value_name = "COMMAND")]
     beside: Vec<String>,
     /// Number of times each file is read; the fastest counts.
@@ -36,16 +37,16 @@ pub(crate) struct Args {
     reader: Option<PathBuf>,
 }
 
-/// What one file cost.
+/// Cost of one file.
 #[derive(Debug, Clone, Copy, Default)]
 struct Cost {
     cpu: Duration,
     elapsed: Duration,
-    /// Highest resident memory in KiB.
+    /// Peak resident memory in KiB.
     peak: u64,
 }
 
-/// What a program did with all files.
+/// Results of a program over all files.
 struct Row {
     name: String,
     costs: Vec<Option<Cost>>,
@@ -89,7 +90,7 @@ fn pdfs(folder: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     Ok(())
 }
 
-/// All files by one warm child, and how many pages each has.
+/// Reads all files with one warm child process, and returns the page count of each.
 async fn ours(args: &Args, files: &[PathBuf]) -> Result<(Row, Vec<u32>)> {
     let program = match &args.reader {
         Some(program) => program.clone(),
@@ -117,11 +118,11 @@ async fn by_child(pool: &Pool, file: &Path, ocr: bool) -> Result<(Cost, u32)> {
     let mode = if ocr { PdfMode::Ocr } else { PdfMode::Fast };
     let options = Options { mode, ..Options::default() };
     let job = Job { bytes: fs::read(file)?.into(), kind: Kind::Pdf, owner: base::Owner::default(), options };
-    // It is there before the file comes, as it is in a service at work.
+    // A running service has its child process before the file arrives.
     warm(pool).await?;
     let before = used()?;
     for id in children()? {
-        // Sets the high-water mark to what is there now.
+        // Resets the high-water mark to the current value.
         fs::write(format!("/proc/{id}/clear_refs"), "5")?;
     }
     let started = Instant::now();
@@ -135,7 +136,7 @@ async fn by_child(pool: &Pool, file: &Path, ocr: bool) -> Result<(Cost, u32)> {
     }
 }
 
-/// Has a small document read, so that there is a child.
+/// Reads a small document, so that a child process exists.
 async fn warm(pool: &Pool) -> Result<()> {
     let (bytes, options) = (documents::sample("x").into(), Options::default());
     let job = Job { bytes, kind: Kind::Pdf, owner: base::Owner::default(), options };
@@ -152,21 +153,21 @@ fn used() -> Result<Duration> {
     Ok(children()?.into_iter().filter_map(|id| lab::cpu(id).ok()).sum())
 }
 
-/// Highest resident memory of a process in KiB, 0 when it has ended.
+/// Returns the peak resident memory of a process in KiB; 0 when it has ended.
 fn peak(id: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// One file by another program, started for it.
+/// Reads one file with another program, started for it.
 fn other(command: &str, file: &Path) -> Result<Cost> {
     let mut words = command.split_whitespace().map(|word| if word == "{}" { file.as_os_str() } else { word.as_ref() });
     let mut child = Command::new(words.next().context("--beside is empty")?);
     let started = Instant::now();
     let mut child = child.args(words).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
     let mut cost = Cost::default();
-    // What an ended process has used is known until somebody asks for its end.
+    // The counters of an ended process are readable until it is reaped.
     while !Tree::below(child.id())?.processes.first().is_none_or(|process| process.ended) {
         cost.peak = cost.peak.max(peak(child.id()));
         if started.elapsed() > PATIENCE {
@@ -184,7 +185,7 @@ fn least(times: usize, measure: impl Fn() -> Result<Cost>) -> Option<Cost> {
 }
 
 impl Cost {
-    /// The better times of two, and the higher memory.
+    /// Combines two readings: the lower times and the higher memory.
     fn and(self, other: Self) -> Self {
         Self { cpu: self.cpu.min(other.cpu), elapsed: self.elapsed.min(other.elapsed), peak: self.peak.max(other.peak) }
     }

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufStream};
 use tokio::net::TcpStream;
 
-/// What a run gave.
+/// Result of a run.
 pub(crate) struct Figures {
     /// Requests per second over the whole run.
     pub(crate) rate: f64,
@@ -19,7 +19,7 @@ pub(crate) struct Figures {
     pub(crate) p99: Duration,
 }
 
-/// Sends every request once over `connections` connections; an answer other than 200 is an error.
+/// Sends every request once over `connections` connections; any status other than 200 is an error.
 pub(crate) async fn run(address: &str, requests: Vec<String>, connections: usize) -> Result<Figures> {
     let count = requests.len();
     let queue = Arc::new(Mutex::new(VecDeque::from(requests)));
@@ -36,12 +36,12 @@ pub(crate) async fn run(address: &str, requests: Vec<String>, connections: usize
     Ok(Figures { rate, p50: at(0.5), p99: at(0.99) })
 }
 
-/// A GET of `path`.
+/// Returns a GET request for `path`.
 pub(crate) fn get(host: &str, path: &str) -> String {
     format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n")
 }
 
-/// A POST of a JSON body.
+/// Returns a POST request with a JSON body.
 pub(crate) fn post(host: &str, path: &str, body: &str) -> String {
     let length = body.len();
     format!(
@@ -99,7 +99,7 @@ async fn exactly(stream: &mut BufStream<TcpStream>, length: usize) -> Result<Vec
     Ok(bytes)
 }
 
-/// A body in pieces, each with its size in front (RFC 9112, section 7.1).
+/// Reads a chunked body (RFC 9112 section 7.1).
 async fn chunks(stream: &mut BufStream<TcpStream>) -> Result<Vec<u8>> {
     let mut body = Vec::new();
     loop {

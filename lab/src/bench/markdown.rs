@@ -14,7 +14,7 @@ pub(crate) struct Args {
     data: Option<PathBuf>,
 }
 
-/// Runs the benches of `formats`, which print their tables.
+/// Runs the benchmarks of `formats`, which print their tables.
 pub(crate) fn run(args: &Args) -> Result<()> {
     for bench in ["markdown", "memory"] {
         let mut command = sh::cargo();

@@ -45,17 +45,17 @@ pub(crate) enum Bench {
     Start(start::Args),
 }
 
-/// An installation with an empty data folder; `allow` is admitted by the egress guard.
+/// Returns an installation with an empty data folder; the egress guard admits `allow`.
 pub(crate) fn installation(server: &Path, allow: &str) -> Result<Installation> {
     Ok(Installation::new(server.to_owned())?.set("egress.allow", allow).set("log.level", "warn"))
 }
 
-/// The built server that was given, or one that is built now.
+/// Returns the given server, or builds one.
 pub(crate) fn server(given: Option<&PathBuf>) -> Result<PathBuf> {
     given.map_or_else(programs::release, |server| Ok(server.clone()))
 }
 
-/// Runs one of them.
+/// Runs a benchmark.
 pub(crate) fn run(bench: Bench) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     match bench {

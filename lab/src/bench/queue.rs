@@ -29,14 +29,14 @@ pub(crate) struct Args {
     backlog: usize,
 }
 
-/// Adding jobs, 100 in a call.
+/// Measures adding jobs, 100 in a call.
 pub(crate) fn enqueue(args: &Args) -> Result<()> {
     let bench = Bench::start(args)?;
     let ours = || bench.rate("enqueue", &["clients=2", "batch=100"]);
     bench.compare("enqueue", 0.6, || bench.pgbench.rate(Work::Enqueue, args.seconds), ours)
 }
 
-/// Claiming and finishing jobs, 50 at a time.
+/// Measures claiming and finishing jobs, 50 at a time.
 pub(crate) fn cycle(args: &Args) -> Result<()> {
     let bench = Bench::start(args)?;
     let enough = args.seconds * args.rounds * 40_000;
@@ -47,7 +47,7 @@ pub(crate) fn cycle(args: &Args) -> Result<()> {
     bench.compare("claim and finish", 0.6, || bench.pgbench.rate(Work::Cycle, args.seconds), ours)
 }
 
-/// The same with a small and a large backlog.
+/// Measures claiming and finishing jobs with a small and a large backlog.
 pub(crate) fn backlog(args: &Args) -> Result<()> {
     let bench = Bench::start(args)?;
     let small = args.seconds * args.rounds * 20_000;
@@ -64,7 +64,7 @@ pub(crate) fn backlog(args: &Args) -> Result<()> {
     verdict("rate with the large backlog to the rate with the small one", after / before, 0.9)
 }
 
-/// From the call that adds a job to its handler, on an idle worker with a pool of its own.
+/// Measures the latency from adding a job to its handler, on an idle worker with its own pool.
 pub(crate) fn latency(args: &Args) -> Result<()> {
     let bench = Bench::start(args)?;
     let sqlite = tempfile::tempdir()?;
@@ -81,7 +81,7 @@ pub(crate) fn latency(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// One SQLite file: claiming and finishing 100 at a time, and adding 100 in a call.
+/// Measures one SQLite file: claiming and finishing 100 at a time, and adding 100 in a call.
 pub(crate) fn sqlite(args: &Args) -> Result<()> {
     let bench = Bench::build(args)?;
     let (folder, plain) = (tempfile::tempdir()?, tempfile::tempdir()?);
@@ -93,11 +93,11 @@ pub(crate) fn sqlite(args: &Args) -> Result<()> {
     bench.compare("claim and finish", 0.5, cycling, || run("cycle"))
 }
 
-/// A database and the programs.
+/// A database and the programs that use it.
 struct Bench<'a> {
     args: &'a Args,
     program: PathBuf,
-    /// Empty without PostgreSQL.
+    /// Connection URL; empty without PostgreSQL.
     url: String,
     pgbench: Pgbench,
     _cluster: Option<Cluster>,
@@ -129,7 +129,7 @@ impl<'a> Bench<'a> {
         rate_of(&self.load(&self.url, task, numbers)?)
     }
 
-    /// Both in turn; fails when the median of the ratios is below `least`.
+    /// Measures both sides in turn; fails when the median of the ratios is below `least`.
     fn compare(
         &self,
         name: &str,

@@ -52,15 +52,15 @@ pub(crate) struct Args {
     server: Option<PathBuf>,
 }
 
-/// A program of the comparison, until it fails.
+/// A program of the comparison, with its figures or its error.
 struct Entry {
     contender: Contender,
-    /// What is started, or why there is nothing.
+    /// Path of the program, or the error of its build.
     program: Result<PathBuf>,
     row: Row,
 }
 
-/// Prints the tables; fails when a program could not be built, started or measured, after all others were.
+/// Prints the tables; fails after all measurements if a program could not be built, started or measured.
 pub(crate) async fn run(args: Args) -> Result<()> {
     ensure!(
         args.pages > 0 && args.rounds > 0 && args.connections > 0,
@@ -90,7 +90,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     report(&args, &site, entries)
 }
 
-/// The programs, built; what cannot be built stays in the list with its error.
+/// Builds the programs; one that cannot be built stays in the list with its error.
 fn prepare(args: &Args) -> Result<Vec<Entry>> {
     let wanted = |contender: &Contender| args.only.is_empty() || args.only.contains(contender);
     let wanted: Vec<Contender> = Contender::value_variants().iter().copied().filter(wanted).collect();
@@ -113,7 +113,7 @@ fn prepare(args: &Args) -> Result<Vec<Entry>> {
     Ok(entries)
 }
 
-/// The name and version that the server says, and its path.
+/// Returns the name and version that the server reports, and its path.
 fn quarry(args: &Args) -> Result<(String, PathBuf)> {
     let program = super::server(args.server.as_ref())?;
     let program = program.canonicalize().with_context(|| format!("no {}", program.display()))?;
@@ -152,7 +152,7 @@ fn report(args: &Args, site: &MadeSite, entries: Vec<Entry>) -> Result<()> {
     Ok(())
 }
 
-/// Its figures, and what is missing.
+/// Returns the row of a program, and its error.
 fn told(entry: Entry) -> (Row, Option<String>) {
     let fault = entry.program.err().map(|error| format!("{}: {error:#}", entry.row.title));
     (entry.row, fault)

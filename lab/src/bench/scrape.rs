@@ -74,7 +74,7 @@ impl Phases<'_> {
         load::run(&self.site, requests, connections).await
     }
 
-    /// Prints the phase's line as well.
+    /// Runs a phase and prints its line.
     async fn scrape(&self, name: &str, options: &str, connections: usize) -> Result<Figures> {
         let address = &self.server.addr().to_string();
         let request = |n: usize| {
@@ -126,7 +126,7 @@ fn pages(folder: Option<&Path>) -> Result<Vec<Vec<u8>>> {
     Ok(pages)
 }
 
-/// A page of about 100 KB with headings, paragraphs, links, a table and code.
+/// Generates a page of about 100 KB with headings, paragraphs, links, a table and code.
 fn made_up(number: usize) -> Vec<u8> {
     let mut page = format!(
         "<!doctype html><html><head><title>Page {number}</title></head><body><nav><a href=/>Home</a></nav><main><article><h1>Page {number}</h1>"

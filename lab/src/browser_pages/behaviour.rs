@@ -12,13 +12,13 @@ use super::scrape::{Done, Scraper, markdown_request};
 use super::summary::Summary;
 use super::{book, connect, judge, steps};
 
-/// A page, how it is asked for, and what must come of it.
+/// A page with its request and the expected result.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Odd {
     id: String,
     path: String,
-    /// Members of the request besides the usual ones.
+    /// Additional members of the request.
     #[serde(default)]
     request: serde_json::Map<String, Value>,
     #[serde(default)]
@@ -26,21 +26,21 @@ struct Odd {
     #[serde(default)]
     not_seen: Vec<String>,
     url_ends: Option<String>,
-    /// `metadata.statusCode`.
+    /// Expected `metadata.statusCode`.
     status_code: Option<u16>,
-    /// Statuses of the answer that are fine.
+    /// Accepted statuses of the answer.
     #[serde(default = "success")]
     statuses: Vec<u16>,
-    /// Whether there must be a warning.
+    /// Whether a warning is expected.
     #[serde(default)]
     warning: bool,
     max_ms: Option<u64>,
-    /// Texts of the first PDF.
+    /// Expected texts of the first PDF.
     #[serde(default)]
     pdf_seen: Vec<String>,
     #[serde(default)]
     pdf_not_seen: Vec<String>,
-    /// A text that requests to the first origin hold, and requests to the second do not.
+    /// Text that requests to the first origin must contain, and requests to the second must not.
     only_first: Option<String>,
 }
 
@@ -53,7 +53,7 @@ fn read() -> Result<Vec<Odd>> {
     serde_json::from_slice(&fs::read(&path)?).with_context(|| format!("{} is no table of pages", path.display()))
 }
 
-/// Scrapes them one after another, and prints a line for each.
+/// Scrapes the pages one after another, and prints a line for each.
 pub(super) async fn run(scraper: &Scraper<'_>, only: &[String], summary: &mut Summary) -> Result<()> {
     let wanted = |id: &str| only.is_empty() || only.iter().any(|own| own == id);
     for odd in read()?.iter().filter(|odd| wanted(&odd.id)) {
@@ -112,7 +112,7 @@ fn judge(odd: &Odd, done: &Done) -> Vec<String> {
     failures
 }
 
-/// What is not in the markdown: printed sheets, and where secrets went.
+/// Checks results outside the markdown: PDFs, and the destinations of secrets.
 async fn look_closer(odd: &Odd, done: &Done, scraper: &Scraper<'_>) -> Vec<String> {
     let mut failures = Vec::new();
     if !odd.pdf_seen.is_empty() {
@@ -145,7 +145,7 @@ async fn look_closer(odd: &Odd, done: &Done, scraper: &Scraper<'_>) -> Vec<Strin
     failures
 }
 
-/// What a page remembers between scrapes with the same profile.
+/// Checks that a page keeps its storage between scrapes with the same profile.
 async fn profile(scraper: &Scraper<'_>) -> Result<Vec<String>> {
     let request = |saves: bool| {
         let mut request = markdown_request();

@@ -9,20 +9,20 @@ use serde::Deserialize;
 use serde_json::Value;
 use xtask::sh;
 
-/// The folder with the sources of all pages.
+/// Returns the folder with the sources of all pages.
 pub(crate) fn home() -> PathBuf {
     sh::root().join("lab/browser-pages")
 }
 
-/// All pages.
+/// The table of all pages.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Book {
     #[serde(rename = "about")]
     _about: String,
-    /// Those that need a browser.
+    /// Pages that need a browser.
     pub(crate) pages: Vec<Page>,
-    /// Those that must not get one.
+    /// Pages that must not use one.
     #[serde(rename = "static")]
     pub(crate) plain: Vec<Plain>,
 }
@@ -35,30 +35,30 @@ pub(crate) struct Page {
     pub(crate) id: String,
     #[serde(rename = "made_of")]
     _made_of: String,
-    /// Texts that its markdown must hold.
+    /// Texts that its markdown must contain.
     pub(crate) seen: Vec<String>,
-    /// Texts that it must not hold.
+    /// Texts that it must not contain.
     #[serde(default)]
     pub(crate) not_seen: Vec<String>,
-    /// Texts that it may hold once.
+    /// Texts that it may contain once.
     #[serde(default)]
     pub(crate) at_most_once: Vec<String>,
-    /// How `metadata.url` ends.
+    /// Expected end of `metadata.url`.
     pub(crate) url_ends: Option<String>,
-    /// Whether it never becomes quiet.
+    /// Whether the page has endless activity.
     #[serde(default)]
     pub(crate) endless: bool,
-    /// How long it takes by itself after the last response that it needs.
+    /// Time in milliseconds that the page itself takes after the last response that it needs.
     #[serde(default)]
     pub(crate) own_ms: u64,
-    /// Most words of text in its HTML.
+    /// Maximum number of words in its HTML.
     #[serde(default = "shell_words")]
     pub(crate) shell_words: usize,
-    /// A server of its own, which Node runs.
+    /// Script of its own server, run by Node.
     pub(crate) child: Option<String>,
 }
 
-/// A page whose text is in its HTML.
+/// A page with its whole text in the HTML.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plain {
@@ -66,15 +66,15 @@ pub(crate) struct Plain {
     #[serde(rename = "misleads_by")]
     _misleads_by: String,
     pub(crate) seen: Vec<String>,
-    /// The status of its answer.
+    /// Status of its answer.
     #[serde(default = "ok")]
     pub(crate) status: u16,
-    /// Files instead of one page: each with its texts.
+    /// Files instead of one page, each with its texts.
     #[serde(default)]
     pub(crate) files: Vec<(String, Vec<String>)>,
 }
 
-/// How the site answers a path.
+/// Response of the site for a path.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Route {
@@ -87,16 +87,16 @@ pub(super) struct Route {
     pub(super) json: Option<Value>,
     pub(super) html: Option<String>,
     pub(super) text: Option<String>,
-    /// `true` for the built file of the path, or the name of another one of the page.
+    /// `true` for the built file of the path, or the name of another file of the page.
     pub(super) file: Option<Value>,
-    /// Milliseconds after the piece before, and the piece.
+    /// Pieces of the body, each with the milliseconds since the previous one.
     #[serde(default)]
     pub(super) steps: Vec<(u64, String)>,
-    /// A built file with `steps`.
+    /// Built file with `steps`.
     pub(super) steps_file: Option<String>,
-    /// What follows the steps again and again.
+    /// Piece that is repeated after the steps, with its pause in milliseconds.
     pub(super) then: Option<(u64, String)>,
-    /// One answer after another for each visit; the last one stays.
+    /// Responses of successive requests of a visit; the last one is repeated.
     #[serde(default)]
     pub(super) turns: Vec<Route>,
 }
@@ -120,7 +120,7 @@ pub(crate) fn read() -> Result<Book> {
     serde_json::from_slice(&text).with_context(|| format!("{} is no table of pages", path.display()))
 }
 
-/// The routes of all pages by path; one that ends with `*` is for all paths that begin with it.
+/// Reads the routes of all pages by path; a path that ends with `*` is a prefix.
 pub(super) fn routes(folder: &Path) -> Result<HashMap<String, Route>> {
     let mut all = HashMap::new();
     for entry in fs::read_dir(folder)? {

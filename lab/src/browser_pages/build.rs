@@ -8,16 +8,16 @@ use xtask::{say, sh};
 
 use super::book;
 
-/// The oldest Node that can build the pages.
+/// Minimum Node version for building the pages.
 const MIN_NODE: u32 = 20;
 
-/// The major version of Node on the PATH; none without Node.
+/// Returns the major version of Node on the PATH.
 pub(crate) fn node() -> Option<u32> {
     let version = sh::output(Command::new("node").arg("--version")).ok()?;
     version.trim().strip_prefix('v')?.split('.').next()?.parse().ok()
 }
 
-/// Whether Node can build and run what the pages need; else a line says so.
+/// Returns whether Node can build and run the pages; prints a line if not.
 pub(crate) fn has_node() -> bool {
     let found = node();
     let fine = found.is_some_and(|major| major >= MIN_NODE);
@@ -28,7 +28,7 @@ pub(crate) fn has_node() -> bool {
     fine
 }
 
-/// Installs the packages of the pages as the lock file has them, when they are not there.
+/// Installs the npm packages of the lock file, if missing.
 pub(crate) fn install() -> Result<()> {
     let (home, installed) = (book::home(), book::home().join("node_modules/.package-lock.json"));
     let age = |path: &Path| path.metadata().and_then(|data| data.modified()).ok();
@@ -40,7 +40,7 @@ pub(crate) fn install() -> Result<()> {
     sh::step("npm ci", || sh::run(&mut npm))
 }
 
-/// Builds pages, all without names, and returns the folder that they are in, a folder for each.
+/// Builds the given pages, or all without names, and returns the folder with a subfolder for each.
 pub(crate) fn build(only: &[String]) -> Result<PathBuf> {
     install()?;
     let metadata =

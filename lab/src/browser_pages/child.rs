@@ -9,17 +9,17 @@ use anyhow::{Context, Result};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::Command;
 
-/// Longest time until it says its port.
+/// Timeout until it prints its port.
 const MAX_START: Duration = Duration::from_secs(20);
 
-/// The process; killed when dropped.
+/// A Node process; killed when dropped.
 pub(super) struct Child {
     addr: SocketAddr,
     _process: tokio::process::Child,
 }
 
 impl Child {
-    /// Starts it; its first line is its port on loopback.
+    /// Starts a script, which prints its port on loopback as its first line.
     pub(super) async fn start(script: &Path) -> Result<Self> {
         let mut command = Command::new("node");
         command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);

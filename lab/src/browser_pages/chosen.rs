@@ -9,7 +9,7 @@ use lab::service;
 
 use crate::team::OPERATOR;
 
-/// One choice of an engine.
+/// A choice of an engine, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Chosen {
     pub(super) engine: String,
@@ -17,25 +17,25 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// Whether it is the browser.
+    /// Whether the chosen engine is the browser.
     pub(super) fn is_browser(&self) -> bool {
         self.engine == "browser"
     }
 }
 
-/// How often each choice was made so far.
+/// Counts of each choice so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Choices(HashMap<(String, String), f64>);
 
 impl Choices {
-    /// Asks the server.
+    /// Reads the counts from the server's metrics.
     pub(super) async fn now(addr: SocketAddr) -> Result<Self> {
         let answer = service::client(addr, Some(OPERATOR))?.send(Method::GET, "/metrics", "").await?;
         ensure!(answer.status == 200, "GET /metrics answers {}", answer.status);
         Ok(Self::read(&answer.text()))
     }
 
-    /// From the text format of Prometheus: every counter with the label `engine`.
+    /// Parses every counter with the label `engine` from the text format of Prometheus.
     fn read(text: &str) -> Self {
         let mut all = HashMap::new();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -48,7 +48,7 @@ impl Choices {
         Self(all)
     }
 
-    /// What was chosen since `before`.
+    /// Returns the choices made since `before`.
     pub(super) fn since(&self, before: &Self) -> Vec<Chosen> {
         let grown = self.0.iter().filter(|(choice, count)| **count > before.0.get(*choice).copied().unwrap_or(0.0));
         let mut chosen: Vec<Chosen> =
@@ -58,7 +58,7 @@ impl Choices {
     }
 }
 
-/// On one line.
+/// Formats choices on one line.
 pub(super) fn shown(chosen: &[Chosen]) -> String {
     let one = |chosen: &Chosen| match chosen.reason.as_str() {
         "" => chosen.engine.clone(),

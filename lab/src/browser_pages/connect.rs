@@ -11,10 +11,10 @@ use super::book;
 use super::scrape::Scraper;
 use crate::team::Team;
 
-/// How long it may take.
+/// Timeout of the script.
 const MAX_TIME: Duration = Duration::from_secs(120);
 
-/// A session of its own, then the held page of a scrape: what does not work.
+/// Drives a separate session, then the held page of a scrape, and returns the failures.
 pub(super) async fn run(scraper: &Scraper<'_>) -> Result<Vec<String>> {
     let (addr, page) = (scraper.node.addr(), scraper.pages.url("/form/"));
     let others = Team::new(addr, "others", 1_000_000).await?;
@@ -57,7 +57,7 @@ async fn end(team: &Team, scraper: &Scraper<'_>, path: &str) -> Result<()> {
     Ok(())
 }
 
-/// Addresses that must lead nowhere: the session of one with the token of the other, and without any.
+/// Returns URLs that must be refused: each session with the token of the other, and without a token.
 fn wrong(ours: &Value, theirs: &Value) -> Result<Vec<String>> {
     let (ours, theirs) = (text(ours, "cdpUrl")?, text(theirs, "cdpUrl")?);
     let (place, token) = (split(&ours)?.0, split(&theirs)?.1);

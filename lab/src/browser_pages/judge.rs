@@ -4,7 +4,7 @@ use super::book::Page;
 use super::picture;
 use serde_json::Value;
 
-/// What a text says: without the marks of markdown, and with single spaces.
+/// Returns the text of markdown without its markup, with single spaces.
 pub(crate) fn folded(markdown: &str) -> String {
     let mut plain = String::with_capacity(markdown.len());
     for line in markdown.lines() {
@@ -17,7 +17,7 @@ pub(crate) fn folded(markdown: &str) -> String {
     visible.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A line without emphasis, code and table marks, escapes and targets of links.
+/// Returns a line without emphasis, code and table marks, escapes and link targets.
 fn without_marks(line: &str) -> String {
     let mut out = String::with_capacity(line.len());
     let mut rest = line.chars();
@@ -42,7 +42,7 @@ fn without_marks(line: &str) -> String {
     out
 }
 
-/// The text of HTML, for looking something up in it: tags, comments and scripts are left out.
+/// Returns the text of HTML without tags, comments and scripts, for searching.
 pub(crate) fn text_of_html(html: &str) -> String {
     let (mut out, mut rest) = (String::with_capacity(html.len() / 2), html);
     while let Some(at) = rest.find('<') {
@@ -52,7 +52,7 @@ pub(crate) fn text_of_html(html: &str) -> String {
             comment if comment.starts_with("!--") => "-->",
             "script" => "</script>",
             style if style.starts_with("style") => "</style>",
-            // Tags of blocks keep words apart; React writes comments and spans within a word.
+            // Block tags separate words; React writes comments and spans within a word.
             _ => ">",
         };
         let inline = closed_by == "-->"
@@ -69,7 +69,7 @@ pub(crate) fn text_of_html(html: &str) -> String {
     text.replace('\u{200b}', "").split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What is wrong with the texts.
+/// Returns the failures of the expected and forbidden texts.
 pub(crate) fn texts(page: &Page, text: &str) -> Vec<String> {
     let missing = page.seen.iter().filter(|seen| !text.contains(*seen)).map(|seen| format!("no {seen:?}"));
     let odd = page.not_seen.iter().filter(|odd| text.contains(*odd)).map(|odd| format!("holds {odd:?}"));
@@ -77,7 +77,7 @@ pub(crate) fn texts(page: &Page, text: &str) -> Vec<String> {
     missing.chain(odd).chain(often.map(|once| format!("holds {once:?} more than once"))).collect()
 }
 
-/// What is wrong with the answer to a scrape for markdown.
+/// Returns the failures of an answer with markdown.
 pub(crate) fn markdown(page: &Page, status: u16, answer: &Value) -> Vec<String> {
     let Some(markdown) = answer["data"]["markdown"].as_str() else {
         return vec![refused(status, answer)];
@@ -90,7 +90,7 @@ pub(crate) fn markdown(page: &Page, status: u16, answer: &Value) -> Vec<String> 
     failures
 }
 
-/// What is wrong with the answer to a scrape for everything else; `picture` is the file that it names.
+/// Returns the failures of an answer with all other formats; `picture` is its screenshot file.
 pub(crate) fn formats(page: &Page, status: u16, answer: &Value, picture: Option<&[u8]>) -> Vec<String> {
     let data = &answer["data"];
     let Some(html) = data["rawHtml"].as_str() else {
@@ -116,7 +116,7 @@ pub(crate) fn formats(page: &Page, status: u16, answer: &Value, picture: Option<
     failures
 }
 
-/// An answer that is no page, on one line.
+/// Formats an error answer on one line.
 pub(crate) fn refused(status: u16, answer: &Value) -> String {
     let text: String = answer["error"].as_str().unwrap_or("no page").chars().take(160).collect();
     format!("{status} {}: {text}", answer["code"].as_str().unwrap_or_default())

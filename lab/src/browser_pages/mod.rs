@@ -54,16 +54,16 @@ pub(crate) struct Args {
     verbose: bool,
 }
 
-/// How the kernel shortens the names of the browser's processes.
+/// Name of the browser's processes, as truncated by the kernel.
 pub(crate) const CHROMIUM: &str = "chrom";
-/// How long the server may take to end.
+/// Timeout of the server's shutdown.
 const MAX_END: Duration = Duration::from_secs(30);
-/// How long `chromium --version` may take.
+/// Timeout of `chromium --version`.
 const MAX_PROBE: Duration = Duration::from_secs(10);
-/// What counts as good: this many of the pages that need a browser.
+/// Minimum number of correct pages among those that need a browser.
 const MIN_RIGHT: usize = 44;
 
-/// Scrapes the pages; fails when too many are not right.
+/// Scrapes the pages; fails when too few are correct.
 pub(crate) fn run(args: &Args) -> Result<()> {
     if !build::has_node() {
         return Ok(());
@@ -107,7 +107,7 @@ async fn scrape_all(args: &Args) -> Result<()> {
     finish(&book, args, &summary)
 }
 
-/// A server that may reach the pages.
+/// Returns an installation that may reach the pages.
 pub(crate) fn installation(server: PathBuf, pages: &Pages) -> Result<Installation> {
     let installation = Installation::new(server)?.set("egress.allow", pages.allow()).set("auth.mode", "keys");
     Ok(installation.set("admin.token", OPERATOR).set("log.level", "debug"))
@@ -131,7 +131,7 @@ async fn plain(book: &Book, scraper: &Scraper<'_>, summary: &mut Summary) -> Res
     Ok(())
 }
 
-/// Waits until the server has asked Chromium for its version, which it does once, at its start.
+/// Waits until the server has queried Chromium's version, which it does once at startup.
 async fn probe_ended(scraper: &Scraper<'_>) -> Result<()> {
     let deadline = Instant::now() + MAX_PROBE;
     while scraper.node.tree()?.count(CHROMIUM) > 0 && Instant::now() < deadline {
@@ -179,7 +179,7 @@ async fn dynamic_pages(all: &[Page], scraper: &Scraper<'_>, args: &Args, summary
         failures.extend(judge::markdown(page, done.status, &done.answer));
         let after = done.after(page.own_ms);
         let limit = Duration::from_millis(if page.endless { 5000 } else { 2500 });
-        // What the actions of the last one take is theirs.
+        // The actions of the page `steps` take their own time.
         if after > limit && page.id != "steps" {
             failures.push(format!("{} ms after it was ready", after.as_millis()));
         }
@@ -197,7 +197,7 @@ async fn dynamic_pages(all: &[Page], scraper: &Scraper<'_>, args: &Args, summary
     Ok(())
 }
 
-/// The HTML of the page must not hold what only its scripts may bring.
+/// Checks that the HTML of the page does not contain texts that its scripts produce.
 fn shell(page: &Page, pages: &Pages) -> Vec<String> {
     let Some(html) = pages.html(&page.id) else { return Vec::new() };
     let html = String::from_utf8_lossy(&html).into_owned();
@@ -207,13 +207,13 @@ fn shell(page: &Page, pages: &Pages) -> Vec<String> {
     if is_shell { Vec::new() } else { vec![format!("its HTML has {words} words and is no shell")] }
 }
 
-/// What is there at the end, and what is left after it.
+/// Stops the server and counts its leftovers.
 async fn end(node: &mut Node, summary: &mut Summary) -> Result<()> {
     let tree = node.tree()?;
     say!("at the end {:.0} MiB (PSS) in {} processes", tree.pss_mib, tree.processes.len());
     node.terminate()?;
     node.ended(MAX_END).await?;
-    // A process that was told to end may take a moment.
+    // Killed processes may take a moment to disappear.
     for _ in 0..20 {
         let rest = Tree::below(std::process::id())?;
         summary.left =

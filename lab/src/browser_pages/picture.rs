@@ -7,7 +7,7 @@ use flate2::read::ZlibDecoder;
 
 const SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 
-/// What can be told of a picture.
+/// Properties of an image.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Picture {
     pub(crate) width: u32,
@@ -16,7 +16,7 @@ pub(crate) struct Picture {
     pub(crate) colourful: bool,
 }
 
-/// Reads a PNG of 8 bits a channel without interlacing.
+/// Reads a PNG with 8 bits per channel and without interlacing.
 pub(crate) fn read(file: &[u8]) -> Result<Picture> {
     let mut rest = file.strip_prefix(SIGNATURE).context("no PNG")?;
     let (mut head, mut packed) = (None, Vec::new());
@@ -50,7 +50,7 @@ fn number(bytes: &[u8], at: usize) -> Result<u32> {
     Ok(u32::from_be_bytes(four.try_into()?))
 }
 
-/// Takes the filters of the lines out (section 6), and compares every pixel with the first.
+/// Removes the line filters (section 6), and compares every pixel with the first.
 fn colourful(data: &mut [u8], line: usize, pixel: usize) -> Result<bool> {
     let mut before = vec![0; line];
     let mut first = None;

@@ -20,11 +20,11 @@ use crate::team::Team;
 pub(super) struct Scraper<'a> {
     pub(super) pages: &'a Pages,
     pub(super) node: &'a Node,
-    /// Who asks.
+    /// Calling team.
     pub(super) team: &'a Team,
 }
 
-/// What a scrape gave.
+/// Result of a scrape.
 pub(super) struct Done {
     pub(super) status: u16,
     pub(super) answer: Value,
@@ -37,14 +37,14 @@ pub(super) struct Done {
 }
 
 impl Done {
-    /// How long the answer came after the page was ready: its last response and its own time.
+    /// Returns the time from page ready (its last response and its own time) to the answer.
     pub(super) fn after(&self, own_ms: u64) -> Duration {
         let ready = self.visit.last_needed().map(|last| last + Duration::from_millis(own_ms));
         ready.map_or(self.took, |ready| self.answered.saturating_duration_since(ready))
     }
 }
 
-/// A request for markdown, without its URL.
+/// Returns a request for markdown, without its URL.
 pub(super) fn markdown_request() -> Value {
     json!({"formats": ["markdown"], "onlyMainContent": false, "maxAge": 0, "timeout": 30_000})
 }
@@ -55,7 +55,7 @@ fn formats_request() -> Value {
 }
 
 impl Scraper<'_> {
-    /// Scrapes `/ID/` and what follows it.
+    /// Scrapes `/ID/` followed by `rest`.
     pub(super) async fn scrape(&self, id: &str, rest: &str, request: &Value) -> Result<Done> {
         self.pages.forget(id);
         let (sent, addr) = (self.pages.sent(), self.node.addr());
@@ -76,7 +76,7 @@ impl Scraper<'_> {
         })
     }
 
-    /// Scrapes everything but markdown, and says what is wrong.
+    /// Scrapes all formats but markdown, and returns the failures.
     pub(super) async fn formats(&self, page: &Page) -> Result<Vec<String>> {
         let done = self.scrape(&page.id, "", &formats_request()).await?;
         let picture = match done.answer["data"]["screenshot"].as_str() {
@@ -86,7 +86,7 @@ impl Scraper<'_> {
         Ok(judge::formats(page, done.status, &done.answer, picture.as_deref()))
     }
 
-    /// Scrapes every page once, so many at a time, and returns pages per second. An answer of any kind counts.
+    /// Scrapes every page once, `at_once` concurrently, and returns pages per second. Any answer counts.
     pub(super) async fn together(&self, all: &[Page], at_once: usize) -> Result<f64> {
         let started = Instant::now();
         let scrapes = all.iter().map(|page| async {
@@ -100,7 +100,7 @@ impl Scraper<'_> {
     }
 }
 
-/// The file that an answer names: a signed URL of the server, or a `data:` URI.
+/// Downloads the file of an answer: a signed URL of the server, or a `data:` URI.
 pub(super) async fn file(node: &Node, url: &str) -> Result<Vec<u8>> {
     if let Some((_, packed)) = url.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,")) {
         return Ok(BASE64_STANDARD.decode(packed)?);

@@ -16,28 +16,28 @@ use testkit::{Body, Reply, Script, Seen, Site};
 use super::book::{self, Book, Route};
 use super::child::Child;
 
-/// Both origins, and what was asked for.
+/// Both origins, and their requests.
 pub(crate) struct Pages {
     first: Site,
     second: Site,
     shared: Arc<Shared>,
-    /// Servers of pages.
+    /// Node servers of single pages.
     _children: Vec<Child>,
 }
 
 struct Shared {
     routes: HashMap<String, Route>,
     files: HashMap<String, Bytes>,
-    /// Pages whose scripts change the path.
+    /// Pages with client-side routing by path.
     routed: Vec<String>,
     statuses: HashMap<String, u16>,
     visits: Mutex<HashMap<String, Visit>>,
 }
 
-/// What a page was asked for since [`Pages::forget`].
+/// Requests of a page since [`Pages::forget`].
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Visit {
-    /// Every request.
+    /// All requests.
     pub(crate) asked: Vec<Asked>,
     turns: HashMap<String, usize>,
 }
@@ -46,19 +46,19 @@ pub(crate) struct Visit {
 #[derive(Debug, Clone)]
 pub(crate) struct Asked {
     pub(crate) path: String,
-    /// When its answer has left; of one that never ends, its last piece that tells something.
+    /// Time when its response was sent; for an endless one, its last piece with content.
     pub(crate) done: Instant,
 }
 
 impl Visit {
-    /// When the last answer has left that the page needs.
+    /// Returns when the last response that the page needs was sent.
     pub(crate) fn last_needed(&self) -> Option<Instant> {
         self.asked.iter().filter(|asked| !asked.path.ends_with("favicon.ico")).map(|asked| asked.done).max()
     }
 }
 
 impl Pages {
-    /// Serves what was built, on two ports that follow each other. No answer waits longer than `max_delay`.
+    /// Serves the built pages on two consecutive ports. No response is delayed by more than `max_delay`.
     pub(crate) async fn start(built: &Path, book: &Book, max_delay: Duration) -> Result<Self> {
         let (first, second) = two_sites().await?;
         let mut files = HashMap::new();
@@ -81,7 +81,7 @@ impl Pages {
         for page in &book.pages {
             if let Some(child) = &page.child {
                 let child = Child::start(&book::home().join("pages").join(&page.id).join(child)).await?;
-                // The only page of its kind has the path that its library takes by itself.
+                // The only page of its kind uses the default path of its library.
                 first.script_below("/socket.io/", vec![Script::Forward(child.addr())]);
                 children.push(child);
             }
@@ -89,42 +89,42 @@ impl Pages {
         Ok(Self { first, second, shared, _children: children })
     }
 
-    /// Where a page is.
+    /// Returns the URL of a page.
     pub(crate) fn url(&self, path: &str) -> String {
         self.first.url(path).to_string()
     }
 
-    /// The port of the first origin.
+    /// Returns the port of the first origin.
     pub(crate) fn first_port(&self) -> u16 {
         self.first.addr().port()
     }
 
-    /// What the service must be allowed to reach.
+    /// Returns the addresses that the egress guard has to admit.
     pub(crate) fn allow(&self) -> String {
         format!("{},{}", self.first.addr(), self.second.addr())
     }
 
-    /// Forgets what a page was asked for.
+    /// Clears the recorded requests of a page.
     pub(crate) fn forget(&self, id: &str) {
         self.shared.visits.lock().remove(id);
     }
 
-    /// What a page was asked for.
+    /// Returns the recorded requests of a page.
     pub(crate) fn visit(&self, id: &str) -> Visit {
         self.shared.visits.lock().get(id).cloned().unwrap_or_default()
     }
 
-    /// The HTML of a page, as it is sent.
+    /// Returns the HTML of a page as served.
     pub(crate) fn html(&self, id: &str) -> Option<Bytes> {
         self.shared.files.get(&format!("/{id}/index.html")).cloned()
     }
 
-    /// Bytes that both origins have sent.
+    /// Returns the bytes that both origins have sent.
     pub(crate) fn sent(&self) -> u64 {
         self.first.sent() + self.second.sent()
     }
 
-    /// Every request head that the origins got for paths that begin so, with the port that was asked.
+    /// Returns the heads of all requests below a path prefix, with the requested port.
     pub(crate) fn heads(&self, prefix: &str) -> Vec<(u16, Seen)> {
         let of = |site: &Site| {
             let port = site.addr().port();
@@ -161,7 +161,7 @@ impl Shared {
         Some((key.clone(), route))
     }
 
-    /// The answer, and how long its pieces take that tell something.
+    /// Returns the response, and the duration of its pieces with content.
     fn routed(&self, id: &str, key: &str, route: &Route, path: &str) -> Option<(Reply, Duration)> {
         let turn = {
             let mut visits = self.visits.lock();
@@ -212,7 +212,7 @@ impl Shared {
     }
 }
 
-/// The page that a path belongs to: `/ID/…` or `/api/ID/…`.
+/// Returns the page of a path: `/ID/…` or `/api/ID/…`.
 fn page_of(path: &str) -> &str {
     let mut parts = path.split('/').skip(1);
     match parts.next() {
@@ -263,7 +263,7 @@ fn fill_steps(routes: &mut HashMap<String, Route>, files: &HashMap<String, Bytes
     Ok(())
 }
 
-/// The second origin of a page is the same host with the next port.
+/// Starts two sites with consecutive ports: the second origin of a page is the same host with the next port.
 async fn two_sites() -> Result<(Site, Site)> {
     for _ in 0..50 {
         let first = Site::start().await;

@@ -10,10 +10,10 @@ use tokio::process::Command;
 
 use super::scrape::{Done, Scraper, file};
 
-/// The sizes of the two PDFs, in points.
+/// Sizes of the two PDFs, in points.
 const SHEETS: [[f64; 2]; 2] = [[842.0, 595.0], [612.0, 792.0]];
 
-/// All actions, in their order.
+/// Returns a request with all actions, in order.
 pub(super) fn request() -> Value {
     request_with(&json!({"type": "click", "selector": ".pick", "all": true}))
 }
@@ -39,7 +39,7 @@ fn request_with(pick: &Value) -> Value {
     request
 }
 
-/// What is wrong with the results.
+/// Returns the failures of the results.
 pub(super) async fn judge(done: &Done, node: &Node) -> Vec<String> {
     let actions = &done.answer["data"]["actions"];
     if !actions.is_object() {
@@ -69,7 +69,7 @@ pub(super) async fn judge(done: &Done, node: &Node) -> Vec<String> {
     failures
 }
 
-/// The text of a PDF that an answer names.
+/// Returns the text of a PDF of an answer.
 pub(super) async fn printed(url: &Value, node: &Node) -> Result<String> {
     let bytes = file(node, url.as_str().context("no URL")?).await?;
     piped("pdftotext", &["-", "-"], &bytes).await
@@ -81,7 +81,7 @@ async fn sheet(url: &Value, size: &[f64; 2], node: &Node) -> Result<()> {
     anyhow::ensure!(text.contains("nine herrings"), "its text does not hold what was written");
     let about = piped("pdfinfo", &["-"], &bytes).await?;
     let has = about.lines().find(|line| line.starts_with("Page size:")).context("pdfinfo tells no size")?;
-    // Chromium rounds sheets to its own pixels, which are larger than a point.
+    // Chromium rounds page sizes to its own pixels, which are larger than a point.
     let numbers: Vec<f64> = has.split_whitespace().filter_map(|part| part.parse().ok()).collect();
     let fits = numbers.len() == 2 && numbers.iter().zip(size).all(|(has, want)| (has - want).abs() <= 1.0);
     anyhow::ensure!(fits, "{has}, expected {size:?}");
@@ -94,7 +94,7 @@ async fn piped(program: &str, arguments: &[&str], input: &[u8]) -> Result<String
     let mut child = command.spawn().with_context(|| format!("cannot start {program}; install poppler-utils"))?;
     let mut stdin = child.stdin.take().context("no input")?;
     let feed = async {
-        // It may have read enough before the end.
+        // pdftotext may stop reading before the end.
         let _ = stdin.write_all(input).await;
         drop(stdin);
     };
@@ -102,7 +102,7 @@ async fn piped(program: &str, arguments: &[&str], input: &[u8]) -> Result<String
     Ok(String::from_utf8_lossy(&output?.stdout).into_owned())
 }
 
-/// The same page with its buttons renamed, and no `all`: the failure must name the action, and cost nothing.
+/// Scrapes the page with renamed buttons and without `all`: the error must name the failing action, and cost nothing.
 pub(super) async fn broken(scraper: &Scraper<'_>) -> Result<Vec<String>> {
     let request = request_with(&json!({"type": "click", "selector": ".pick"}));
     let (addr, team) = (scraper.node.addr(), scraper.team);

@@ -11,15 +11,15 @@ use super::scrape::Done;
 /// Counts over all pages.
 #[derive(Debug, Default)]
 pub(super) struct Summary {
-    /// Pages that needed a browser and came out right.
+    /// Correct pages that need a browser.
     pub(super) right: usize,
-    /// The same with all formats.
+    /// Correct pages with all formats.
     pub(super) formats: usize,
-    /// Pages that needed none and got none.
+    /// Pages that needed no browser and used none.
     pub(super) plain: usize,
-    /// Odd pages that were as they should be, and how many there were.
+    /// Correct pages with unusual behaviour, and their total.
     pub(super) behaved: (usize, usize),
-    /// Processes of the browser after the end.
+    /// Browser processes left after the shutdown.
     pub(super) left: usize,
     after: Vec<Duration>,
 }
@@ -47,7 +47,7 @@ impl Summary {
         }
     }
 
-    /// Prints the end.
+    /// Prints the totals.
     pub(super) fn print(&self, book: &Book, formats: bool) {
         say!("{} of {} pages that need a browser", self.right, book.pages.len());
         if formats {
@@ -63,7 +63,7 @@ impl Summary {
     }
 }
 
-/// The time that this share of them stays under; nothing for none.
+/// Returns the percentile `share` of the times; zero for an empty list.
 pub(crate) fn percentile(times: &[Duration], share: usize) -> Duration {
     let mut sorted = times.to_vec();
     sorted.sort();

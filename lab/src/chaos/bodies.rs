@@ -17,9 +17,9 @@ const TOGETHER: usize = 8;
 const MIB: u64 = 1024 * 1024;
 /// Size of each page.
 const BODY: u64 = 90 * MIB;
-/// By how many MiB the memory may grow.
+/// Maximum memory growth in MiB.
 const MAX_GROWTH: u64 = 512;
-/// No request takes longer.
+/// Timeout of a request.
 const PATIENCE: Duration = Duration::from_secs(180);
 
 pub(crate) async fn run() -> Result<()> {
@@ -32,7 +32,7 @@ pub(crate) async fn run() -> Result<()> {
     let addr = server.addr();
     let team = Team::new(addr, "large", 1000).await?;
     let small = json!({"url": site.url("/small").to_string(), "formats": ["links"], "timeout": 1000});
-    // Whatever a first request needs is there before it is measured.
+    // Warm-up: memory of a first request is allocated before the measurement.
     let _ = team.post(addr, "/v2/scrape", &small).await;
     let (started, memory) = (Instant::now(), server.watch_memory());
     let mut scrapes = tokio::task::JoinSet::new();
@@ -58,7 +58,7 @@ pub(crate) async fn run() -> Result<()> {
     Ok(())
 }
 
-/// Sends a request, and returns the status of its answer and how long the answer is; the answer itself is thrown away.
+/// Sends a request, and returns the status and the length of its answer, which is discarded.
 async fn status(addr: SocketAddr, request: Vec<u8>) -> Result<(u16, u64)> {
     let work = async {
         let mut stream = TcpStream::connect(addr).await?;

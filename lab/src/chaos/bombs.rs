@@ -34,11 +34,11 @@ enum Kind {
     Matching,
 }
 
-/// How many of a kind are there at any time.
+/// Concurrent requests of a kind.
 const TOGETHER: usize = 2;
-/// Longest time that 99 of 100 pages of somebody else may take.
+/// Maximum 99th percentile of another team's page time.
 const MAX_PAGE_MS: f64 = 1000.0;
-/// Longest time that GET /health may take.
+/// Maximum latency of GET /health.
 const MAX_HEALTH_MS: f64 = 250.0;
 
 pub(crate) async fn run(args: Args) -> Result<()> {
@@ -50,11 +50,11 @@ pub(crate) async fn run(args: Args) -> Result<()> {
             failed.push(format!("{kind:?}"));
         }
     }
-    ensure!(failed.is_empty(), "somebody else waited too long beside: {}", failed.join(", "));
+    ensure!(failed.is_empty(), "another team waited too long next to: {}", failed.join(", "));
     Ok(())
 }
 
-/// Every kind has a server of its own, so that what one leaves behind does not count for the next.
+/// Runs one kind on its own server, so that its leftovers do not count for the next.
 async fn one(site: &Site, kind: Kind, time: Duration) -> Result<bool> {
     let server = super::installation(site.addr())?.server()?;
     let addr = server.addr();
@@ -81,17 +81,17 @@ async fn one(site: &Site, kind: Kind, time: Duration) -> Result<bool> {
     let slowest = waits.health.iter().copied().fold(0.0, f64::max);
     let (alone, beside) = (p99(&waits.alone), p99(&waits.work));
     say!(
-        "{kind:?}: {} pages of somebody else, p99 {beside:.0} ms (alone {alone:.0} ms), slowest of {} GET /health {slowest:.0} ms",
+        "{kind:?}: {} pages of another team, p99 {beside:.0} ms (alone {alone:.0} ms), slowest of {} GET /health {slowest:.0} ms",
         waits.work.len(),
         waits.health.len()
     );
     Ok(beside <= MAX_PAGE_MS && slowest <= MAX_HEALTH_MS)
 }
 
-/// One bomb after another. A refusal is an answer too; there is a short pause, so that it does not become a flood.
+/// Sends one bomb after another. Refusals count as answers; a short pause avoids a flood of them.
 async fn again(team: Team, addr: SocketAddr, path: &'static str, body: Value) {
     loop {
-        // What the attacker is told does not matter here.
+        // The answer to the attacker does not matter here.
         let answer = team.post(addr, path, &body).await;
         let accepted = answer.is_ok_and(|answer| answer.status == 200);
         let crawls = path == "/v2/crawl" && accepted;
@@ -127,7 +127,7 @@ fn pages(site: &Site) {
     site.respond("/long", Reply { body: long, ..Reply::default() }.header("content-type", "text/html"));
     let link = |n: usize| format!("<a href=\"/x{n}{}\">x</a>\n", "ab".repeat(3900));
     site.html("/links", (0..1000).map(link).collect::<String>());
-    // The rule that refuses the links is the shortest, so every other one is looked at before it.
+    // The matching Disallow rule is the shortest, so every other one is tried before it.
     let rules = format!("User-agent: *\nDisallow: /x\n{}", "Disallow: /*abaac\n".repeat(27_000));
     site.respond("/robots.txt", Reply { body: rules.into(), ..Reply::default() }.header("content-type", "text/plain"));
 }

@@ -37,13 +37,13 @@ pub(crate) struct Args {
 
 /// `timeout` of every scrape.
 const TIMEOUT: Duration = Duration::from_secs(15);
-/// What an answer may take longer than that.
+/// Maximum time of an answer beyond its timeout.
 const GRACE: Duration = Duration::from_secs(2);
-/// The pause before it is counted what is there: pages that are over have been put away by then.
+/// Pause before resources are counted: closed pages have been cleaned up by then.
 const QUIET: Duration = Duration::from_secs(2);
-/// By how many MiB the server itself may grow in a hundred scrapes.
+/// Maximum memory growth of the server in MiB per hundred scrapes.
 const MAX_SLOPE: f64 = 2.0;
-/// How many more files and processes there may be at the end than at the beginning: one page's, and a spare renderer.
+/// Maximum growth of open files and processes from beginning to end: one page's, and a spare renderer.
 const MAX_MORE_FILES: usize = 24;
 const MAX_MORE_PROCESSES: usize = 3;
 
@@ -64,7 +64,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     chaos.end().await
 }
 
-/// Pages whose text comes by script.
+/// Serves pages whose text comes by script.
 async fn site() -> Site {
     let site = Site::start().await;
     site.others(|seen| {
@@ -92,7 +92,7 @@ struct Chaos {
     team: Team,
 }
 
-/// What is there at a moment.
+/// Resource counts at a moment.
 #[derive(Debug, Clone, Copy)]
 struct Count {
     done: usize,
@@ -104,12 +104,12 @@ struct Count {
     sockets: usize,
 }
 
-/// What a scrape has brought.
+/// Result of a scrape.
 struct Brought {
     status: u16,
-    /// Whether the text is there that comes by script.
+    /// Whether the text that comes by script is present.
     whole: bool,
-    /// Whether it says that something is lacking.
+    /// Whether it has a warning.
     warns: bool,
     took: Duration,
 }
@@ -125,7 +125,7 @@ impl Brought {
 }
 
 impl Chaos {
-    /// One scrape. No answer within its time is an error.
+    /// Scrapes once. A timeout is an error.
     async fn scrape(&self, number: usize) -> Result<Brought> {
         let timeout = u64::try_from(TIMEOUT.as_millis())?;
         let body = json!({"url": self.site.url(&format!("/p/{number}")), "formats": ["markdown"], "maxAge": 0,
@@ -138,7 +138,7 @@ impl Chaos {
         Ok(Brought { status: answer.status, whole, warns, took: started.elapsed() })
     }
 
-    /// One that must work.
+    /// Scrapes once; the page must be complete.
     async fn works(&self, number: usize) -> Result<Duration> {
         let brought = self.scrape(number).await?;
         ensure!(
@@ -189,7 +189,7 @@ impl Chaos {
         Ok(())
     }
 
-    /// Kills a browser, or one of its renderers; false when there is none just now.
+    /// Kills a browser, or one of its renderers; returns false when there is none at the moment.
     fn kill_one(&self, renderer: bool) -> Result<bool> {
         let tree = self.server.tree()?;
         let mut of_browser =
@@ -207,7 +207,7 @@ impl Chaos {
         victim.kill()
     }
 
-    /// The same many times, and whether anything grows.
+    /// Repeats `work`, and checks that no resource grows.
     async fn in_a_row(&self, what: &str, times: usize, work: impl AsyncFn(usize) -> Result<()>) -> Result<()> {
         let mut counts = Vec::new();
         let step = (times / 10).max(1);
@@ -250,7 +250,7 @@ impl Chaos {
             last.processes,
             first.processes
         );
-        ensure!(last.ended <= 1, "{} processes ended and nobody asked for them", last.ended);
+        ensure!(last.ended <= 1, "{} zombie processes", last.ended);
         Ok(())
     }
 
@@ -292,7 +292,7 @@ impl Chaos {
         self.in_a_row("sessions", times, one).await
     }
 
-    /// No process outlives the server.
+    /// Stops the server and checks that no process outlives it.
     async fn end(mut self) -> Result<()> {
         self.server.terminate()?;
         self.server.ended(Duration::from_secs(30)).await?;

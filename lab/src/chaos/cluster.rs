@@ -26,14 +26,14 @@ pub(crate) struct Args {
     pages: usize,
 }
 
-/// How long a page takes.
+/// Response time of a page.
 const PAGE: Duration = Duration::from_millis(50);
-/// Pages at a time, of both workers together.
+/// Concurrent pages of both workers together.
 const AT_ONCE: usize = 8;
-/// Longest time for one job.
+/// Timeout of one job.
 const PATIENCE: Duration = Duration::from_secs(300);
 const CREDITS: u64 = 100_000;
-/// Numbers on a large page: with so many, its document is too large for a row and becomes a blob.
+/// Numbers on a large page: enough for its document to be stored as a blob instead of in a row.
 const NUMBERS: u64 = 20_000;
 
 pub(crate) async fn run(args: Args) -> Result<()> {
@@ -50,12 +50,12 @@ struct Experiment {
     team: Team,
     site: MadeSite,
     bucket: Moto,
-    /// Ends after the processes that use it.
+    /// Dropped after the processes that use it.
     _cluster: Cluster,
     large: Site,
 }
 
-/// A server and a worker with a data folder of their own.
+/// A server and a worker with their own data folder.
 struct Machine {
     server: Node,
     worker: Node,
@@ -89,7 +89,7 @@ impl Experiment {
         self.machines.each_ref().map(|machine| machine.server.addr())
     }
 
-    /// Starts a crawl on the first server and watches it on the second one. Returns it, and what was seen of it.
+    /// Starts a crawl on the first server and watches it on the second one. Returns the run and its texts.
     async fn crawled(&self) -> Result<(Run, Texts)> {
         let ([first, second], pages) = (self.servers(), self.site.pages());
         let run = self.start(first).await?;
@@ -113,7 +113,7 @@ impl Experiment {
         Ok((run, watched.texts))
     }
 
-    /// Both servers say the same of the crawl, and both workers had a part in it.
+    /// Checks that both servers report the same crawl, and that both workers took part.
     async fn shared(&self, run: Run, seen: &Texts) -> Result<()> {
         let pages = self.site.pages();
         for addr in self.servers() {
@@ -136,7 +136,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// The servers find the copies that a worker has kept.
+    /// Checks that the servers find the copies that a worker has cached.
     async fn stored(&self, texts: &Texts) -> Result<()> {
         let url = self.site.url(self.site.pages() / 2);
         for addr in self.servers() {
@@ -150,7 +150,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// A document and a page that are kept in the bucket and not in the database.
+    /// Checks a document and a page that are stored in the bucket instead of the database.
     async fn large(&self) -> Result<()> {
         let [first, second] = self.servers();
         let urls = [self.large.url("/")];
@@ -171,7 +171,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// A crawl that was started on the first server is stopped on the second one.
+    /// Starts a crawl on the first server and cancels it on the second one.
     async fn cancelled(&self) -> Result<()> {
         let [first, second] = self.servers();
         let before = self.team.credits(first).await?;
@@ -180,7 +180,7 @@ impl Experiment {
         stopped?;
         let last = watched?.end;
         ensure!(last.status == JobStatus::Cancelled, "the last message is {}", shown(&last));
-        // What the workers had in hand comes to nothing.
+        // Results that the workers had in progress are discarded.
         tokio::time::sleep(Duration::from_secs(3)).await;
         for addr in [first, second] {
             let end = self.team.status(addr, run).await?;
@@ -195,14 +195,14 @@ impl Experiment {
         Ok(())
     }
 
-    /// Starts a crawl of the site that leaves its pages in the cache.
+    /// Starts a crawl of the site that caches its pages.
     async fn start(&self, addr: SocketAddr) -> Result<Run> {
         let mut request = whole_crawl(&self.site.url(0), self.site.pages() + 5, AT_ONCE);
         request["scrapeOptions"]["storeInCache"] = Value::Bool(true);
         self.team.crawl(addr, &request).await
     }
 
-    /// Stops a crawl once it has some pages.
+    /// Cancels a crawl once it has some pages.
     async fn stop(&self, addr: SocketAddr, run: Run) -> Result<()> {
         loop {
             let progress = self.team.status(addr, run).await?;
@@ -216,7 +216,7 @@ impl Experiment {
         }
     }
 
-    /// All documents, as this server returns them.
+    /// Returns the texts of all documents, as read from this server.
     async fn texts(&self, addr: SocketAddr, run: Run) -> Result<Texts> {
         let mut texts = Texts::new();
         self.team.documents(addr, run, 100, |document| add(&mut texts, &document)).await?;
@@ -224,15 +224,15 @@ impl Experiment {
     }
 }
 
-/// How many pages a worker has made documents of, as it counted them.
+/// Returns the number of pages that a worker has completed, from its metrics.
 async fn pages_done(worker: SocketAddr) -> Result<usize> {
     let metrics = service::get(worker, "/metrics").await?.text();
     let count = metrics.lines().find_map(|line| line.strip_prefix("quarry_page_seconds_count "));
-    // A worker that has done none does not know of the figure yet.
+    // The metric is missing until the worker has completed one.
     Ok(count.map_or(Ok(0), |count| count.trim().parse())?)
 }
 
-/// A page of numbers that compress badly.
+/// Generates a page of numbers that compress badly.
 fn large_page() -> String {
     let mut html = "<!doctype html><title>Numbers</title><main><h1>Numbers</h1>".to_owned();
     let mut random = Random::new(1);

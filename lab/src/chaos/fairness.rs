@@ -21,9 +21,9 @@ pub(crate) struct Args {
     teams: usize,
 }
 
-/// How much longer a page of a small team may take beside the large one, at the 99th percentile.
+/// Maximum ratio of a small team's page time next to the large team and alone, at the 99th percentile.
 const MAX_RATIO: f64 = 3.0;
-/// Nobody may wait longer.
+/// Maximum waiting time.
 const MAX_WAIT: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(args: Args) -> Result<()> {
@@ -54,11 +54,11 @@ pub(crate) async fn run(args: Args) -> Result<()> {
         progress.completed
     );
     ensure!(ratio <= MAX_RATIO, "it should be {MAX_RATIO} times at most");
-    ensure!(beside <= MAX_WAIT, "somebody waited for {:.1} s", beside.as_secs_f64());
+    ensure!(beside <= MAX_WAIT, "a small team waited for {:.1} s", beside.as_secs_f64());
     Ok(())
 }
 
-/// 99th percentile of the time from request to document, one team after the other in short order.
+/// Returns the 99th percentile of the time from request to document, with the teams in quick succession.
 async fn small(addr: SocketAddr, teams: &[Team], site: &MadeSite) -> Result<Duration> {
     let mut jobs = Vec::with_capacity(teams.len());
     for (number, team) in teams.iter().enumerate() {

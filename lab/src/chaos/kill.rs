@@ -30,10 +30,10 @@ pub(crate) struct Args {
     only: Option<String>,
 }
 
-/// Longest time until a page is done again.
+/// Timeout until a page is completed after a kill.
 const MAX_RESUME: Duration = Duration::from_secs(90);
 const CREDITS: u64 = 1_000_000;
-/// How long a page takes, so that a crawl lives to see many deaths.
+/// Response time of a page, so that a crawl lasts for many kills.
 const PAGE: Duration = Duration::from_millis(60);
 
 pub(crate) async fn run(args: Args) -> Result<()> {
@@ -56,7 +56,7 @@ struct Experiment {
     site: MadeSite,
     installation: Installation,
     server: Option<Node>,
-    /// A process of its own when the server only serves.
+    /// Separate worker, if the server does not run jobs.
     worker: Option<Node>,
     apart: bool,
     random: Random,
@@ -96,7 +96,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// One crawl with up to `max` deaths, and how many there were.
+    /// Runs one crawl with up to `max` kills, and returns their number.
     async fn crawl(&mut self, team: &Team, max: usize) -> Result<usize> {
         let pages = self.site.pages();
         let request = whole_crawl(&self.site.url(0), pages + 5, 4);
@@ -123,7 +123,7 @@ impl Experiment {
         Ok(killed)
     }
 
-    /// How long it takes until a page more is done, or the job.
+    /// Returns the time until another page, or the job, is completed.
     async fn resumed(&self, team: &Team, run: Run, before: u64) -> Result<Duration> {
         let started = Instant::now();
         loop {
@@ -146,7 +146,7 @@ impl Experiment {
         Ok(())
     }
 
-    /// Kills a process, mostly the one that works, and starts it again.
+    /// Kills a process, mostly the one that runs jobs, and starts it again.
     fn kill(&mut self) -> Result<()> {
         let victim =
             if self.apart && !self.random.high().is_multiple_of(4) { self.worker.take() } else { self.server.take() };

@@ -50,18 +50,18 @@ pub(crate) enum Chaos {
     Cluster(cluster::Args),
 }
 
-/// The programs for one experiment. `allow` is admitted by the egress guard.
+/// Returns the programs for one experiment. The egress guard admits `allow`.
 fn installation(allow: SocketAddr) -> Result<Installation> {
     installation_of(programs::release()?, allow)
 }
 
-/// The same with a server that was built before.
+/// Returns the programs for one experiment, with a built server.
 fn installation_of(server: PathBuf, allow: SocketAddr) -> Result<Installation> {
     let installation = Installation::new(server)?.set("egress.allow", allow.to_string());
     Ok(installation.set("admin.token", OPERATOR).set("log.level", "info"))
 }
 
-/// Runs one of them.
+/// Runs an experiment.
 pub(crate) fn run(what: Chaos) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {

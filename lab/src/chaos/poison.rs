@@ -34,9 +34,9 @@ enum Way {
     Append,
 }
 
-/// How much longer the other team may wait at the 99th percentile.
+/// Maximum ratio of the other team's waiting times at the 99th percentile.
 const MAX_RATIO: f64 = 1.2;
-/// The job must end; those of a server that tries again and again do not.
+/// Timeout of the job, which must end; a server that retries for ever does not end it.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) async fn run(args: Args) -> Result<()> {
@@ -75,18 +75,18 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     ensure!(beside <= alone * MAX_RATIO, "it should be {MAX_RATIO} times at most");
     if args.by == Way::FailPoint {
         let left = bad.credits(addr).await?;
-        ensure!(left == 1_000_000, "{} credits are gone for pages that nobody got", 1_000_000 - left);
+        ensure!(left == 1_000_000, "{} credits were charged for pages without documents", 1_000_000 - left);
     }
     Ok(())
 }
 
-/// The other team, which works as long alone as beside.
+/// Returns the other team, which works alone and next to the poisoned job for the same time.
 fn bystander(addr: SocketAddr, team: &Team, seconds: u64, page: String) -> Innocent {
     let time = Duration::from_secs(seconds);
     Innocent { batch: true, least: time, alone: time, addr, key: team.key.clone(), page }
 }
 
-/// A batch of pages for which the fail point refuses the commit.
+/// Starts a batch of pages whose commit the fail point refuses.
 async fn poisoned(team: &Team, addr: SocketAddr, urls: &[String]) -> Result<Run> {
     let urls: Vec<String> = urls.iter().map(|url| format!("{url}?poison")).collect();
     let batch =
@@ -94,8 +94,8 @@ async fn poisoned(team: &Team, addr: SocketAddr, urls: &[String]) -> Result<Run>
     team.batch(addr, &batch).await
 }
 
-/// A batch that takes pages from copies, at five credits each, and spends all that is reserved for it; while it runs the same
-/// pages are added without a word about copies.
+/// Starts a batch from cached copies, at five credits each, that spends its whole reservation. While it runs, the same
+/// pages are appended without the option for cached copies.
 async fn appended(team: &Team, addr: SocketAddr, urls: &[String]) -> Result<Run> {
     let run = team.batch(addr, &json!({ "urls": urls, "lockdown": true })).await?;
     let answer = team.post(addr, "/v2/batch/scrape", &json!({ "urls": urls, "appendToId": run.id })).await?;

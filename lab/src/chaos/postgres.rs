@@ -26,7 +26,7 @@ pub(crate) struct Args {
     hang: u64,
 }
 
-/// Longest time from the database's return to a ready service.
+/// Timeout from the database's return to a ready service.
 const MAX_READY: Duration = Duration::from_secs(10);
 
 pub(crate) async fn run(args: Args) -> Result<()> {
@@ -65,7 +65,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     Ok(())
 }
 
-/// How long it takes until the service is ready.
+/// Returns the time until the service is ready.
 async fn ready(server: SocketAddr) -> Result<Duration> {
     let started = Instant::now();
     while service::get(server, "/health/ready").await.map_or(0, |answer| answer.status) != 200 {
@@ -75,7 +75,8 @@ async fn ready(server: SocketAddr) -> Result<Duration> {
     Ok(started.elapsed())
 }
 
-/// Nobody is told to come while the database answers nobody.
+/// Stops PostgreSQL for `time`, checks that the service is live but not ready meanwhile, and returns the time until it
+/// is ready again.
 async fn hang(cluster: &Cluster, server: SocketAddr, time: Duration) -> Result<Duration> {
     cluster.signal(Signal::STOP)?;
     let started = Instant::now();
@@ -83,7 +84,7 @@ async fn hang(cluster: &Cluster, server: SocketAddr, time: Duration) -> Result<D
         tokio::time::sleep(Duration::from_millis(500)).await;
         let ready = service::get(server, "/health/ready").await?.status;
         let live = service::get(server, "/health/live").await?.status;
-        ensure!((ready, live) == (503, 200), "ready {ready} and live {live} while the database stands still");
+        ensure!((ready, live) == (503, 200), "ready {ready} and live {live} while the database hangs");
         Ok(())
     };
     let asked = asked.await;

@@ -12,10 +12,10 @@ use wire::JobProgress;
 
 use crate::team::Team;
 
-/// The markdown of pages by their address.
+/// Markdown of pages by their URL.
 pub(super) type Texts = BTreeMap<String, String>;
 
-/// Adds a document; fails when its page is there already, or when it has no text.
+/// Adds a document; fails on a duplicate page, or on a page without text.
 pub(super) fn add(texts: &mut Texts, document: &Value) -> Result<()> {
     let url = document["metadata"]["url"].as_str().context("a document without an address")?;
     let text = document["markdown"].as_str().with_context(|| format!("{url} has no markdown"))?;
@@ -24,19 +24,19 @@ pub(super) fn add(texts: &mut Texts, document: &Value) -> Result<()> {
     Ok(())
 }
 
-/// What a watcher was told.
+/// Result of a watcher.
 #[derive(Debug)]
 pub(super) struct Watched {
     pub(super) texts: Texts,
-    /// How many of them came in a message of their own, and not with the first one.
+    /// Number of documents in messages of their own, not in the first one.
     pub(super) messages: usize,
-    /// From the handshake to the first document.
+    /// Time from the handshake to the first document.
     pub(super) first: Duration,
-    /// The last message.
+    /// Last message.
     pub(super) end: JobProgress,
 }
 
-/// Watches until the server closes.
+/// Watches a run until the server closes the connection.
 pub(super) async fn watch(addr: SocketAddr, team: &Team, run: Run, patience: Duration) -> Result<Watched> {
     let watched = tokio::time::timeout(patience, watch_on(addr, team, run)).await;
     watched.with_context(|| format!("the watcher was not told of an end within {} s", patience.as_secs()))?

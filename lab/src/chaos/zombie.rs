@@ -32,7 +32,7 @@ pub(crate) async fn run() -> Result<()> {
     let end = team.finished(addr, run, Duration::from_secs(300)).await?;
     ensure!(end.completed == PAGES as u64, "ended as {}", shown(&end));
     zombie.resume()?;
-    // What it had in hand it now tries to write down.
+    // It now tries to commit the jobs that it had in progress.
     tokio::time::sleep(Duration::from_secs(5)).await;
     let after = team.status(addr, run).await?;
     let figures = |of: &JobProgress| (of.status, of.completed, of.total, of.credits_used);

@@ -10,44 +10,44 @@ use super::crawl::{Crawled, Document};
 use super::folder::{Folder, Kind, type_of};
 use super::walk::{Reached, Spot, Walk, address, spot};
 
-/// Why a page that one side has is not on the other.
+/// Reason why a page of one side is missing on the other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Why {
-    /// Missing: the file has no words, by its media type.
+    /// Missing: the file has no text, by its media type.
     NoWords(&'static str),
-    /// Missing: the page calls itself by the address of another one that was found.
+    /// Missing: the canonical URL of the page is another page that was found.
     Canonical,
-    /// Missing: one that was found differs only in what `deduplicateSimilarURLs` leaves out.
+    /// Missing: a found page differs only in parts that `deduplicateSimilarURLs` ignores.
     SameSpelling,
-    /// Missing: pages that link to it are missing too, so nobody could know of it.
+    /// Missing: all pages that link to it are missing too.
     Unlinked,
-    /// Missing: the service gave it up with this code.
+    /// Missing: the service reported it as failed with this code.
     GivenUp(String),
-    /// Missing: the service takes it for one of endlessly many.
+    /// Missing: the service detected it as part of an endless trap.
     Trap,
-    /// Missing for no reason that can be seen.
+    /// Missing for an unknown reason.
     Missed,
-    /// Extra: a link leads to where there is no file.
+    /// Extra: a broken link, with the status of its answer.
     DeadLink(u64),
-    /// Extra: only a file of text, or a page found through one, names it. The walk reads HTML alone.
+    /// Extra: linked only from a text file, or from a page found through one. The walk reads only HTML.
     FromText,
-    /// Extra for no reason that can be seen.
+    /// Extra for an unknown reason.
     Surplus,
-    /// There twice.
+    /// Found twice.
     Twice,
 }
 
-/// All differences.
+/// All differences between a crawl and a walk.
 #[derive(Debug, Default)]
 pub(crate) struct Differences {
-    /// Files of the folder that were found.
+    /// Number of files of the folder that were found.
     pub(crate) found: usize,
     pub(crate) missing: Group,
     pub(crate) extra: Group,
     pub(crate) twice: Group,
 }
 
-/// Pages by the reason for their difference.
+/// Pages grouped by the reason for their difference.
 pub(crate) type Group = BTreeMap<Why, Vec<String>>;
 
 /// Compares a crawl of the site of `start` with the walk over its folder.
@@ -75,7 +75,7 @@ pub(crate) fn compare(folder: &Folder, walk: &Walk, start: &Url, crawled: &Crawl
     Differences { found, missing, extra, twice }
 }
 
-/// Looks for the reasons of what is missing.
+/// Search for the reasons of missing pages.
 struct Missing<'a> {
     walk: &'a Walk,
     there: &'a HashMap<Spot, &'a Document>,
@@ -138,13 +138,13 @@ impl<'a> Missing<'a> {
         page.canonical.as_ref().filter(|other| self.there.contains_key(*other))
     }
 
-    /// Whether the service has read the links of a page: also of one that it then knew by another address.
+    /// Whether the service has read the links of a page, also under another of its addresses.
     fn was_read(&self, spot: &Spot) -> bool {
         self.there.contains_key(spot) || self.walk.reached.get(spot).is_some_and(|page| self.canonical(page).is_some())
     }
 }
 
-/// Looks for the reasons of what only the crawl has.
+/// Finds the reasons of pages that only the crawl has.
 fn extra(folder: &Folder, walk: &Walk, strays: &[(&Document, Option<Spot>)], crawled: &Crawled) -> Group {
     let strange: BTreeSet<&Url> = strays.iter().map(|(document, _)| &document.url).collect();
     let is_text = |url: &Url| spot(folder, url).is_some_and(|spot| type_of(&spot.file).1 == Kind::Text);
@@ -167,13 +167,13 @@ fn extra(folder: &Folder, walk: &Walk, strays: &[(&Document, Option<Spot>)], cra
     group
 }
 
-/// What the service knows a page by when nothing else was asked for.
+/// Returns the service's deduplication key of a page with default options.
 fn key(url: &Url) -> String {
     url_key(url, KeyRules::default()).into_string()
 }
 
 impl Why {
-    /// Whether the difference is as it should be.
+    /// Whether the difference is expected.
     pub(crate) fn is_explained(&self) -> bool {
         match self {
             Self::NoWords(_)

@@ -9,34 +9,34 @@ use serde_json::{Value, json};
 use url::Url;
 use wire::{JobErrors, JobProgress, JobStatus, ResultsQuery};
 
-/// Longest time for one crawl.
+/// Timeout of one crawl.
 const PATIENCE: Duration = Duration::from_secs(3600);
-/// More pages than a documentation package has.
+/// Page limit, above the size of any documentation package.
 const MAX_PAGES: usize = 100_000;
-/// Documents of one answer.
+/// Documents per answer.
 const CHUNK: u32 = 500;
 
 /// A document of the crawl.
 #[derive(Debug)]
 pub(crate) struct Document {
-    /// Where it was found, after redirects.
+    /// URL after redirects.
     pub(crate) url: Url,
     pub(crate) status: u64,
-    /// What the service says that it links to.
+    /// Links reported by the service.
     pub(crate) links: Vec<String>,
 }
 
-/// What a crawl brought.
+/// Result of a crawl.
 #[derive(Debug, Default)]
 pub(crate) struct Crawled {
     pub(crate) documents: Vec<Document>,
-    /// The code of every page that was given up.
+    /// Error codes of failed pages.
     pub(crate) failures: HashMap<String, String>,
     pub(crate) took: Duration,
 }
 
-/// Crawls the whole site of `start`, `concurrency` pages at a time. Documents for which `wants_links` says no are kept
-/// without their links.
+/// Crawls the whole site of `start`, with `concurrency` concurrent pages. The links of a document are kept only if
+/// `wants_links` returns true for it.
 pub(crate) async fn crawl(
     client: &Client,
     start: &Url,
@@ -49,7 +49,7 @@ pub(crate) async fn crawl(
         "maxConcurrency": concurrency,
         "crawlEntireDomain": true,
         "sitemap": "skip",
-        // With their text, pages are also watched for being copies of each other.
+        // With markdown, the crawl also detects duplicates by their text.
         "scrapeOptions": { "formats": ["markdown", "links"], "maxAge": 0 },
     });
     let started = Instant::now();

@@ -6,35 +6,35 @@ use std::path::{Path, PathBuf};
 use testkit::{Reply, Site};
 use url::Url;
 
-/// A folder that is served from its root.
+/// A folder served as the root of a site.
 #[derive(Debug, Clone)]
 pub(crate) struct Folder {
     root: PathBuf,
 }
 
-/// What an address leads to.
+/// Target of a URL path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A file, by its path below the root: `a/index.html` for `/a/`.
     File(String),
-    /// A folder that was named without its slash.
+    /// A folder requested without its trailing slash.
     Slashless,
-    /// Nothing.
+    /// No file or folder.
     Nowhere,
 }
 
-/// What a reader can do with a file.
+/// Kind of content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// A page with links.
     Html,
-    /// Words without HTML.
+    /// Text without HTML.
     Text,
-    /// No words, or none that are meant for a reader.
+    /// No text, or none for readers.
     Other,
 }
 
-/// Types by the end of the name; what is not in it is a file of bytes.
+/// Media types by file extension; unknown ones are binary.
 const TYPES: [(&str, &str, Kind); 25] = [
     ("html", "text/html", Kind::Html),
     ("htm", "text/html", Kind::Html),
@@ -64,15 +64,15 @@ const TYPES: [(&str, &str, Kind); 25] = [
 ];
 
 impl Folder {
-    /// The folder at this path.
+    /// Creates a folder from its path.
     pub(crate) fn at(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
 
-    /// What a path of an address, with its escapes and without its query, leads to. Symbolic links are followed, also
-    /// out of the folder, as documentation packages share files.
+    /// Resolves the escaped path of a URL, without its query. Symbolic links are followed, also out of the folder,
+    /// because documentation packages share files.
     pub(crate) fn place(&self, path: &str) -> Place {
-        // A URL of a file undoes the escapes and takes the steps upwards.
+        // Parsing as a file URL decodes the escapes and resolves `..`.
         let below = Url::parse(&format!("file://{path}")).ok().and_then(|url| url.to_file_path().ok());
         let below = below.as_deref().and_then(|path| path.strip_prefix("/").ok()?.to_str().map(str::to_owned));
         let Some(below) = below else { return Place::Nowhere };
@@ -85,17 +85,17 @@ impl Folder {
             (true, folder) => format!("{folder}/index.html"),
             (false, file) => file.to_owned(),
         };
-        // With a slash after it, a file is no file.
+        // A file name followed by a slash is not found.
         let is_file = self.root.join(&below).is_file() && (is_folder || !path.ends_with('/'));
         if is_file { Place::File(below) } else { Place::Nowhere }
     }
 
-    /// The bytes of a file that [`Folder::place`] named.
+    /// Reads a file returned by [`Folder::place`].
     pub(crate) fn read(&self, file: &str) -> std::io::Result<Vec<u8>> {
         fs::read(self.root.join(file))
     }
 
-    /// Serves it on loopback: 404 for what is not there, and a redirect to a folder's slash.
+    /// Serves the folder on loopback: 404 for missing files, and a redirect to the trailing slash of a folder.
     pub(crate) async fn serve(&self) -> Site {
         let site = Site::start().await;
         let folder = self.clone();
@@ -115,7 +115,7 @@ impl Folder {
     }
 }
 
-/// The media type of a file by its name, and what a reader can do with it.
+/// Returns the media type of a file by its name, and its kind.
 pub(crate) fn type_of(file: &str) -> (&'static str, Kind) {
     let ending = Path::new(file).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let known = TYPES.iter().find(|(name, ..)| ending.eq_ignore_ascii_case(name));

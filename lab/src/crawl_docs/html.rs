@@ -2,21 +2,21 @@
 
 use pulldown_cmark::{Event, Parser};
 
-/// What a page says about addresses, as written, with its character references undone.
+/// Links and addresses of a page, as written, with decoded character references.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Links {
     /// The first `<base href>`.
     pub(crate) base: Option<String>,
     /// The first `<link rel="canonical">`.
     pub(crate) canonical: Option<String>,
-    /// `<a href>` and `<area href>`, in order.
+    /// All `<a href>` and `<area href>`, in order.
     pub(crate) hrefs: Vec<String>,
 }
 
-/// Elements whose content is text, whatever it looks like.
+/// Elements with raw text content.
 const RAW: [&str; 9] = ["script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes", "plaintext"];
 
-/// Reads a page from its first byte to its last; there is no tree.
+/// Extracts the links in one pass, without building a tree.
 pub(crate) fn links(html: &str) -> Links {
     let mut found = Links::default();
     let mut rest = html;
@@ -27,7 +27,7 @@ pub(crate) fn links(html: &str) -> Links {
             continue;
         }
         if !rest[1..].starts_with(|c: char| c.is_ascii_alphabetic()) {
-            // Closing tags, declarations and signs of less.
+            // Closing tags, declarations and literal `<` characters.
             rest = &rest[1..];
             continue;
         }
@@ -58,14 +58,14 @@ fn is_canonical(tag: &Tag) -> bool {
     rel.split_ascii_whitespace().any(|word| word.eq_ignore_ascii_case("canonical"))
 }
 
-/// A start tag.
+/// A start tag with its attributes.
 struct Tag {
     name: String,
     attributes: Vec<(String, String)>,
 }
 
 impl Tag {
-    /// Reads the tag whose name `text` begins with, and returns what follows it.
+    /// Reads the tag whose name `text` begins with, and returns the rest.
     fn read(text: &str) -> (Self, &str) {
         let end = text.find(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>')).unwrap_or(text.len());
         let mut tag = Self { name: text[..end].to_ascii_lowercase(), attributes: Vec::new() };
@@ -89,7 +89,7 @@ impl Tag {
         }
     }
 
-    /// The first attribute of this name counts.
+    /// Returns the value of the first attribute of this name.
     fn value(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
     }
@@ -113,12 +113,12 @@ fn attribute_value(text: &str) -> (&str, &str) {
     value.split_at(value.find(|c: char| is_blank(c) || c == '>').unwrap_or(value.len()))
 }
 
-/// What follows a mark; nothing when it is not there.
+/// Returns the text after a mark; empty if the mark is missing.
 fn after<'t>(text: &'t str, mark: &str) -> &'t str {
     text.split_once(mark).map_or("", |(_, tail)| tail)
 }
 
-/// What follows the closing tag of an element whose content is text.
+/// Returns the text after the closing tag of a raw text element.
 fn behind_raw<'t>(text: &'t str, name: &str) -> &'t str {
     let mut rest = text;
     while let Some(at) = rest.find("</") {
@@ -130,7 +130,7 @@ fn behind_raw<'t>(text: &'t str, name: &str) -> &'t str {
     ""
 }
 
-/// A value without character references. Those without a semicolon stay, as no page should have them in an address.
+/// Decodes character references. References without a semicolon stay, because URLs should not contain them.
 fn decoded(value: &str) -> String {
     let mut text = String::with_capacity(value.len());
     let mut rest = value;
@@ -147,7 +147,7 @@ fn decoded(value: &str) -> String {
     text
 }
 
-/// The text that markdown makes of a character reference: it knows the same names as HTML.
+/// Decodes a character reference with the markdown parser, which knows the same names as HTML.
 fn character(reference: &str) -> String {
     let text = |event| match event {
         Event::Text(text) => Some(text.into_string()),

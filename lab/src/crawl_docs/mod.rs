@@ -32,10 +32,10 @@ pub(crate) struct Args {
     server: Option<PathBuf>,
 }
 
-/// Pages that are shown for one reason.
+/// Maximum number of pages printed for one reason.
 const EXAMPLES: usize = 20;
 
-/// Crawls one folder after another, and fails when a difference has no reason.
+/// Crawls the folders one after another, and fails when a difference has no reason.
 pub(crate) fn run(args: &Args) -> Result<()> {
     let folders = if args.folders.is_empty() { setup::docs_folders() } else { args.folders.clone() };
     ensure!(!folders.is_empty(), "no documentation is installed; run `cargo xtask setup --docs`");
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// Whether every difference has its reason.
+/// Crawls one folder, and returns whether every difference has a reason.
 async fn one(args: &Args, path: &Path, program: &Path) -> Result<bool> {
     let folder = Folder::at(path);
     let site = folder.serve().await;
@@ -88,7 +88,7 @@ fn count(group: &Group) -> usize {
     group.values().map(Vec::len).sum()
 }
 
-/// Prints the differences, and says whether all of them are explained.
+/// Prints the differences, and returns whether all of them are explained.
 fn show(differences: &Differences) -> bool {
     let mut all_explained = true;
     let groups = [("missing", &differences.missing), ("extra", &differences.extra), ("duplicate", &differences.twice)];

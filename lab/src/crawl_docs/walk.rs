@@ -10,30 +10,30 @@ use url::Url;
 use super::folder::{Folder, Kind, Place, type_of};
 use super::html;
 
-/// A page as the walk tells pages apart: a file, and the query that it is asked with.
+/// Identity of a page in the walk: a file and a query.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Spot {
     pub(crate) file: String,
     pub(crate) query: String,
 }
 
-/// A file that links reach.
+/// A file reached by links.
 #[derive(Debug)]
 pub(crate) struct Reached {
-    /// How the first link spelled it, without its fragment.
+    /// URL of its first link, without the fragment.
     pub(crate) url: Url,
     pub(crate) kind: Kind,
     /// Pages with a link to it. The start may have none.
     pub(crate) from: Vec<Rc<Spot>>,
-    /// What the page calls its own address, if that is another one of the folder.
+    /// Canonical address of the page, if that is another page of the folder.
     pub(crate) canonical: Option<Spot>,
 }
 
-/// All that links reach.
+/// All files reached by links.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     pub(crate) reached: BTreeMap<Spot, Reached>,
-    /// Addresses of the site without a file, each with one page that links to it.
+    /// Broken addresses of the site, each with one page that links to it.
     pub(crate) dead: BTreeMap<String, Rc<Spot>>,
 }
 
@@ -44,14 +44,14 @@ impl fmt::Display for Spot {
     }
 }
 
-/// Walks from `start`. Only pages of HTML have links, and only those of `<a>` and `<area>` count, also with
-/// `rel="nofollow"`, which the contract does not know.
+/// Walks from `start`. Only `<a>` and `<area>` of HTML pages count as links, also with `rel="nofollow"`, which the
+/// contract ignores.
 pub(crate) fn walk(folder: &Folder, start: &Url) -> Result<Walk> {
     let mut walk = Walk::default();
     let first = spot(folder, start).with_context(|| format!("{start} is no file"))?;
     walk.reached.insert(first.clone(), reached(&first, start.clone(), Vec::new()));
     let mut waiting = VecDeque::from([(first, start.clone())]);
-    // A file is read once, whatever it is asked with.
+    // Each file is read once, for all queries.
     let mut read = HashMap::new();
     while let Some((from, url)) = waiting.pop_front() {
         let from = Rc::new(from);
@@ -85,7 +85,7 @@ pub(crate) fn walk(folder: &Folder, start: &Url) -> Result<Walk> {
     Ok(walk)
 }
 
-/// The address at the end of the redirect from a folder to its slash: its relative links start there.
+/// Returns the URL after the redirect to a folder's trailing slash, the base of its relative links.
 fn landed(folder: &Folder, mut url: Url) -> Url {
     if folder.place(url.path()) == Place::Slashless {
         url.set_path(&format!("{}/", url.path()));
@@ -93,7 +93,7 @@ fn landed(folder: &Folder, mut url: Url) -> Url {
     url
 }
 
-/// The page that an address of the site names, if there is a file.
+/// Returns the page of a URL of the site, if its file exists.
 pub(crate) fn spot(folder: &Folder, url: &Url) -> Option<Spot> {
     match folder.place(landed(folder, url.clone()).path()) {
         Place::File(file) => Some(Spot { file, query: url.query().unwrap_or_default().to_owned() }),
@@ -101,12 +101,12 @@ pub(crate) fn spot(folder: &Folder, url: &Url) -> Option<Spot> {
     }
 }
 
-/// An address without its fragment and without the site.
+/// Returns path and query of a URL.
 pub(crate) fn address(url: &Url) -> String {
     url[url::Position::BeforePath..url::Position::AfterQuery].to_owned()
 }
 
-/// A link made absolute, if it stays on the site.
+/// Resolves a link, if it stays on the site.
 fn own(base: &Url, site: &Url, link: &str) -> Option<Url> {
     let link = link.trim();
     let mut url = base.join(link).ok().filter(|url| !link.is_empty() && url.origin() == site.origin())?;
@@ -120,7 +120,7 @@ fn reached(spot: &Spot, url: Url, from: Vec<Rc<Spot>>) -> Reached {
 
 impl Reached {
     fn link(&mut self, from: &Rc<Spot>) {
-        // A page is read at one go, so its other links to the same place come right after the first.
+        // A page is read in one pass, so its repeated links to the same page are consecutive.
         if self.from.last() != Some(from) {
             self.from.push(Rc::clone(from));
         }

@@ -10,25 +10,25 @@ use super::raw::{self, Answer};
 use super::server::Server;
 use super::stage::Stage;
 
-/// The page of the second origin that only a browser can read.
+/// Path on the second origin of a page that needs a browser.
 pub(crate) const ALIVE_PAGE: &str = "/alive";
 const ALIVE: &str = "The browser is alive and well";
-/// Longest time for it.
+/// Timeout of its scrape.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Whether the case needs one.
+/// Whether the case needs a browser.
 pub(crate) fn needs(case: &Case) -> bool {
     case.setup.get("needs").and_then(Value::as_str) == Some("browser")
 }
 
-/// Whether the server finds one here.
+/// Whether the server finds a browser on this machine.
 pub(crate) fn is_installed() -> bool {
     #[expect(clippy::disallowed_methods, reason = "the server that is started here reads it")]
     let path = std::env::var_os("QUARRY__BROWSER__PATH").filter(|path| !path.is_empty()).map(Into::into);
     browser::Settings { path, ..browser::Settings::default() }.program().is_some()
 }
 
-/// The HTML of [`ALIVE_PAGE`].
+/// Returns the HTML of [`ALIVE_PAGE`].
 pub(crate) fn alive_page() -> String {
     let (first, rest) = ALIVE.split_once(' ').unwrap_or((ALIVE, ""));
     format!(
@@ -36,7 +36,7 @@ pub(crate) fn alive_page() -> String {
     )
 }
 
-/// Scrapes it, and returns how long that took; an answer without its text is an error.
+/// Scrapes [`ALIVE_PAGE`], and returns the duration; an answer without its text is an error.
 pub(crate) async fn is_alive(stage: &Stage, server: &Server) -> Result<Duration> {
     let url = format!("http://origin2.test:{}{ALIVE_PAGE}", stage.origin2.addr().port());
     let body = json!({"url": url, "formats": ["markdown"], "maxAge": 0, "waitFor": 100, "timeout": 30_000});

@@ -9,20 +9,20 @@ use serde_json::Value;
 
 use super::case::{Case, Object};
 
-/// Members of `input` that this program knows.
+/// Known members of `input`.
 const KNOWN: &[&str] = &[
     "headers", "json", "method", "path", "raw", "raw_b64", "raw_gen", "read", "scenario", "sql", "times", "together",
     "tool",
 ];
 
-/// The first member of `input` that is not known.
+/// Returns the first unknown member of `input`.
 pub(crate) fn unknown(input: &Object) -> Option<&str> {
     input.keys().map(String::as_str).find(|key| !KNOWN.contains(key))
 }
 
-/// The bytes of the request. Without an Authorization of its own a case sends the team's key; the cases about
-/// authorization send what they say and nothing else. A header that the case names, in whatever letters, replaces the
-/// one that the runner would send; one that is null is not sent at all.
+/// Returns the bytes of the request. A case without an Authorization header sends the team's key; cases about
+/// authorization send exactly their own headers. A header of the case replaces the runner's header of the same name,
+/// case-insensitively; a null header is not sent.
 pub(crate) fn request(case: &Case, addr: SocketAddr, key: &str) -> Result<Vec<u8>> {
     let (method, path) = (case.input_text("method"), target(case.input_text("path")));
     let mut head = format!("{method} {path} HTTP/1.1\r\n");
@@ -56,7 +56,7 @@ pub(crate) fn request(case: &Case, addr: SocketAddr, key: &str) -> Result<Vec<u8
     Ok([head.into_bytes(), body].concat())
 }
 
-/// What cannot stand in a request line is percent-encoded; everything else is sent as the case has it.
+/// Percent-encodes characters that are not allowed in a request line, and keeps everything else.
 fn target(path: &str) -> String {
     let mut out = String::new();
     for byte in path.bytes() {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// A JSON object.
 pub(crate) type Object = Map<String, Value>;
 
-/// The whole file.
+/// The case file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
@@ -17,14 +17,14 @@ pub(crate) struct File {
     _about: String,
     #[serde(rename = "placeholders")]
     _placeholders: Object,
-    /// What every case expects unless it says something else.
+    /// Expectations of every case, unless it overrides them.
     pub(crate) every_case_also_expects: Object,
     count: usize,
-    /// The cases, in the order in which they run.
+    /// Cases in the order in which they run.
     pub(crate) cases: Vec<Case>,
 }
 
-/// One hostile input with the expected outcome.
+/// A hostile input with the expected outcome.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Case {
@@ -41,7 +41,7 @@ pub(crate) struct Case {
 }
 
 impl File {
-    /// Reads the file. A member that this program does not know is an error, so that nothing is left out unseen.
+    /// Reads the file. An unknown member is an error, so that nothing is silently ignored.
     pub(crate) fn read(path: &Path) -> Result<Self> {
         let text = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         let file: Self =
@@ -52,17 +52,17 @@ impl File {
 }
 
 impl Case {
-    /// A text of the input, empty when there is none.
+    /// Returns a string of the input; empty if missing.
     pub(crate) fn input_text(&self, key: &str) -> &str {
         self.input.get(key).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// What is expected under a key, or what every case expects.
+    /// Returns the expectation under a key, of this case or of every case.
     pub(crate) fn expects<'a>(&'a self, key: &str, every: &'a Object) -> Option<&'a Value> {
         self.expected.get(key).or_else(|| every.get(key))
     }
 
-    /// The statuses that are accepted, when the case names any.
+    /// Returns the accepted statuses; empty if the case has none.
     pub(crate) fn statuses(&self) -> Vec<u64> {
         let one = self.expected.get("http").and_then(Value::as_u64);
         let any = self.expected.get("http_any_of").and_then(Value::as_array);

@@ -9,14 +9,14 @@ use xtask::sh;
 
 use super::case::Object;
 
-/// What asks it.
+/// SQLite shell for queries.
 const SHELL: &str = "sqlite3";
-/// Where the service keeps it, below its data folder.
+/// Name of the database file in the data folder.
 const FILE: &str = "quarry.db";
-/// How long it may be locked by the service, in milliseconds.
+/// Busy timeout in milliseconds.
 const PATIENCE: &str = "10000";
 
-/// What it answers: the value alone when it is one, else a list of rows, each an object by the names of its columns.
+/// Runs a query. Returns a single value, or otherwise a list of rows as objects by column names.
 pub(crate) fn ask(data: &Path, sql: &str) -> Result<Value> {
     let file = data.join(FILE);
     ensure!(file.is_file(), "there is no database {}", file.display());
@@ -24,7 +24,7 @@ pub(crate) fn ask(data: &Path, sql: &str) -> Result<Value> {
     command.args(["-readonly", "-json", "-bail", "-cmd", &format!(".timeout {PATIENCE}")]).arg(&file).arg(sql);
     let output = command.output().context("the sqlite3 shell, which asks the database, cannot be started")?;
     ensure!(output.status.success(), "{sql}: {}", String::from_utf8_lossy(&output.stderr).trim());
-    // No row is no output.
+    // The shell prints nothing for an empty result.
     let text = if output.stdout.is_empty() { b"[]" } else { output.stdout.as_slice() };
     let rows: Vec<Object> = serde_json::from_slice(text).context("no JSON of the sqlite3 shell")?;
     let alone =
@@ -32,7 +32,7 @@ pub(crate) fn ask(data: &Path, sql: &str) -> Result<Value> {
     Ok(alone.unwrap_or_else(|| rows.into_iter().map(Value::Object).collect()))
 }
 
-/// Whether the shell that asks is installed.
+/// Whether the SQLite shell is installed.
 pub(crate) fn is_possible() -> bool {
     sh::on_path(SHELL)
 }

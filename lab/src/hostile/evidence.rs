@@ -16,84 +16,84 @@ use super::sniffer::Outside;
 use super::stage::Counters;
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
-/// No stored page is searched beyond this many bytes.
+/// Search limit for a stored page, in bytes.
 const MAX_SEARCHED: u64 = 256 * 1024 * 1024;
 
-/// Everything the expectations look at.
+/// Observations of a case, checked by the expectations.
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
-    /// The answer, or why there is none. Attacks that expect no answer have neither.
+    /// Answer, or the reason for its absence. Attacks that expect no answer have neither.
     pub(crate) answer: Option<Result<Answer, String>>,
-    /// How long the request took; none for attacks that have a length of their own.
+    /// Duration of the request; `None` for attacks with a duration of their own.
     pub(crate) elapsed: Option<Duration>,
-    /// Whether the request was raw bytes, which the service may refuse before it is HTTP.
+    /// Whether the request was raw bytes, which the service may refuse before parsing HTTP.
     pub(crate) raw: bool,
-    /// Growth of the service's memory at its peak, in MiB.
+    /// Peak growth of the service's memory in MiB.
     pub(crate) memory_mib: u64,
-    /// What was counted while the case ran.
+    /// Counters during the case.
     pub(crate) counted: Counters,
-    /// Requests that the origins received.
+    /// Requests received by the origins.
     pub(crate) origin: Vec<Seen>,
     pub(crate) origin2: Vec<Seen>,
-    /// What came to the receiver of webhooks.
+    /// Requests received by the webhook receiver.
     pub(crate) receiver: Vec<Seen>,
-    /// What the team's webhooks are signed with; only read when the case asks.
+    /// Signing secret of the team's webhooks; read only for cases that need it.
     pub(crate) hook_secret: String,
-    /// The job that the case has started, when it looks at one.
+    /// Job started by the case, if it is checked.
     pub(crate) job: Option<Job>,
-    /// What the same request gets for an id that nobody has.
+    /// Answer to the same request for an unknown id.
     pub(crate) unknown_id: Option<Vec<u8>>,
-    /// From the attack.
+    /// Whether the service closed the connection of the attack.
     pub(crate) closed: bool,
     pub(crate) health_ms: Vec<f64>,
     pub(crate) slow_closed_s: Option<f64>,
-    /// Requests of the team that still run.
+    /// Running requests of the team.
     pub(crate) inflight: Option<i64>,
-    /// Credits that the case cost.
+    /// Credits charged for the case.
     pub(crate) charges: Option<i64>,
-    /// Whether GET /health answered afterwards.
+    /// Whether GET /health answered after the case.
     pub(crate) alive: bool,
-    /// Whether a panic is part of the case.
+    /// Whether the case expects a panic.
     pub(crate) panic_planned: bool,
-    /// What the service wrote to its log since the case began.
+    /// Log of the service since the case began.
     pub(crate) log: Vec<u8>,
-    /// The files of the service, decompressed; only read when the case asks.
+    /// Decompressed files of the service; read only for cases that need them.
     pub(crate) files: Vec<(String, Vec<u8>)>,
-    /// What GET /metrics shows; only read when the case asks.
+    /// Output of GET /metrics; read only for cases that need it.
     pub(crate) metrics: Vec<u8>,
-    /// Bytes that the origin has sent.
+    /// Bytes sent by the origin.
     pub(crate) origin_sent: u64,
-    /// Seconds of processor time that the service used.
+    /// Processor time of the service in seconds.
     pub(crate) cpu_seconds: f64,
-    /// How long a bystander waited meanwhile.
+    /// Waiting times of the bystander.
     pub(crate) innocent: Option<Waits>,
-    /// What the proxy was asked for.
+    /// Targets requested from the proxy.
     pub(crate) proxied: Vec<String>,
     /// Files outside of the data folder.
     pub(crate) strays: Vec<String>,
-    /// What the same request gets with the key of another team.
+    /// Answer to the same request with the key of another team.
     pub(crate) of_other_team: Option<Answer>,
-    /// Where the job of `setup.job` is read, and what is read there afterwards.
+    /// Path of the job of `setup.job`, and its results after the case.
     pub(crate) own_job: Option<String>,
     pub(crate) own_job_now: Value,
-    /// What the database has answered to `input.sql`.
+    /// Result of `input.sql`.
     pub(crate) sql: Option<Value>,
-    /// How many watchers were let in, and how many were refused; none when the case has none.
+    /// Numbers of accepted and refused watchers; `None` without watchers.
     pub(crate) watchers: Option<(usize, usize)>,
-    /// Keys that no log may hold.
+    /// Keys that must not appear in logs.
     pub(crate) secrets: Vec<String>,
-    /// Packets that went past the stage and the service; only known in a network namespace.
+    /// Packets that bypassed the stage and the service; known only in a network namespace.
     pub(crate) outside: Option<Outside>,
-    /// The processes that read documents; only looked at when the case has one.
+    /// Document reader processes; checked only in cases with a document.
     pub(crate) readers: Option<Readers>,
-    /// How long the next page took that needs a browser, or why it did not come; only asked when the case needs one.
+    /// Duration of the next page that needs a browser, or its error; only for cases that need a browser.
     pub(crate) next: Option<Result<Duration, String>>,
-    /// What a scenario has observed, under the names of its expectations.
+    /// Observations of a scenario, under the names of its expectations.
     pub(crate) observed: Option<Object>,
 }
 
 impl Evidence {
-    /// The answer, or the failure that there is none.
+    /// Returns the answer, or fails if there is none.
     pub(crate) fn answer(&self) -> Result<&Answer, String> {
         match &self.answer {
             Some(Ok(answer)) => Ok(answer),
@@ -102,19 +102,19 @@ impl Evidence {
         }
     }
 
-    /// The job, or the failure that there is none.
+    /// Returns the job, or fails if there is none.
     pub(crate) fn job(&self) -> Result<&Job, String> {
         self.job.as_ref().ok_or_else(|| "the case has started no job".to_owned())
     }
 
-    /// The answer and everything that the job has told.
+    /// Returns the texts of the answer and of all answers about the job.
     pub(crate) fn told(&self) -> Result<String, String> {
         let job = self.job.as_ref().map(|job| job.text.as_str()).unwrap_or_default();
         Ok(self.answer()?.text() + job)
     }
 
-    /// A member of the document in the answer, empty when it is not there. An answer of success without a document has
-    /// nothing to look at.
+    /// Returns a member of the document in the answer; empty if missing. Fails on a success without a document, because
+    /// there is nothing to check.
     pub(crate) fn document(&self, pointer: &str) -> Result<String, String> {
         let answer = self.answer()?;
         let json = answer.json();
@@ -125,7 +125,7 @@ impl Evidence {
         Ok(value.and_then(Value::as_str).unwrap_or_default().to_owned())
     }
 
-    /// The same for a format that was asked for: a document without it has nothing to look at.
+    /// Returns a requested format of the document; fails if the document lacks it.
     pub(crate) fn format(&self, name: &str) -> Result<String, String> {
         let text = self.document(name)?;
         let answer = self.answer()?;
@@ -135,7 +135,7 @@ impl Evidence {
         Ok(text)
     }
 
-    /// The requests of the origin; when the case succeeded without any there is nothing to look at.
+    /// Returns the requests of the origin; fails if the case succeeded without any, because there is nothing to check.
     pub(crate) fn asked(&self) -> Result<&[Seen], String> {
         let accepted = !matches!(&self.answer, Some(Ok(answer)) if answer.status >= 400);
         if self.origin.is_empty() && accepted {
@@ -144,7 +144,7 @@ impl Evidence {
         Ok(&self.origin)
     }
 
-    /// The webhooks; when the case succeeded without any there is nothing to look at.
+    /// Returns the webhooks; fails if the case succeeded without any, because there is nothing to check.
     pub(crate) fn delivered(&self) -> Result<&[Seen], String> {
         let accepted = !matches!(&self.answer, Some(Ok(answer)) if answer.status >= 400);
         if self.receiver.is_empty() && accepted {
@@ -153,14 +153,14 @@ impl Evidence {
         Ok(&self.receiver)
     }
 
-    /// Crawls that somebody else than the runner has asked the service for: its log has a line for each request.
+    /// Returns the number of crawls that were not requested by the runner, from the request lines of the service's log.
     pub(crate) fn foreign_crawls(&self) -> usize {
         let log = String::from_utf8_lossy(&self.log);
         let posts = log.lines().filter(|line| line.contains("\"route\":\"/v2/crawl\"") && line.contains("\"POST\""));
         posts.count().saturating_sub(1)
     }
 
-    /// One line for a person to read.
+    /// Formats a one-line summary.
     pub(crate) fn summary(&self) -> String {
         let mut out = match &self.answer {
             Some(Ok(answer)) => format!("{} {}, ", answer.status, answer.json()["code"].as_str().unwrap_or("no code")),
@@ -210,12 +210,12 @@ impl Evidence {
         out
     }
 
-    /// The value that 99 of 100 health checks stay under, in milliseconds.
+    /// Returns the 99th percentile of the health check latencies, in milliseconds.
     pub(crate) fn health_p99(&self) -> f64 {
         p99(&self.health_ms)
     }
 
-    /// The first place that holds the text; `places` are names such as `logs` and `files`.
+    /// Returns the first place that contains the text; `places` are names such as `logs` and `files`.
     pub(crate) fn find(&self, needle: &str, places: &[&str]) -> Option<String> {
         let holds = |bytes: &[u8]| bytes.windows(needle.len().max(1)).any(|window| window == needle.as_bytes());
         for place in places {
@@ -233,7 +233,7 @@ impl Evidence {
     }
 }
 
-/// Every file below a folder, with its name; a file that was packed with zstd is unpacked too.
+/// Reads every file below a folder, with its name; files compressed with zstd are decompressed too.
 pub(crate) fn read_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut out = Vec::new();
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -246,7 +246,7 @@ pub(crate) fn read_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
         if bytes.starts_with(&ZSTD_MAGIC) {
             out.push((format!("{} (unpacked)", path.display()), unpack(&bytes)));
         }
-        // The name of a file may tell as much as its content.
+        // File names can leak data too.
         let named = [path.to_string_lossy().as_bytes(), b"\n", &bytes].concat();
         out.push((path.display().to_string(), named));
     }
@@ -256,7 +256,7 @@ pub(crate) fn read_files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 fn unpack(bytes: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     if let Ok(decoder) = zstd::stream::read::Decoder::new(bytes) {
-        // What could be unpacked before an error is still worth a search.
+        // Data decompressed before an error is still searched.
         let _ = decoder.take(MAX_SEARCHED).read_to_end(&mut out);
     }
     out

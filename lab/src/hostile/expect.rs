@@ -5,13 +5,13 @@ use serde_json::Value;
 use super::evidence::Evidence;
 use super::{looks, markdown};
 
-/// Why an expectation was not met.
+/// Result of an expectation: the reason if it was violated.
 pub(crate) type Verdict = Result<(), String>;
 
-/// Keys that say when to look; the runner waits that long.
+/// Keys with waiting times before the check; the runner handles them.
 pub(crate) const WAITS: &[&str] = &["after_s", "wait_s"];
 
-/// Looks at one expectation; none when the key is not known.
+/// Checks one expectation; `None` for an unknown key.
 pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     if WAITS.contains(&key) {
         return Some(Ok(()));
@@ -23,7 +23,7 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
     groups.iter().find_map(|group| group(key, want, seen))
 }
 
-/// The expectations about the answer, how it came, and who was reached.
+/// Checks expectations about the answer, its transfer, and the reached listeners.
 fn check_answer(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     Some(match key {
         "http" => status(seen, std::slice::from_ref(want)),
@@ -57,7 +57,7 @@ fn check_answer(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     })
 }
 
-/// The expectations about the process, what it writes down and what it keeps.
+/// Checks expectations about the process, its logs and its stored data.
 fn check_log(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     Some(match key {
         "server_alive" => said(seen.alive, "GET /health does not answer 200 within 1 s"),
@@ -74,7 +74,7 @@ fn check_log(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     })
 }
 
-/// The expectations about the job that the case has started.
+/// Checks expectations about the job that the case has started.
 fn check_job(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     Some(match key {
         "final_status" => seen.job().and_then(|job| same(&job.status.as_str().into(), want)),
@@ -97,20 +97,20 @@ fn check_job(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     })
 }
 
-/// Whether a delivery has one signature, and it is the service's own.
+/// Whether a delivery has exactly one signature, and that is valid.
 fn is_signed(request: &testkit::Seen, secret: &str) -> bool {
     let mut values = request.headers.get_all("x-service-signature").iter().filter_map(|value| value.to_str().ok());
     let first = values.next();
     values.next().is_none() && first.is_some_and(|header| webhooks::verify(secret, &request.body, header))
 }
 
-/// The request ids are each request's own.
+/// Compares the body with that for an unknown id. Headers are not compared, because each request has its own id.
 fn like_unknown(seen: &Evidence) -> Verdict {
-    let (own, unknown) = (&seen.answer()?.body, seen.unknown_id.as_ref().ok_or("nobody asked for an unknown id")?);
+    let (own, unknown) = (&seen.answer()?.body, seen.unknown_id.as_ref().ok_or("no unknown id was requested")?);
     said(own == unknown, &format!("it differs from {:?}", String::from_utf8_lossy(unknown)))
 }
 
-/// The expectations about the document in the answer.
+/// Checks expectations about the document in the answer.
 fn check_page(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     let read = || seen.format("markdown").map(|text| (markdown::read(&text), text));
     Some(match key {
@@ -153,7 +153,7 @@ fn exactly(have: usize, want: &Value) -> Verdict {
     same(&have.into(), want)
 }
 
-/// Adds the text that was looked at.
+/// Adds the checked text to a failure.
 fn named(verdict: Verdict, text: &str) -> Verdict {
     verdict.map_err(|failure| format!("{failure} in {:?}", text.chars().take(200).collect::<String>()))
 }
@@ -164,7 +164,7 @@ pub(crate) fn at_most(have: impl TryInto<Number>, want: &Value, unit: &str) -> V
     said(have <= most, &format!("it is {have:.2} {unit}, expected at most {most} {unit}"))
 }
 
-/// A quantity to compare; larger than any limit of the case file when it does not fit.
+/// A number to compare; larger than any limit of the case file if it does not fit.
 pub(crate) struct Number(f64);
 
 impl From<f64> for Number {
@@ -189,7 +189,7 @@ impl TryFrom<u64> for Number {
     }
 }
 
-/// A scenario's observation: `…_max` is a limit, everything else is equal.
+/// Compares an observation of a scenario: `…_max` is a limit, everything else must be equal.
 fn compare(key: &str, have: &Value, want: &Value) -> Verdict {
     if key.ends_with("_max") {
         return at_most(have.as_f64().unwrap_or(f64::INFINITY), want, "");
@@ -223,10 +223,10 @@ fn valid_json(seen: &Evidence) -> Verdict {
     serde_json::from_str::<Value>(text).map(|_| ()).map_err(|error| format!("the answer is not JSON: {error}"))
 }
 
-/// An answer other than 200 is JSON with `error`. Raw bytes that are not a request at all may be refused by the HTTP
-/// library, which answers with an empty body before any code of the service runs.
+/// Checks that an answer other than 200 is JSON with `error`. Raw bytes that are not a valid request may be refused by
+/// the HTTP library, with an empty body, before any code of the service runs.
 fn json_error(seen: &Evidence) -> Verdict {
-    // An attack may have no answer; a request that got none is a failure.
+    // An attack may have no answer; for a request that is a failure.
     let answer = match &seen.answer {
         None => return Ok(()),
         Some(Ok(answer)) => answer,

@@ -10,19 +10,19 @@ use serde_json::Value;
 
 use super::traps::good_page;
 
-/// Pause between two looks.
+/// Polling interval.
 const POLL: Duration = Duration::from_millis(100);
 
-/// A job at its end, or when nobody wanted to wait any longer.
+/// State of a job at its end or after the timeout.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Job {
     /// The last status.
     pub(crate) status: String,
-    /// Pages that it has completed.
+    /// Number of completed pages.
     pub(crate) completed: u64,
-    /// Good pages of the site among its documents.
+    /// Number of its documents that are good pages of the site.
     pub(crate) good_pages: u64,
-    /// Every answer that told of it, one after another.
+    /// Concatenated texts of all answers about the job.
     pub(crate) text: String,
 }
 

@@ -1,4 +1,5 @@
-//! Bystanders of a case: another team's work, and a probe of GET /health. Their latency shows what an attack costs others.
+//! Bystanders of a case: another team's work, and a probe of GET /health. Their latency shows what an attack costs
+//! others.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,41 +13,41 @@ use lab::service;
 use serde_json::{Value, json};
 use wire::{JobStatus, ResultsQuery};
 
-/// Pause between two pieces of work.
+/// Pause between two requests of the bystander.
 const PAUSE: Duration = Duration::from_millis(20);
-/// Pause between two probes.
+/// Pause between two health probes.
 const PROBE: Duration = Duration::from_millis(50);
-/// Pause between two looks at a job.
+/// Polling interval of a job.
 const POLL: Duration = Duration::from_millis(10);
-/// Whoever waits longer has waited for ever.
+/// Timeout of the bystander's work.
 const MAX_WAIT: Duration = Duration::from_secs(30);
 
-/// What the bystander does, as `setup.innocent` has it.
+/// Work of the bystander, from `setup.innocent`.
 #[derive(Debug, Clone)]
 pub(crate) struct Innocent {
-    /// Batches of three pages instead of scrapes of one.
+    /// Whether it runs batches of three pages instead of single scrapes.
     pub(crate) batch: bool,
-    /// It works at least that long, however soon the case has its answer.
+    /// Minimum duration of its work, even if the case ends earlier.
     pub(crate) least: Duration,
-    /// For that long it works before the case begins.
+    /// Duration of its work before the case begins.
     pub(crate) alone: Duration,
     pub(crate) addr: SocketAddr,
     pub(crate) key: String,
-    /// The page that it asks for.
+    /// URL of the page that it scrapes.
     pub(crate) page: String,
 }
 
-/// How long the bystander and the probe waited, in milliseconds; infinite when there was no good answer.
+/// Waiting times of the bystander and of the probe in milliseconds; infinite without a good answer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Waits {
     pub(crate) work: Vec<f64>,
     pub(crate) health: Vec<f64>,
-    /// The work before the case began.
+    /// Waiting times before the case began.
     pub(crate) alone: Vec<f64>,
 }
 
 impl Innocent {
-    /// Reads `setup.innocent`: `{"work": "scrape" or "batch", "seconds": 5, "alone_seconds": 0}`.
+    /// Parses `setup.innocent`: `{"work": "scrape" or "batch", "seconds": 5, "alone_seconds": 0}`.
     pub(crate) fn read(setup: &Value, addr: SocketAddr, key: &str, page: String) -> Result<Self> {
         let setup = setup.as_object().context("setup.innocent is no object")?;
         if let Some(key) = setup.keys().find(|key| !["work", "seconds", "alone_seconds"].contains(&key.as_str())) {
@@ -63,7 +64,7 @@ impl Innocent {
         Ok(Self { batch, least, alone, addr, key: key.to_owned(), page })
     }
 
-    /// Works beside `attack`.
+    /// Works during `attack`.
     pub(crate) async fn beside<T>(&self, attack: impl Future<Output = Result<T>>) -> Result<(T, Waits)> {
         let alone = if self.alone.is_zero() { Vec::new() } else { self.watch(tokio::time::sleep(self.alone)).await?.1 };
         let started = Instant::now();
@@ -76,7 +77,7 @@ impl Innocent {
         Ok((done?, Waits { work, health, alone }))
     }
 
-    /// Works, and asks for health, until `until` has come to its end.
+    /// Works, and probes health, until `until` has ended.
     pub(crate) async fn watch<T>(&self, until: impl Future<Output = T>) -> Result<(T, Vec<f64>, Vec<f64>)> {
         let over = Arc::new(AtomicBool::new(false));
         let (own, addr) = (self.clone(), self.addr);
@@ -117,7 +118,7 @@ impl Innocent {
     }
 }
 
-/// Does something again and again, and tells how long each time took.
+/// Repeats an action, and returns the duration of each.
 async fn repeat<F: Future<Output = bool>>(
     over: Arc<AtomicBool>,
     pause: Duration,
@@ -133,7 +134,7 @@ async fn repeat<F: Future<Output = bool>>(
     waits
 }
 
-/// The value that 99 of 100 stay under; infinite when there are none.
+/// Returns the 99th percentile; infinite for an empty list.
 pub(crate) fn p99(waits: &[f64]) -> f64 {
     let mut waits = waits.to_vec();
     waits.sort_by(f64::total_cmp);

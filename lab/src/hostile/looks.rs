@@ -10,7 +10,7 @@ use super::evidence::Evidence;
 use super::expect::{Verdict, at_most, items, lacks, said, same, traceless, words};
 use super::innocent::{Waits, p99};
 
-/// Looks at one expectation; none when the key is not known.
+/// Checks one expectation; `None` for an unknown key.
 pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     Some(match key {
         "cpu_seconds_max" => at_most(seen.cpu_seconds, want, "s of processor time"),
@@ -61,16 +61,17 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
 }
 
 fn waits(seen: &Evidence) -> Result<&Waits, String> {
-    seen.innocent.as_ref().ok_or_else(|| "nobody worked beside the case".to_owned())
+    seen.innocent.as_ref().ok_or_else(|| "no bystander worked during the case".to_owned())
 }
 
 fn next(seen: &Evidence) -> Result<Duration, String> {
-    seen.next.clone().unwrap_or_else(|| Err("nobody asked for another page".to_owned()))
+    seen.next.clone().unwrap_or_else(|| Err("no further page was requested".to_owned()))
 }
 
-/// The name is that of the case file; where no name may be asked for, nothing else may go out either.
+/// Checks packets outside the stage. The name is that of the case file; where no name lookups are allowed, no other
+/// packets are either.
 fn outside(seen: &Evidence, want: &Value) -> Verdict {
-    let outside = seen.outside.as_ref().ok_or("nobody counted packets")?;
+    let outside = seen.outside.as_ref().ok_or("packets were not counted")?;
     if outside.seen == 0 {
         return Err("no packet was seen, not even those of the case".to_owned());
     }
@@ -78,7 +79,7 @@ fn outside(seen: &Evidence, want: &Value) -> Verdict {
     said(want.as_u64() == u64::try_from(most).ok(), &outside.to_string())
 }
 
-/// One JSON object a line, and at least one.
+/// Checks that the log is not empty and has one JSON object per line.
 fn json_lines(log: &[u8]) -> Verdict {
     let text = String::from_utf8_lossy(log);
     let mut lines = text.lines().peekable();
@@ -90,7 +91,8 @@ fn json_lines(log: &[u8]) -> Verdict {
     odd.map_or(Ok(()), |line| Err(format!("a line of the log is {:?}", line.chars().take(160).collect::<String>())))
 }
 
-/// `{"host": "name:port", "secrets": […]}`: some request to the host holds them all, and none to another host holds any.
+/// Checks `{"host": "name:port", "secrets": […]}`: a request to the host contains all secrets, and no request to
+/// another host contains any.
 fn secrets_only_to(want: &Value, seen: &Evidence) -> Verdict {
     let (mut elsewhere, mut home) = (false, false);
     for request in seen.origin.iter().chain(&seen.origin2).chain(&seen.receiver) {
@@ -115,10 +117,10 @@ fn addresses_only(seen: &Evidence) -> Verdict {
     named.map_or(Ok(()), |target| Err(format!("the proxy was asked for {target}")))
 }
 
-/// The answer to one team holds nothing by which the answer to the other is known.
+/// Checks that the answer to one team contains nothing that identifies the answer to the other.
 fn no_replay(seen: &Evidence) -> Verdict {
     let own = seen.answer()?;
-    let other = seen.of_other_team.as_ref().ok_or("nobody asked as another team")?;
+    let other = seen.of_other_team.as_ref().ok_or("no request of another team was sent")?;
     said(own.status == 200, &format!("the first answer is {}, so there is nothing to replay", own.status))?;
     let mut ids = BTreeSet::new();
     uuids(&own.json(), &mut ids);
@@ -152,14 +154,14 @@ fn matches_none(text: &str, patterns: &Value, place: &str) -> Verdict {
     odd.map_or(Ok(()), |odd| Err(format!("{place} holds {:?}", odd.as_str().chars().take(160).collect::<String>())))
 }
 
-/// At least one.
+/// Compiles the patterns, of which there must be at least one.
 fn regexes(patterns: &Value) -> Result<Vec<Regex>, String> {
     let compiled: Result<Vec<_>, _> = words(patterns).map(Regex::new).collect();
     let compiled = compiled.map_err(|error| format!("no pattern: {error}"))?;
     if compiled.is_empty() { Err("there is no pattern to look for".to_owned()) } else { Ok(compiled) }
 }
 
-/// The links of the document or of the map.
+/// Returns the links of the document or of the map.
 fn links(seen: &Evidence) -> Result<Vec<String>, String> {
     let json = seen.answer()?.json();
     let list = json.pointer("/data/links").or_else(|| json.get("links")).and_then(Value::as_array);
@@ -174,7 +176,7 @@ fn none_matches(links: &[String], patterns: &Value) -> Verdict {
     odd.map_or(Ok(()), |link| Err(format!("there is a link to {link}")))
 }
 
-/// The same links, in whatever order.
+/// Compares links regardless of their order.
 fn equal(links: &[String], want: &Value) -> Verdict {
     let (mut have, mut wanted): (Vec<&str>, Vec<&str>) =
         (links.iter().map(String::as_str).collect(), words(want).collect());

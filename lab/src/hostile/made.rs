@@ -1,4 +1,5 @@
-//! Jobs that must exist before a case which refers to them: `{JOB_OF_TEAM_A}`, `{BATCH_OF_TEAM_A}`, `{SCRAPE_OF_TEAM_A}`,
+//! Jobs that must exist before a case which refers to them: `{JOB_OF_TEAM_A}`, `{BATCH_OF_TEAM_A}`,
+//! `{SCRAPE_OF_TEAM_A}`,
 //! `{BIG_JOB}`, and `{JOB}`, which the case describes in `setup.job`.
 
 use std::time::Duration;
@@ -12,12 +13,12 @@ use super::follow::follow;
 use super::server::Server;
 use super::stage::Stage;
 
-/// Pages of the big job; each is about 1 MB, so that a chunk of its results is as large as a chunk may be.
+/// Number of pages of the big job; each is about 1 MB, so that its results fill a response up to its limit.
 const BIG_PAGES: usize = 12;
-/// How long the big job may take.
+/// Timeout of the big job.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Makes what the case names, as the team with this key: the name of each with the id.
+/// Creates the jobs and scrapes that the case names, as the team with this key, and returns their ids by name.
 pub(crate) async fn jobs(
     case: &Case,
     stage: &Stage,
@@ -52,7 +53,7 @@ async fn make(name: &str, stage: &Stage, server: &Server, key: &str) -> Result<S
     Ok(id)
 }
 
-/// A scrape that was kept, by the id that its answer gives it.
+/// Runs a scrape that is stored, and returns its id.
 async fn scrape(stage: &Stage, server: &Server, key: &str, url: &str) -> Result<String> {
     stage.origin.html("/", "<h1>a page of team A</h1>");
     let json = server.post("/v2/scrape", key, &json!({"url": url})).await?;
@@ -61,15 +62,15 @@ async fn scrape(stage: &Stage, server: &Server, key: &str, url: &str) -> Result<
     Ok(id.with_context(|| format!("no id of the scrape in {json}"))?.to_owned())
 }
 
-/// A job that a case describes.
+/// A job described by a case.
 pub(crate) struct Own {
-    /// Where it is read.
+    /// Path for reading it.
     pub(crate) path: String,
     pub(crate) id: String,
 }
 
-/// Makes the jobs of `setup.job`, one after another, and returns the last one: `{"path", "json", "count", "ended"}`, or an
-/// array of them.
+/// Creates the jobs of `setup.job`, one after another, and returns the last one: `{"path", "json", "count", "ended"}`,
+/// or an array of them.
 pub(crate) async fn own(setup: &Value, server: &Server, key: &str) -> Result<Own> {
     let mut last = None;
     for job in setup.as_array().map_or(std::slice::from_ref(setup), Vec::as_slice) {

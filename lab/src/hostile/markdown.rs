@@ -2,18 +2,18 @@
 
 use pulldown_cmark::{Event, Options, Parser, Tag};
 
-/// The parts that the cases ask about.
+/// Parts of markdown that cases check.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Seen {
-    /// Targets of links, in their order. Images are not links.
+    /// Link targets in order, without images.
     pub(crate) links: Vec<String>,
-    /// How many headings there are.
+    /// Number of headings.
     pub(crate) headings: usize,
-    /// The number of columns of each table.
+    /// Number of columns of each table.
     pub(crate) columns: Vec<usize>,
 }
 
-/// Reads a text.
+/// Parses a text.
 pub(crate) fn read(text: &str) -> Seen {
     let mut seen = Seen::default();
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {

@@ -61,7 +61,7 @@ pub(crate) struct Args {
     verbose: bool,
 }
 
-/// Plays the cases; fails when one of them fails.
+/// Runs the cases; fails when one of them fails.
 #[expect(clippy::needless_pass_by_value, reason = "the caller has no use for the arguments afterwards")]
 pub(crate) fn run(args: Args) -> Result<()> {
     let mut files = Vec::new();
@@ -81,22 +81,22 @@ pub(crate) fn run(args: Args) -> Result<()> {
     };
     let browser = files.iter().flat_map(|file| &file.cases).any(browser::needs) && browser::is_installed();
     if browser && !namespace::is_inside() && namespace::is_possible() {
-        // Its lines are printed already.
+        // The inner run has printed its results already.
         return if namespace::run_again(&binary)? { Ok(()) } else { std::process::exit(1) };
     }
     raise_file_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let failed = runtime.block_on(play_all(&files, &binary, args.verbose))?;
-    // Floods may still be written to somebody who left; nothing waits for them.
+    // Floods may still be writing to clients that have left; do not wait for them.
     runtime.shutdown_background();
     if failed > 0 {
-        // The counts are printed and are the last line; an error would print more.
+        // The counts are printed and must be the last line; returning an error would print more.
         std::process::exit(1);
     }
     Ok(())
 }
 
-/// The case files of the repository.
+/// Returns the case files of the repository.
 fn own_files() -> Result<Vec<PathBuf>> {
     let folder = sh::root().join("tests/cases");
     let mut found = Vec::new();
@@ -113,8 +113,8 @@ fn own_files() -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// Thousands of slow connections need more files than the usual 1024. Where there cannot be as many, the cases that need
-/// them fail and say so.
+/// Raises the limit of open files: thousands of slow connections need more than the usual 1024. If the limit cannot be
+/// raised, the cases that need it fail with a message.
 fn raise_file_limit() {
     const FILES: u64 = 32_768;
     let own = getrlimit(Resource::Nofile);
@@ -150,8 +150,8 @@ async fn play_file(file: &File, binary: &Path, verbose: bool, report: &mut Repor
     Ok(())
 }
 
-/// A member of a case that neither the expectations nor the table of what is to come know. A scenario that waits may
-/// have words of its own.
+/// Returns the first member of a case that neither the expectations nor the table of missing features contain. A
+/// waiting scenario may have unknown members.
 fn unknown(case: &Case, every: &Object) -> Option<String> {
     if case.input.contains_key("scenario") {
         return None;
@@ -175,7 +175,7 @@ mod tests {
 
     use super::*;
 
-    /// Every word of the repository's own files is known.
+    /// Checks that every word of the repository's case files is known.
     #[test]
     fn the_own_cases_can_be_read() {
         for path in own_files().unwrap() {

@@ -23,22 +23,22 @@ use super::watchers::Watchers;
 use super::words::Words;
 use super::{browser, call, database, expect, made, namespace, readers, repeat, scenario};
 
-/// After a case, before it is looked at: what was still on its way arrives.
+/// Pause after a case before it is checked, so that data in flight arrives.
 const SETTLE: Duration = Duration::from_millis(100);
-/// How long a webhook that a case looks at may take.
+/// Timeout of a webhook that a case checks.
 const DELIVERY: Duration = Duration::from_secs(10);
 
-/// Plays cases.
+/// Runner of the cases.
 pub(crate) struct Player {
     binary: PathBuf,
     every: Object,
     stage: Stage,
     server: Option<Server>,
-    /// Only in a network namespace.
+    /// Packet capture; only in a network namespace.
     sniffer: Option<Sniffer>,
 }
 
-/// What was there before the case.
+/// State before the case.
 struct Before {
     key: String,
     counters: Counters,
@@ -49,13 +49,13 @@ struct Before {
 }
 
 impl Player {
-    /// Opens the stage; the service starts with the first case.
+    /// Starts the stage; the service starts with the first case.
     pub(crate) async fn start(binary: PathBuf, every: &Object) -> Result<Self> {
         let sniffer = if namespace::is_inside() { Some(Sniffer::start()?) } else { None };
         Ok(Self { binary, every: every.clone(), stage: Stage::start().await?, server: None, sniffer })
     }
 
-    /// Plays one case. The text says what was observed, for a person to read.
+    /// Runs one case. The returned text summarises the observations.
     pub(crate) async fn play(&mut self, case: &Case) -> (Outcome, String) {
         let (failures, observed) = match self.attempt(case).await {
             Ok((failures, seen)) => (failures, seen.summary()),
@@ -71,7 +71,7 @@ impl Player {
         let mut server = self.server_for(case).await?;
         let key = team_key(case, &server).await?;
         let mut words = self.words(case, &server, &key);
-        // What the case before has left on the stage is not there for the jobs that this one names.
+        // The jobs of this case must not see leftovers of the previous one on the stage.
         let mut blank = case.clone();
         blank.setup.clear();
         self.stage.prepare(&blank)?;
@@ -82,7 +82,7 @@ impl Player {
         self.stage.prepare(&case)?;
         let (case, own) = with_own_job(case, &server, &key).await?;
         if browser::needs(&case) {
-            // What a browser takes by itself is not the case's.
+            // Resources of the browser itself do not count for the case.
             browser::is_alive(&self.stage, &server).await.context("before the case")?;
         }
         let before = self.before(&case, &server, key.clone()).await?;
@@ -114,8 +114,8 @@ impl Player {
         Ok((self.failures(&case, &seen), seen))
     }
 
-    /// The running server when it will do, else a new one. A case with a limit of memory gets a new one, because what
-    /// the case before has left in the allocator would hide its growth.
+    /// Returns the running server if it fits, otherwise a new one. A case with a memory limit gets a new one, because
+    /// free memory in the allocator from earlier cases would hide its growth.
     async fn server_for(&mut self, case: &Case) -> Result<Server> {
         let text = |key: &str| case.setup.get(key).and_then(Value::as_str).map(str::to_owned);
         let mut settings = BTreeMap::new();
@@ -140,7 +140,7 @@ impl Player {
         words.set("PORT", server.addr.port().to_string());
         words.set("API_KEY", key);
         words.set("KEY_OF_TEAM_B", &server.other.key);
-        // It is made when the site of the case is there.
+        // The job is created once the site of the case exists.
         words.set("JOB", "{JOB}");
         if stage::needs_tls(case) {
             words.set("ORIGIN", format!("https://origin.test:{}", self.stage.origin.addr().port()));
@@ -154,18 +154,19 @@ impl Player {
             false => None,
         };
         let cpu_seconds = server.cpu_seconds();
-        // Packets of before do not count.
+        // Discard earlier packets.
         self.outside();
         let sent = self.stage.origin.sent();
         Ok(Before { key, counters: self.stage.counters(), log_length: server.log().len(), credits, cpu_seconds, sent })
     }
 
-    /// Packets that went past the stage and the service since the last look.
+    /// Returns the packets that bypassed the stage and the service since the last call.
     fn outside(&self) -> Option<Outside> {
         self.sniffer.as_ref().map(|sniffer| sniffer.take(&self.canary(), self.stage.dns.addr()))
     }
 
-    /// Packets that went past them in all cases with a browser, from the start of the service to the page after the case.
+    /// Returns the packets that bypassed them in all cases with a browser, from the start of the service to the page
+    /// after the case.
     pub(crate) fn outside_in_all(&self) -> Option<Outside> {
         self.sniffer.as_ref().map(|sniffer| sniffer.whole(&self.canary(), self.stage.dns.addr()))
     }
@@ -211,7 +212,7 @@ impl Player {
         })
     }
 
-    /// Sends the request of the case, as often as it says, and follows the job that comes of it.
+    /// Sends the request of the case, as often as it says, and follows the resulting job.
     async fn call(&self, case: &Case, server: &Server, key: &str, started: Instant) -> Result<Evidence> {
         let patience = Duration::from_secs_f64(self.number(case, "max_seconds").unwrap_or(20.0) + 20.0);
         let request = call::request(case, server.addr, key)?;
@@ -236,7 +237,7 @@ impl Player {
         Ok(Evidence { answer, job, elapsed, ..Evidence::default() })
     }
 
-    /// A case that looks at webhooks and asks for none: what it scrapes is crawled with a webhook.
+    /// Crawls the page with a webhook, for cases that check webhooks but request none.
     async fn tell_of_page(&self, url: &Value, server: &Server, key: &str) -> Result<()> {
         let hook = format!("http://hook.test:{}/h", self.stage.receiver.addr().port());
         let body = json!({"url": url, "limit": 1, "webhook": {"url": hook}});
@@ -285,7 +286,7 @@ impl Player {
     }
 
     fn failures(&self, case: &Case, seen: &Evidence) -> Vec<String> {
-        // Attacks and scenarios have a length of their own, unless the case says how long they may take.
+        // Attacks and scenarios have their own duration, unless the case sets a limit.
         let untimed = ["tool", "scenario"].iter().any(|key| case.input.contains_key(*key));
         let every = self.every.iter().filter(|(key, _)| !case.expected.contains_key(*key));
         let every = every.filter(|(key, _)| !untimed || *key != "max_seconds");
@@ -307,7 +308,7 @@ impl Player {
         failures
     }
 
-    /// Waits as long as the case says, and for the webhooks that it looks at.
+    /// Waits as long as the case says, and for the webhooks that it checks.
     async fn wait(&self, case: &Case, seen: &Evidence) {
         let seconds = |key: &&str| case.expected.get(*key).and_then(Value::as_f64);
         let named = expect::WAITS.iter().filter_map(seconds).fold(0.0, f64::max);
@@ -333,12 +334,12 @@ fn looks_at_a_job(case: &Case) -> bool {
     ["final_status", "completed_max", "good_pages_found_min"].iter().any(|key| case.expected.contains_key(*key))
 }
 
-/// Whether the service may still be busy with the case when it is over, so that another case needs another service.
+/// Whether the service may still be busy after the case, so that the next case needs a new one.
 fn is_heavy(case: &Case) -> bool {
     case.setup.contains_key("innocent") || case.expected.contains_key("cpu_seconds_max")
 }
 
-/// The first answer whose status the case does not accept, else the last one.
+/// Returns the first answer with a status that the case does not accept, otherwise the last one.
 fn the_odd_one<E>(case: &Case, answers: impl Iterator<Item = Result<Answer, E>>) -> Option<Result<Answer, E>> {
     let accepted = case.statuses();
     let mut last = None;
@@ -352,7 +353,7 @@ fn the_odd_one<E>(case: &Case, answers: impl Iterator<Item = Result<Answer, E>>)
     last
 }
 
-/// Makes the job of `setup.job`, and puts its id where the case says `{JOB}`.
+/// Creates the job of `setup.job`, and replaces `{JOB}` in the case by its id.
 async fn with_own_job(case: Case, server: &Server, key: &str) -> Result<(Case, Option<made::Own>)> {
     let Some(setup) = case.setup.get("job") else { return Ok((case, None)) };
     let own = made::own(setup, server, key).await?;
@@ -363,7 +364,7 @@ async fn with_own_job(case: Case, server: &Server, key: &str) -> Result<(Case, O
     Ok((case, Some(own)))
 }
 
-/// Asks what can only be asked when the case is over.
+/// Collects the observations that are available only after the case.
 async fn ask_again(case: &Case, server: &Server, before: &Before, seen: &mut Evidence) -> Result<()> {
     if case.expected.contains_key("no_replay_across_teams") {
         let request = call::request(case, server.addr, &server.other.key)?;
@@ -379,7 +380,7 @@ async fn ask_again(case: &Case, server: &Server, before: &Before, seen: &mut Evi
     Ok(())
 }
 
-/// The job that an answer names, at its end. Its time is part of the time of the case.
+/// Returns the job of an answer at its end. Its time is part of the time of the case.
 async fn follow_up(
     case: &Case,
     server: &Server,
@@ -394,7 +395,7 @@ async fn follow_up(
     follow(&server.client(key)?, &path, patience).await.map(Some)
 }
 
-/// What the request of the case gets for an id that nobody has.
+/// Returns the answer to the request of the case for an unknown id.
 async fn unknown_id(case: &Case, server: &Server, key: &str) -> Result<Vec<u8>> {
     const NOBODYS: &str = "01890000-0000-7000-8000-00000000beef";
     let mut case = case.clone();
@@ -406,7 +407,7 @@ async fn unknown_id(case: &Case, server: &Server, key: &str) -> Result<Vec<u8>> 
     Ok(raw::exchange(server.addr, request, Duration::from_secs(20)).await?.0.body)
 }
 
-/// The key of the team that the case is about.
+/// Returns the key of the team of the case.
 async fn team_key(case: &Case, server: &Server) -> Result<String> {
     let Some(team) = case.setup.get("team").and_then(Value::as_object) else {
         return Ok(server.team.key.clone());

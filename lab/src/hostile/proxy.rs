@@ -1,5 +1,5 @@
-//! A forward proxy that resolves names by its own table, which may differ from the DNS of the service. It supports CONNECT
-//! and requests in absolute form, and connects only to loopback.
+//! A forward proxy that resolves names by its own table, which may differ from the DNS of the service. It supports
+//! CONNECT and requests in absolute form, and connects only to loopback.
 
 use std::collections::HashMap;
 use std::io;
@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::AbortHandle;
 
-/// The proxy.
+/// A forward proxy with names of its own.
 pub(crate) struct Proxy {
     addr: SocketAddr,
     state: Arc<Mutex<State>>,
@@ -41,12 +41,12 @@ impl Proxy {
         Ok(Self { addr, state, task: task.abort_handle() })
     }
 
-    /// Its address, as a setting has it.
+    /// Returns its URL for the settings.
     pub(crate) fn url(&self) -> String {
         format!("http://{}", self.addr)
     }
 
-    /// Forgets what it was asked, and takes the names of `setup.proxy.resolves`.
+    /// Clears the recorded requests, and sets the names of `setup.proxy.resolves`.
     pub(crate) fn prepare(&self, setup: Option<&Value>) -> Result<()> {
         let mut names = HashMap::new();
         for (key, value) in setup.and_then(Value::as_object).into_iter().flatten() {
@@ -59,7 +59,7 @@ impl Proxy {
         Ok(())
     }
 
-    /// The targets, `host:port` each, in the order in which it was asked for them.
+    /// Returns the requested targets, `host:port` each, in order.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.state.lock().asked.clone()
     }
@@ -97,7 +97,7 @@ async fn serve(stream: TcpStream, state: Arc<Mutex<State>>) -> io::Result<()> {
     tokio::io::copy_bidirectional(&mut stream, &mut origin).await.map(|_| ())
 }
 
-/// The target as `host:port`, and what is sent to it; nothing for CONNECT.
+/// Parses the target as `host:port`, and the request to forward; `None` for CONNECT.
 fn read(head: &str) -> Option<(String, Option<String>)> {
     let (line, rest) = head.split_once("\r\n")?;
     let mut words = line.split(' ');
@@ -111,7 +111,7 @@ fn read(head: &str) -> Option<(String, Option<String>)> {
     Some((host, Some(format!("{method} {} HTTP/1.1\r\n{rest}", if path.is_empty() { "/" } else { path }))))
 }
 
-/// Where a target is; none when it is not on loopback.
+/// Resolves a target; `None` if it is not on loopback.
 fn resolve(target: &str, state: &Mutex<State>) -> Option<SocketAddr> {
     let mut state = state.lock();
     state.asked.push(target.to_owned());

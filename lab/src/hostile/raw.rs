@@ -9,12 +9,12 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpSocket, TcpStream};
 
-/// No answer of the service is larger than its largest page and some more.
+/// Size limit of an answer, above the largest page of the service.
 const MAX_BODY: u64 = 256 * 1024 * 1024;
-/// Longest time for a probe of health.
+/// Timeout of a health probe.
 const PROBE: Duration = Duration::from_secs(10);
 
-/// An answer.
+/// An HTTP answer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Answer {
     pub(crate) status: u16,
@@ -22,26 +22,26 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// The body as JSON; null when it is none.
+    /// Returns the body as JSON; null if it is not JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
 
-    /// The body as text.
+    /// Returns the body as text.
     pub(crate) fn text(&self) -> String {
         String::from_utf8_lossy(&self.body).into_owned()
     }
 }
 
-/// A connection on which a request was sent and answered.
+/// A connection with an answered request.
 pub(crate) struct Connection {
     reader: BufReader<OwnedReadHalf>,
-    /// Kept, because dropping it would close our half.
+    /// Kept open: dropping it would close our half.
     _writer: tokio::task::JoinHandle<OwnedWriteHalf>,
 }
 
 impl Connection {
-    /// Whether the other side closes the connection within this time.
+    /// Returns whether the peer closes the connection within this time.
     pub(crate) async fn closes_within(&mut self, patience: Duration) -> bool {
         let rest = async {
             while matches!(self.reader.fill_buf().await, Ok(bytes) if !bytes.is_empty()) {
@@ -57,14 +57,15 @@ impl Connection {
     }
 }
 
-/// Sends bytes and reads the answer. Sending goes on while the answer is read, as one may come before the end.
+/// Sends bytes and reads the answer. Sending continues meanwhile, because an answer may arrive before the end of the
+/// request.
 pub(crate) async fn exchange(addr: SocketAddr, request: Vec<u8>, patience: Duration) -> Result<(Answer, Connection)> {
     let work = async {
         let stream = TcpStream::connect(addr).await.context("cannot connect")?;
         stream.set_nodelay(true)?;
         let (reader, mut writer) = stream.into_split();
         let writing = tokio::spawn(async move {
-            // A server that has answered may stop reading; the answer is what counts.
+            // A server that has answered may stop reading; only the answer counts.
             let _ = writer.write_all(&request).await;
             writer
         });
@@ -78,7 +79,7 @@ pub(crate) async fn exchange(addr: SocketAddr, request: Vec<u8>, patience: Durat
     }
 }
 
-/// Whether GET /health, asked from that address, is answered with 200 within ten seconds.
+/// Whether GET /health, sent from that address, is answered with 200 within ten seconds.
 pub(crate) async fn is_healthy(addr: SocketAddr, from: IpAddr) -> bool {
     let ask = async {
         let socket = TcpSocket::new_v4()?;
@@ -92,7 +93,7 @@ pub(crate) async fn is_healthy(addr: SocketAddr, from: IpAddr) -> bool {
     matches!(tokio::time::timeout(PROBE, ask).await, Ok(Ok(answer)) if answer.status == 200)
 }
 
-/// The bytes of a POST of JSON with a team's key.
+/// Returns the bytes of a POST of JSON with a team's key.
 pub(crate) fn post(addr: SocketAddr, path: &str, key: &str, json: &Value) -> Vec<u8> {
     let body = json.to_string();
     let length = body.len();

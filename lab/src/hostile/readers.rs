@@ -9,17 +9,17 @@ use serde_json::Value;
 use super::case::Case;
 use super::server::Server;
 
-/// How long they are watched.
+/// Observation time.
 const WATCH: Duration = Duration::from_millis(500);
-/// How much of that one may use that does nothing.
+/// Maximum processor time of an idle reader in that time.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// The processes that the service has started, after the answer.
+/// Child processes of the service after the answer.
 #[derive(Debug, Clone)]
 pub(crate) struct Readers {
-    /// How many there are, ended ones that nobody has asked for not counted.
+    /// Number of child processes without zombies.
     pub(crate) count: usize,
-    /// Processor time of the busiest, while they were watched.
+    /// Processor time of the busiest one during the observation.
     pub(crate) busiest: Duration,
 }
 
@@ -29,7 +29,7 @@ pub(crate) fn has_document(case: &Case) -> bool {
 }
 
 impl Readers {
-    /// Looks at them, for half a second.
+    /// Observes the readers for half a second.
     pub(crate) async fn of(server: &Server) -> anyhow::Result<Self> {
         let tree = server.tree()?;
         let before: Vec<_> = children(&tree).map(|id| (id, lab::cpu(id).unwrap_or_default())).collect();
@@ -38,7 +38,7 @@ impl Readers {
         Ok(Self { count: before.len(), busiest: used.max().unwrap_or_default() })
     }
 
-    /// None of them does anything any more.
+    /// Checks that all readers are idle.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.busiest <= IDLE { Ok(()) } else { Err(format!("a document is still being read: {self}")) }
     }

@@ -7,13 +7,13 @@ use testkit::Reply;
 use super::case::Object;
 use super::traps::Maker;
 
-/// No chain of a case is longer.
+/// Maximum length of a chain.
 const MAX_HOPS: u64 = 100_000;
-/// Members of such a page.
+/// Known members of such a page.
 const KNOWN: &[&str] = &["body", "headers", "path", "redirect_chain", "status"];
 
-/// The pages of `{"path": "/r", "redirect_chain": 3}`: `/r`, `/r/1` and `/r/2` lead on with `status` (302 when the case says
-/// nothing), and `/r/3` answers with `body`. None for every other page.
+/// Returns the pages of `{"path": "/r", "redirect_chain": 3}`: `/r`, `/r/1` and `/r/2` redirect with `status` (302 by
+/// default), and `/r/3` answers with `body`. `None` for any other page.
 pub(crate) fn chain(page: &Object) -> Result<Option<Maker>> {
     let Some(hops) = page.get("redirect_chain") else { return Ok(None) };
     if let Some(key) = page.keys().find(|key| !KNOWN.contains(&key.as_str())) {
@@ -48,7 +48,7 @@ fn headers(page: &Object) -> Result<Vec<(String, String)>> {
     given.map(|(name, value)| Ok((name.clone(), value.as_str().context("a header is no text")?.to_owned()))).collect()
 }
 
-/// Which hop it is, by what follows the path of the first.
+/// Parses the number of the hop from the rest of the path.
 fn number(rest: &str) -> Option<u64> {
     let rest = rest.trim_start_matches('/');
     if rest.is_empty() { Some(0) } else { rest.parse().ok() }

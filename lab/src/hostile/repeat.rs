@@ -1,4 +1,5 @@
-//! Expansion of repeated items: inside an array `{"$repeat": 250, "of": X}` means 250 copies of X, each with its number for
+//! Expansion of repeated items: inside an array `{"$repeat": 250, "of": X}` means 250 copies of X, each with its number
+//! for
 //! `{i}`.
 
 use anyhow::{Context, Result, ensure};
@@ -6,10 +7,10 @@ use serde_json::Value;
 
 use super::case::Object;
 
-/// No list of a case is longer.
+/// Maximum length of a list of a case.
 const MAX_REPEATS: u64 = 100_000;
 
-/// Writes out every repetition inside an object.
+/// Expands every repetition inside an object.
 pub(crate) fn expand_object(object: &Object) -> Result<Object> {
     object.iter().map(|(key, value)| Ok((key.clone(), expand(value)?))).collect()
 }

@@ -5,27 +5,27 @@ use std::collections::BTreeMap;
 use super::sniffer::Outside;
 use crate::say;
 
-/// How a case ended.
+/// Outcome of a case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,
-    /// Every expectation that was not met.
+    /// Violated expectations.
     Failed(Vec<String>),
-    /// What it waits for.
+    /// Missing feature that the case waits for.
     Waiting(String),
 }
 
-/// The counts of a run.
+/// Counts of a run.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     kinds: BTreeMap<String, [usize; 3]>,
     reasons: BTreeMap<String, usize>,
-    /// Of all cases with a browser.
+    /// Bypassing packets of all cases with a browser.
     outside: Option<Outside>,
 }
 
 impl Report {
-    /// Writes one case down; one that failed is printed at once.
+    /// Records one case; a failed one is printed at once.
     pub(crate) fn add(&mut self, id: &str, kind: &str, note: &str, outcome: Outcome) {
         let counts = self.kinds.entry(kind.to_owned()).or_default();
         match outcome {
@@ -41,14 +41,14 @@ impl Report {
         }
     }
 
-    /// Adds the packets that went past the proxy in the cases of a file.
+    /// Adds the packets that bypassed the proxy in the cases of a file.
     pub(crate) fn add_outside(&mut self, of_file: Option<Outside>) {
         if let Some(more) = of_file.filter(|outside| outside.seen > 0) {
             self.outside.get_or_insert_default().merge(more);
         }
     }
 
-    /// Prints the tables and the closing line; returns how many failed. Packets outside the proxy are a failure of the run.
+    /// Prints the tables and the closing line; returns the number of failures. Packets outside the proxy fail the run.
     pub(crate) fn close(&self) -> usize {
         say!("\n{:<20} {:>7} {:>7} {:>8}", "kind", "passed", "failed", "waiting");
         let mut sums = [0; 3];

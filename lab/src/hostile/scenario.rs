@@ -21,12 +21,12 @@ const REDIRECTED: &str = "receiver answers 302";
 const DELAYED: &str = "receiver answers after 9.5 s / 10.5 s";
 const DRIPPED: &str = "receiver drips its status line for 60 s";
 
-/// Whether the scenario can be played.
+/// Whether the scenario exists.
 pub(crate) fn exists(name: &str) -> bool {
     [OUT_OF_CREDITS, TERMINATED, CANCELLED, REDIRECTED, DELAYED, DRIPPED].contains(&name)
 }
 
-/// Plays it, and returns what was observed under the names of its expectations.
+/// Runs a scenario, and returns its observations under the names of its expectations.
 pub(crate) async fn play(case: &Case, stage: &Stage, server: &mut Server) -> Result<Object> {
     let observed = match case.input_text("scenario") {
         OUT_OF_CREDITS => out_of_credits(case, stage, server).await?,
@@ -40,7 +40,7 @@ pub(crate) async fn play(case: &Case, stage: &Stage, server: &mut Server) -> Res
     observed.as_object().cloned().context("a scenario observes an object")
 }
 
-/// Ends the service, so the next case needs a new one.
+/// Whether the scenario ends the service, so that the next case needs a new one.
 pub(crate) fn ends_server(case: &Case) -> bool {
     case.input_text("scenario") == TERMINATED
 }
@@ -55,8 +55,8 @@ async fn out_of_credits(case: &Case, stage: &Stage, server: &Server) -> Result<V
     Ok(json!({"http_200": count(200), "http_402": count(402), "balance": server.credits(&team.key).await?}))
 }
 
-/// The service gets SIGTERM while scrapes wait for a slow page. A new request that is refused by the system, because
-/// nobody listens any more, is observed as status 0.
+/// Sends SIGTERM to the service while scrapes wait for a slow page. A new connection that is refused because the socket
+/// is closed is observed as status 0.
 async fn terminated(stage: &Stage, server: &mut Server) -> Result<Value> {
     let slow = Reply { delay: Duration::from_secs(3), body: "<h1>slow</h1>".into(), ..Reply::default() };
     stage.origin.respond("/", slow.header("content-type", "text/html"));
@@ -88,7 +88,7 @@ async fn terminated(stage: &Stage, server: &mut Server) -> Result<Value> {
     }))
 }
 
-/// The statuses of that many scrapes at the same time.
+/// Runs this number of concurrent scrapes and returns their statuses.
 async fn running(stage: &Stage, client: &Client, number: u64) -> Result<Vec<u16>> {
     let mut scrapes = tokio::task::JoinSet::new();
     for _ in 0..number {

@@ -14,14 +14,14 @@ use serde_json::Value;
 use super::stage::Stage;
 use crate::team::{OPERATOR, Team};
 
-/// How a server differs from the usual one.
+/// Differences of a server from the default one.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Flavour {
-    /// `log.level`; none for the default.
+    /// `log.level`; `None` for the default.
     pub(crate) log_level: Option<String>,
-    /// A fail point that panics, or does what stands after its `=`.
+    /// Fail point that panics, or runs the action after its `=`.
     pub(crate) fail_point: Option<String>,
-    /// Settings, such as `auth.mode`.
+    /// Additional settings, such as `auth.mode`.
     pub(crate) settings: BTreeMap<String, String>,
 }
 
@@ -29,16 +29,16 @@ pub(crate) struct Flavour {
 pub(crate) struct Server {
     pub(crate) addr: SocketAddr,
     pub(crate) flavour: Flavour,
-    /// The team that calls.
+    /// Calling team.
     pub(crate) team: Team,
-    /// A team that has nothing to do with it.
+    /// Uninvolved team.
     pub(crate) other: Team,
     node: Node,
     installation: Installation,
 }
 
 impl Server {
-    /// Starts it, waits until it is ready, and makes two teams.
+    /// Starts the service, waits until it is ready, and creates two teams.
     pub(crate) async fn start(binary: &Path, stage: &Stage, flavour: Flavour) -> Result<Self> {
         let mut installation = Installation::new(binary.to_owned())?
             .set("auth.mode", "keys")
@@ -62,54 +62,54 @@ impl Server {
         Ok(Self { addr, flavour, team, other, node, installation })
     }
 
-    /// Makes a team from the body of `POST /admin/teams`.
+    /// Creates a team by the body of `POST /admin/teams`.
     pub(crate) async fn new_team(&self, team: &Value) -> Result<Team> {
         Team::with(self.addr, team).await
     }
 
-    /// A caller with a team's key.
+    /// Returns a client with a team's key.
     pub(crate) fn client(&self, key: &str) -> Result<Client> {
         Ok(service::client(self.addr, Some(key))?)
     }
 
-    /// A GET of the operator, as JSON.
+    /// Sends a GET of the operator and returns the JSON.
     pub(crate) async fn operator_get(&self, path: &str) -> Result<Value> {
         self.get(path, OPERATOR).await
     }
 
-    /// A GET with a team's key, as JSON.
+    /// Sends a GET with a team's key and returns the JSON.
     pub(crate) async fn get(&self, path: &str, key: &str) -> Result<Value> {
         let answer = self.client(key)?.send(Method::GET, path, "").await?;
         ensure!(answer.status == 200, "GET {path} answers {}: {}", answer.status, answer.text());
         Ok(answer.json())
     }
 
-    /// A POST with a team's key that must be accepted, as JSON.
+    /// Sends a POST with a team's key, which must succeed, and returns the JSON.
     pub(crate) async fn post(&self, path: &str, key: &str, body: &Value) -> Result<Value> {
         let answer = self.client(key)?.send(Method::POST, path, body.to_string()).await?;
         ensure!(answer.status == 200, "POST {path} answers {}: {}", answer.status, answer.text());
         Ok(answer.json())
     }
 
-    /// What GET /metrics shows the operator.
+    /// Returns the operator's GET /metrics.
     pub(crate) async fn metrics(&self) -> Result<Vec<u8>> {
         let answer = self.client(OPERATOR)?.send(Method::GET, "/metrics", "").await?;
         ensure!(answer.status == 200, "GET /metrics answers {}: {}", answer.status, answer.text());
         Ok(answer.body.to_vec())
     }
 
-    /// What the webhooks of the team that calls are signed with.
+    /// Returns the webhook signing secret of the calling team.
     pub(crate) async fn hook_secret(&self) -> Result<String> {
         let secret = self.operator_get(&format!("/admin/teams/{}/webhook-secret", self.team.id)).await?;
         secret["data"]["secret"].as_str().map(str::to_owned).with_context(|| format!("no secret in {secret}"))
     }
 
-    /// Credits that the team has left.
+    /// Returns the remaining credits of the team.
     pub(crate) async fn credits(&self, key: &str) -> Result<i64> {
         Ok(self.client(key)?.usage().await?.remaining_credits)
     }
 
-    /// Everything that no log may hold: keys of teams and of the operator.
+    /// Returns the keys of the teams and of the operator, which must not appear in logs.
     pub(crate) fn secrets(&self) -> [&str; 3] {
         [&self.team.key, &self.other.key, OPERATOR]
     }
@@ -120,42 +120,42 @@ impl Server {
         self.node.is_running() && health.await.unwrap_or(false)
     }
 
-    /// The log so far.
+    /// Returns the log so far.
     pub(crate) fn log(&self) -> Vec<u8> {
         self.installation.log()
     }
 
-    /// Where the service keeps its files.
+    /// Returns the data folder of the service.
     pub(crate) fn data(&self) -> PathBuf {
         self.installation.data()
     }
 
-    /// Files that the service has made outside of its data folder.
+    /// Returns files that the service has created outside of its data folder.
     pub(crate) fn strays(&self) -> Vec<String> {
         self.installation.strays().into_iter().map(|path| path.display().to_string()).collect()
     }
 
-    /// Seconds of processor time that the service has used.
+    /// Returns the processor time of the service in seconds.
     pub(crate) fn cpu_seconds(&self) -> f64 {
         self.node.cpu().unwrap_or_default().as_secs_f64()
     }
 
-    /// Watches the memory until the watch is finished.
+    /// Starts a watch on the memory of the service.
     pub(crate) fn watch_memory(&self) -> MemoryWatch {
         self.node.watch_memory()
     }
 
-    /// The same for the service and everything that it has started.
+    /// Starts a watch on the memory of the service and its descendants.
     pub(crate) fn watch_tree(&self) -> MemoryWatch {
         self.node.watch_tree()
     }
 
-    /// The service and everything that it has started.
+    /// Returns the process tree of the service.
     pub(crate) fn tree(&self) -> Result<Tree> {
         self.node.tree()
     }
 
-    /// Sends SIGTERM, waits for the end, and returns the exit code; none when a signal ended it.
+    /// Sends SIGTERM, waits for the end, and returns the exit code; `None` if a signal ended the process.
     pub(crate) async fn terminate(&mut self, patience: Duration) -> Result<Option<i32>> {
         self.node.terminate()?;
         let ended = self.node.ended(patience).await;

@@ -11,7 +11,7 @@ use testkit::{Answer, Body, Encoding, H2Attack, Pdf, Reply, Script};
 use super::case::Object;
 use crate::random::Random;
 
-/// Members of a page of the origin that this program knows.
+/// Known members of a page of the origin.
 const PAGE: &[&str] = &[
     "body",
     "body_gen",
@@ -31,22 +31,22 @@ const PAGE: &[&str] = &[
     "status",
 ];
 
-/// How long an origin that does not read stays.
+/// Connection time of an origin that does not read.
 const NO_READER: Duration = Duration::from_secs(600);
 
-/// No chunk of a body is larger, in bytes.
+/// Maximum size of a chunk of a body, in bytes.
 const MAX_CHUNK: usize = 1 << 20;
 
-/// Which paths a page of the origin is for.
+/// Paths of a page of the origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// This one.
+    /// Exactly this path.
     Path(String),
-    /// All that begin with this.
+    /// All paths with this prefix.
     Below(String),
 }
 
-/// One page of the origin: its paths and what it does.
+/// Parses one page of the origin: its paths and its script.
 pub(crate) fn page(page: &Object, canary_port: u16) -> Result<(Place, Script)> {
     if let Some(key) = page.keys().find(|key| !PAGE.contains(&key.as_str())) {
         bail!("setup.origin.{key} is not known");
@@ -83,7 +83,7 @@ fn script(page: &Object, canary_port: u16) -> Result<Script> {
     Ok(script)
 }
 
-/// The attack of a name.
+/// Returns the attack with this name.
 pub(crate) fn h2(name: &str) -> Result<H2Attack> {
     match name {
         "continuation_flood" => Ok(H2Attack::ContinuationFlood),
@@ -92,7 +92,7 @@ pub(crate) fn h2(name: &str) -> Result<H2Attack> {
     }
 }
 
-/// What a name answers.
+/// Parses the DNS answer of a name.
 pub(crate) fn dns(answer: &Value) -> Result<Answer> {
     match answer {
         Value::Object(object) => {
@@ -186,8 +186,8 @@ fn generated(generator: &Object, encode_body: Option<&str>, canary_port: u16) ->
     })
 }
 
-/// The text that many times, every time with its number for `{i}`, and for `{ab*n}` with n letters a and b that look like
-/// chance and are the same in every run.
+/// Repeats the text; `{i}` is replaced by the number of the repetition, `{ab*n}` by n letters a and b that are
+/// pseudo-random and the same in every run.
 fn each(text: &str, count: u64) -> String {
     let letters = text.split_once("{ab*").and_then(|(before, rest)| {
         let (length, after) = rest.split_once('}')?;
@@ -210,8 +210,8 @@ fn endless() -> Body {
     Body::Repeat { prefix, unit, bytes: None, suffix }
 }
 
-/// `{"chunked": n, "endless": text}`: a body without end in chunks, each of as many texts as fit into n bytes, and one at
-/// least. `true` stands for 16 KiB, and for a paragraph of a page.
+/// Parses `{"chunked": n, "endless": text}`, an endless body in chunks: as many repetitions per chunk as fit into n
+/// bytes, and one at least. `true` is 16 KiB, and a paragraph of a page.
 fn endless_chunks(generator: &Object) -> Result<Body> {
     let unit = match &generator["endless"] {
         Value::Bool(true) => "<p>Words of a page that never ends.</p>\n",

@@ -1,5 +1,5 @@
-//! Capture of all packets of a network namespace, sorted into expected and unexpected destinations. It needs the namespace,
-//! because other programs use the interfaces of the machine.
+//! Capture of all packets of a network namespace, sorted into expected and unexpected destinations. It needs the
+//! namespace, because other programs use the interfaces of the machine.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
@@ -15,23 +15,23 @@ use parking_lot::Mutex;
 use rustix::net::sockopt::{Timeout, set_socket_recv_buffer_size, set_socket_timeout};
 use rustix::net::{AddressFamily, RecvFlags, SocketType, eth, recv, socket};
 
-/// Ports on which names are asked for: DNS, mDNS, DNS over TLS.
+/// Ports for name lookups: DNS, mDNS, DNS over TLS.
 const DNS_PORTS: [u16; 3] = [53, 5353, 853];
-/// Longest time that the thread sleeps.
+/// Maximum sleep of the thread.
 const NAP: Duration = Duration::from_millis(50);
 
-/// Packets that went past the stage and the service.
+/// Packets that bypassed the stage and the service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Outside {
-    /// Attempts to connect, to what does not listen or to nobody's address.
+    /// Connection attempts to addresses without a listener.
     pub(crate) tcp: usize,
     /// Datagrams.
     pub(crate) udp: usize,
-    /// Those of both that ask for a name.
+    /// Connection attempts and datagrams for name lookups.
     pub(crate) dns: usize,
-    /// Where they went.
+    /// Destinations.
     pub(crate) to: BTreeSet<SocketAddr>,
-    /// All packets that were looked at.
+    /// Number of all inspected packets.
     pub(crate) seen: usize,
 }
 
@@ -43,15 +43,15 @@ impl fmt::Display for Outside {
     }
 }
 
-/// One packet, as far as it is looked at.
+/// A parsed packet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Packet {
-    /// The first of a connection.
+    /// First packet of a connection.
     Syn {
         from: SocketAddr,
         to: SocketAddr,
     },
-    /// Its answer by somebody who listens.
+    /// Answer of a listener to the first packet.
     Accepted {
         from: SocketAddr,
     },
@@ -61,27 +61,27 @@ enum Packet {
     },
 }
 
-/// Packets of a time.
+/// Packets of a period.
 #[derive(Debug, Default)]
 struct Log {
     tried: HashSet<(SocketAddr, SocketAddr)>,
     datagrams: Vec<(SocketAddr, SocketAddr)>,
     seen: usize,
-    /// Who has ever accepted a connection. A proxy that is closed may be tried once more.
+    /// Addresses that have ever accepted a connection. A closed proxy may be tried once more.
     listeners: HashSet<SocketAddr>,
 }
 
-/// What was seen.
+/// Recorded packets.
 #[derive(Debug, Default)]
 struct Logs {
-    /// Since the last look.
+    /// Packets since the last call of [`Sniffer::take`].
     recent: Log,
-    /// All the while that somebody watched, from the start of the service on.
+    /// Packets while watching is enabled, from the start of the service on.
     whole: Log,
     is_watching: bool,
 }
 
-/// Listens to all interfaces until it is dropped.
+/// A capture on all interfaces; ends when dropped.
 pub(crate) struct Sniffer {
     log: Arc<Mutex<Logs>>,
     stop: Arc<AtomicBool>,
@@ -89,11 +89,11 @@ pub(crate) struct Sniffer {
 }
 
 impl Sniffer {
-    /// Begins; it takes the right to open packet sockets.
+    /// Starts the capture, which requires permission for packet sockets.
     pub(crate) fn start() -> Result<Self> {
         let socket = socket(AddressFamily::PACKET, SocketType::RAW, Some(eth::ALL)).context("no packet socket")?;
         set_socket_timeout(&socket, Timeout::Recv, Some(NAP))?;
-        // A burst may come while the thread does not run.
+        // Buffer for bursts while the thread does not run.
         set_socket_recv_buffer_size(&socket, 8 << 20)?;
         let (log, stop) = (Arc::new(Mutex::new(Logs::default())), Arc::new(AtomicBool::new(false)));
         let (shared, stopped) = (Arc::clone(&log), Arc::clone(&stop));
@@ -101,18 +101,18 @@ impl Sniffer {
         Ok(Self { log, stop, thread: Some(thread) })
     }
 
-    /// What went past since the last look. `canary` is somebody who listens and must not be reached, `resolver` somebody
-    /// who may be asked for names.
+    /// Returns the bypassing packets since the last call. `canary` listens but must not be reached, `resolver` may be
+    /// used for name lookups.
     pub(crate) fn take(&self, canary: &[SocketAddr], resolver: SocketAddr) -> Outside {
         self.log.lock().recent.take(canary, resolver)
     }
 
-    /// Whether packets count in [`Sniffer::whole`] from now on.
+    /// Sets whether packets count in [`Sniffer::whole`] from now on.
     pub(crate) fn watch(&self, is_watching: bool) {
         self.log.lock().is_watching = is_watching;
     }
 
-    /// What went past all the while that somebody watched, also between the looks of [`Sniffer::take`].
+    /// Returns the bypassing packets of all periods with watching enabled, also between calls of [`Sniffer::take`].
     pub(crate) fn whole(&self, canary: &[SocketAddr], resolver: SocketAddr) -> Outside {
         self.log.lock().whole.take(canary, resolver)
     }
@@ -180,12 +180,12 @@ impl Log {
 }
 
 impl Outside {
-    /// Whether anything went past.
+    /// Whether any packet bypassed the stage.
     pub(crate) fn is_any(&self) -> bool {
         self.tcp + self.udp > 0
     }
 
-    /// Adds what was seen at another time.
+    /// Adds the packets of another period.
     pub(crate) fn merge(&mut self, other: Self) {
         self.tcp += other.tcp;
         self.udp += other.udp;
@@ -200,7 +200,7 @@ impl Outside {
     }
 }
 
-/// Reads an Ethernet frame with IPv4 (RFC 791) or IPv6 (RFC 8200) and TCP (RFC 9293) or UDP (RFC 768).
+/// Parses an Ethernet frame with IPv4 (RFC 791) or IPv6 (RFC 8200) and TCP (RFC 9293) or UDP (RFC 768).
 fn packet(frame: &[u8]) -> Option<Packet> {
     let body = frame.get(14..)?;
     let (kind, from, to, rest): (u8, IpAddr, IpAddr, &[u8]) = match frame.get(12..14)? {

@@ -41,13 +41,13 @@ const ELSEWHERE: &[&str] = &[
     "websockets",
 ];
 
-/// The page of the second origin that the bystander asks for.
+/// Path on the second origin of the bystander's page.
 pub(crate) const INNOCENT_PAGE: &str = "/innocent";
 
-/// Where scrapes that a client leaves are sent.
+/// Path that never answers, for clients that disconnect.
 pub(crate) const SLOW_PAGE: &str = "/never-answers";
 
-/// The listeners.
+/// The listeners around the service.
 pub(crate) struct Stage {
     pub(crate) origin: Site,
     pub(crate) origin2: Site,
@@ -57,18 +57,18 @@ pub(crate) struct Stage {
     pub(crate) proxy: Proxy,
 }
 
-/// Counts that only grow while a case runs.
+/// Counters that only grow during a case.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Counters {
     pub(crate) canary: usize,
     pub(crate) packets: usize,
     pub(crate) dns: usize,
-    /// Connections to any of the listeners, and requests on them, as a connection may be older than the case.
+    /// Connections to any of the listeners, and requests on them, because a connection may be older than the case.
     pub(crate) outbound: usize,
 }
 
 impl Stage {
-    /// Starts all of it, on the ports of the case file where they are free.
+    /// Starts all listeners, on the ports of the case file if they are free.
     pub(crate) async fn start() -> Result<Self> {
         let canary = match Canary::bind(loopback(18200), loopback(18201)).await {
             Ok(canary) => canary,
@@ -84,7 +84,7 @@ impl Stage {
         })
     }
 
-    /// The placeholders that stand for the listeners.
+    /// Returns the placeholders for the listeners.
     pub(crate) fn words(&self) -> Words {
         let mut words = Words::default();
         let [origin, origin2, receiver] = [&self.origin, &self.origin2, &self.receiver].map(|site| site.addr().port());
@@ -102,17 +102,17 @@ impl Stage {
         words
     }
 
-    /// The address of a page of the origin.
+    /// Returns the URL of a page of the origin.
     pub(crate) fn page(&self, path: &str) -> String {
         format!("http://origin.test:{}{path}", self.origin.addr().port())
     }
 
-    /// What the service may reach.
+    /// Returns the addresses that the egress guard has to admit.
     pub(crate) fn allow(&self) -> String {
         [&self.origin, &self.origin2, &self.receiver].map(|site| site.addr().to_string()).join(",")
     }
 
-    /// Forgets the case before, and does what this one sets up.
+    /// Clears the previous case, and sets up this one.
     pub(crate) fn prepare(&self, case: &Case) -> Result<()> {
         [&self.origin, &self.origin2, &self.receiver].iter().for_each(|site| site.reset());
         self.dns.reset();
@@ -120,7 +120,7 @@ impl Stage {
             self.dns.set(name, Answer::from(IpAddr::from(Ipv4Addr::LOCALHOST)));
         }
         if case.setup.get("origin").and_then(Value::as_array).is_some_and(|pages| pages.iter().any(traps::has_hosts)) {
-            // Every name leads to the site, so that no host of a trap is let off by its name.
+            // Every name resolves to the site, so that all hosts of a trap can be reached.
             self.dns.set("*", Answer::from(IpAddr::from(Ipv4Addr::LOCALHOST)));
         }
         self.dns.set("meta.rebind.test", Answer::from(IpAddr::from([169, 254, 169, 254])));
@@ -141,7 +141,7 @@ impl Stage {
         Ok(())
     }
 
-    /// The counts now.
+    /// Returns the current counters.
     pub(crate) fn counters(&self) -> Counters {
         let sites =
             [&self.origin, &self.origin2, &self.receiver].map(|site| site.connections() + site.requests().len());
@@ -197,8 +197,7 @@ pub(crate) fn knows(key: &str) -> bool {
     ["dns", "origin", "origin2"].contains(&key) || ELSEWHERE.contains(&key)
 }
 
-/// Whether a page of the case attacks over HTTP/2. The service speaks HTTP/2 only over TLS, so such a case is called
-/// with https.
+/// Whether a page of the case attacks over HTTP/2. The service speaks HTTP/2 only over TLS, so such a case uses https.
 pub(crate) fn needs_tls(case: &Case) -> bool {
     let pages = case.setup.get("origin").and_then(Value::as_array);
     pages.is_some_and(|pages| pages.iter().any(|page| page.get("h2").is_some()))

@@ -11,17 +11,17 @@ use testkit::{Body, Reply, Script, Seen};
 use super::case::Object;
 use super::setup;
 
-/// Where the good pages are.
+/// Path prefix of the good pages.
 pub(crate) const GOOD: &str = "/good/";
-/// Links of the page that is nothing but links: with their markup 10 MB.
+/// Number of links of the page with only links: 10 MB with their markup.
 const FLOOD: usize = 300_000;
-/// Hosts that the start links to.
+/// Number of hosts that the start page links to.
 const SUBDOMAINS: usize = 10_000;
 
-/// What makes the answers of a site.
+/// Function that generates the answers of a site.
 pub(crate) type Maker = Box<dyn Fn(&Seen) -> Option<Reply> + Send + Sync>;
 
-/// The site that a page of `setup.origin` stands for; none for an ordinary page. `origin` is the address of the site.
+/// Returns the site of a page of `setup.origin`; `None` for an ordinary page. `origin` is the base URL of the site.
 pub(crate) fn site(page: &Object, origin: &str) -> Result<Option<Maker>> {
     match (object(page, "site_gen"), object(page, "sitemap_gen")) {
         (None, None) => Ok(None),
@@ -31,8 +31,8 @@ pub(crate) fn site(page: &Object, origin: &str) -> Result<Option<Maker>> {
     }
 }
 
-/// A page for all paths below `path_prefix` whose texts hold `{n}` or `{n+1}`: the number at the end of the path, and the
-/// next one. None for every other page.
+/// Returns the page for all paths below `path_prefix` whose texts contain `{n}` or `{n+1}`: the number at the end of
+/// the path, and the next one. `None` for any other page.
 pub(crate) fn numbered(page: &Object, canary_port: u16) -> Result<Option<Maker>> {
     let text = Value::from(page.clone()).to_string();
     let Some(prefix) = page.get("path_prefix").and_then(Value::as_str).filter(|_| text.contains("{n")) else {
@@ -55,7 +55,7 @@ pub(crate) fn numbered(page: &Object, canary_port: u16) -> Result<Option<Maker>>
     })))
 }
 
-/// Whether a page of `setup.origin` links to hosts that the stage does not know by name.
+/// Whether a page of `setup.origin` links to host names that are unknown to the stage.
 pub(crate) fn has_hosts(page: &Value) -> bool {
     page.get("site_gen").is_some()
 }
@@ -68,7 +68,7 @@ fn number(object: &Object, key: &str) -> Option<u64> {
     object.get(key).and_then(Value::as_u64)
 }
 
-/// The links of the start page to the trap, and what the trap does.
+/// Links of the start page to the trap, and its pages.
 struct Trap {
     entrance: String,
     pages: Maker,
@@ -107,7 +107,7 @@ fn trap(site: &Object, origin: &str) -> Result<Maker> {
     }))
 }
 
-/// The number of a good page, however its path is spelled.
+/// Returns the number of a good page, for any spelling of its path.
 pub(crate) fn good_page(path: &str) -> Option<u64> {
     let rest = path.strip_prefix(GOOD)?;
     rest.trim_end_matches("index.html").trim_end_matches('/').parse().ok()
@@ -121,7 +121,7 @@ fn html(body: String) -> Reply {
     Reply { body: body.into(), ..Reply::default() }.header("Content-Type", "text/html")
 }
 
-/// Every day links to the next and to the one before.
+/// A calendar whose days link to the next and the previous one.
 fn calendar() -> Trap {
     let day = |n: i64| format!("/calendar/{}/{}/{}", 2000 + n.div_euclid(360), n.div_euclid(30) % 12 + 1, n % 30 + 1);
     let number = |path: &str| {
@@ -169,7 +169,7 @@ fn link_flood() -> Trap {
     Trap { entrance: link("/flood"), pages }
 }
 
-/// Every spelling of the good pages that leads to the same page.
+/// All spellings of the URLs of the good pages.
 fn variants(origin: &str, good: u64) -> Trap {
     let host = origin.trim_start_matches("http://");
     let spellings = |n: u64| {
@@ -206,11 +206,11 @@ fn subdomains(origin: &str) -> Trap {
     Trap { entrance: links, pages }
 }
 
-/// Every page links to ten that nobody has seen before, below any of them.
+/// Pages that link to ten new pages each, below any of them.
 fn random_links() -> Trap {
     let count = AtomicU64::new(1);
     let path = |n: u64| {
-        // The finaliser of MurmurHash3: numbers that follow each other look as if they did not.
+        // Finaliser of MurmurHash3, which turns consecutive numbers into unrelated ones.
         let mut hash = n.wrapping_mul(0xff51_afd7_ed55_8ccd);
         hash = (hash ^ (hash >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
         format!("/random/{:08x}/{:08x}", hash >> 32, hash & 0xffff_ffff)
@@ -225,7 +225,7 @@ fn random_links() -> Trap {
     Trap { entrance: link(&path(0)), pages }
 }
 
-/// A shop whose one list can be filtered by eight properties, in any order: more addresses than there are atoms.
+/// A shop with a list that can be filtered by eight properties, in any order: more URLs than there are atoms.
 fn facets() -> Trap {
     const NAMES: [&str; 8] = ["brand", "colour", "material", "page", "price", "rating", "size", "sort"];
     let pages: Maker = Box::new(|seen| {
@@ -248,8 +248,8 @@ fn facets() -> Trap {
     Trap { entrance: link("/shop"), pages }
 }
 
-/// `{nest}`: indexes inside indexes. `{urls}`: one sitemap. `{children, urls}`: an index of sitemaps. `{bytes}`: one
-/// sitemap of that size, whatever `urls` says.
+/// Returns sitemaps. `{nest}`: nested indexes. `{urls}`: one sitemap. `{children, urls}`: an index of sitemaps.
+/// `{bytes}`: one sitemap of that size, whatever `urls` says.
 fn sitemaps(sitemap: &Object, origin: &str) -> Result<Maker> {
     let keys: Vec<&str> = sitemap.keys().map(String::as_str).collect();
     if let (Some(bytes), true) = (number(sitemap, "bytes"), keys.iter().all(|key| ["bytes", "urls"].contains(key))) {
@@ -277,13 +277,13 @@ fn sitemaps(sitemap: &Object, origin: &str) -> Result<Maker> {
     }))
 }
 
-/// The two pages of the case, then addresses of no page until the size is reached.
+/// Generates the two pages of the case, then URLs of missing pages until the size is reached.
 fn large_sitemap(bytes: u64, origin: &str) -> Maker {
     let entry = |path: &str| format!("<url><loc>{origin}/{path}</loc></url>\n");
     let prefix = format!("<urlset>{}{}", entry("a"), entry("b"));
     let unit = entry("none/of/these/pages/is/there");
     let rest = bytes.saturating_sub((prefix.len() + "</urlset>".len()) as u64);
-    // Whole entries, then spaces, so that the file can be read to its end.
+    // Complete entries, then spaces, so that the file can be parsed to its end.
     let whole = rest / unit.len() as u64 * unit.len() as u64;
     let suffix = " ".repeat(usize::try_from(rest - whole).unwrap_or(0)) + "</urlset>";
     let body = Body::Repeat { prefix: prefix.into(), unit: unit.into(), bytes: Some(whole), suffix: suffix.into() };
@@ -298,7 +298,7 @@ fn index(origin: &str, children: std::ops::Range<u64>) -> String {
     format!("<sitemapindex>{}</sitemapindex>", children.map(entry).collect::<String>())
 }
 
-/// The first two are pages of the case; the others do not exist.
+/// Generates a sitemap whose first two URLs are pages of the case; the others do not exist.
 fn set(origin: &str, level: u64, urls: u64) -> String {
     let path = |n: u64| match n {
         0 => "a".to_owned(),

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::case::{Case, Object};
 use super::{browser, database, namespace, scenario};
 
-/// Paths that the service answers. A case on another path waits.
+/// Supported paths. A case on another path waits.
 const PATHS: &[&str] = &[
     "/v2/scrape",
     "/v2/crawl",
@@ -20,16 +20,16 @@ const PATHS: &[&str] = &[
     "/admin",
 ];
 
-/// Formats that can be made. A case that asks for another one waits, unless it expects a refusal.
+/// Supported formats. A case that requests another one waits, unless it expects a refusal.
 const FORMATS: &[&str] = &["markdown", "html", "rawHtml", "rawBase64", "links", "images", "attributes", "screenshot"];
 
-/// Scrape options whose engine does not exist yet. A case that uses one waits, unless it expects a refusal.
+/// Unsupported scrape options. A case that uses one waits, unless it expects a refusal.
 const OPTIONS_TO_COME: &[&str] = &["redactPII", "onlyCleanContent"];
 
-/// Expectations that can only be looked at when something else exists.
+/// Expectations that need a missing feature.
 const EXPECTATIONS_TO_COME: &[(&str, &str)] = &[("dashboard_html_must_not_contain", "the dashboard")];
 
-/// What a case waits for; none when it can run.
+/// Returns the missing feature that a case waits for; `None` if it can run.
 pub(crate) fn reason(case: &Case) -> Option<String> {
     if case.input.contains_key("scenario") {
         let known = scenario::exists(case.input_text("scenario"));
@@ -39,7 +39,7 @@ pub(crate) fn reason(case: &Case) -> Option<String> {
         return Some(need);
     }
     let path = path(case);
-    // Who may call is decided before what is called.
+    // Authentication comes before routing, so cases about keys can run on any path.
     let only_the_key_counts = !case.statuses().is_empty()
         && case.statuses().contains(&401)
         && case.statuses().iter().all(|status| matches!(status, 400 | 401));
@@ -54,12 +54,12 @@ pub(crate) fn reason(case: &Case) -> Option<String> {
     option_to_come(case)
 }
 
-/// Whether the table knows an expectation that no running case has.
+/// Whether the table contains an expectation that no running case has.
 pub(crate) fn knows_expectation(key: &str) -> bool {
     EXPECTATIONS_TO_COME.iter().any(|(known, _)| *known == key)
 }
 
-/// What the machine lacks for the case.
+/// Returns the missing program or permission of the machine for the case.
 fn need(case: &Case) -> Option<String> {
     if case.input.contains_key("sql") && !database::is_possible() {
         return Some("the sqlite3 shell, which is not installed".to_owned());
@@ -75,7 +75,7 @@ fn need(case: &Case) -> Option<String> {
     (counts && !namespace::is_inside()).then(|| "a network namespace, which this machine does not allow".to_owned())
 }
 
-/// The path that a case calls; for a tool the path of its address.
+/// Returns the path of the case's request; for a tool that of its URL.
 fn path(case: &Case) -> &str {
     match case.input_text("tool").split_once("{BASE_URL}") {
         Some((_, rest)) => rest.split(' ').next().unwrap_or_default(),

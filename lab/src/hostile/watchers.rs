@@ -10,27 +10,27 @@ use tokio::net::{TcpSocket, TcpStream};
 
 use super::case::Case;
 
-/// No case has more.
+/// Maximum number of watchers of a case.
 const MAX_WATCHERS: u64 = 10_000;
-/// The window of each, in bytes.
+/// Receive window of each, in bytes.
 const WINDOW: u32 = 4096;
-/// How long the service may take to let one in, or to refuse it.
+/// Timeout until the service accepts or refuses a watcher.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The address that they come from, when the case names none: not the one that health is asked from.
+/// Default client address, different from that of health probes.
 const FROM: [u8; 4] = [127, 0, 0, 2];
 
-/// Watchers that stay until this is dropped.
+/// Watchers that stay connected until this is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct Watchers {
-    /// Those that were let in.
+    /// Accepted watchers.
     open: Vec<TcpStream>,
-    /// How many the service has refused.
+    /// Number of refused watchers.
     refused: usize,
 }
 
 impl Watchers {
-    /// Opens as many as the case says on the job at this path, as the team with this key. None of them being let in is an
-    /// error: there would be nothing to look at.
+    /// Opens the watchers of the case on the job at this path, as the team with this key. Fails if all are refused,
+    /// because there would be nothing to check.
     pub(crate) async fn open(case: &Case, job: Option<&str>, addr: SocketAddr, key: &str) -> Result<Self> {
         let Some(number) = case.setup.get("websockets") else { return Ok(Self::default()) };
         let number = number.as_u64().filter(|number| (1..=MAX_WATCHERS).contains(number));
@@ -49,13 +49,13 @@ impl Watchers {
         Ok(watchers)
     }
 
-    /// How many were let in, and how many the service has refused; none when the case has no watchers.
+    /// Returns the numbers of accepted and refused watchers; `None` without watchers in the case.
     pub(crate) fn counts(&self) -> Option<(usize, usize)> {
         (self.open.len() + self.refused > 0).then_some((self.open.len(), self.refused))
     }
 }
 
-/// A watcher that was let in; none when the service has refused it. Of its stream nothing is read but the head.
+/// Opens a watcher; `None` if the service refused it. Only the head of the answer is read.
 async fn watch(addr: SocketAddr, from: IpAddr, job: &str, key: &str) -> Result<Option<TcpStream>> {
     let work = async {
         let socket = TcpSocket::new_v4()?;
@@ -70,7 +70,7 @@ async fn watch(addr: SocketAddr, from: IpAddr, job: &str, key: &str) -> Result<O
         stream.write_all(request.as_bytes()).await?;
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
-            // A connection that is closed without an answer is a refusal as well.
+            // A connection closed without an answer is a refusal too.
             let Ok(byte) = stream.read_u8().await else { return Ok(None) };
             head.push(byte);
         }

@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::case::Object;
 
-/// What each placeholder stands for in this run.
+/// Values of the placeholders in this run.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Words {
     names: BTreeMap<&'static str, String>,
-    /// Texts that the file spells out and that are elsewhere in this run, such as a port that was busy.
+    /// Texts of the file with other values in this run, such as a busy port.
     moved: Vec<(String, String)>,
 }
 
@@ -21,14 +21,14 @@ impl Words {
         self.names.insert(name, value.into());
     }
 
-    /// From now on every `from` in the file is read as `to`.
+    /// Replaces every `from` in the file by `to` from now on.
     pub(crate) fn moved(&mut self, from: &str, to: &str) {
         if from != to {
             self.moved.push((from.to_owned(), to.to_owned()));
         }
     }
 
-    /// The text with every placeholder replaced; braces that are none stay. A name that is not set is an error.
+    /// Replaces every placeholder of the text; other braces stay. An unknown name is an error.
     pub(crate) fn expand(&self, text: &str) -> Result<String> {
         let mut text = text.to_owned();
         for (from, to) in &self.moved {
@@ -57,7 +57,7 @@ impl Words {
         Ok(out)
     }
 
-    /// The same for every text inside a value.
+    /// Replaces the placeholders in every text inside a value.
     pub(crate) fn expand_value(&self, value: &Value) -> Result<Value> {
         Ok(match value {
             Value::String(text) => Value::String(self.expand(text)?),
@@ -69,12 +69,12 @@ impl Words {
         })
     }
 
-    /// Puts the known names into every text inside an object, and leaves everything else alone.
+    /// Replaces the known placeholders in every text inside an object, and leaves everything else unchanged.
     pub(crate) fn put_into(&self, object: &Object) -> Object {
         object.iter().map(|(key, value)| (key.clone(), put(self, value))).collect()
     }
 
-    /// The same for every text inside an object.
+    /// Replaces the placeholders in every text inside an object.
     pub(crate) fn expand_object(&self, object: &Object) -> Result<Object> {
         object.iter().map(|(key, value)| Ok((key.clone(), self.expand_value(value)?))).collect()
     }

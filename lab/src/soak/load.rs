@@ -18,29 +18,29 @@ use crate::hostile::browser;
 use super::stage::Stage;
 use super::tally::{Answered, Tally};
 
-/// Clients that scrape.
+/// Number of scraping clients.
 const SCRAPERS: usize = 3;
-/// Of the pages that a scraper asks for, each third is one of so many that the cache has.
+/// Number of pages for cache hits; every third scrape requests one of them.
 const CACHED_PAGES: usize = 100;
-/// Clients that crawl, and the pages of a crawl.
+/// Number of crawling clients, and pages per crawl.
 const CRAWLERS: usize = 2;
 const CRAWLED_PAGES: u64 = 60;
-/// How long a crawl may take.
+/// Timeout of a crawl.
 const CRAWL: Duration = Duration::from_secs(120);
-/// Pauses between two requests of a kind.
+/// Pauses between two requests of one kind.
 const BROWSER: Duration = Duration::from_millis(1500);
 const PARSE: Duration = Duration::from_millis(500);
 const MAP: Duration = Duration::from_secs(1);
 const REFUSED: Duration = Duration::from_millis(700);
 const POLL: Duration = Duration::from_millis(100);
 
-/// Clients at work.
+/// Running clients.
 pub(super) struct Load {
     clients: JoinSet<Result<()>>,
     stop: CancellationToken,
 }
 
-/// What a client works with.
+/// Shared state of the clients.
 struct Caller {
     stage: Arc<Stage>,
     client: Client,
@@ -73,7 +73,7 @@ pub(super) fn start(stage: &Arc<Stage>, tally: &Tally) -> Result<Load> {
 }
 
 impl Load {
-    /// Lets every client end its work.
+    /// Stops the clients after their current work.
     ///
     /// # Errors
     /// The first error of a client.
@@ -91,7 +91,7 @@ impl Caller {
         !self.stop.is_cancelled()
     }
 
-    /// Waits, or until the load ends.
+    /// Waits for `time` or the end of the load.
     async fn pause(&self, time: Duration) {
         let _ = tokio::time::timeout(time, self.stop.cancelled()).await;
     }
@@ -100,7 +100,7 @@ impl Caller {
         self.client.send(Method::POST, path, body.to_string()).await
     }
 
-    /// Counts an answer that should be a 200 with this in it.
+    /// Counts an answer that should be a 200 containing `text`.
     fn expects(&self, name: &'static str, answer: client::Result<Raw>, text: &str, credits: impl Fn(&Value) -> i64) {
         let answered = match answer {
             Ok(answer) => {
@@ -115,7 +115,7 @@ impl Caller {
     }
 }
 
-/// What a document says that it cost.
+/// Returns the credits in the metadata of a document.
 fn of_document(json: &Value) -> i64 {
     json["data"]["metadata"]["creditsUsed"].as_i64().unwrap_or(0)
 }
@@ -154,7 +154,8 @@ async fn crawl(caller: Caller) -> Result<()> {
     Ok(())
 }
 
-/// Asks how the crawl stands until it has ended, then for its documents. A crawl of the last minute is waited for.
+/// Polls a crawl until it has ended, then reads its documents. A crawl that still runs when the load ends is waited
+/// for.
 async fn follow(caller: &Caller, run: Run) {
     let started = Instant::now();
     let ended = loop {
@@ -205,7 +206,7 @@ async fn parse(caller: Caller) -> Result<()> {
 
 const BOUNDARY: &str = "a-boundary-of-the-soak";
 
-/// A form of one file.
+/// Returns a multipart form with one file.
 fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
     let head = format!("--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n");
     [head.as_bytes(), bytes, format!("\r\n--{BOUNDARY}--\r\n").as_bytes()].concat()
@@ -214,7 +215,7 @@ fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
 async fn map(caller: Caller) -> Result<()> {
     while caller.goes_on() {
         let answer = caller.post("/v2/map", &json!({"url": caller.stage.site.url(0), "limit": 100})).await;
-        // The answer of a map does not say what it cost, which is one credit whatever it finds.
+        // The answer of a map does not contain its cost, which is always one credit.
         caller.expects("map", answer, "/p/30", |_| 1);
         caller.pause(MAP).await;
     }
@@ -234,7 +235,7 @@ async fn in_browser(caller: Caller) -> Result<()> {
     Ok(())
 }
 
-/// Requests that are refused, each for another reason.
+/// Sends requests that are refused for different reasons.
 async fn refused(caller: Caller) -> Result<()> {
     let url = caller.stage.site.url(1);
     let stranger =
@@ -252,7 +253,7 @@ async fn refused(caller: Caller) -> Result<()> {
             break;
         }
         let method = if body.is_empty() { Method::GET } else { Method::POST };
-        // The last one has a key that nobody has.
+        // The last request uses an unknown key.
         let client = if number + 1 == bodies.len() { &stranger } else { &caller.client };
         let answered = match client.send(method, path, body.clone()).await {
             Ok(answer) => {

@@ -30,12 +30,12 @@ pub(crate) struct Args {
     programs: Option<PathBuf>,
 }
 
-/// Pause between two looks.
+/// Pause between two samples.
 const EVERY: Duration = Duration::from_secs(20);
-/// Pause between the end of the load and the last look.
+/// Pause between the end of the load and the last sample.
 const QUIET: Duration = Duration::from_secs(20);
 
-/// Prints a line every 20 seconds and what came of it; fails when a bound is passed.
+/// Prints a line every 20 seconds and the verdict; fails when a limit is exceeded.
 pub(crate) fn run(args: &Args) -> Result<()> {
     ensure!(args.minutes > 0.0 && args.minutes <= 24.0 * 60.0, "--minutes must be more than 0 and at most a day");
     let server = match &args.programs {

@@ -2,40 +2,40 @@
 
 use std::time::Duration;
 
-/// The head of the table.
+/// Header of the table.
 pub(super) const HEAD: &str = "| min | server MiB | children MiB | handles | threads | children | temporary files | disk MiB | requests/s |\n\
      |---|---|---|---|---|---|---|---|---|";
 
-/// What there is at a moment.
+/// Resource usage at a moment.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sample {
-    /// Since the load began.
+    /// Time since the load began.
     pub(super) at: Duration,
     /// Resident memory of the server alone.
     pub(super) server_mib: f64,
-    /// Memory of all that it has started: what they share is counted once.
+    /// Memory of all its child processes, with shared memory counted once.
     pub(super) children_mib: f64,
-    /// Open files of the server: sockets and pipes too.
+    /// Open file descriptors of the server, including sockets and pipes.
     pub(super) handles: usize,
-    /// Threads of the server.
+    /// Number of threads of the server.
     pub(super) threads: u64,
-    /// Processes that it has started and that run.
+    /// Number of running child processes.
     pub(super) children: usize,
-    /// Files in its folder for temporary files.
+    /// Number of files in its folder for temporary files.
     pub(super) temporary: usize,
-    /// The data folder.
+    /// Size of the data folder in MiB.
     pub(super) disk_mib: f64,
-    /// Requests that were answered so far.
+    /// Number of answered requests so far.
     pub(super) requests: u64,
 }
 
 impl Sample {
-    /// Minutes since the load began.
+    /// Returns the minutes since the load began.
     pub(super) fn minutes(&self) -> f64 {
         self.at.as_secs_f64() / 60.0
     }
 
-    /// Its line of the table; requests are those since the look before.
+    /// Formats a row of the table, with the requests since the previous sample.
     pub(super) fn line(&self, before: Option<&Self>) -> String {
         let start = Self::default();
         let before = before.unwrap_or(&start);

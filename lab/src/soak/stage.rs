@@ -17,21 +17,21 @@ use super::tally::Tally;
 use crate::made_site::MadeSite;
 use crate::team::{OPERATOR, Team};
 
-/// Pages of the site that is scraped and crawled.
+/// Number of pages of the scraped and crawled site.
 const PAGES: usize = 3000;
-/// What the team has at the start.
+/// Initial credits of the team.
 const CREDITS: i64 = 1_000_000_000;
-/// Where webhooks go.
+/// Path of the webhook receiver.
 const HOOK: &str = "/hook";
-/// The end of a crawl, as its webhook says it.
+/// Event of a completed crawl in its webhook.
 const COMPLETED: &str = "crawl.completed";
-/// How long webhooks and bookings may take after the load.
+/// Timeout of pending webhooks and bookings after the load.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Everything that the load needs.
+/// Environment of the load.
 pub(super) struct Stage {
     pub(super) site: MadeSite,
-    /// Pages that need a browser, and the receiver of webhooks.
+    /// Pages that need a browser, and the webhook receiver.
     pub(super) others: Site,
     pub(super) team: Team,
     server: Node,
@@ -39,21 +39,21 @@ pub(super) struct Stage {
     webhooks: Mutex<Webhooks>,
 }
 
-/// Crawls that were started and ended, and webhooks that say so.
+/// Counts of started and completed crawls, and of webhooks about them.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Webhooks {
     pub(super) crawls: u64,
     pub(super) completed: u64,
 }
 
-/// The sums of a team's credits.
+/// Sums of a team's credits.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ledger {
     pub(super) granted: i64,
     pub(super) available: i64,
     pub(super) reserved: i64,
     pub(super) spent: i64,
-    /// What all answers together say that they cost.
+    /// Sum of the credits in all answers.
     pub(super) told: i64,
 }
 
@@ -72,17 +72,17 @@ impl Stage {
         self.server.addr()
     }
 
-    /// Where webhooks go.
+    /// Returns the URL of the webhook receiver.
     pub(super) fn hook(&self) -> String {
         self.others.url(HOOK).to_string()
     }
 
-    /// A crawl has ended well.
+    /// Counts a completed crawl.
     pub(super) fn crawled(&self) {
         self.webhooks.lock().crawls += 1;
     }
 
-    /// Counts what came since the last look.
+    /// Counts the webhooks since the last call, and returns the totals.
     pub(super) fn webhooks(&self) -> Webhooks {
         self.site.forget();
         let told = self.others.take_requests().into_iter().filter(|request| {
@@ -94,7 +94,7 @@ impl Stage {
         *webhooks
     }
 
-    /// What there is now.
+    /// Samples the resources.
     pub(super) fn sample(&self, at: Duration, requests: u64) -> Result<Sample> {
         self.webhooks();
         let tree = self.server.tree()?;
@@ -111,7 +111,7 @@ impl Stage {
         })
     }
 
-    /// The sums when nothing is reserved any more and every webhook has come, or when that takes too long.
+    /// Returns the sums once no credits are reserved and all webhooks have arrived, or after a timeout.
     pub(super) async fn ledger(&self, tally: &Tally) -> Result<Ledger> {
         let operator = lab::service::client(self.addr(), Some(OPERATOR))?;
         let started = std::time::Instant::now();
@@ -138,7 +138,7 @@ impl fmt::Display for Ledger {
     }
 }
 
-/// Pages whose text comes by script, and the receiver of webhooks.
+/// Serves pages whose text comes by script, and the webhook receiver.
 async fn others() -> Site {
     let site = Site::start().await;
     site.others(|seen| {
@@ -158,7 +158,7 @@ async fn others() -> Site {
     site
 }
 
-/// What is below a folder.
+/// Number and size of the files below a folder.
 #[derive(Debug, Default)]
 struct Below {
     files: usize,
@@ -169,7 +169,7 @@ impl Below {
     fn of(folder: &Path) -> Self {
         let mut below = Self::default();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            // What goes away meanwhile is not there.
+            // Files that were removed meanwhile are ignored.
             let Ok(kind) = entry.file_type() else { continue };
             if kind.is_dir() {
                 let Self { files, bytes } = Self::of(&entry.path());

@@ -5,36 +5,36 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// Counts by kind of request; a copy counts on the same.
+/// Counts by kind of request; clones share the counts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally(Arc<Mutex<Vec<Kind>>>);
 
-/// One kind of request.
+/// Counts of one kind of request.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Kind {
     pub(super) name: &'static str,
     pub(super) requests: u64,
-    /// Answers that were as they should be.
+    /// Expected answers.
     pub(super) fine: u64,
-    /// Answers of 5xx.
+    /// Answers with status 5xx.
     pub(super) server_errors: u64,
     /// Requests without an answer.
     pub(super) unanswered: u64,
-    /// Credits that the answers say they cost.
+    /// Sum of the credits in the answers.
     pub(super) credits: i64,
-    /// The first answer that was not as it should be.
+    /// First unexpected answer.
     pub(super) odd: Option<String>,
 }
 
-/// How a request was answered.
+/// Result of a request.
 #[derive(Debug, Default)]
 pub(super) struct Answered {
-    /// None: no answer.
+    /// Status; `None` without an answer.
     pub(super) status: Option<u16>,
-    /// Whether it is as it should be.
+    /// Whether the answer is as expected.
     pub(super) fine: bool,
     pub(super) credits: i64,
-    /// What was said, for a person to read.
+    /// Body of the answer, for messages.
     pub(super) text: String,
 }
 
@@ -57,17 +57,17 @@ impl Tally {
         }
     }
 
-    /// All so far.
+    /// Returns all counts so far.
     pub(super) fn kinds(&self) -> Vec<Kind> {
         self.0.lock().clone()
     }
 
-    /// How many so far.
+    /// Returns the number of requests so far.
     pub(super) fn requests(&self) -> u64 {
         self.0.lock().iter().map(|kind| kind.requests).sum()
     }
 
-    /// Credits that all answers say they cost.
+    /// Returns the sum of the credits in all answers.
     pub(super) fn credits(&self) -> i64 {
         self.0.lock().iter().map(|kind| kind.credits).sum()
     }

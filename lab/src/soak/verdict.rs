@@ -5,22 +5,22 @@ use super::stage::{Ledger, Webhooks};
 use super::tally::Kind;
 use crate::trend::{Point, slope};
 
-/// The minutes in which caches and pools are filled. They count in no slope.
+/// Warm-up in minutes, in which caches and pools fill up. Excluded from slopes.
 const WARM_UP_MINUTES: f64 = 5.0;
-/// Looks that a slope needs before it is judged.
+/// Minimum number of samples of a slope.
 const ENOUGH: usize = 10;
-/// By how many MiB a minute the server may grow.
+/// Maximum memory growth of the server in MiB per minute.
 const MAX_SLOPE: f64 = 1.0;
-/// MiB of the server at the end.
+/// Maximum memory of the server at the end, in MiB.
 const MAX_END_MIB: f64 = 150.0;
-/// By how much the mean of the last looks may be above that of the first: connections that are open at a moment differ, and a
-/// browser is replaced now and then.
+/// Maximum difference between the means of the last and the earlier samples. The number of open connections varies, and
+/// a browser is replaced now and then.
 const MAX_MORE_HANDLES: f64 = 32.0;
 const MAX_MORE_THREADS: f64 = 8.0;
 const MAX_MORE_CHILDREN: f64 = 4.0;
 const MAX_MORE_TEMPORARY: f64 = 64.0;
 
-/// What was seen.
+/// Observations to judge.
 pub(super) struct Judged<'a> {
     pub(super) samples: &'a [Sample],
     pub(super) kinds: Vec<Kind>,
@@ -28,10 +28,10 @@ pub(super) struct Judged<'a> {
     pub(super) webhooks: Webhooks,
 }
 
-/// What came of it.
+/// Result of the soak.
 #[derive(Debug, Default)]
 pub(super) struct Verdict {
-    /// For a person to read.
+    /// Lines for printing.
     pub(super) lines: Vec<String>,
     pub(super) failures: Vec<String>,
 }
@@ -74,7 +74,7 @@ impl Judged<'_> {
         verdict.fails(grows > MAX_SLOPE, || format!("the server grows by {grows:.2} MiB a minute"));
     }
 
-    /// The mean of the last third beside that of the third before it.
+    /// Compares the mean of the last third with that of the third before it.
     fn rest_is_flat(&self, verdict: &mut Verdict) {
         let third = self.samples.len() / 3;
         if third == 0 {
@@ -123,7 +123,7 @@ mod tests {
 
     use super::*;
 
-    /// Thirty minutes in which the server grows by so much a minute, and its handles by so many a look.
+    /// Returns samples of thirty minutes with this memory growth per minute and handle growth per sample.
     fn samples(mib_a_minute: f64, handles: usize) -> Vec<Sample> {
         let at = |number: u32| Sample {
             at: Duration::from_secs(20 * u64::from(number)),

@@ -13,14 +13,14 @@ use super::Args;
 use super::stage::Stage;
 use crate::say;
 
-/// Events for the dead receiver.
+/// Number of events for the hanging receiver.
 const EVENTS: usize = 10_000;
-/// Events of the other team, one after the other.
+/// Number of events of the other team, sent one after another.
 const OTHERS: usize = 200;
-/// What 99 of 100 of them must not exceed.
+/// Maximum 99th percentile of their latency.
 const MAX_P99: Duration = Duration::from_secs(2);
 
-/// Prints how long the other team's events took from the commit to the receiver.
+/// Prints the latency of the other team's events from the commit to the receiver.
 pub(super) async fn run(args: &Args) -> Result<()> {
     let (dead, alive) = (Site::start().await, Site::start().await);
     dead.script("/hook", vec![Script::Hang(Duration::from_secs(3600))]);

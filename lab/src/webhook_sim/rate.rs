@@ -15,11 +15,11 @@ use super::Args;
 use super::stage::Stage;
 use crate::say;
 
-/// Events altogether.
+/// Total number of events.
 const EVENTS: usize = 5000;
-/// Jobs that they come from.
+/// Number of jobs that emit them.
 const JOBS: usize = 8;
-/// The least rate, in deliveries a second.
+/// Minimum rate in deliveries per second.
 const MIN_RATE: f64 = 500.0;
 
 /// Prints the rate from the start of the worker to the last arrival.
@@ -54,7 +54,7 @@ pub(super) async fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-/// As a receiver would judge it.
+/// Whether a receiver would accept the delivery.
 fn is_right(seen: &Seen, secret: &SigningSecret) -> bool {
     let received = Received {
         id: seen.header("webhook-id"),

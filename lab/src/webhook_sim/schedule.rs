@@ -13,16 +13,16 @@ use super::Args;
 use super::stage::Stage;
 use crate::say;
 
-/// When attempts are due, in seconds after the first.
+/// Due times of the attempts, in seconds after the first.
 const OFFSETS: [i64; 4] = [0, 60, 360, 1260];
-/// How far the clock goes at a step.
+/// Step of the clock.
 const STEP: Duration = Duration::from_secs(2);
-/// How long the queue gets in real time to notice.
+/// Real time that the queue gets to notice a step.
 const PAUSE: Duration = Duration::from_millis(25);
-/// How far the clock goes altogether: another pause of the longest kind.
+/// Total time of the clock: the last attempt and another pause of the longest kind.
 const END: i64 = 1260 + 1000;
 
-/// Prints when the attempts came, and what came of the delivery.
+/// Prints the times of the attempts and the final delivery state.
 pub(super) async fn run(args: &Args) -> Result<()> {
     let clock = ManualClock::default();
     let site = Site::start().await;
@@ -35,7 +35,7 @@ pub(super) async fn run(args: &Args) -> Result<()> {
     let begin = clock.now();
     let mut offsets = Vec::new();
     while clock.now() - begin < TimeDelta::seconds(END) {
-        // An attempt under way is waited for: the clock must not run while somebody works.
+        // Wait for a running attempt: the clock must not advance meanwhile.
         tokio::time::sleep(PAUSE).await;
         let seen = site.requests().len();
         while offsets.len() < seen {

@@ -20,7 +20,7 @@ use wire::WebhookConfig;
 use super::Database;
 use crate::db::Cluster;
 
-/// What a simulation runs on. Dropping it ends everything.
+/// Environment of a simulation. Dropping it ends everything.
 pub(super) struct Stage {
     store: Store,
     clock: Arc<dyn Clock>,
@@ -31,14 +31,14 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// With a worker that delivers.
+    /// Starts the environment with a worker that delivers.
     pub(super) async fn start(database: Database, clock: Arc<dyn Clock>, sites: &[&Site]) -> Result<Self> {
         let mut stage = Self::idle(database, clock, sites).await?;
         stage.work();
         Ok(stage)
     }
 
-    /// Without one. Only these sites may be reached.
+    /// Starts the environment without a worker. Only these sites may be reached.
     pub(super) async fn idle(database: Database, clock: Arc<dyn Clock>, sites: &[&Site]) -> Result<Self> {
         let (folder, cluster, url) = match database {
             Database::Sqlite => {
@@ -70,14 +70,14 @@ impl Stage {
         self.working = Some(stop.drop_guard());
     }
 
-    /// A new team.
+    /// Creates a team.
     pub(super) async fn team(&self) -> Result<String> {
         let id = new_id().to_string();
         teams::create(&mut self.store.conn().await?, &Team::new(id.clone(), "sim", self.clock.now())).await?;
         Ok(id)
     }
 
-    /// Tells a receiver of events of a job, in one transaction.
+    /// Emits events of a job to a receiver, in one transaction.
     pub(super) async fn emit(&self, team: &str, job: &str, receiver: &Url, events: &[Event<'_>]) -> Result<()> {
         let config = WebhookConfig::new(receiver.clone());
         let hook = Hook::check(Some(&config), false)?.context("a hook was asked for")?;
@@ -89,12 +89,12 @@ impl Stage {
         Ok(conn.tx(write).await?)
     }
 
-    /// The newest deliveries of a team.
+    /// Returns the newest deliveries of a team.
     pub(super) async fn log(&self, team: &str) -> Result<Vec<Logged>> {
         Ok(rows::list(&mut self.store.conn().await?, team, None, None, 100).await?)
     }
 
-    /// What a team's deliveries are signed with.
+    /// Returns the signing secret of a team.
     pub(super) async fn secret(&self, team: &str) -> Result<SigningSecret> {
         let secrets = rows::secrets(&mut self.store.conn().await?, team, self.clock.now()).await?;
         let secrets = secrets.context("nothing was ever signed")?;

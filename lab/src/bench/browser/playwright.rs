@@ -13,12 +13,12 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use super::{Target, Turn, measured};
 use crate::browser_pages::book;
 
-/// When a page is taken to be done.
+/// Condition for a complete page.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wait {
-    /// When it shows a text that it was told.
+    /// The expected text is visible.
     Text,
-    /// When nothing was asked for during half a second.
+    /// No request during half a second.
     NetworkIdle,
 }
 
@@ -45,7 +45,7 @@ impl Playwright {
         Ok(Self { child, input, output })
     }
 
-    /// Its turn.
+    /// Runs one round.
     pub(super) async fn turn(&mut self, pages: &[Target], together: usize, wait: Wait) -> Result<Turn> {
         let wait = match wait {
             Wait::Text => "text",

@@ -11,12 +11,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 use xtask::{say, sh};
 
-/// Samples a second for each processor. More of them slow down what is measured.
+/// Samples a second for each processor. A higher rate would slow down the measured process.
 const FREQUENCY: &str = "199";
-/// How callers are found: by a copy of so much of the stack and the unwind tables, as programs are built without frame
-/// pointers.
+/// Method of unwinding: a copy of this many bytes of the stack with the unwind tables, because the programs are built
+/// without frame pointers.
 const STACKS: &str = "dwarf,32768";
-/// Longest time until it looks at the process, and until it has written down what it saw.
+/// Timeout of `perf`, for attaching and for writing its file.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running `perf record`; ended when dropped.
@@ -26,7 +26,7 @@ pub(super) struct Perf {
 }
 
 impl Perf {
-    /// Looks at a process from now on. Nothing, with an advice, when `perf` is not installed or may not look.
+    /// Starts sampling a process. Returns `None`, with a printed hint, if `perf` is not installed or not permitted.
     pub(super) fn start(pid: u32) -> Result<Option<Self>> {
         if !sh::on_path("perf") {
             say!(
@@ -58,12 +58,12 @@ impl Perf {
         Ok(Some(perf))
     }
 
-    /// Ends it, and returns the functions of each sample, the innermost first.
+    /// Stops `perf`, and returns the functions of each sample, innermost first.
     pub(super) fn finish(mut self) -> Result<Vec<Vec<String>>> {
         let pid = Pid::from_raw(i32::try_from(self.child.id())?).context("no process id")?;
         kill_process(pid, Signal::INT)?;
         let started = Instant::now();
-        // It ends by the signal, so its status says nothing.
+        // It ends by the signal, so its exit status means nothing.
         while self.child.try_wait()?.is_none() {
             ensure!(started.elapsed() < PATIENCE, "perf did not end: {}", self.log());
             thread::sleep(Duration::from_millis(50));
@@ -75,7 +75,7 @@ impl Perf {
         Ok(samples)
     }
 
-    /// Waits until it has begun its file, and a moment longer.
+    /// Waits until `perf` has started its file, and a moment longer.
     fn looks(&mut self) -> Result<()> {
         let started = Instant::now();
         while fs::metadata(self.data()).map_or(0, |file| file.len()) == 0 {
@@ -103,8 +103,8 @@ impl Drop for Perf {
     }
 }
 
-/// Samples as `perf script` prints them: a line with the name of the thread, then one line for each function that is
-/// indented and begins with an address, then an empty line.
+/// Parses the output of `perf script`: per sample a line with the thread name, one indented line per function that
+/// begins with an address, and an empty line.
 fn stacks(script: &str) -> Vec<Vec<String>> {
     let mut samples = Vec::new();
     let mut stack = Vec::new();

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-/// A phase with parts of the names of its functions; one with `::` begins where a path begins. A sample belongs to the first
-/// phase that any of its functions names: what is special stands before what is general, so that JSON within a commit is
-/// part of the commit.
+/// Phases with parts of the names of their functions; a name with `::` matches at the beginning of a path. A sample
+/// belongs to the first phase that any of its functions matches. Specific phases come before general ones, so that JSON
+/// within a commit counts as commit.
 const PHASES: &[(&str, &[&str])] = &[
     ("content_hash", &["content_hash"]),
     ("commit", &["queue::commits", "store::jobs::end", "app::runs::pages::", "store::ledger", "store::hosts"]),
@@ -19,12 +19,14 @@ const PHASES: &[(&str, &[&str])] = &[
     ("fetch", &["fetch::", "scrape::fetch", "net::", "tokio::net", "hyper", "h2::", "encoding_rs"]),
     ("tasks: switches, wake-ups, parking", &["park", "futex", "epoll", "schedule", "tokio::runtime::scheduler"]),
 ];
-/// What names none of them.
+/// Phase of samples that match no other one.
 const REST: &str = "rest";
-/// Functions of the runtime lie around everything, so only the innermost ones say that it works itself.
+/// Number of innermost functions compared with the runtime's names. Runtime functions enclose all samples, so only the
+/// innermost ones show that the runtime itself is working.
 const INNERMOST: usize = 8;
 
-/// The phases of samples as Markdown. The processor time of a page, in milliseconds, is spread by their numbers.
+/// Formats the phases as a Markdown table. The processor time of a page, in milliseconds, is split by the numbers of
+/// samples.
 pub(super) fn table(samples: &[Vec<String>], ms: f64) -> String {
     let mut counts = [0_usize; PHASES.len() + 1];
     for sample in samples {
@@ -43,7 +45,7 @@ pub(super) fn table(samples: &[Vec<String>], ms: f64) -> String {
     text
 }
 
-/// The index of a sample's phase; the one after the last is the rest.
+/// Returns the index of a sample's phase; the one after the last is the rest.
 fn phase(sample: &[String]) -> usize {
     let runtime = PHASES.len() - 1;
     let belongs = |(at, (_, parts)): &(usize, &(&str, &[&str]))| {

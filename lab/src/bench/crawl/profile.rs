@@ -10,7 +10,7 @@ use lab::{Counts, Node};
 use super::perf::Perf;
 use super::phase;
 
-/// A server from a moment on.
+/// Counters of a server, from the start of the measurement.
 pub(super) struct Profile<'a> {
     server: &'a Node,
     data: PathBuf,
@@ -19,24 +19,24 @@ pub(super) struct Profile<'a> {
     files: Files,
 }
 
-/// Bytes of the files of a data folder.
+/// Sizes of the files in a data folder, in bytes.
 #[derive(Debug, Clone, Copy, Default)]
 struct Files {
     database: u64,
-    /// The write-ahead log of SQLite, which is written again from its beginning after a checkpoint.
+    /// SQLite's write-ahead log, which restarts from its beginning after a checkpoint.
     log: u64,
-    /// Such as stored pages.
+    /// All other files, such as stored pages.
     others: u64,
 }
 
 impl<'a> Profile<'a> {
-    /// From now on, with `perf` when it is installed.
+    /// Starts a measurement, with `perf` if it is installed.
     pub(super) fn start(server: &'a Node, data: PathBuf) -> Result<Self> {
         let perf = Perf::start(server.id())?;
         Ok(Self { server, perf, counts: server.counts()?, files: Files::of(&data), data })
     }
 
-    /// Until now, in which time so many pages were crawled: tables for a person to read.
+    /// Ends the measurement and returns its tables for `pages` crawled pages.
     pub(super) fn finish(self, pages: usize) -> Result<String> {
         let used = self.server.counts()?.since(&self.counts);
         let files = Files::of(&self.data).since(self.files);
@@ -54,7 +54,7 @@ impl<'a> Profile<'a> {
     }
 }
 
-/// Counts by page, of the server's process: a database's own processes are not in it.
+/// Formats the counters per page of the server's process, without those of a database server.
 fn costs(used: &Counts, files: Files, pages: usize) -> String {
     let each = |count: u64| count as f64 / pages as f64;
     let kb = |bytes: u64| each(bytes) / 1e3;

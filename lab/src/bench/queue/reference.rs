@@ -10,16 +10,16 @@ use anyhow::{Context, Result, bail};
 
 use crate::{db, sh};
 
-/// What is done.
+/// Work to measure.
 #[derive(Clone, Copy)]
 pub(crate) enum Work {
-    /// 100 jobs in a transaction.
+    /// Adds 100 jobs in a transaction.
     Enqueue,
-    /// Some jobs claimed in one transaction and removed in another.
+    /// Claims some jobs in one transaction and removes them in another.
     Cycle,
 }
 
-/// pgbench on a database with a table of its own.
+/// pgbench on a database with its own table.
 #[derive(Default)]
 pub(crate) struct Pgbench {
     programs: PathBuf,
@@ -40,7 +40,7 @@ const CYCLE: &str = "WITH c AS (UPDATE ref_job SET state = 'running', attempt = 
 DELETE FROM ref_job WHERE id = ANY(:ids::bigint[]);";
 
 impl Pgbench {
-    /// Makes the table.
+    /// Creates the table.
     pub(crate) fn prepare(url: &str) -> Result<Self> {
         let programs = db::binaries().context("PostgreSQL is not installed; run cargo xtask setup")?;
         let pgbench = Self { programs, url: url.to_owned() };
@@ -53,13 +53,13 @@ impl Pgbench {
         self.sql(&ENQUEUE.replace("100);", &format!("{jobs});")))
     }
 
-    /// So that all that is measured begins alike: with the same statistics, and with pages that are written out.
+    /// Runs VACUUM ANALYZE and a checkpoint, so that all measurements begin with fresh statistics and no dirty pages.
     pub(crate) fn settle(&self) -> Result<()> {
         self.sql("VACUUM ANALYZE")?;
         self.sql("CHECKPOINT")
     }
 
-    /// Jobs a second.
+    /// Returns jobs per second.
     pub(crate) fn rate(&self, work: Work, seconds: usize) -> Result<f64> {
         let (script, clients, jobs) = match work {
             Work::Enqueue => (ENQUEUE, "2", 100.0),
@@ -81,12 +81,12 @@ impl Pgbench {
     }
 }
 
-/// Jobs a second in the sqlite3 shell, 100 in a transaction, with the settings that the service has.
+/// Returns jobs per second of the sqlite3 shell, 100 in a transaction, with the settings of the service.
 pub(crate) fn sqlite(folder: &Path, work: Work) -> Result<f64> {
     if !sh::on_path("sqlite3") {
         bail!("the sqlite3 shell is not installed");
     }
-    /// Many, so that the start of the shell is nothing beside them.
+    /// Large enough for the startup time of the shell to be negligible.
     const ROUNDS: usize = 3000;
     let (file, script) = (folder.join("plain.db"), folder.join("script.sql"));
     let _ = fs::remove_file(&file);

@@ -26,11 +26,11 @@ pub(super) enum Contender {
     CrwServer,
 }
 
-/// Requests to the one host at the same time, for all but our defaults.
+/// Concurrent requests to the single host, for all programs but Quarry with defaults.
 const SLOTS: &str = "64";
 
 impl Contender {
-    /// Nothing for ours.
+    /// Returns the other program; `None` for Quarry.
     pub(super) fn rival(self) -> Option<&'static Rival> {
         match self {
             Self::Quarry | Self::QuarryDefaults | Self::QuarryPostgres => None,
@@ -39,12 +39,12 @@ impl Contender {
         }
     }
 
-    /// Pages of its crawls when so many are wanted.
+    /// Returns the page limit of its crawls, at most `wanted`.
     pub(super) fn pages(self, wanted: usize) -> usize {
         if self == Self::CrwServer { wanted.min(1000) } else { wanted }
     }
 
-    /// What stands before its figures. `name` has the version.
+    /// Returns the row label; `name` includes the version.
     pub(super) fn title(self, name: &str, wanted: usize) -> String {
         let pages = self.pages(wanted);
         match self {
@@ -56,7 +56,7 @@ impl Contender {
         }
     }
 
-    /// Starts it on a fresh data folder, and on a fresh private database without `postgres`.
+    /// Starts the program on a new data folder, and without `postgres` on a new private database.
     pub(super) async fn start(self, program: &Path, site: &MadeSite, postgres: Option<&str>) -> Result<Running> {
         match self {
             Self::Pagesift => Ok(Running::Other(Process::start(program, pagesift).await?)),
@@ -83,7 +83,7 @@ impl Contender {
     }
 }
 
-/// It pauses between requests to a host unless it is told not to, and reads no addresses of this machine.
+/// Configures pagesift, which by default pauses between requests to a host and refuses loopback addresses.
 fn pagesift(command: &mut Command, folder: &Path, port: u16) -> Result<()> {
     let config = folder.join("pagesift.toml");
     let policy = format!("[policy]\ninterval_ms = 0\nper_host_concurrency = {SLOTS}\nglobal_concurrency = {SLOTS}\n");
@@ -93,7 +93,7 @@ fn pagesift(command: &mut Command, folder: &Path, port: u16) -> Result<()> {
     Ok(())
 }
 
-/// It has no arguments. What it crawls stays in its memory, and so it needs no folder.
+/// Configures crw-server, which takes no arguments and keeps crawled pages in memory, so it needs no folder.
 fn crw_server(command: &mut Command, _folder: &Path, port: u16) -> Result<()> {
     let port = port.to_string();
     command.envs([

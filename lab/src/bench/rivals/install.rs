@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use xtask::sh;
 
-/// A program of others.
+/// A program of the comparison that is not Quarry.
 pub(super) struct Rival {
-    /// Its package, which has a program of the same name.
+    /// Package name, which is also the name of its program.
     name: &'static str,
     version: &'static str,
 }
@@ -16,12 +16,12 @@ pub(super) const PAGESIFT: Rival = Rival { name: "pagesift", version: "0.81.5" }
 pub(super) const CRW_SERVER: Rival = Rival { name: "crw-server", version: "0.39.1" };
 
 impl Rival {
-    /// Name and version, for a table.
+    /// Returns name and version, for a table.
     pub(super) fn title(&self) -> String {
         format!("{} {}", self.name, self.version)
     }
 
-    /// Its program below `folder`, built when it is not there.
+    /// Returns the path of its program below `folder`; builds it if missing.
     pub(super) fn program(&self, folder: &Path) -> Result<PathBuf> {
         let root = folder.join(format!("{}-{}", self.name, self.version));
         let program = root.join("bin").join(self.name);

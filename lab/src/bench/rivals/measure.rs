@@ -12,38 +12,38 @@ use super::process::Running;
 use crate::bench::load;
 use crate::made_site::MadeSite;
 
-/// Pages of a crawl at the same time, in the order in which they are measured.
+/// Concurrent pages of each crawl, in the order of measurement.
 pub(super) const AT_ONCE: [usize; 2] = [64, 8];
-/// Longest time for one crawl, and for all scrapes of a turn.
+/// Timeout of one crawl, and of all scrapes of a round.
 const PATIENCE: Duration = Duration::from_secs(300);
-/// Before each measurement, so that a start or the end of what was before is not in it.
+/// Pause before each measurement, so that a start or the end of earlier work is not included.
 const QUIET: Duration = Duration::from_secs(1);
-/// A page's markdown is longer than this, in bytes.
+/// Minimum length of a page's markdown in bytes.
 const MIN_MARKDOWN: usize = 1000;
 
-/// What one measurement gave.
+/// Result of one measurement.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Figure {
-    /// Pages or requests a second.
+    /// Pages or requests per second.
     pub(super) rate: f64,
-    /// Processor time of the program for one of them, in milliseconds.
+    /// Processor time of the program per page or request, in milliseconds.
     pub(super) cpu: f64,
 }
 
-/// The crawls of [`AT_ONCE`], then the scrapes.
+/// Results of the crawls of [`AT_ONCE`], then of the scrapes.
 pub(super) type Figures = [Figure; 3];
 
-/// What all programs are given.
+/// Load that all programs get.
 pub(super) struct Load<'a> {
     pub(super) site: &'a MadeSite,
-    /// Of the scrapes.
+    /// Connections of the scrapes.
     pub(super) connections: usize,
-    /// Whether pages are kept in the program's cache.
+    /// Whether the program may cache pages.
     pub(super) cache: bool,
 }
 
 impl Load<'_> {
-    /// Everything, with `pages` pages in each crawl and as many scrapes.
+    /// Measures everything, with `pages` pages in each crawl and as many scrapes.
     pub(super) async fn measure(&self, running: &Running, pages: usize) -> Result<Figures> {
         let [many, few] = AT_ONCE;
         let first =
@@ -98,7 +98,7 @@ impl Load<'_> {
         json!({ "formats": ["markdown"], "maxAge": 0, "storeInCache": self.cache })
     }
 
-    /// The body of a scrape.
+    /// Returns the body of a scrape request.
     fn request(&self, number: usize) -> String {
         let mut request = self.options();
         request["url"] = self.site.url(number).into();
@@ -113,8 +113,8 @@ impl Figure {
     }
 }
 
-/// Waits for the end of a crawl, and returns how many pages it has. It asks rarely at first and often near the end, and for
-/// no documents, as answers cost processor time too.
+/// Waits for the end of a crawl, and returns its page count. Polls rarely at first and often near the end, and requests
+/// no documents, because answers cost processor time too.
 async fn ended(client: &Client, id: &str, pages: usize, started: Instant) -> Result<usize> {
     let path = format!("/v2/crawl/{id}?skip={pages}&limit=1");
     let mut done = 0_usize;
@@ -134,13 +134,13 @@ async fn ended(client: &Client, id: &str, pages: usize, started: Instant) -> Res
     }
 }
 
-/// The body of a 200.
+/// Returns the body of a 200 answer.
 fn ok(answer: &Raw) -> Result<Value> {
     ensure!(answer.status == 200, "answered with {}: {}", answer.status, answer.text());
     Ok(answer.json())
 }
 
-/// Figures of a program that reads nothing would be worth nothing.
+/// Fails if the markdown is too short: figures of a program that reads nothing are worthless.
 fn has_text(markdown: &Value) -> Result<()> {
     let length = markdown.as_str().map_or(0, str::len);
     ensure!(length >= MIN_MARKDOWN, "a page has {length} bytes of markdown");

@@ -11,14 +11,14 @@ use lab::{Node, service};
 use tempfile::TempDir;
 use xtask::db::Cluster;
 
-/// Longest time until it answers.
+/// Timeout until the program answers.
 const MAX_READY: Duration = Duration::from_secs(60);
 
-/// One that runs, with what it needs; everything ends and is removed when dropped.
+/// A running program with its resources; everything ends and is removed when dropped.
 pub(super) enum Running {
-    /// Ours, and the private database that it works on.
+    /// Quarry, and its private database.
     Quarry { node: Node, _cluster: Option<Cluster> },
-    /// One of others.
+    /// Another program.
     Other(Process),
 }
 
@@ -30,7 +30,7 @@ impl Running {
         }
     }
 
-    /// Processor time of its process so far. That of a database is not in it.
+    /// Returns the processor time of its process so far, without that of a database server.
     pub(super) fn cpu(&self) -> Result<Duration> {
         match self {
             Self::Quarry { node, .. } => node.cpu(),
@@ -39,7 +39,7 @@ impl Running {
     }
 }
 
-/// A process in a folder of its own; killed when dropped.
+/// A process with its own folder; killed when dropped.
 pub(super) struct Process {
     child: Child,
     addr: SocketAddr,
@@ -47,8 +47,8 @@ pub(super) struct Process {
 }
 
 impl Process {
-    /// Starts a program and waits until it answers. `describe` gets the folder and the port that it shall listen on; the
-    /// environment is empty but for what is told there, so that no settings of a person are read.
+    /// Starts a program and waits until it answers. `describe` gets the folder and the port to listen on. The
+    /// environment holds only the variables set there, so that no personal settings apply.
     pub(super) async fn start(
         program: &Path,
         describe: impl FnOnce(&mut Command, &Path, u16) -> Result<()>,
@@ -67,7 +67,7 @@ impl Process {
         Ok(process)
     }
 
-    /// Any answer will do: programs call their health differently.
+    /// Waits until the program answers anything: health paths differ between programs.
     async fn ready(&mut self) -> Result<()> {
         let started = Instant::now();
         while service::get(self.addr, "/").await.is_err() {
@@ -80,7 +80,7 @@ impl Process {
         Ok(())
     }
 
-    /// The end of what it said.
+    /// Returns the end of the program's output.
     fn log(&self) -> String {
         let log = fs::read(self.folder.path().join("log")).unwrap_or_default();
         String::from_utf8_lossy(&log[log.len().saturating_sub(2000)..]).into_owned()

@@ -4,22 +4,22 @@ use std::fmt::Write as _;
 
 use super::measure::{AT_ONCE, Figure, Figures};
 
-/// A program and what it did in each round.
+/// A program and its results of each round.
 pub(super) struct Row {
     pub(super) title: String,
     pub(super) rounds: Vec<Figures>,
 }
 
-/// Measurements of a round: the crawls, then the scrapes.
+/// Number of measurements of a round: the crawls, then the scrapes.
 const MEASUREMENTS: usize = AT_ONCE.len() + 1;
 
-/// Figures of one round, to be read while the others run.
+/// Formats the results of one round, printed while the others run.
 pub(super) fn line(figures: &Figures) -> String {
     let [many, few, scrape] = figures.map(|Figure { rate, cpu }| format!("{rate:.0}/s {cpu:.2} ms"));
     format!("{many} at {}, {few} at {}, scrapes {scrape}", AT_ONCE[0], AT_ONCE[1])
 }
 
-/// A line for each program that has figures.
+/// Formats a line for each program with results.
 pub(super) fn figures(rows: &[Row], connections: usize) -> String {
     let mut table = head(connections, true);
     for row in rows.iter().filter(|row| !row.rounds.is_empty()) {
@@ -34,7 +34,7 @@ pub(super) fn figures(rows: &[Row], connections: usize) -> String {
     table
 }
 
-/// The same as ratios to one of the programs: more in a second, or less processor time, is above 1.
+/// Formats the results as ratios to one of the programs; above 1 is better: more per second, or less processor time.
 pub(super) fn ratios(rows: &[Row], base: &Row, connections: usize) -> String {
     let mut table = head(connections, false);
     for row in rows.iter().filter(|row| !row.rounds.is_empty()) {
@@ -50,7 +50,7 @@ pub(super) fn ratios(rows: &[Row], base: &Row, connections: usize) -> String {
     table
 }
 
-/// The two lines above the figures.
+/// Returns the two header lines of a table.
 fn head(connections: usize, units: bool) -> String {
     let mut names: Vec<String> = AT_ONCE.iter().map(|at_once| format!("crawl at {at_once}")).collect();
     names.push(format!("scrape at {connections}"));
@@ -68,7 +68,7 @@ struct Spread {
     highest: f64,
 }
 
-/// Of one figure of measurement `at` over the rounds, of which there is at least one.
+/// Returns the spread of one figure of measurement `at` over the rounds, of which there is at least one.
 fn spread(row: &Row, at: usize, of: impl Fn(&Figure) -> f64) -> Spread {
     let mut all: Vec<f64> = row.rounds.iter().filter_map(|figures| figures.get(at).map(&of)).collect();
     all.sort_by(f64::total_cmp);

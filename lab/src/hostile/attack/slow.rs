@@ -7,36 +7,36 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{Outcome, Target, connect, with_health};
 
-/// No attack takes longer, whatever the case says.
+/// Maximum duration of an attack, whatever the case says.
 const MAX_TIME: Duration = Duration::from_secs(60);
 const MAX_CONNECTIONS: u32 = 5000;
-/// Options that take a value and change nothing here: what is measured, where it is written, how the client is called.
+/// Ignored options with a value: measurements, output files, client names.
 const IGNORED: &[&str] = &["-a", "-b", "-d", "-e", "-f", "-j", "-k", "-m", "-o", "-p", "-v", "-w"];
-/// The same without a value.
+/// Ignored options without a value.
 const IGNORED_FLAGS: &[&str] = &["-1", "-g"];
 
-/// What is sent slowly.
+/// Part of the request or answer that is transferred slowly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     Body,
     Head,
-    /// Nothing: the answer is read slowly.
+    /// Reads the answer slowly.
     Answer,
 }
 
-/// The options.
+/// Options of the slowhttptest command line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Options {
     part: Part,
     connections: u32,
-    /// Connections a second.
+    /// New connections per second.
     rate: f64,
-    /// Between two bytes.
+    /// Interval between two bytes.
     interval: Duration,
     content_length: u64,
-    /// The verb of a slow head; that of a slow body is POST unless the case says another.
+    /// Method of a slow head; that of a slow body is POST unless the case sets another.
     method: Option<String>,
-    /// The client's window in bytes, and how many it reads at a time; for [`Part::Answer`].
+    /// Receive window in bytes, and bytes per read; for [`Part::Answer`].
     window: u32,
     portion: usize,
     path: String,
@@ -44,7 +44,7 @@ pub(crate) struct Options {
 }
 
 impl Options {
-    /// Reads the command line.
+    /// Parses the command line.
     pub(crate) fn parse(line: &str) -> Result<Self> {
         let mut options = Self {
             part: Part::Head,
@@ -73,9 +73,10 @@ impl Options {
                 "-i" | "-n" => options.interval = Duration::from_secs(value.parse()?),
                 "-r" => options.rate = value.parse()?,
                 "-t" => options.method = Some(value.to_owned()),
-                // At most that many bytes at a time: this client sends one.
+                // Maximum bytes per write: this client sends one.
                 "-x" => {}
-                // The window is drawn from a range, -w to -y; the upper end is harder to tell from an honest client.
+                // slowhttptest picks the window from the range -w to -y; the upper end is harder to tell from an honest
+                // client.
                 ignored if IGNORED.contains(&ignored) => {}
                 "-y" => options.window = value.parse()?,
                 "-z" => options.portion = value.parse()?,
@@ -101,7 +102,7 @@ fn part(flag: &str) -> Option<Part> {
     }
 }
 
-/// Opens the connections, drips, and watches how long the service lets each of them stay.
+/// Opens the connections, transfers slowly, and measures how long the service keeps them.
 pub(crate) async fn run(options: &Options, target: &Target) -> Result<Outcome> {
     let (slowest, health_ms) = with_health(target, async {
         let end = Instant::now() + options.length;
@@ -137,7 +138,7 @@ fn head(options: &Options, target: &Target) -> Vec<u8> {
     .into_bytes()
 }
 
-/// Seconds until the service closed the connection; none when it never did, or when there was no connection.
+/// Returns the seconds until the service closed the connection; `None` if it never did, or without a connection.
 async fn client(target: Target, head: Vec<u8>, options: Options, end: Instant) -> Option<f64> {
     let Options { part, interval, window, portion, .. } = options;
     if part == Part::Answer {
@@ -156,7 +157,7 @@ async fn client(target: Target, head: Vec<u8>, options: Options, end: Instant) -
         }
     };
     let mut rest = Vec::new();
-    // An end of the stream and a reset are both the service's doing.
+    // The service caused both an end of the stream and a reset.
     let closed = async {
         tokio::select! { _ = reader.read_to_end(&mut rest) => (), () = drip => () }
     };
@@ -164,7 +165,7 @@ async fn client(target: Target, head: Vec<u8>, options: Options, end: Instant) -
     tokio::time::timeout(left, closed).await.ok().map(|()| started.elapsed().as_secs_f64())
 }
 
-/// The same for a client that takes the answer a few bytes at a time.
+/// Like [`client`], but reads the answer a few bytes at a time.
 async fn reader(
     target: &Target,
     head: Vec<u8>,

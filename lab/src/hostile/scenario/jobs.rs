@@ -11,13 +11,13 @@ use crate::hostile::case::Case;
 use crate::hostile::server::Server;
 use crate::hostile::stage::Stage;
 
-/// Pages of the site that is crawled.
+/// Number of pages of the crawled site.
 const PAGES: usize = 200;
-/// No job and no delivery takes longer.
+/// Timeout of a job or a delivery.
 const PATIENCE: Duration = Duration::from_secs(30);
 const POLL: Duration = Duration::from_millis(50);
 
-/// A crawl is stopped when a part of it is done.
+/// Cancels a crawl after a part of its pages.
 pub(crate) async fn cancelled(case: &Case, stage: &Stage, server: &Server) -> Result<Value> {
     let part = case.setup.get("cancel_at").and_then(Value::as_f64).context("setup.cancel_at")?;
     let team = server.new_team(&json!({"name": "stops", "credits": 1000, "concurrency": 8})).await?;
@@ -43,7 +43,7 @@ pub(crate) async fn cancelled(case: &Case, stage: &Stage, server: &Server) -> Re
     }))
 }
 
-/// The receiver answers with a redirect.
+/// Tests a receiver that redirects.
 pub(crate) async fn redirected(case: &Case, stage: &Stage, server: &Server) -> Result<Value> {
     let receiver = receiver(case)?;
     let status = receiver.get("status").and_then(Value::as_u64).context("setup.receiver.status")?;
@@ -55,7 +55,7 @@ pub(crate) async fn redirected(case: &Case, stage: &Stage, server: &Server) -> R
     Ok(json!({"redirect_followed": followed, "counts_as": result}))
 }
 
-/// The receiver takes its time, once a little less than it has and once a little more.
+/// Tests a slow receiver, once just below and once just above the timeout.
 pub(crate) async fn delayed(case: &Case, stage: &Stage, server: &Server) -> Result<Value> {
     let receiver = receiver(case)?;
     let delays = receiver.get("delay_s").and_then(Value::as_array).context("setup.receiver.delay_s")?;
@@ -68,7 +68,7 @@ pub(crate) async fn delayed(case: &Case, stage: &Stage, server: &Server) -> Resu
     Ok(json!({"counts_as": results}))
 }
 
-/// The receiver sends its answer one byte at a time.
+/// Tests a receiver that sends its answer one byte at a time.
 pub(crate) async fn dripped(stage: &Stage, server: &Server) -> Result<Value> {
     stage.receiver.script("/h", vec![Script::DripHead(Duration::from_secs(1))]);
     let (result, seconds) = delivery(stage, server).await?;
@@ -79,7 +79,7 @@ fn receiver(case: &Case) -> Result<&serde_json::Map<String, Value>> {
     case.setup.get("receiver").and_then(Value::as_object).context("setup.receiver")
 }
 
-/// Crawls one page with a webhook, and tells how its first attempt went and how long it took.
+/// Crawls one page with a webhook, and returns result and duration of its first attempt.
 async fn delivery(stage: &Stage, server: &Server) -> Result<(&'static str, f64)> {
     stage.origin.html("/", "<p>one page");
     let team = server.new_team(&json!({"name": "tells", "credits": 1000})).await?;
