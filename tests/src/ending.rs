@@ -38,6 +38,7 @@ thread_local! {
 impl Errors {
     /// Records the errors that this thread logs from now on. Every thread of the service's runtime calls it once. With
     /// `RUST_LOG`, which sets the filter, the log is also printed.
+    #[expect(clippy::disallowed_methods, reason = "RUST_LOG is how a person asks for the log")]
     pub(crate) fn listen(&self) {
         let errors = self.clone();
         let recorded = fmt::layer().with_ansi(false).without_time().with_writer(move || errors.clone());
