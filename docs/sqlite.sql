@@ -1,4 +1,4 @@
--- Written by `cargo xtask codegen` from crates/store/migrations/sqlite: what an empty database is given.
+-- Written by `cargo xtask codegen` from crates/store/migrations/sqlite: the schema of an empty database.
 
 CREATE TABLE team (
     id TEXT NOT NULL PRIMARY KEY,

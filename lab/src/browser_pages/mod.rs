@@ -15,7 +15,7 @@ mod steps;
 mod summary;
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use lab::{Installation, Node, Tree, adopt_orphans, programs};
