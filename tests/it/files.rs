@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use app::Refusal as _;
 use app::files::{self, NewFile};
 use base::{Clock as _, Secret, SystemClock};
 use boot::config::Config;
