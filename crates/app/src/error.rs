@@ -341,8 +341,11 @@ mod tests {
         check(FilesError::Blob(BlobError::Full("0 bytes".to_owned())).into(), Code::StorageFull);
         check(BlobError::Key("?".to_owned()).into(), Code::UnknownError);
         check(StoreError::UnknownTeam.into(), Code::UnknownError);
+        check(CacheError::Blob(BlobError::Full("0 bytes".to_owned())).into(), Code::StorageFull);
         let port: Box<dyn StdError + Send + Sync> = Box::new(BlobError::Away("refused".to_owned()));
         check(ScrapeError::Port(port).into(), Code::StorageUnavailable);
+        let port: Box<dyn StdError + Send + Sync> = Box::new(CacheError::Store(StoreError::Pool("refused".to_owned())));
+        check(ScrapeError::Port(port).into(), Code::DatabaseUnavailable);
     }
 
     #[test]
