@@ -134,7 +134,7 @@ pub enum AppError {
         owner: String,
     },
     /// Earlier call in the session that ran until the timeout of this one.
-    #[error("timed out waiting for another call that is still running in this session")]
+    #[error("timed out waiting for other calls that are still running; try again shortly")]
     SessionBusy,
     /// Too many concurrent sessions.
     #[error("too many sessions: the limit for this {what} is {limit}; end one of them")]
@@ -239,8 +239,7 @@ fn part(error: &(dyn StdError + 'static)) -> Option<Part> {
 }
 
 /// Returns how many pages the credits cover, at the price of the requested pages.
-#[must_use]
-pub fn covered(pages: i64, needed: i64, available: i64) -> i64 {
+fn covered(pages: i64, needed: i64, available: i64) -> i64 {
     available.max(0).saturating_mul(pages).checked_div(needed).unwrap_or(0)
 }
 
@@ -284,7 +283,7 @@ impl From<InteractError> for AppError {
         match error {
             InteractError::Refused { .. } => Self::OrderRefused(error.to_string()),
             InteractError::Busy => Self::SessionBusy,
-            InteractError::Gone => Self::BrowserUnavailable { reason: "its page is gone; try again".to_owned() },
+            InteractError::Gone => Self::BrowserUnavailable { reason: "the page was closed; try again".to_owned() },
             InteractError::Start(_) => Self::internal(error),
         }
     }
@@ -292,7 +291,7 @@ impl From<InteractError> for AppError {
 
 impl From<FetchError> for AppError {
     fn from(error: FetchError) -> Self {
-        Self::Scrape(error.into())
+        ScrapeError::from(error).into()
     }
 }
 

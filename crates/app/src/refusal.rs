@@ -1,8 +1,6 @@
 //! What a caller may know of an error, whichever resource refused or failed.
 
 use std::error::Error as StdError;
-use std::fmt;
-use std::ops::Deref;
 
 use serde_json::Value;
 use wire::{Code, Invalid, ParseRefusal};
@@ -49,35 +47,6 @@ pub enum Report<'a> {
     Outage(&'a (dyn StdError + 'static)),
     /// Cause of a failure that nobody expected, at level error. The client does not get it.
     Broken(&'a (dyn StdError + 'static)),
-}
-
-/// Any refusal, where those of several resources meet. Like `anyhow::Error` it is no error itself.
-pub struct Refused(Box<dyn Refusal>);
-
-impl<E: Refusal> From<E> for Refused {
-    fn from(error: E) -> Self {
-        Self(Box::new(error))
-    }
-}
-
-impl Deref for Refused {
-    type Target = dyn Refusal;
-
-    fn deref(&self) -> &Self::Target {
-        &*self.0
-    }
-}
-
-impl fmt::Debug for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.0, f)
-    }
-}
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.0, f)
-    }
 }
 
 impl Refusal for Invalid {

@@ -65,10 +65,19 @@ impl DiskRoom {
         self.0.store.trouble() == Some(Trouble::Full) || self.0.blobs.is_full()
     }
 
-    fn warn(&self, room: &disk::Room) {
-        let (mut warned, now) = (self.0.warned.lock(), self.0.clock.now());
-        if warned.is_none_or(|last| now - last >= BETWEEN_WARNINGS) {
+    /// Whether a warning is due; if so, it counts as given.
+    fn is_warning_due(&self) -> bool {
+        let now = self.0.clock.now();
+        let mut warned = self.0.warned.lock();
+        let is_due = warned.is_none_or(|last| now - last >= BETWEEN_WARNINGS);
+        if is_due {
             *warned = Some(now);
+        }
+        is_due
+    }
+
+    fn warn(&self, room: &disk::Room) {
+        if self.is_warning_due() {
             let (folder, free, least) = (room.folder.display(), room.free, self.0.least);
             tracing::warn!(
                 %folder, free, least,

@@ -16,7 +16,7 @@ mod errors;
 mod kind;
 mod known;
 mod links;
-pub(crate) mod metrics;
+mod metrics;
 mod page;
 mod pages;
 pub(crate) mod patience;

@@ -9,6 +9,7 @@
 
 mod admin;
 mod deliver;
+mod metrics;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -34,13 +34,13 @@ pub enum BrowserError {
     Net(#[from] net::Error),
     /// The site could not be reached or gave an invalid answer: any other `net::Error`, or the name of Chromium's
     /// error.
-    #[error("the site could not be reached or did not answer properly: {reason}")]
+    #[error("the site could not be reached or sent an invalid response: {reason}")]
     Site {
         /// Reason of the failure.
         reason: String,
     },
     /// The page or a result exceeds a size limit of this service.
-    #[error("the page is too large: {what} over {limit}")]
+    #[error("the page is too large: {what} over the limit of {limit}")]
     TooLarge {
         /// Part that is too large.
         what: &'static str,

@@ -195,7 +195,10 @@ impl Pool {
         let most = if settings.max_memory == 0 { u64::MAX } else { settings.max_memory };
         slot.retires |= slot.process.started.elapsed() >= settings.max_age || round.memory > most;
         if round.is_beyond_help {
-            tracing::warn!(round.memory, "a browser exceeded twice its memory limit; it is killed with all its visits");
+            tracing::warn!(
+                round.memory,
+                "a browser exceeded twice browser.max_memory_mib and no single page is the cause; it is killed with all its pages"
+            );
             slot.process.kill();
         }
         let is_unused = !slot.is_used() && (slot.retires || slot.idle_since.elapsed() >= settings.idle);

@@ -43,10 +43,10 @@ pub enum FetchError {
         reason: String,
     },
     /// Deadline exceeded.
-    #[error("the page did not arrive in time")]
+    #[error("the page did not load before the deadline")]
     Timeout,
-    /// Response over a size limit.
-    #[error("the response of the site is too large: {what} over the limit of {limit}")]
+    /// Page, or a result of the browser, over a size limit.
+    #[error("the page is too large: {what} over the limit of {limit}")]
     TooLarge {
         /// Part of the response that is too large.
         what: &'static str,

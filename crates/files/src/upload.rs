@@ -117,13 +117,13 @@ impl Files {
         let most = i64::try_from(settings.max_unread_bytes).unwrap_or(i64::MAX);
         let why = if another.id == another.owner && places as u64 >= u64::from(settings.max_unread_uploads) {
             format!(
-                "this team has {places} upload URLs that are unused or hold an unread file, the limit of \
-                 files.max_unread_uploads; read the files with POST /v2/parse, or wait until the oldest expires"
+                "this team has {places} upload URLs that are unused or hold a file that has not been parsed, the limit \
+                 of files.max_unread_uploads; parse the files with POST /v2/parse, or wait until the oldest expires"
             )
         } else if bytes > most || (another.bytes == 0 && bytes == most) {
             format!(
-                "the unread uploads of this team would exceed the limit of files.max_unread_mib, {} MiB; read the files \
-                 with POST /v2/parse, or wait until the oldest expires",
+                "the uploads of this team that have not been parsed would exceed the limit of files.max_unread_mib, \
+                 {} MiB; parse them with POST /v2/parse, or wait until the oldest expires",
                 settings.max_unread_bytes >> 20
             )
         } else {

@@ -171,7 +171,7 @@ pub struct JsonFormat {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 10000)]
     pub prompt: Option<String>,
-    /// Former place of the option `checkPromptInjection`.
+    /// Former location of the option `checkPromptInjection`; still accepted.
     pub check_prompt_injection: bool,
 }
 

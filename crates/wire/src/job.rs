@@ -112,7 +112,7 @@ pub struct JobProgress {
     /// Warning for the caller.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// Reason of the failure, if the status is `failed`.
+    /// Reason for the failure, if the status is `failed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Documents in order of completion. They are passed on as stored, without parsing.
@@ -142,7 +142,7 @@ pub enum WatchMessage<'a> {
     },
     /// The job failed, or can no longer be watched.
     Error {
-        /// Reason of the failure.
+        /// Reason for the failure.
         error: &'a str,
     },
 }

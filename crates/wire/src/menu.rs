@@ -31,7 +31,7 @@ pub struct Menu {
 pub struct Merchant {
     /// Name of the merchant.
     pub name: String,
-    /// Kind of place.
+    /// Type of merchant, such as restaurant or bar.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// Location of the merchant.

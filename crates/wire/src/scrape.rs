@@ -183,7 +183,7 @@ pub struct ScrapeOptions {
     pub threat_protection: Option<ThreatProtection>,
     /// Whether pages that attempt prompt injection are refused.
     pub check_prompt_injection: bool,
-    /// Prefers speed. A hint without effect on this server.
+    /// Whether to prefer speed. A hint without effect on this server.
     pub fast_mode: bool,
 }
 

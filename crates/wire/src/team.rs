@@ -126,13 +126,13 @@ pub struct QueueStatus {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
-    /// Number of running and waiting jobs.
+    /// Number of running scrapes, and of running and waiting pages of crawls and batches.
     pub jobs_in_queue: u64,
-    /// Number of running jobs.
+    /// Number of running scrapes and pages.
     pub active_jobs_in_queue: u64,
-    /// Number of waiting jobs.
+    /// Number of waiting pages.
     pub waiting_jobs_in_queue: u64,
-    /// Maximum number of concurrent jobs.
+    /// Maximum number of concurrent requests.
     pub max_concurrency: u32,
     /// Time of the last successful scrape, RFC 3339.
     #[serde(with = "stamp::optional")]

@@ -119,7 +119,7 @@ pub(crate) fn check_order(prompt: &str) -> Result<(), AppError> {
 pub(super) fn refused(error: &OrderError) -> AppError {
     AppError::OrderRefused(match error {
         OrderError::NotPlain { .. } => {
-            format!("{error}; other orders need a language model, and none is configured on this server")
+            format!("{error}; other instructions need a language model, and none is configured on this server")
         }
         _ => error.to_string(),
     })

@@ -101,7 +101,40 @@ impl Refusal for AppError {
             Self::DatabaseUnavailable(cause) | Self::StorageUnavailable(cause) => Report::Outage(&**cause),
             Self::BillingUnavailable(cause) | Self::Internal(cause) => Report::Broken(&**cause),
             Self::Scrape(error) if scrape_code(error) == Code::UnknownError => Report::Broken(error),
-            _ => Report::Nothing,
+            // Exhaustive, so that the cause of a new error cannot be lost.
+            Self::Invalid(_)
+            | Self::Unsupported(_)
+            | Self::Unauthorized(_)
+            | Self::InsufficientCredits { .. }
+            | Self::InsufficientForPages { .. }
+            | Self::Forbidden(_)
+            | Self::KeyNotAllowed { .. }
+            | Self::AddressNotAllowed { .. }
+            | Self::NotFound(_)
+            | Self::NoCachedData
+            | Self::LockdownMiss
+            | Self::Scrape(_)
+            | Self::UnsupportedFile(_)
+            | Self::Timeout
+            | Self::MapTimeout
+            | Self::ConcurrencyLimited { .. }
+            | Self::JobFinished
+            | Self::DeliveryGone
+            | Self::FileGone
+            | Self::UploadLimit { .. }
+            | Self::ProfileInUse
+            | Self::SessionNotFound
+            | Self::SessionEnded
+            | Self::SessionLost
+            | Self::SessionElsewhere { .. }
+            | Self::SessionBusy
+            | Self::SessionsLimited { .. }
+            | Self::NoBrowser
+            | Self::BrowserUnavailable { .. }
+            | Self::OrderRefused(_)
+            | Self::DuplicateRequest
+            | Self::ShuttingDown
+            | Self::StorageFull => Report::Nothing,
         }
     }
 }

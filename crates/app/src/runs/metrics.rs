@@ -1,15 +1,9 @@
-//! Names of the metrics of runs and webhooks, in one place.
+//! Metric of the pages in progress.
 
-use std::time::Duration;
+use metrics::gauge;
 
-use metrics::{counter, gauge, histogram};
-
-/// Pages of crawls and batches that this process works on.
+/// Pages of crawls and batches in progress in this process.
 const PAGES_IN_WORK: &str = "quarry_pages_in_work";
-/// Attempts at webhook deliveries by `result`: `delivered`, `retried`, or `failed` for good.
-const WEBHOOKS: &str = "quarry_webhook_attempts_total";
-/// Duration of webhook delivery attempts, in seconds.
-const WEBHOOK_SECONDS: &str = "quarry_webhook_seconds";
 
 /// Guard that counts a page in progress.
 pub(crate) struct PageInWork(());
@@ -25,9 +19,4 @@ impl Drop for PageInWork {
     fn drop(&mut self) {
         gauge!(PAGES_IN_WORK).decrement(1.0);
     }
-}
-
-pub(crate) fn webhook_attempt(result: &'static str, took: Duration) {
-    counter!(WEBHOOKS, "result" => result).increment(1);
-    histogram!(WEBHOOK_SECONDS).record(took.as_secs_f64());
 }

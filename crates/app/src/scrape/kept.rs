@@ -75,7 +75,7 @@ pub(super) fn note(target: &Target, document: &Document, copy: String) -> Option
 /// # Errors
 /// [`AppError::NotFound`] for an unknown id, one of another team, a scrape that failed or is older, and one whose page
 /// is not in the cache, as with `storeInCache: false`, with headers of the caller and with zero data retention.
-/// [`AppError::ConcurrencyLimited`] and [`AppError::Scrape`] as [`scrape`](super::scrape()).
+/// [`AppError::ConcurrencyLimited`], [`AppError::Timeout`] and [`AppError::Scrape`] as [`scrape`](super::scrape()).
 #[crate::boxed]
 pub async fn read(app: &App, caller: &Caller, id: Uuid) -> Result<(Document, net::Room), AppError> {
     let started = Instant::now();

@@ -21,8 +21,7 @@ use tokio::time::Instant;
 use url::Url;
 use webhooks::{AttemptVerdict, DEADLINE, Message, ReceiverAnswer, SigningSecret, headers, verdict};
 
-use super::{HOOKS, attempt, lane, retry_lane};
-use crate::runs::metrics;
+use super::{HOOKS, attempt, lane, metrics, retry_lane};
 
 /// Maximum number of bytes of an answer that are read.
 const ANSWER_BYTES: usize = 64 << 10;
@@ -199,7 +198,7 @@ impl Handler for Deliver {
                 AttemptVerdict::Retry(_) => "retried",
                 AttemptVerdict::Failed => "failed",
             };
-            metrics::webhook_attempt(result, *took);
+            metrics::attempt(result, *took);
             // Neither the URL nor the answer is logged: both may hold private data.
             tracing::debug!(delivery = job.payload.delivery, event, attempt, status, result, "webhook attempt");
         }

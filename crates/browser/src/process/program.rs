@@ -31,7 +31,8 @@ impl Settings {
     /// Runs the program, as the user of browsers, to get its version, such as `Chromium 156.0.8078.79`; `None` if it
     /// cannot be started.
     pub async fn version(&self) -> Option<String> {
-        let (program, user) = (self.program()?, User::of(self).ok()?);
+        let program = self.program()?;
+        let user = User::of(self).inspect_err(|error| tracing::warn!(%error, "no browser can be started")).ok()?;
         let said = tokio::time::timeout(MAX_VERSION, version::ask(&program, user)).await.ok()?.ok()?;
         let text = String::from_utf8(said.stdout).ok()?;
         Some(text.lines().next()?.trim().to_owned()).filter(|text| said.status.success() && !text.is_empty())

@@ -60,6 +60,7 @@ mod tests {
         assert_eq!(read("Google Chrome 150.0.1.2"), Some("150.0.1.2"));
         assert_eq!(read("error: no."), None);
     }
+
     #[tokio::test]
     async fn the_program_is_asked_as_the_user_of_the_browser() {
         let folder = tempfile::tempdir().unwrap();

@@ -119,7 +119,7 @@ impl Watch {
         // A page counts as the cause if it has more than a quarter of the total.
         match self.largest().filter(|page| page.own > memory / 4) {
             Some(page) => {
-                self.end(page, "a browser exceeded twice its memory limit; its largest page is killed");
+                self.end(page, "a browser exceeded twice browser.max_memory_mib; its largest page is killed");
                 Round { memory, is_beyond_help: false }
             }
             None => Round { memory, is_beyond_help: true },

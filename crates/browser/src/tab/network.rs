@@ -59,7 +59,7 @@ impl ResourceKind {
     }
 }
 
-/// Name of a request among those of all sessions.
+/// Key of a request: its session and its id, which is unique within the session only.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     session: Option<Arc<str>>,

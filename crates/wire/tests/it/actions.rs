@@ -21,7 +21,7 @@ fn wait() {
     bounds("actions[0].milliseconds", 1..=60_000, |value| one(json!({ "type": "wait", "milliseconds": value })));
     lengths("actions[0].selector", 1..=2000, |value| one(json!({ "type": "wait", "selector": value })));
     let both = json!({ "type": "wait", "milliseconds": 5, "selector": "#a" });
-    refused(one(both), "actions[0].milliseconds", "exactly one of the two");
+    refused(one(both), "actions[0].milliseconds", "give exactly one of them");
     refused(one(json!({ "type": "wait" })), "actions[0].milliseconds", "or `selector` is required");
 }
 
