@@ -117,9 +117,10 @@ async fn a_page_that_takes_memory_ends_alone_and_is_told_why() {
 #[tokio::test]
 async fn a_page_that_floods_its_browser_ends_alone_and_is_told_why() {
     let world = world().await;
-    for (attack, words) in
-        [("/sockets", "requests of the page over 10000"), ("/addresses", "bytes of an address of the page over 262144")]
-    {
+    for (attack, words) in [
+        ("/sockets", "requests of the page over the limit of 10000"),
+        ("/addresses", "bytes of an address of the page over the limit of 262144"),
+    ] {
         let (error, told) = beside(&world, attack, 40).await;
         assert!(matches!(error, BrowserError::TooLarge { .. }) && error.to_string().contains(words), "{error}");
         assert_calm(&told);
