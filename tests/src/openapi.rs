@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::Answer;
 
 static DOCUMENT: LazyLock<Value> =
-    LazyLock::new(|| serde_json::from_str(&quarry_server::openapi::json()).unwrap_or_default());
+    LazyLock::new(|| serde_json::from_str(&quarry_server::docs::openapi()).unwrap_or_default());
 
 /// Fails the test if the OpenAPI document has the path, but not this status or this body.
 pub(crate) fn check(method: &Method, path: &str, answer: &Answer) {

@@ -5,20 +5,16 @@ use std::sync::Arc;
 use app::{keys, teams};
 use axum::Json;
 use axum::extract::State;
-use axum::http::Uri;
 use serde::Serialize;
 use utoipa::ToSchema;
-use uuid::Uuid;
 use wire::{
-    Answer, CreateKey, CreateTeam, Invalid, KeyCreated, KeyView, Listing, TeamCreated, TeamView, UpdateKey, UpdateTeam,
+    Answer, CreateKey, CreateTeam, KeyCreated, KeyView, Listing, PageQuery, TeamCreated, TeamView, UpdateKey,
+    UpdateTeam,
 };
 
 use crate::Service;
 use crate::error::Failure;
-use crate::extract::{self, Id, query};
-
-/// Default page size of lists.
-const PAGE: u32 = 100;
+use crate::extract::{self, Id, Query};
 
 /// Create a team with its first API key, which is shown only once.
 #[utoipa::path(
@@ -40,17 +36,14 @@ pub(crate) async fn create_team(
     get,
     path = "/admin/teams",
     tag = "admin",
-    params(
-        ("after" = Option<String>, Query, format = "uuid", description = "`next` of the previous page"),
-        ("limit" = Option<u32>, Query, description = "1 to 1000 entries, 100 by default")
-    ),
+    params(PageQuery),
     responses((status = 200, description = "OK", body = Listing<TeamView>))
 )]
 pub(crate) async fn list_teams(
     State(service): State<Arc<Service>>,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
 ) -> Result<Json<Listing<TeamView>>, Failure> {
-    let (after, limit) = page(&uri)?;
+    let PageQuery { after, limit } = page;
     Ok(Json(teams::list(&service.operations.app, after, limit).await?))
 }
 
@@ -109,19 +102,15 @@ pub(crate) async fn create_key(
     get,
     path = "/admin/teams/{team}/keys",
     tag = "admin",
-    params(
-        ("team" = String, Path, format = "uuid"),
-        ("after" = Option<String>, Query, format = "uuid", description = "`next` of the previous page"),
-        ("limit" = Option<u32>, Query, description = "1 to 1000 entries, 100 by default")
-    ),
+    params(("team" = String, Path, format = "uuid"), PageQuery),
     responses((status = 200, description = "OK", body = Listing<KeyView>))
 )]
 pub(crate) async fn list_keys(
     State(service): State<Arc<Service>>,
     Id(team): Id,
-    uri: Uri,
+    Query(page): Query<PageQuery>,
 ) -> Result<Json<Listing<KeyView>>, Failure> {
-    let (after, limit) = page(&uri)?;
+    let PageQuery { after, limit } = page;
     Ok(Json(keys::list(&service.operations.app, team, after, limit).await?))
 }
 
@@ -164,35 +153,4 @@ pub(crate) struct KeyRevoked {
 pub(crate) async fn revoke_key(State(service): State<Arc<Service>>, Id(key): Id) -> Result<Json<KeyRevoked>, Failure> {
     keys::revoke(&service.operations.app, key).await?;
     Ok(Json(KeyRevoked { success: true }))
-}
-
-pub(crate) fn page(uri: &Uri) -> Result<(Option<Uuid>, u32), Invalid> {
-    let after = match query(uri, "after") {
-        Some(text) => Some(text.parse().map_err(|_| Invalid::at("after", "must be an id"))?),
-        None => None,
-    };
-    let limit = match query(uri, "limit") {
-        Some(text) => text.parse().ok().filter(|limit| (1..=1000).contains(limit)),
-        None => Some(PAGE),
-    };
-    Ok((after, limit.ok_or_else(|| Invalid::at("limit", "must be a whole number from 1 to 1000"))?))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages() {
-        let check = |text: &str, expect: Result<(bool, u32), &str>| {
-            let found = page(&format!("/admin/teams{text}").parse().unwrap());
-            let found = found.map(|(after, limit)| (after.is_some(), limit)).map_err(|invalid| invalid.message);
-            assert_eq!(found, expect.map_err(str::to_owned), "{text}");
-        };
-        check("", Ok((false, 100)));
-        check("?limit=5&after=00000000-0000-7000-8000-000000000000", Ok((true, 5)));
-        check("?limit=0", Err("`limit` must be a whole number from 1 to 1000"));
-        check("?limit=x", Err("`limit` must be a whole number from 1 to 1000"));
-        check("?after=x", Err("`after` must be an id"));
-    }
 }

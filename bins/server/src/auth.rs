@@ -1,13 +1,14 @@
-//! Authentication and access control: one guard in front of all routes, so that no path can be forgotten. Every path under
-//! `/v2`, known or not, needs a caller; every path under `/admin` needs the operator. Requests without a known key are
-//! refused when a web page may have sent them ([`browser`]: cross-site requests and DNS rebinding).
+//! Authentication and access control. A guard in front of every route enforces the [`Access`] that the route names. Another
+//! guard, in front of all other paths, keeps refusals from revealing which paths exist: every path under `/v2`, known or
+//! not, needs a caller; every path under `/admin` needs the operator. Requests without a known key are refused when a web
+//! page may have sent them ([`browser`]: cross-site requests and DNS rebinding).
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use app::AppError;
 use app::auth::{self, Caller, authenticate};
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
@@ -18,12 +19,13 @@ use boot::metrics;
 use boot::operator::bearer;
 use wire::Code;
 
+use crate::access::Access;
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::limits::{Standing, Subject, network};
 use crate::missing::not_found;
 use crate::request::{Local, RequestContext};
-use crate::{Service, groups, keyless};
+use crate::{Service, keyless};
 
 /// The listener that accepted a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,44 +36,7 @@ pub(crate) enum Listener {
     Operator,
 }
 
-/// The access rule of a path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// Public, under any host name: the answer reveals only that the service runs.
-    Health,
-    /// Holders of a URL with a signature or a token, under any host name; the handler checks it.
-    Signed,
-    /// Public.
-    Open,
-    /// Public with `auth.mode = "open"` or on the operator's listener; otherwise the operator.
-    Metrics,
-    /// A team, by its key.
-    Team,
-    /// The operator, by `admin.token`.
-    Operator,
-}
-
-impl Access {
-    /// Returns the access rule of a path.
-    pub(crate) fn of(path: &str) -> Self {
-        let under = |root: &str| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        if under("/v2") {
-            Self::Team
-        } else if under("/admin") {
-            Self::Operator
-        } else if under("/health") {
-            Self::Health
-        } else if under("/files") || under("/sessions") {
-            Self::Signed
-        } else if under("/metrics") {
-            Self::Metrics
-        } else {
-            Self::Open
-        }
-    }
-}
-
-/// State of [`guard`].
+/// State shared by all guards.
 #[derive(Clone)]
 pub(crate) struct Gate {
     /// State shared by the handlers.
@@ -80,33 +45,52 @@ pub(crate) struct Gate {
     pub(crate) listener: Listener,
 }
 
-/// Passes a request on, with its [`Caller`] in the extensions, or answers with a refusal.
-pub(crate) async fn guard(State(gate): State<Gate>, request: Request, next: Next) -> Response {
-    let (parts, body) = request.into_parts();
-    let passed = match Access::of(parts.uri.path()) {
-        Access::Health | Access::Signed => Ok(()),
-        Access::Open => gate.open(&parts).await,
-        Access::Metrics => gate.metrics(&parts).await,
-        Access::Operator => gate.operator(&parts),
-        Access::Team if gate.listener == Listener::Api => {
-            return gate.team(Request::from_parts(parts, body), next).await;
-        }
-        Access::Team => Err(not_found()),
-    };
-    match passed {
-        Ok(()) => next.run(Request::from_parts(parts, body)).await,
-        Err(failure) => failure.into_response(),
-    }
+/// State of [`guard`].
+#[derive(Clone)]
+pub(crate) struct Guarded {
+    /// State shared by all guards.
+    pub(crate) gate: Gate,
+    /// Access rule of the route.
+    pub(crate) access: Access,
+}
+
+/// Passes a request on to its route, with its [`Caller`] in the extensions, or answers with a refusal.
+pub(crate) async fn guard(State(guarded): State<Guarded>, request: Request, next: Next) -> Response {
+    guarded.gate.admit(Some(guarded.access), request, next).await
+}
+
+/// Passes a request for an unknown path on to the fallback, or answers with a refusal.
+pub(crate) async fn guard_without_route(State(gate): State<Gate>, request: Request, next: Next) -> Response {
+    gate.admit(Access::without_route(request.uri().path()), request, next).await
 }
 
 impl Gate {
-    async fn team(&self, request: Request, next: Next) -> Response {
+    /// Applies an access rule; `None` is the rule of unknown paths under `/v2`.
+    async fn admit(&self, access: Option<Access>, request: Request, next: Next) -> Response {
+        let (parts, body) = request.into_parts();
+        let passed = match access {
+            Some(Access::Health | Access::Signed) => Ok(()),
+            Some(Access::Open) => self.open(&parts).await,
+            Some(Access::Metrics) => self.metrics(&parts).await,
+            Some(Access::Operator) => self.operator(&parts),
+            Some(Access::Team(_) | Access::TeamOrKeyless(_)) | None if self.listener == Listener::Api => {
+                return self.team(access, Request::from_parts(parts, body), next).await;
+            }
+            Some(Access::Team(_) | Access::TeamOrKeyless(_)) | None => Err(not_found()),
+        };
+        match passed {
+            Ok(()) => next.run(Request::from_parts(parts, body)).await,
+            Err(failure) => failure.into_response(),
+        }
+    }
+
+    async fn team(&self, access: Option<Access>, request: Request, next: Next) -> Response {
         let service = &self.service;
         let (mut parts, body) = request.into_parts();
         let Some(context) = parts.extensions.get::<RequestContext>().cloned() else {
             return Failure::new(Code::UnknownError, "unexpected error").into_response();
         };
-        let mut caller = match self.caller(&parts, &context).await {
+        let mut caller = match self.caller(access, &parts, &context).await {
             Ok(caller) => caller,
             Err(failure) => return failure.into_response(),
         };
@@ -127,7 +111,7 @@ impl Gate {
                 let why = format!("too many requests, try again in {} s", standing.retry_after());
                 Failure::new(Code::RateLimited, why).into_response()
             }
-            None => match check_endpoint(&caller, &parts) {
+            None => match check_endpoint(&caller, access) {
                 Ok(()) => {
                     parts.extensions.insert(caller);
                     next.run(Request::from_parts(parts, body)).await
@@ -141,13 +125,13 @@ impl Gate {
         response
     }
 
-    async fn caller(&self, parts: &Parts, context: &RequestContext) -> Result<Caller, Failure> {
+    async fn caller(&self, access: Option<Access>, parts: &Parts, context: &RequestContext) -> Result<Caller, Failure> {
         let service = &self.service;
         let token = bearer(&parts.headers)?.or_else(|| socket_key(&parts.headers));
         let per_minute = service.config.limits.refused_per_minute;
         service.refusals.check(context.address(), token, per_minute)?;
         let is_bare = auth::shown(token).is_none();
-        let found = match is_bare && keyless::admits(&service.config.auth, parts) {
+        let found = match is_bare && keyless::admits(&service.config.auth, access) {
             true => auth::keyless(&service.operations.app).await,
             false => authenticate(&service.operations.app, token).await,
         };
@@ -185,7 +169,7 @@ impl Gate {
         let context = parts.extensions.get::<RequestContext>();
         match (refused, bearer(&parts.headers)?, context) {
             (Err(failure), Some(_), Some(context)) if self.listener == Listener::Api => {
-                let caller = self.caller(parts, context).await?;
+                let caller = self.caller(None, parts, context).await?;
                 if caller.key.is_some() { Ok(()) } else { Err(failure) }
             }
             (refused, ..) => refused,
@@ -247,10 +231,10 @@ impl Gate {
     }
 }
 
-/// Checks that the key may use the endpoint. Unknown paths pass: the router answers them with 404.
-fn check_endpoint(caller: &Caller, parts: &Parts) -> Result<(), AppError> {
-    match parts.extensions.get::<MatchedPath>() {
-        Some(route) => caller.rules.check_endpoint(groups::group(route.as_str())),
+/// Checks that the key may use the endpoint. Unknown paths pass: the fallback answers them with 404.
+fn check_endpoint(caller: &Caller, access: Option<Access>) -> Result<(), AppError> {
+    match access {
+        Some(access) => caller.rules.check_endpoint(access.group()),
         None => Ok(()),
     }
 }
@@ -299,34 +283,6 @@ fn socket_key(headers: &HeaderMap) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn access_by_path() {
-        for (path, expect) in [
-            ("/v2", Access::Team),
-            ("/v2/", Access::Team),
-            ("/v2/scrape", Access::Team),
-            ("/v2/no/such/path", Access::Team),
-            ("/v2/crawl/../../admin", Access::Team),
-            ("/admin", Access::Operator),
-            ("/admin/teams", Access::Operator),
-            ("/v2x", Access::Open),
-            ("/administrator", Access::Open),
-            ("/health", Access::Health),
-            ("/health/live", Access::Health),
-            ("/healthy", Access::Open),
-            ("/files/1/a.png", Access::Signed),
-            ("/filesystem", Access::Open),
-            ("/sessions/1/cdp/2", Access::Signed),
-            ("/sessionsx", Access::Open),
-            ("/metrics", Access::Metrics),
-            ("/openapi.json", Access::Open),
-            ("/", Access::Open),
-            ("", Access::Open),
-        ] {
-            assert_eq!(Access::of(path), expect, "{path}");
-        }
-    }
 
     #[test]
     fn the_key_is_the_only_subprotocol() {

@@ -4,18 +4,17 @@ use std::sync::Arc;
 
 use app::auth::Caller;
 use axum::extract::State;
-use axum::http::{HeaderMap, Uri};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse as _, Response};
 use axum::{Extension, Json};
 use wire::{
-    BrowserRequest, BrowserSessions, BrowserStarted, ErrorBody, ExecuteRequest, Executed, Invalid, SessionEnded,
-    SessionStatus,
+    BrowserRequest, BrowserSessions, BrowserStarted, ErrorBody, ExecuteRequest, Executed, SessionEnded, SessionsQuery,
 };
 
 use crate::Service;
 use crate::address::PublicAddress;
 use crate::error::Failure;
-use crate::extract::{self, query};
+use crate::extract::{self, Query};
 use crate::forward::{Asked, Call, forwarded};
 use crate::job::{RunRequest, idempotency_key};
 
@@ -44,21 +43,15 @@ pub(crate) async fn start(
     get,
     path = "/v2/browser",
     tag = "browser",
-    params(("status" = Option<SessionStatus>, Query, description = "Only sessions of this status")),
+    params(SessionsQuery),
     responses((status = 200, description = "OK", body = BrowserSessions))
 )]
 pub(crate) async fn list(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
     address: PublicAddress,
-    uri: Uri,
+    Query(SessionsQuery { status }): Query<SessionsQuery>,
 ) -> Result<Json<BrowserSessions>, Failure> {
-    let status = match query(&uri, "status").as_deref() {
-        None | Some("") => None,
-        Some("active") => Some(SessionStatus::Active),
-        Some("destroyed") => Some(SessionStatus::Destroyed),
-        Some(_) => return Err(Invalid::at("status", "must be `active` or `destroyed`").into()),
-    };
     let sessions = app::browser::list(&service.operations.app, &caller, status, &address.0).await?;
     Ok(Json(BrowserSessions { success: true, sessions }))
 }

@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use app::auth::Caller;
 use axum::extract::State;
-use axum::http::{HeaderMap, Uri};
+use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::{Extension, Json};
 use serde_json::Value;
-use wire::{ActiveCrawls, Answer, Cancelled, CrawlRequest, JobErrors, JobProgress, ParamsPreview, Started};
+use wire::{ActiveCrawls, Answer, CrawlRequest, ParamsPreview, Started};
 
 use crate::address::PublicAddress;
 use crate::error::Failure;
-use crate::job::{RunRequest, Runs, idempotency_key};
+use crate::job::{Runs, idempotency_key, run_routes};
 use crate::request::{RequestContext, reader};
-use crate::status::StatusRequest;
 use crate::{Service, extract, response_budget};
 
 pub(crate) const RUNS: Runs = Runs { kind: &app::crawl::KIND, path: "/v2/crawl" };
@@ -40,47 +39,14 @@ pub(crate) async fn start(
     Ok(Json(Started { success: true, id, url: RUNS.url(&address, id) }))
 }
 
-/// Get the status and the documents of a crawl, or watch it over a WebSocket.
-#[utoipa::path(
-    get,
-    path = "/v2/crawl/{id}",
-    tag = "crawl",
-    params(
-        ("id" = String, Path, description = "Id of the crawl"),
-        ("skip" = Option<u64>, Query, description = "Number of documents to skip"),
-        ("limit" = Option<u32>, Query, description = "Maximum number of documents"),
-    ),
-    responses((status = 200, description = "OK", body = JobProgress))
-)]
-pub(crate) async fn status(request: StatusRequest) -> Result<Response, Failure> {
-    request.answer(RUNS).await
-}
-
-/// Cancel a crawl.
-#[utoipa::path(
-    delete,
-    path = "/v2/crawl/{id}",
-    tag = "crawl",
-    params(("id" = String, Path, description = "Id of the crawl")),
-    responses((status = 200, description = "OK", body = Cancelled))
-)]
-pub(crate) async fn cancel(request: RunRequest) -> Result<Json<Cancelled>, Failure> {
-    RUNS.cancel(&request).await
-}
-
-/// List the pages of a crawl that failed or were left out.
-#[utoipa::path(
-    get,
-    path = "/v2/crawl/{id}/errors",
-    tag = "crawl",
-    params(
-        ("id" = String, Path, description = "Id of the crawl"),
-        ("after" = Option<String>, Query, format = "uuid", description = "Taken from `next` of the previous answer"),
-    ),
-    responses((status = 200, description = "OK", body = JobErrors))
-)]
-pub(crate) async fn errors(request: RunRequest, address: PublicAddress, uri: Uri) -> Result<Response, Failure> {
-    RUNS.errors(&request, &address, &uri).await
+run_routes! {
+    path = "/v2/crawl", tag = "crawl", id = "Id of the crawl";
+    /// Get the status and the documents of a crawl, or watch it over a WebSocket.
+    status;
+    /// Cancel a crawl.
+    cancel;
+    /// List the pages of a crawl that failed or were left out.
+    errors;
 }
 
 /// List active crawls.

@@ -6,7 +6,7 @@ use boot::config;
 use boot::metrics::{Kind, Metric, TABLE};
 use wire::Code;
 
-use crate::auth::Access;
+use crate::access::Access;
 use crate::{openapi, routes};
 
 /// Returns the name in `docs/` and the text of every generated file.
@@ -15,13 +15,21 @@ use crate::{openapi, routes};
 /// When a migration fails.
 pub fn files() -> store::Result<Vec<(&'static str, String)>> {
     Ok(vec![
-        ("openapi.json", openapi::json()),
+        ("openapi.json", openapi()),
         ("ERRORS.md", errors()),
         ("CONFIGURATION.md", configuration()),
         ("ROUTES.md", routes()),
         ("METRICS.md", metrics()),
         ("sqlite.sql", store::sqlite_schema()?),
     ])
+}
+
+/// Returns the whole API as an OpenAPI 3.1 document.
+#[must_use]
+pub fn openapi() -> String {
+    let mut text = openapi::document(routes::table()).to_pretty_json().unwrap_or_default();
+    text.push('\n');
+    text
 }
 
 /// Returns the table of error codes with status and meaning.
@@ -82,20 +90,23 @@ pub fn metrics() -> String {
     text
 }
 
-/// Returns the table of routes with method, access and summary.
+/// Returns the table of routes with method, path, access, endpoint group and summary.
 #[must_use]
 pub fn routes() -> String {
     let mut text = heading("Routes", "bins/server/src/routes.rs");
-    text += "| Method | Path | Access | Summary |\n|---|---|---|---|\n";
+    text += "A key can be restricted to groups of endpoints.\n\n";
+    text += "| Method | Path | Access | Group | Summary |\n|---|---|---|---|---|\n";
     for route in routes::table() {
-        let who = match Access::of(&route.path) {
+        let who = match route.access {
             Access::Health | Access::Open => "public",
             Access::Signed => "holders of the signed URL",
             Access::Metrics => "public; with `auth.mode = \"keys\"` the operator",
-            Access::Team => "a team",
+            Access::Team(_) => "a team",
+            Access::TeamOrKeyless(_) => "a team; public if `auth.keyless` lists the group",
             Access::Operator => "the operator",
         };
-        let _ = writeln!(text, "| {} | `{}` | {who} | {} |", route.method, route.path, cell(&route.summary));
+        let group = route.access.group().map(|group| format!("`{}`", group.as_str())).unwrap_or_default();
+        let _ = writeln!(text, "| {} | `{}` | {who} | {group} | {} |", route.method, route.path, cell(&route.summary));
     }
     text
 }
@@ -133,15 +144,17 @@ mod tests {
         assert_eq!(metrics(), include_str!("../../../docs/METRICS.md"), "run cargo xtask codegen");
     }
 
+    /// Changes of access rules show in the diff of `docs/ROUTES.md`.
     #[test]
-    fn every_code_and_route_has_a_row() {
+    fn the_list_of_routes_is_current() {
+        assert_eq!(routes(), include_str!("../../../docs/ROUTES.md"), "run cargo xtask codegen");
+    }
+
+    #[test]
+    fn every_code_has_a_row() {
         let text = errors();
         for code in Code::ALL {
             assert!(text.contains(&format!("| `{code}` | {} | ", code.status())), "{code}");
         }
-        assert!(routes().contains("| POST | `/v2/scrape` | a team | "));
-        assert!(routes().contains("| GET | `/health` | public | "));
-        assert!(routes().contains("| POST | `/admin/teams` | the operator | "));
-        assert!(routes().contains("| GET | `/files/{id}/{name}` | holders of the signed URL | "));
     }
 }

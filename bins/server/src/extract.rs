@@ -1,19 +1,18 @@
 //! Extractors with the error body of the API for every failure: the JSON body, bounded in size, time and number of values,
-//! the id in the path, and the query.
+//! the id in the path, and the query parameters.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Uri, header};
+use axum::http::{HeaderMap, header};
 use base::json::{JsonError, MAX_VALUES};
 use serde_json::Value;
 use tokio::time::Instant;
 use uuid::Uuid;
 use uuid::fmt::Hyphenated;
-use wire::Code;
+use wire::{Code, QueryParams};
 
 use crate::Service;
 use crate::body::{BodyLimits, discard};
@@ -26,6 +25,10 @@ use crate::request::reader;
 /// any address without a preflight request (WHATWG Fetch, "CORS-safelisted request-header").
 #[derive(Debug)]
 pub(crate) struct Json(pub(crate) Value);
+
+/// Query parameters, decoded and validated.
+#[derive(Debug)]
+pub(crate) struct Query<T>(pub(crate) T);
 
 /// The id in the path; anything else in its place is answered with 404.
 #[derive(Debug)]
@@ -81,10 +84,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
-/// Returns the first value of a query parameter.
-pub(crate) fn query<'a>(uri: &'a Uri, name: &str) -> Option<Cow<'a, str>> {
-    let query = uri.query().unwrap_or_default();
-    url::form_urlencoded::parse(query.as_bytes()).find(|(key, _)| key == name).map(|(_, value)| value)
+impl<S: Send + Sync, T: QueryParams> FromRequestParts<S> for Query<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        Ok(Self(T::decode(parts.uri.query().unwrap_or_default())?))
+    }
 }
 
 /// Returns the error for a content type other than JSON, or for an empty body.

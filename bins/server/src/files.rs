@@ -10,18 +10,18 @@ use app::{AppError, DEFAULT_TEAM};
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use boot::config::AuthMode;
 use tokio::time::Instant;
 use uuid::Uuid;
-use wire::{Code, Invalid, Received};
+use wire::{Code, FileQuery, Invalid, Received, UploadQuery};
 
 use crate::Service;
 use crate::body::{BodyLimits, Pace};
 use crate::error::Failure;
-use crate::extract::{encoding, query};
+use crate::extract::{Query, encoding};
 use crate::request::{RequestContext, reader};
 
 use range::Wanted;
@@ -30,6 +30,8 @@ use range::Wanted;
 const POLICY: &str = "default-src 'none'; sandbox";
 
 type FilePath = Result<Path<(Uuid, String)>, PathRejection>;
+/// Query parameters of a signed URL. Invalid ones are answered with 404, like an unknown file.
+type Signed<T> = Result<Query<T>, Failure>;
 
 /// Get a file, or one range of it, by its signed URL.
 #[utoipa::path(
@@ -39,8 +41,7 @@ type FilePath = Result<Path<(Uuid, String)>, PathRejection>;
     params(
         ("id" = String, Path, description = "Id of the file"),
         ("name" = String, Path, description = "Name of the file"),
-        ("until" = i64, Query, description = "Expiry of the URL, in seconds since 1970"),
-        ("signature" = String, Query, description = "Signature of the path and the other parameters"),
+        FileQuery,
         ("range" = Option<String>, Header, description = "A single byte range"),
     ),
     responses(
@@ -53,10 +54,10 @@ pub(crate) async fn show(
     State(service): State<Arc<Service>>,
     place: FilePath,
     method: Method,
-    uri: Uri,
+    signed: Signed<FileQuery>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let file = find(&service, place, &uri).await?;
+    let file = find(&service, place, signed).await?;
     // Ranges are defined for GET only (RFC 9110 section 14.2), and presigned URLs of the blob store are signed for GET.
     if method == Method::HEAD {
         return Ok(described(&file, sized(file.bytes, Body::empty())));
@@ -75,9 +76,7 @@ pub(crate) async fn show(
     params(
         ("id" = String, Path, description = "Id of the file"),
         ("name" = String, Path, description = "Name of the file"),
-        ("until" = i64, Query, description = "Expiry of the URL, in seconds since 1970"),
-        ("size" = u64, Query, description = "Byte limit of the upload"),
-        ("signature" = String, Query, description = "Signature of the path and the other parameters"),
+        UploadQuery,
     ),
     request_body(content = String, content_type = "application/octet-stream"),
     responses((status = 200, description = "OK", body = Received))
@@ -85,15 +84,13 @@ pub(crate) async fn show(
 pub(crate) async fn receive(
     State(service): State<Arc<Service>>,
     place: FilePath,
-    uri: Uri,
+    signed: Signed<UploadQuery>,
     Extension(context): Extension<RequestContext>,
     request: Request,
 ) -> Result<Json<Received>, Failure> {
     let unknown = || Failure::from(AppError::NotFound("file"));
-    let Ok(Path((id, name))) = place else { return Err(unknown()) };
-    let until = query(&uri, "until").and_then(|until| until.parse().ok()).ok_or_else(unknown)?;
-    let size = query(&uri, "size").and_then(|size| size.parse().ok()).ok_or_else(unknown)?;
-    let signature = query(&uri, "signature").ok_or_else(unknown)?;
+    let (Ok(Path((id, name))), Ok(Query(signed))) = (place, signed) else { return Err(unknown()) };
+    let UploadQuery { until, size, signature } = signed;
     let link = Link { id, name: &name, until, signature: &signature };
     let parse::Room { max_bytes, team } = parse::slot(&service.operations.app, &UploadLink { link, size }).await?;
     let (head, body) = request.into_parts();
@@ -122,11 +119,10 @@ fn sender(service: &Service, team: String, context: &RequestContext) -> String {
     }
 }
 
-async fn find(service: &Service, place: FilePath, uri: &Uri) -> Result<File, Failure> {
+async fn find(service: &Service, place: FilePath, signed: Signed<FileQuery>) -> Result<File, Failure> {
     let unknown = || Failure::from(AppError::NotFound("file"));
-    let Ok(Path((id, name))) = place else { return Err(unknown()) };
-    let until = query(uri, "until").and_then(|until| until.parse().ok()).ok_or_else(unknown)?;
-    let signature = query(uri, "signature").ok_or_else(unknown)?;
+    let (Ok(Path((id, name))), Ok(Query(signed))) = (place, signed) else { return Err(unknown()) };
+    let FileQuery { until, signature } = signed;
     let link = Link { id, name: &name, until, signature: &signature };
     Ok(files::find(&service.operations.app, &link).await?)
 }

@@ -12,6 +12,9 @@ use wire::Capabilities;
 
 use crate::Service;
 
+/// Path prefix of the health checks.
+pub(crate) const ROOT: &str = "/health";
+
 /// Check that the process answers.
 #[utoipa::path(get, path = "/health/live", tag = "health", responses((status = 200, description = "OK", body = Health)))]
 pub(crate) async fn live() -> Response {

@@ -7,16 +7,16 @@ use app::auth::Caller;
 use app::runs::{self, RunStatus};
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, Uri};
+use axum::http::{HeaderMap, HeaderName};
 use axum::response::Response;
 use axum::{Extension, Json};
 use base::Timestamp;
 use uuid::Uuid;
-use wire::{Cancelled, Code, Invalid, JobProgress, JobStatus, ResultsQuery};
+use wire::{Cancelled, Code, ErrorsQuery, JobProgress, JobStatus, ResultsQuery};
 
 use crate::address::PublicAddress;
 use crate::error::Failure;
-use crate::extract::{JobId, query};
+use crate::extract::JobId;
 use crate::request::reader;
 use crate::{Service, response_budget};
 
@@ -47,11 +47,8 @@ impl Runs {
         self,
         request: &RunRequest,
         address: &PublicAddress,
-        uri: &Uri,
+        ErrorsQuery { after }: ErrorsQuery,
     ) -> Result<Response, Failure> {
-        let after = query(uri, "after").filter(|after| !after.is_empty());
-        let after =
-            after.map(|id| id.parse::<Uuid>().map_err(|_| Invalid::at("after", "must be an id"))).transpose()?;
         let permit = request.service.response_budget.permit(&request.reader).await?;
         let runs::ErrorList { mut errors, last } =
             runs::errors(&request.service.operations.app, &request.caller, self.kind, request.id, after).await?;
@@ -65,6 +62,62 @@ impl Runs {
         Ok(Json(Cancelled { success: true, status: JobStatus::Cancelled }))
     }
 }
+
+/// Defines the handlers `status`, `cancel` and `errors` of a kind of run, with the summaries given. They use the constant
+/// `RUNS` of the module.
+macro_rules! run_routes {
+    (
+        path = $path:literal, tag = $tag:literal, id = $id:literal;
+        $(#[$status:meta])+ status;
+        $(#[$cancel:meta])+ cancel;
+        $(#[$errors:meta])+ errors;
+    ) => {
+        $(#[$status])+
+        #[utoipa::path(
+            get,
+            path = concat!($path, "/{id}"),
+            tag = $tag,
+            params(("id" = String, Path, description = $id), wire::ResultsQuery),
+            responses((status = 200, description = "OK", body = wire::JobProgress))
+        )]
+        pub(crate) async fn status(
+            request: $crate::status::StatusRequest,
+        ) -> Result<axum::response::Response, $crate::error::Failure> {
+            request.answer(RUNS).await
+        }
+
+        $(#[$cancel])+
+        #[utoipa::path(
+            delete,
+            path = concat!($path, "/{id}"),
+            tag = $tag,
+            params(("id" = String, Path, description = $id)),
+            responses((status = 200, description = "OK", body = wire::Cancelled))
+        )]
+        pub(crate) async fn cancel(
+            request: $crate::job::RunRequest,
+        ) -> Result<axum::Json<wire::Cancelled>, $crate::error::Failure> {
+            RUNS.cancel(&request).await
+        }
+
+        $(#[$errors])+
+        #[utoipa::path(
+            get,
+            path = concat!($path, "/{id}/errors"),
+            tag = $tag,
+            params(("id" = String, Path, description = $id), wire::ErrorsQuery),
+            responses((status = 200, description = "OK", body = wire::JobErrors))
+        )]
+        pub(crate) async fn errors(
+            request: $crate::job::RunRequest,
+            address: $crate::address::PublicAddress,
+            $crate::extract::Query(query): $crate::extract::Query<wire::ErrorsQuery>,
+        ) -> Result<axum::response::Response, $crate::error::Failure> {
+            RUNS.errors(&request, &address, query).await
+        }
+    };
+}
+pub(crate) use run_routes;
 
 /// A request for one job or session: the id from the path and the caller.
 #[derive(Clone)]

@@ -4,13 +4,11 @@ use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
 use app::{App, AppError, AuthMode, teams};
-use axum::extract::MatchedPath;
-use axum::http::Method;
-use axum::http::request::Parts;
 use boot::StartError;
 use boot::config::{Auth, Config, ConfigError, Keyless};
-use wire::{Code, UsedUp};
+use wire::{Code, EndpointGroup, UsedUp};
 
+use crate::access::Access;
 use crate::error::Failure;
 use crate::limits::{Limits, Standing, Subject, network};
 
@@ -52,11 +50,10 @@ impl Strangers {
     }
 }
 
-/// Returns whether a call is admitted without a key.
-pub(crate) fn admits(settings: &Auth, parts: &Parts) -> bool {
-    let route = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
-    settings.mode == AuthMode::Keys
-        && settings.keyless.iter().any(|Keyless::Scrape| parts.method == Method::POST && route == Some("/v2/scrape"))
+/// Returns whether a call of a route with this access rule is admitted without a key.
+pub(crate) fn admits(settings: &Auth, access: Option<Access>) -> bool {
+    let Some(Access::TeamOrKeyless(group)) = access else { return false };
+    settings.mode == AuthMode::Keys && settings.keyless.iter().any(|Keyless::Scrape| group == EndpointGroup::Scrape)
 }
 
 /// Returns the refusal of a call that needs a key, on a server where `auth.keyless` admits others without.

@@ -18,6 +18,7 @@
 //! # }
 //! ```
 
+mod access;
 mod address;
 mod admin;
 mod auth;
@@ -30,7 +31,6 @@ mod error;
 mod extract;
 mod files;
 mod forward;
-mod groups;
 mod health;
 mod interact;
 mod job;
@@ -40,12 +40,13 @@ mod malformed;
 mod map;
 mod missing;
 mod multipart;
-pub mod openapi;
+mod openapi;
 mod parse;
 mod refusals;
 mod request;
 mod response_budget;
 mod root;
+mod route;
 mod routes;
 mod scrape;
 mod sending;

@@ -53,7 +53,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Backup(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Restore(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Config) => cli::print(&settings()?.effective).map(|()| ExitCode::SUCCESS),
-        Some(Command::Openapi) => cli::print(&quarry_server::openapi::json()).map(|()| ExitCode::SUCCESS),
+        Some(Command::Openapi) => cli::print(&quarry_server::docs::openapi()).map(|()| ExitCode::SUCCESS),
         Some(Command::Codegen { out }) => cli::codegen(&out).map(|()| ExitCode::SUCCESS),
     }
 }

@@ -59,7 +59,8 @@ fn of(path: &str) -> Failure {
     not_found()
 }
 
-fn is_under(path: &str, root: &str) -> bool {
+/// Returns whether a path is `root` or below it.
+pub(crate) fn is_under(path: &str, root: &str) -> bool {
     path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 

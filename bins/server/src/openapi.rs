@@ -1,8 +1,7 @@
-//! OpenAPI document at `/openapi.json`, generated from the routes and the types of `wire`.
+//! OpenAPI document, generated from the routes and the types of `wire`.
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::http::StatusCode;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
@@ -11,29 +10,18 @@ use utoipa::{Modify, OpenApi};
 use utoipa_axum::router::OpenApiRouter;
 use wire::ErrorBody;
 
-use crate::auth::Access;
-use crate::{Service, routes};
+use crate::Service;
+use crate::access::Access;
+use crate::route::Route;
 
-/// Returns the whole API as an OpenAPI 3.1 document.
-#[must_use]
-pub fn json() -> String {
-    let mut text = document().to_pretty_json().unwrap_or_default();
-    text.push('\n');
-    text
-}
-
-fn document() -> Document {
+/// Returns the OpenAPI 3.1 document of `routes`.
+pub(crate) fn document(routes: Vec<Route>) -> Document {
     let start = OpenApiRouter::<Arc<Service>>::with_openapi(Interface::openapi());
-    let routes = routes::table().into_iter().fold(start, |all, route| all.routes(route.parts));
-    let mut document = routes.into_openapi();
-    add_refusals(&mut document);
-    document
-}
-
-/// Get this API as an OpenAPI document.
-#[utoipa::path(get, path = "/openapi.json", tag = "health", responses((status = 200, description = "OK", body = serde_json::Value)))]
-pub(crate) async fn show() -> Json<Document> {
-    Json(document())
+    let routes = routes.into_iter().fold(start, |all, mut route| {
+        add_refusals(&mut route);
+        all.routes(route.parts)
+    });
+    routes.into_openapi()
 }
 
 #[derive(OpenApi)]
@@ -71,10 +59,10 @@ impl Modify for Bearer {
     }
 }
 
-/// Adds the error responses of each operation. They follow from its access rule, its body and its path parameters.
-fn add_refusals(document: &mut Document) {
-    for (path, item) in &mut document.paths.paths {
-        let access = Access::of(path);
+/// Adds the error responses of a route. They follow from its access rule, its body and its path parameters.
+fn add_refusals(route: &mut Route) {
+    let access = route.access;
+    for (path, item) in &mut route.parts.1.paths {
         for operation in
             [&mut item.get, &mut item.post, &mut item.put, &mut item.patch, &mut item.delete].into_iter().flatten()
         {
@@ -92,9 +80,11 @@ fn refusals(access: Access, takes_body: bool, takes_id: bool) -> &'static [u16] 
         (Access::Signed, true, _) => &[400, 404, 408, 410, 413, 415, 429, 500, 503],
         (Access::Open, _, _) => &[403],
         (Access::Metrics, _, _) => &[401, 403, 404],
-        (Access::Team, false, false) => &[400, 401, 403, 429, 500, 503],
-        (Access::Team, false, true) => &[400, 401, 403, 404, 409, 429, 500, 503],
-        (Access::Team, true, _) => &[400, 401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 500, 503],
+        (Access::Team(_) | Access::TeamOrKeyless(_), false, false) => &[400, 401, 403, 429, 500, 503],
+        (Access::Team(_) | Access::TeamOrKeyless(_), false, true) => &[400, 401, 403, 404, 409, 429, 500, 503],
+        (Access::Team(_) | Access::TeamOrKeyless(_), true, _) => {
+            &[400, 401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 500, 503]
+        }
         (Access::Operator, false, _) => &[400, 401, 404, 429, 500],
         (Access::Operator, true, _) => &[400, 401, 404, 413, 415, 429, 500],
     }
@@ -115,9 +105,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
+    use crate::routes;
 
     fn interface() -> Value {
-        serde_json::to_value(document()).unwrap()
+        serde_json::to_value(document(routes::table())).unwrap()
     }
 
     #[test]

@@ -1,20 +1,23 @@
-//! The route table and the router with its middleware.
+//! The route table, with the access rule of every route, and the router with its middleware.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use axum::Router;
+use axum::handler::Handler as _;
 use axum::http::{Extensions, HeaderMap, StatusCode, Version, header};
 use axum::middleware::from_fn_with_state;
-use axum::routing::{MethodFilter, MethodRouter, get};
+use axum::routing::MethodRouter;
+use axum::{Json, Router};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::compression::predicate::{Predicate, SizeAbove};
 use tower_http::compression::{CompressionLayer, CompressionLevel, DefaultPredicate};
-use utoipa_axum::router::UtoipaMethodRouter;
-use utoipa_axum::{PathItemExt, paste, routes};
+use utoipa::openapi::OpenApi;
 use wire::Code;
 
+use crate::access::Access;
 use crate::auth::Listener;
 use crate::error::Failure;
+use crate::route::{Handler, Route, route};
 use crate::{
     Service, admin, auth, batch, browser, crawl, files, health, interact, map, missing, openapi, parse, root, scrape,
     sessions, team, telemetry, webhooks,
@@ -23,61 +26,9 @@ use crate::{
 /// Size in bytes from which answers are compressed.
 const COMPRESS_ABOVE: u64 = 1024;
 
-/// A handler with its path. The OpenAPI description of its `#[utoipa::path(…)]`, with the schemas of all requests and
-/// answers, is built only on demand: it is larger than everything else that an idle server holds in memory.
-struct Handler {
-    path: String,
-    serve: MethodRouter<Arc<Service>>,
-    describe: fn() -> Described,
-}
-
-/// Makes the [`Handler`] of a handler function.
-macro_rules! route {
-    ($module:ident::$handler:ident) => {{
-        let (path, methods) = place(&paste!($module::[<__path_ $handler>]));
-        let serve = MethodRouter::new().on(methods, $module::$handler);
-        Handler { path, serve, describe: || routes!($module::$handler) }
-    }};
-}
-
-impl Handler {
-    /// Serves the handler under another path.
-    fn at(self, path: &str) -> Self {
-        Self { path: path.to_owned(), ..self }
-    }
-
-    /// Builds the OpenAPI description, under the path that the handler is served at.
-    fn described(&self) -> Described {
-        let (schemas, mut paths, serve) = (self.describe)();
-        if let Some((_, item)) = paths.paths.pop_first() {
-            paths.paths.insert(self.path.clone(), item);
-        }
-        (schemas, paths, serve)
-    }
-}
-
-/// Returns path and methods of a handler, from the type that `#[utoipa::path(…)]` generates.
-fn place<P: utoipa::Path>(_: &P) -> (String, MethodFilter) {
-    let methods = P::methods().iter().map(PathItemExt::to_method_filter).reduce(MethodFilter::or);
-    (P::path(), methods.unwrap_or(MethodFilter::GET))
-}
-
-/// One row of the route table.
-pub(crate) struct Route {
-    pub(crate) method: &'static str,
-    pub(crate) path: String,
-    /// First line of the handler's documentation.
-    pub(crate) summary: String,
-    /// The handler with its OpenAPI description.
-    pub(crate) parts: Described,
-}
-
-/// A handler with its `#[utoipa::path(…)]`: method, path and summary.
-type Described = UtoipaMethodRouter<Arc<Service>>;
-
-/// Returns every route. The path prefix decides the access, see [`auth::Access::of`].
+/// Returns every route.
 pub(crate) fn table() -> Vec<Route> {
-    handlers().into_iter().filter_map(|handler| Route::of(handler.described())).collect()
+    handlers().iter().filter_map(Route::of).collect()
 }
 
 fn handlers() -> Vec<Handler> {
@@ -86,118 +37,110 @@ fn handlers() -> Vec<Handler> {
 
 fn scraping() -> Vec<Handler> {
     vec![
-        route!(scrape::scrape),
-        route!(scrape::read),
-        route!(map::map),
-        route!(parse::parse),
-        route!(parse::upload_url),
-        route!(parse::formats),
-        route!(files::show),
-        route!(files::receive),
+        route!(TeamOrKeyless(Scrape), scrape::scrape),
+        route!(Team(Scrape), scrape::read),
+        route!(Team(Map), map::map),
+        route!(Team(Parse), parse::parse),
+        route!(Team(Parse), parse::upload_url),
+        route!(Team(Parse), parse::formats),
+        route!(Signed, files::show),
+        route!(Signed, files::receive),
     ]
 }
 
 fn browsing() -> Vec<Handler> {
     vec![
-        route!(interact::run),
-        route!(interact::end),
-        route!(browser::start),
-        route!(browser::list),
-        route!(browser::execute),
-        route!(browser::end),
+        route!(Team(Interact), interact::run),
+        route!(Team(Interact), interact::end),
+        route!(Team(Browser), browser::start),
+        route!(Team(Browser), browser::list),
+        route!(Team(Browser), browser::execute),
+        route!(Team(Browser), browser::end),
         // The newer name of the same endpoints.
-        route!(browser::start).at("/v2/interact"),
-        route!(browser::list).at("/v2/interact"),
-        route!(browser::execute).at("/v2/interact/{id}/execute"),
-        route!(browser::end).at("/v2/interact/{id}"),
-        route!(sessions::open),
-        route!(sessions::version),
+        route!(Team(Browser), browser::start).at("/v2/interact"),
+        route!(Team(Browser), browser::list).at("/v2/interact"),
+        route!(Team(Browser), browser::execute).at("/v2/interact/{id}/execute"),
+        route!(Team(Browser), browser::end).at("/v2/interact/{id}"),
+        route!(Signed, sessions::open),
+        route!(Signed, sessions::version),
     ]
 }
 
 fn jobs() -> Vec<Handler> {
     vec![
-        route!(crawl::start),
-        route!(crawl::active),
-        route!(crawl::ongoing),
-        route!(crawl::params_preview),
-        route!(crawl::status),
-        route!(crawl::cancel),
-        route!(crawl::errors),
-        route!(batch::start),
-        route!(batch::status),
-        route!(batch::cancel),
-        route!(batch::errors),
+        route!(Team(Crawl), crawl::start),
+        route!(Team(Crawl), crawl::active),
+        route!(Team(Crawl), crawl::ongoing),
+        route!(Team(Crawl), crawl::params_preview),
+        route!(Team(Crawl), crawl::status),
+        route!(Team(Crawl), crawl::cancel),
+        route!(Team(Crawl), crawl::errors),
+        route!(Team(Batch), batch::start),
+        route!(Team(Batch), batch::status),
+        route!(Team(Batch), batch::cancel),
+        route!(Team(Batch), batch::errors),
     ]
 }
 
 fn usage() -> Vec<Handler> {
     vec![
-        route!(team::credit_usage),
-        route!(team::credit_history),
-        route!(team::token_usage),
-        route!(team::token_history),
-        route!(team::queue_status),
-        route!(team::concurrency),
-        route!(team::activity),
+        route!(Team(Team), team::credit_usage),
+        route!(Team(Team), team::credit_history),
+        route!(Team(Team), team::token_usage),
+        route!(Team(Team), team::token_history),
+        route!(Team(Team), team::queue_status),
+        route!(Team(Team), team::concurrency),
+        route!(Team(Team), team::activity),
     ]
 }
 
 fn operator() -> Vec<Handler> {
     vec![
-        route!(admin::create_team),
-        route!(admin::list_teams),
-        route!(admin::read_team),
-        route!(admin::update_team),
-        route!(admin::create_key),
-        route!(admin::list_keys),
-        route!(admin::update_key),
-        route!(admin::revoke_key),
-        route!(webhooks::deliveries),
-        route!(webhooks::redeliver),
-        route!(webhooks::secret),
-        route!(webhooks::rotate_secret),
+        route!(Operator, admin::create_team),
+        route!(Operator, admin::list_teams),
+        route!(Operator, admin::read_team),
+        route!(Operator, admin::update_team),
+        route!(Operator, admin::create_key),
+        route!(Operator, admin::list_keys),
+        route!(Operator, admin::update_key),
+        route!(Operator, admin::revoke_key),
+        route!(Operator, webhooks::deliveries),
+        route!(Operator, webhooks::redeliver),
+        route!(Operator, webhooks::secret),
+        route!(Operator, webhooks::rotate_secret),
     ]
 }
 
 fn monitoring() -> Vec<Handler> {
     vec![
-        route!(health::health),
-        route!(health::live),
-        route!(health::ready),
-        route!(health::metrics),
-        route!(openapi::show),
-        route!(root::show),
+        route!(Health, health::health),
+        route!(Health, health::live),
+        route!(Health, health::ready),
+        route!(Metrics, health::metrics),
+        route!(Open, self::show),
+        route!(Open, root::show),
     ]
 }
 
-impl Route {
-    /// `None` for a method that the API does not use.
-    fn of(parts: Described) -> Option<Self> {
-        let (path, item) = parts.1.paths.first_key_value()?;
-        let operations = [
-            ("GET", &item.get),
-            ("POST", &item.post),
-            ("PUT", &item.put),
-            ("PATCH", &item.patch),
-            ("DELETE", &item.delete),
-        ];
-        let (method, operation) =
-            operations.into_iter().find_map(|(method, operation)| Some((method, operation.as_ref()?)))?;
-        let summary = operation.summary.as_deref().unwrap_or_default().trim_end_matches('.').to_owned();
-        Some(Self { method, path: path.clone(), summary, parts })
-    }
+/// Get this API as an OpenAPI document.
+#[utoipa::path(get, path = "/openapi.json", tag = "health", responses((status = 200, description = "OK", body = serde_json::Value)))]
+pub(crate) async fn show() -> Json<OpenApi> {
+    Json(openapi::document(table()))
 }
 
 /// Returns the router of a listener. With `admin.listen` the operator's paths move to the operator's listener.
 pub(crate) fn router(listener: Listener, service: Arc<Service>) -> Router {
-    let of_operator = |path: &str| path.starts_with("/admin/") || path == "/metrics";
     let apart = service.config.admin.listen.is_some();
     let served = |handler: &Handler| match listener {
-        Listener::Api => !(apart && of_operator(&handler.path)),
-        Listener::Operator => of_operator(&handler.path) || handler.path.starts_with("/health"),
+        Listener::Api => !(apart && handler.access.is_operators()),
+        Listener::Operator => handler.access.is_operators() || handler.access == Access::Health,
     };
-    serving(handlers().into_iter().filter(served).collect(), auth::Gate { service, listener })
+    let mut handlers: Vec<Handler> = handlers().into_iter().filter(served).collect();
+    if listener == Listener::Api {
+        // Not in the table: one client requests this path instead of the one without a slash.
+        handlers.push(route!(Signed, sessions::version).at(sessions::VERSION_WITH_SLASH));
+    }
+    serving(handlers, &auth::Gate { service, listener })
 }
 
 /// Excludes files, which accept ranges, from compression: most are compressed already, and their size must stay known.
@@ -206,35 +149,78 @@ fn is_no_file(_: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) ->
 }
 
 /// Wraps the routes in the middleware of every request, outermost last.
-fn serving(handlers: Vec<Handler>, gate: auth::Gate) -> Router {
+fn serving(handlers: Vec<Handler>, gate: &auth::Gate) -> Router {
     let service = gate.service.clone();
     let compress = CompressionLayer::new()
         .no_br()
         .quality(CompressionLevel::Fastest)
         .compress_when(DefaultPredicate::new().and(SizeAbove::new(COMPRESS_ABOVE)).and(is_no_file));
-    let mut router =
-        handlers.into_iter().fold(Router::new(), |router, handler| router.route(&handler.path, handler.serve));
-    if gate.listener == Listener::Api {
-        router = router.route(sessions::VERSION_WITH_SLASH, get(sessions::version));
-    }
-    router
-        .fallback(missing::answer)
-        .method_not_allowed_fallback(async || {
-            Failure::new(Code::MethodNotAllowed, "this path does not support the method of the request")
-        })
-        .layer(from_fn_with_state(gate, auth::guard))
+    guarded(handlers, gate)
         .layer(CatchPanicLayer::custom(telemetry::panicked))
         .layer(compress)
         .layer(from_fn_with_state(service.clone(), telemetry::record))
         .with_state(service)
 }
 
+/// Returns the routes with a guard in front of each, of the methods that a path does not support, and of all other paths.
+fn guarded(handlers: Vec<Handler>, gate: &auth::Gate) -> Router<Arc<Service>> {
+    let guard = |access| from_fn_with_state(auth::Guarded { gate: gate.clone(), access }, auth::guard);
+    let mut router =
+        Router::new().fallback(missing::answer).layer(from_fn_with_state(gate.clone(), auth::guard_without_route));
+    let mut paths = HashSet::new();
+    for Handler { access, path, serve, .. } in handlers {
+        let mut serve: MethodRouter<Arc<Service>> = serve.layer(guard(access));
+        // Only the first handler of a path gets a fallback: axum panics when two method routers with fallbacks are merged.
+        if paths.insert(path.clone()) {
+            serve = serve.fallback(other_method.layer(guard(access.other_methods())));
+        }
+        router = router.route(&path, serve);
+    }
+    router
+}
+
+/// Answers requests with a method that the path does not support.
+async fn other_method() -> Failure {
+    Failure::new(Code::MethodNotAllowed, "this path does not support the method of the request")
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use wire::EndpointGroup;
+
     use super::*;
 
     #[test]
     fn every_handler_is_a_route() {
         assert_eq!(table().len(), handlers().len());
+    }
+
+    /// A key restricted to a group without a route could not call anything.
+    #[test]
+    fn every_group_has_a_route() {
+        let used: BTreeSet<EndpointGroup> = handlers().iter().filter_map(|handler| handler.access.group()).collect();
+        assert_eq!(used, EndpointGroup::ALL.iter().copied().collect());
+    }
+
+    /// Unsupported methods of a path get the access rule of its first handler.
+    #[test]
+    fn handlers_of_a_path_have_one_rule() {
+        let mut rules: BTreeMap<String, Access> = BTreeMap::new();
+        for handler in handlers() {
+            let access = handler.access.other_methods();
+            let first = *rules.entry(handler.path.clone()).or_insert(access);
+            assert_eq!(first, access, "{}", handler.path);
+        }
+    }
+
+    /// Unknown paths are refused like the routes next to them, so that refusals do not reveal which paths exist.
+    #[test]
+    fn paths_without_a_route_have_the_rule_of_their_neighbours() {
+        for handler in handlers() {
+            let access = Some(handler.access).filter(|access| access.group().is_none());
+            assert_eq!(Access::without_route(&handler.path), access, "{}", handler.path);
+        }
     }
 }

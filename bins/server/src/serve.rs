@@ -27,8 +27,9 @@ use tokio_util::task::TaskTracker;
 use tower::Service as _;
 use wire::Code;
 
-use crate::auth::Access;
 use crate::error::Failure;
+use crate::health;
+use crate::missing::is_under;
 use crate::request::{Local, Peer};
 use refuse::Wish;
 use slots::{Beyond, Slot, Slots};
@@ -195,9 +196,9 @@ impl Connection {
             request.extensions_mut().insert(peer);
             let mut router = router.clone();
             async move {
-                match Access::of(request.uri().path()) {
-                    Access::Health => router.call(request).await,
-                    _ => Ok(Failure::new(code, error).retry_after(5).into_response()),
+                match is_under(request.uri().path(), health::ROOT) {
+                    true => router.call(request).await,
+                    false => Ok(Failure::new(code, error).retry_after(5).into_response()),
                 }
             }
         });

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::extract::ws::WebSocketUpgrade;
-use axum::http::Uri;
 use axum::http::request::Parts;
 use axum::response::Response;
 use wire::ResultsQuery;
 
 use crate::address::PublicAddress;
 use crate::error::Failure;
-use crate::extract::query;
+use crate::extract::Query;
 use crate::job::{RunRequest, Runs, body};
 use crate::{Service, auth, response_budget, watch};
 
@@ -19,8 +18,14 @@ use crate::{Service, auth, response_budget, watch};
 pub(crate) struct StatusRequest {
     request: RunRequest,
     address: PublicAddress,
-    uri: Uri,
-    socket: Option<WebSocketUpgrade>,
+    wanted: Wanted,
+}
+
+enum Wanted {
+    /// A single answer with a range of the documents.
+    Progress(ResultsQuery),
+    /// A WebSocket that sends all documents.
+    Socket(Box<WebSocketUpgrade>),
 }
 
 impl FromRequestParts<Arc<Service>> for StatusRequest {
@@ -29,22 +34,22 @@ impl FromRequestParts<Arc<Service>> for StatusRequest {
     async fn from_request_parts(parts: &mut Parts, service: &Arc<Service>) -> Result<Self, Failure> {
         let request = RunRequest::from_request_parts(parts, service).await?;
         let Ok(address) = PublicAddress::from_request_parts(parts, service).await;
-        let socket = match auth::is_handshake(&parts.headers) {
-            true => Some(watch::handshake(parts, service).await?),
-            false => None,
+        let wanted = match auth::is_handshake(&parts.headers) {
+            true => Wanted::Socket(Box::new(watch::handshake(parts, service).await?)),
+            false => Wanted::Progress(Query::from_request_parts(parts, service).await?.0),
         };
-        Ok(Self { request, address, uri: parts.uri.clone(), socket })
+        Ok(Self { request, address, wanted })
     }
 }
 
 impl StatusRequest {
     /// Answers with the status, or upgrades to a WebSocket.
     pub(crate) async fn answer(self, runs: Runs) -> Result<Response, Failure> {
-        let Self { request, address, uri, socket } = self;
-        if let Some(socket) = socket {
-            return watch::watch(socket, runs, request).await;
-        }
-        let range = ResultsQuery::parse(query(&uri, "skip").as_deref(), query(&uri, "limit").as_deref())?;
+        let Self { request, address, wanted } = self;
+        let range = match wanted {
+            Wanted::Socket(socket) => return watch::watch(*socket, runs, request).await,
+            Wanted::Progress(range) => range,
+        };
         let permit = request.service.response_budget.permit(&request.reader).await?;
         let mut progress = runs.status(&request, range).await?;
         let next = progress.next_skip.take().map(|skip| {

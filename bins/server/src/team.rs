@@ -5,16 +5,15 @@ use std::sync::Arc;
 use app::auth::Caller;
 use app::usage;
 use axum::extract::State;
-use axum::http::Uri;
 use axum::{Extension, Json};
 use wire::{
-    Activity, ActivityEndpoint, ActivityQuery, Answer, Concurrency, CreditPeriod, CreditUsage, Periods, QueueStatus,
+    Activity, ActivityQuery, Answer, Concurrency, CreditPeriod, CreditUsage, HistoryQuery, Periods, QueueStatus,
     TokenPeriod, TokenUsage,
 };
 
 use crate::Service;
 use crate::error::Failure;
-use crate::extract::query;
+use crate::extract::Query;
 
 /// Get the remaining and granted credits.
 #[utoipa::path(get, path = "/v2/team/credit-usage", tag = "team", responses((status = 200, description = "OK", body = Answer<CreditUsage>)))]
@@ -39,15 +38,15 @@ pub(crate) async fn token_usage(
     get,
     path = "/v2/team/credit-usage/historical",
     tag = "team",
-    params(("byApiKey" = Option<bool>, Query, description = "Also split each month by API key")),
+    params(HistoryQuery),
     responses((status = 200, description = "OK", body = Periods<CreditPeriod>))
 )]
 pub(crate) async fn credit_history(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
-    uri: Uri,
+    Query(wanted): Query<HistoryQuery>,
 ) -> Result<Json<Periods<CreditPeriod>>, Failure> {
-    Ok(Json(Periods::new(usage::credit_history(&service.operations.app, &caller, by_api_key(&uri)).await?)))
+    Ok(Json(Periods::new(usage::credit_history(&service.operations.app, &caller, wanted.by_api_key).await?)))
 }
 
 /// Get the tokens used in each month.
@@ -55,15 +54,15 @@ pub(crate) async fn credit_history(
     get,
     path = "/v2/team/token-usage/historical",
     tag = "team",
-    params(("byApiKey" = Option<bool>, Query, description = "Also split each month by API key")),
+    params(HistoryQuery),
     responses((status = 200, description = "OK", body = Periods<TokenPeriod>))
 )]
 pub(crate) async fn token_history(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
-    uri: Uri,
+    Query(wanted): Query<HistoryQuery>,
 ) -> Result<Json<Periods<TokenPeriod>>, Failure> {
-    Ok(Json(Periods::new(usage::token_history(&service.operations.app, &caller, by_api_key(&uri)).await?)))
+    Ok(Json(Periods::new(usage::token_history(&service.operations.app, &caller, wanted.by_api_key).await?)))
 }
 
 /// Get the number of running and waiting jobs.
@@ -89,24 +88,13 @@ pub(crate) async fn concurrency(
     get,
     path = "/v2/team/activity",
     tag = "team",
-    params(
-        ("endpoint" = Option<ActivityEndpoint>, Query, description = "Only calls of this endpoint"),
-        ("limit" = Option<u32>, Query, description = "Maximum number of entries", minimum = 1, maximum = 100),
-        ("cursor" = Option<String>, Query, description = "`cursor` of the previous answer"),
-    ),
+    params(ActivityQuery),
     responses((status = 200, description = "OK", body = Activity))
 )]
 pub(crate) async fn activity(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
-    uri: Uri,
+    Query(query): Query<ActivityQuery>,
 ) -> Result<Json<Activity>, Failure> {
-    let given = |name| query(&uri, name);
-    let (endpoint, limit, cursor) = (given("endpoint"), given("limit"), given("cursor"));
-    let query = ActivityQuery::parse(endpoint.as_deref(), limit.as_deref(), cursor.as_deref())?;
     Ok(Json(app::activity::list(&service.operations.app, &caller, query).await?))
-}
-
-fn by_api_key(uri: &Uri) -> bool {
-    query(uri, "byApiKey").is_some_and(|value| matches!(&*value, "true" | "1"))
 }

@@ -5,36 +5,26 @@ use std::sync::Arc;
 use app::webhooks;
 use axum::Json;
 use axum::extract::State;
-use axum::http::Uri;
-use wire::{
-    Answer, DeliveryView, Listing, RotateSecret, WebhookSecretView, decode_delivery_state, decode_rotate_secret,
-};
+use wire::{Answer, DeliveriesQuery, DeliveryView, Listing, RotateSecret, WebhookSecretView, decode_rotate_secret};
 
 use crate::Service;
-use crate::admin::page;
 use crate::error::Failure;
-use crate::extract::{self, Id, query};
+use crate::extract::{self, Id, Query};
 
 /// List the webhook deliveries of a team, newest first.
 #[utoipa::path(
     get,
     path = "/admin/teams/{team}/webhooks/deliveries",
     tag = "admin",
-    params(
-        ("team" = String, Path, format = "uuid"),
-        ("state" = Option<wire::DeliveryState>, Query, description = "Only deliveries in this state"),
-        ("after" = Option<String>, Query, format = "uuid", description = "`next` of the previous page"),
-        ("limit" = Option<u32>, Query, description = "1 to 1000 entries, 100 by default")
-    ),
+    params(("team" = String, Path, format = "uuid"), DeliveriesQuery),
     responses((status = 200, description = "OK", body = Listing<DeliveryView>))
 )]
 pub(crate) async fn deliveries(
     State(service): State<Arc<Service>>,
     Id(team): Id,
-    uri: Uri,
+    Query(wanted): Query<DeliveriesQuery>,
 ) -> Result<Json<Listing<DeliveryView>>, Failure> {
-    let (after, limit) = page(&uri)?;
-    let state = query(&uri, "state").map(|text| decode_delivery_state(&text)).transpose()?;
+    let DeliveriesQuery { state, after, limit } = wanted;
     Ok(Json(webhooks::deliveries(&service.operations.app, team, state, after, limit).await?))
 }
 

@@ -2,11 +2,13 @@
 
 use base::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::error::Invalid;
+use crate::query::{self, QueryParams};
+use crate::read::Field;
 use crate::stamp;
-use crate::words::{Word as _, words};
+use crate::words::words;
 
 /// Default number of entries per response.
 pub const DEFAULT_ACTIVITY_LIMIT: u32 = 50;
@@ -65,14 +67,17 @@ pub struct ActivityEntry {
     pub target: Option<String>,
 }
 
-/// Filter and position of an activity query.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Query parameters of `GET /v2/team/activity`.
+#[derive(Debug, Clone, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct ActivityQuery {
-    /// Endpoint to filter by.
+    /// Only calls of this endpoint
     pub endpoint: Option<ActivityEndpoint>,
-    /// Maximum number of entries, from 1 to 100.
+    /// Maximum number of entries
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 100)]
     pub limit: u32,
-    /// Position to continue after.
+    /// `cursor` of the previous answer
+    #[param(value_type = Option<String>)]
     pub cursor: Option<ActivityCursor>,
 }
 
@@ -101,41 +106,21 @@ impl ActivityCursor {
     }
 }
 
-impl ActivityQuery {
-    /// Parses the query parameters. Empty values count as absent.
-    ///
-    /// # Errors
-    /// [`Invalid`] for the first invalid value.
-    ///
-    /// ```
-    /// use wire::{ActivityEndpoint, ActivityQuery};
-    ///
-    /// let query = ActivityQuery::parse(Some("crawl"), Some("20"), None)?;
-    /// assert_eq!((query.endpoint, query.limit), (Some(ActivityEndpoint::Crawl), 20));
-    /// let invalid = ActivityQuery::parse(None, Some("101"), None).unwrap_err();
-    /// assert_eq!(invalid.message, "`limit` must be a whole number from 1 to 100");
-    /// # Ok::<(), wire::Invalid>(())
-    /// ```
-    pub fn parse(endpoint: Option<&str>, limit: Option<&str>, cursor: Option<&str>) -> Result<Self, Invalid> {
-        let given = |text: Option<&'_ str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
-        let endpoint = given(endpoint).map(|text| {
-            ActivityEndpoint::parse(&text)
-                .ok_or_else(|| Invalid::at("endpoint", format!("must be {}", ActivityEndpoint::choices())))
-        });
-        let limit = given(limit).map(|text| {
-            let number = text.parse().ok().filter(|number| (1..=MAX_ACTIVITY_LIMIT).contains(number));
-            number.ok_or_else(|| Invalid::at("limit", format!("must be a whole number from 1 to {MAX_ACTIVITY_LIMIT}")))
-        });
-        let cursor = given(cursor).map(|text| {
-            ActivityCursor::parse(&text)
-                .ok_or_else(|| Invalid::at("cursor", "must be a `cursor` returned by this endpoint"))
-        });
-        Ok(Self {
-            endpoint: endpoint.transpose()?,
-            limit: limit.transpose()?.unwrap_or(DEFAULT_ACTIVITY_LIMIT),
-            cursor: cursor.transpose()?,
+impl QueryParams for ActivityQuery {
+    fn decode(query: &str) -> Result<Self, Invalid> {
+        query::decode(query, |fields| {
+            let endpoint = fields.take("endpoint").and_then(Field::filled).and_then(Field::word);
+            let limit = fields.take("limit").and_then(Field::filled);
+            let limit = limit.and_then(|field| field.digits(1..=MAX_ACTIVITY_LIMIT));
+            let cursor = fields.take("cursor").and_then(Field::filled);
+            let cursor = cursor.and_then(|field| field.parse(cursor_of));
+            Some(Self { endpoint, limit: limit.unwrap_or(DEFAULT_ACTIVITY_LIMIT), cursor })
         })
     }
+}
+
+fn cursor_of(text: &str) -> Result<ActivityCursor, String> {
+    ActivityCursor::parse(text).ok_or_else(|| "must be a `cursor` returned by this endpoint".to_owned())
 }
 
 #[cfg(test)]
@@ -146,21 +131,26 @@ mod tests {
     fn a_cursor_comes_back_as_it_went() {
         let created_at = Timestamp::from_timestamp_micros(1_764_093_600_123_456).unwrap();
         let cursor = ActivityCursor { created_at, id: "0199-a".to_owned() };
-        let query = ActivityQuery::parse(None, None, Some(&cursor.to_text())).unwrap();
+        let query = ActivityQuery::decode(&format!("cursor={}", cursor.to_text())).unwrap();
         assert_eq!(query, ActivityQuery { endpoint: None, limit: 50, cursor: Some(cursor) });
         for spoilt in ["x", "1.", ".a", "1.a b", "1.'", "99999999999999999999.a", &format!("1.{}", "a".repeat(65))] {
-            let invalid = ActivityQuery::parse(None, None, Some(spoilt)).unwrap_err();
-            assert_eq!(invalid.fields[0].path, "cursor", "{spoilt}");
+            let invalid = ActivityQuery::decode(&format!("cursor={spoilt}")).unwrap_err();
+            assert_eq!(invalid.message, "`cursor` must be a `cursor` returned by this endpoint", "{spoilt}");
         }
     }
 
     #[test]
     fn parameters_have_bounds() {
-        for (endpoint, limit, path) in
-            [(Some("nothing"), None, "endpoint"), (None, Some("0"), "limit"), (None, Some("x"), "limit")]
-        {
-            assert_eq!(ActivityQuery::parse(endpoint, limit, None).unwrap_err().fields[0].path, path);
-        }
-        assert_eq!(ActivityQuery::parse(Some(""), Some("100"), Some("")).unwrap().limit, 100);
+        let check = |query: &str, want: Result<(Option<ActivityEndpoint>, u32), &str>| {
+            let got = ActivityQuery::decode(query).map(|query| (query.endpoint, query.limit));
+            assert_eq!(got.map_err(|invalid| invalid.message), want.map_err(str::to_owned), "{query}");
+        };
+        check("endpoint=crawl&limit=20", Ok((Some(ActivityEndpoint::Crawl), 20)));
+        check("endpoint=&limit=100&cursor=", Ok((None, 100)));
+        check("limit=0", Err("`limit` must be a whole number from 1 to 100"));
+        check("limit=101", Err("`limit` must be a whole number from 1 to 100"));
+        let words = "`endpoint` must be `scrape`, `parse`, `crawl`, `batch_scrape`, `browser` or `interact`";
+        check("endpoint=nothing", Err(words));
+        check("endpoint=nothing&limit=x", Err(&format!("{words}; `limit` must be a whole number from 1 to 100")));
     }
 }

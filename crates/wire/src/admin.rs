@@ -5,10 +5,11 @@ use std::fmt;
 use base::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::error::Invalid;
+use crate::query::{self, QueryParams};
 use crate::read::{self, Field, Fields};
 use crate::{rules, stamp};
 
@@ -16,6 +17,10 @@ use crate::{rules, stamp};
 pub const MAX_CREDITS: u64 = 1_000_000_000_000;
 /// Maximum concurrency of a team.
 pub const MAX_CONCURRENCY: u32 = 10_000;
+/// Default number of entries per page of a list.
+pub const DEFAULT_PAGE_LIMIT: u32 = 100;
+/// Maximum number of entries per page of a list.
+pub const MAX_PAGE_LIMIT: u32 = 1000;
 /// Maximum rate limit of a team, in requests per minute.
 pub const MAX_RATE_LIMIT: u32 = 10_000_000;
 
@@ -180,6 +185,32 @@ pub struct Listing<T> {
     pub next: Option<Uuid>,
 }
 
+/// Query parameters of a list: the page to read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PageQuery {
+    /// `next` of the previous page
+    #[param(value_type = Option<String>, format = "uuid")]
+    pub after: Option<Uuid>,
+    /// 1 to 1000 entries, 100 by default
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    pub limit: u32,
+}
+
+impl PageQuery {
+    pub(crate) fn read(fields: &mut Fields<'_>) -> Self {
+        let after = fields.take("after").and_then(Field::id);
+        let limit = fields.take("limit").and_then(|field| field.digits(1..=MAX_PAGE_LIMIT));
+        Self { after, limit: limit.unwrap_or(DEFAULT_PAGE_LIMIT) }
+    }
+}
+
+impl QueryParams for PageQuery {
+    fn decode(query: &str) -> Result<Self, Invalid> {
+        query::decode(query, |fields| Some(Self::read(fields)))
+    }
+}
+
 /// Decodes the body of `POST /admin/teams`.
 ///
 /// # Errors
@@ -278,6 +309,21 @@ mod tests {
             json!({ "name": "a", "flags": { "catalog": 1 } }),
             Err("`flags.catalog` must be true or false, got 1"),
         );
+    }
+
+    #[test]
+    fn pages() {
+        let check = |query: &str, want: Result<(bool, u32), &str>| {
+            let got = PageQuery::decode(query).map(|page| (page.after.is_some(), page.limit));
+            assert_eq!(got.map_err(|invalid| invalid.message), want.map_err(str::to_owned), "{query}");
+        };
+        check("", Ok((false, 100)));
+        check("limit=5&after=00000000-0000-7000-8000-000000000000", Ok((true, 5)));
+        check("limit=0", Err("`limit` must be a whole number from 1 to 1000"));
+        check("limit=1001", Err("`limit` must be a whole number from 1 to 1000"));
+        check("limit=", Err("`limit` must be a whole number from 1 to 1000"));
+        check("after=", Err("`after` must be an id"));
+        check("after=x&limit=x", Err("`after` must be an id; `limit` must be a whole number from 1 to 1000"));
     }
 
     #[test]

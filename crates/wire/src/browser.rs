@@ -3,11 +3,12 @@
 use base::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::attribution::Attribution;
 use crate::error::Invalid;
 use crate::option::{Location, Profile};
+use crate::query::{self, QueryParams};
 use crate::read::{self, Field};
 use crate::stamp;
 use crate::words::words;
@@ -168,6 +169,22 @@ impl BrowserRequest {
     #[must_use]
     pub fn skips_tls_verification(&self) -> bool {
         self.skip_tls_verification.unwrap_or(self.profile.is_none())
+    }
+}
+
+/// Query parameters of `GET /v2/browser` and its alias `GET /v2/interact`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct SessionsQuery {
+    /// Only sessions of this status
+    pub status: Option<SessionStatus>,
+}
+
+impl QueryParams for SessionsQuery {
+    fn decode(query: &str) -> Result<Self, Invalid> {
+        query::decode(query, |fields| {
+            Some(Self { status: fields.take("status").and_then(Field::filled).and_then(Field::word) })
+        })
     }
 }
 

@@ -5,11 +5,13 @@ use base::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::document::Document;
 use crate::error::Invalid;
+use crate::query::{self, QueryParams};
+use crate::read::Field;
 use crate::stamp;
 use crate::words::words;
 
@@ -207,36 +209,72 @@ pub struct ActiveCrawl {
     pub options: Value,
 }
 
-/// Range of a job's documents to read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Query parameters of `GET /v2/crawl/{id}` and `GET /v2/batch/scrape/{id}`: the range of documents to read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub struct ResultsQuery {
-    /// Number of documents to skip.
+    /// Number of documents to skip
     pub skip: Option<u64>,
-    /// Maximum number of documents.
+    /// Maximum number of documents
+    #[param(minimum = 1)]
     pub limit: Option<u32>,
 }
 
-impl ResultsQuery {
-    /// Parses the query parameters `skip` and `limit`. Empty values count as absent.
-    ///
-    /// # Errors
-    /// [`Invalid`] if a value is not a whole number, or if `limit` is 0.
-    ///
-    /// ```
-    /// use wire::ResultsQuery;
-    ///
-    /// let query = ResultsQuery::parse(Some("20"), None)?;
-    /// assert_eq!(query, ResultsQuery { skip: Some(20), limit: None });
-    /// assert_eq!(ResultsQuery::parse(None, Some("0")).unwrap_err().fields[0].path, "limit");
-    /// # Ok::<(), wire::Invalid>(())
-    /// ```
-    pub fn parse(skip: Option<&str>, limit: Option<&str>) -> Result<Self, Invalid> {
-        let given = |text: Option<&str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
-        let skip = given(skip).map(|text| text.parse().map_err(|_| Invalid::at("skip", "must be a whole number")));
-        let most = |text: String| match text.parse() {
-            Ok(0) | Err(_) => Err(Invalid::at("limit", "must be a whole number of at least 1")),
-            Ok(limit) => Ok(limit),
+impl QueryParams for ResultsQuery {
+    fn decode(query: &str) -> Result<Self, Invalid> {
+        query::decode(query, |fields| {
+            Some(Self {
+                skip: fields.take("skip").and_then(Field::filled).and_then(|field| field.digits(..)),
+                limit: fields.take("limit").and_then(Field::filled).and_then(|field| field.digits(1..)),
+            })
+        })
+    }
+}
+
+/// Query parameters of `GET /v2/crawl/{id}/errors` and `GET /v2/batch/scrape/{id}/errors`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ErrorsQuery {
+    /// Taken from `next` of the previous answer
+    #[param(value_type = Option<String>, format = "uuid")]
+    pub after: Option<Uuid>,
+}
+
+impl QueryParams for ErrorsQuery {
+    fn decode(query: &str) -> Result<Self, Invalid> {
+        query::decode(query, |fields| {
+            Some(Self { after: fields.take("after").and_then(Field::filled).and_then(Field::id) })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_documents() {
+        let check = |query: &str, want: Result<(Option<u64>, Option<u32>), &str>| {
+            let got = ResultsQuery::decode(query).map(|query| (query.skip, query.limit));
+            assert_eq!(got.map_err(|invalid| invalid.message), want.map_err(str::to_owned), "{query}");
         };
-        Ok(Self { skip: skip.transpose()?, limit: given(limit).map(most).transpose()? })
+        check("", Ok((None, None)));
+        check("skip=&limit=", Ok((None, None)));
+        check("skip=0&limit=7&other=x", Ok((Some(0), Some(7))));
+        check("skip=-1", Err("`skip` must be a whole number"));
+        check("limit=0", Err("`limit` must be a whole number of at least 1"));
+        check("limit=4294967296", Err("`limit` must be a whole number of at least 1"));
+    }
+
+    #[test]
+    fn pages_of_errors() {
+        let check = |query: &str, want: Result<bool, &str>| {
+            let got = ErrorsQuery::decode(query).map(|query| query.after.is_some());
+            assert_eq!(got.map_err(|invalid| invalid.message), want.map_err(str::to_owned), "{query}");
+        };
+        check("", Ok(false));
+        check("after=", Ok(false));
+        check("after=00000000-0000-7000-8000-000000000000", Ok(true));
+        check("after=x", Err("`after` must be an id"));
     }
 }

@@ -1,7 +1,7 @@
 //! Rust types of the v2 contract, and the table of all error codes.
 //!
-//! Requests are decoded by functions that collect every fault with its path. Responses are plain serde types. All types
-//! have OpenAPI schemas.
+//! Request bodies and query strings are decoded by functions that collect every fault with its path. Responses are plain
+//! serde types. All types have OpenAPI schemas.
 //!
 //! ```
 //! use wire::{Capability, FormatKind, ScrapeBody, decode_scrape};
@@ -35,6 +35,7 @@ mod decode;
 mod document;
 mod error;
 mod event;
+mod file;
 mod format;
 mod headers;
 mod interact;
@@ -49,6 +50,7 @@ mod option;
 mod parse;
 mod parser;
 mod product;
+mod query;
 mod read;
 mod redact;
 mod rules;
@@ -79,6 +81,7 @@ pub use decode::{HARMLESS_KEYS, ScrapeBody, decode_scrape};
 pub use document::*;
 pub use error::*;
 pub use event::{EventFamily, EventType, Phase, WebhookEvent};
+pub use file::*;
 pub use format::*;
 pub use headers::{MAX_HEADER_BYTES, MAX_HEADERS, is_connection_header};
 pub use interact::*;
@@ -92,6 +95,7 @@ pub use option::*;
 pub use parse::*;
 pub use parser::*;
 pub use product::*;
+pub use query::QueryParams;
 pub use redact::*;
 pub use rules::{EndpointGroup, MAX_ADDRESSES};
 pub use scrape::*;

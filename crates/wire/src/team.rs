@@ -2,8 +2,10 @@
 
 use base::Timestamp;
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
+use crate::error::Invalid;
+use crate::query::{self, QueryParams};
 use crate::stamp;
 
 /// Response with its payload in `data`.
@@ -37,6 +39,25 @@ impl<T> Periods<T> {
     /// Returns a successful response with `periods`.
     pub fn new(periods: Vec<T>) -> Self {
         Self { success: true, periods }
+    }
+}
+
+/// Query parameters of `GET /v2/team/credit-usage/historical` and `GET /v2/team/token-usage/historical`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+pub struct HistoryQuery {
+    /// Also split each month by API key
+    #[param(value_type = Option<bool>)]
+    pub by_api_key: bool,
+}
+
+impl QueryParams for HistoryQuery {
+    /// Decodes the parameters without failing: values other than `true` and `1` count as false.
+    fn decode(query: &str) -> Result<Self, Invalid> {
+        query::decode(query, |fields| {
+            let value = fields.take("byApiKey");
+            Some(Self { by_api_key: value.is_some_and(|field| matches!(field.value.as_str(), Some("true" | "1"))) })
+        })
     }
 }
 
@@ -162,6 +183,18 @@ mod tests {
 
     fn check(answer: impl Serialize, want: &Value) {
         assert_eq!(&serde_json::to_value(answer).unwrap(), want);
+    }
+
+    #[test]
+    fn months_by_api_key() {
+        let check = |query: &str, want: bool| {
+            assert_eq!(HistoryQuery::decode(query), Ok(HistoryQuery { by_api_key: want }), "{query}");
+        };
+        check("byApiKey=true", true);
+        check("byApiKey=1", true);
+        for no in ["", "byApiKey=", "byApiKey=yes", "byApiKey=false&byApiKey=true", "byapikey=true"] {
+            check(no, false);
+        }
     }
 
     #[test]

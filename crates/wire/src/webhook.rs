@@ -5,13 +5,15 @@ use std::fmt;
 use base::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
+use crate::admin::PageQuery;
 use crate::error::Invalid;
-use crate::read;
+use crate::query::{self, QueryParams};
+use crate::read::{self, Field};
 use crate::stamp;
-use crate::words::{Word, words};
+use crate::words::words;
 
 /// Maximum time for which the old and the new secret are both valid, in seconds: 30 days.
 pub const MAX_OVERLAP_SECONDS: u32 = 30 * 24 * 60 * 60;
@@ -117,13 +119,28 @@ pub fn decode_rotate_secret(body: Value) -> Result<RotateSecret, Invalid> {
     })
 }
 
-/// Parses a delivery state from a query parameter.
-///
-/// # Errors
-/// [`Invalid`] with the list of states.
-pub fn decode_delivery_state(text: &str) -> Result<DeliveryState, Invalid> {
-    let known = || Invalid::at("state", format!("must be {}", DeliveryState::choices()));
-    DeliveryState::parse(text).ok_or_else(known)
+/// Query parameters of `GET /admin/teams/{team}/webhooks/deliveries`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct DeliveriesQuery {
+    /// Only deliveries in this state
+    pub state: Option<DeliveryState>,
+    /// `next` of the previous page
+    #[param(value_type = Option<String>, format = "uuid")]
+    pub after: Option<Uuid>,
+    /// 1 to 1000 entries, 100 by default
+    #[param(value_type = Option<u32>, minimum = 1, maximum = 1000)]
+    pub limit: u32,
+}
+
+impl QueryParams for DeliveriesQuery {
+    fn decode(query: &str) -> Result<Self, Invalid> {
+        query::decode(query, |fields| {
+            let state = fields.take("state").and_then(Field::word);
+            let PageQuery { after, limit } = PageQuery::read(fields);
+            Some(Self { state, after, limit })
+        })
+    }
 }
 
 impl fmt::Debug for WebhookSecretView {
@@ -160,9 +177,14 @@ mod tests {
 
     #[test]
     fn states() {
-        assert_eq!(decode_delivery_state("failed"), Ok(DeliveryState::Failed));
-        let refused = decode_delivery_state("dead").unwrap_err();
-        assert_eq!(refused.message, "`state` must be `pending`, `delivered` or `failed`");
+        let check = |query: &str, want: Result<(Option<DeliveryState>, u32), &str>| {
+            let got = DeliveriesQuery::decode(query).map(|query| (query.state, query.limit));
+            assert_eq!(got.map_err(|invalid| invalid.message), want.map_err(str::to_owned), "{query}");
+        };
+        check("", Ok((None, 100)));
+        check("state=failed&limit=7", Ok((Some(DeliveryState::Failed), 7)));
+        check("state=dead", Err("`state` must be `pending`, `delivered` or `failed`"));
+        check("state=", Err("`state` must be `pending`, `delivered` or `failed`"));
     }
 
     #[test]
