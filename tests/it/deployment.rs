@@ -120,7 +120,7 @@ async fn a_full_disk_is_told_before_work_is_lost() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn addresses_of_databases_that_cannot_be_meant_stop_the_start() {
     for (query, part) in [
-        ("sslmode=full", "sslmode `full` sslmode `full` is unknown"),
+        ("sslmode=full", "sslmode `full` is unknown"),
         ("sslmode=verify-full", "needs sslrootcert"),
         ("sslmode=verify-full&sslrootcert=/none.pem", "sslrootcert: cannot use /none.pem"),
         ("sslcert=/a.pem", "sslcert and sslkey"),

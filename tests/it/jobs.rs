@@ -42,6 +42,6 @@ fn nothing_was_given_up_yet() {
     let listed = run(data.path(), &["jobs", "list", "--dead"], &[]);
     assert!(listed.status.success() && listed.stdout.is_empty());
     let redriven = run(data.path(), &["jobs", "redrive"], &[]);
-    assert_eq!(String::from_utf8_lossy(&redriven.stdout), "0 put back, 0 left\n");
+    assert_eq!(String::from_utf8_lossy(&redriven.stdout), "0 redriven, 0 left\n");
     assert!(!run(data.path(), &["jobs", "redrive", "nothing"], &[]).status.success());
 }

@@ -153,7 +153,7 @@ async fn each_address_has_its_minute_and_its_day() {
     let app = service(|config| (config.auth.keyless_per_minute, config.auth.keyless_per_day) = (0, 1)).await;
     let stranger = app.anonymous();
     assert_eq!(stranger.scrape(&json!({"url": app.page("/")})).await.status, 200);
-    refused(&stranger.scrape(&json!({"url": app.page("/")})).await, 429, "RATE_LIMITED", "1 a day are answered");
+    refused(&stranger.scrape(&json!({"url": app.page("/")})).await, 429, "RATE_LIMITED", "the limit is 1 a day");
     // A call with a key has the limits of its team instead.
     let team = app.team(Some(10), json!({})).await;
     for _ in 0..3 {
@@ -168,7 +168,7 @@ async fn the_credits_of_the_team_end_it_without_a_word_of_them() {
     let stranger = app.anonymous();
     assert_eq!(stranger.scrape(&json!({"url": app.page("/")})).await.status, 200);
     let answer = stranger.scrape(&json!({"url": app.page("/")})).await;
-    refused(&answer, 429, "RATE_LIMITED", "the credits for calls without an API key are used up; send a key");
+    refused(&answer, 429, "RATE_LIMITED", "the credits for calls without an API key are used up; send an API key");
     assert_eq!(answer.body["reason"], "credits");
 }
 

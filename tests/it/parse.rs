@@ -385,7 +385,7 @@ async fn a_file_that_comes_too_slowly_is_refused() {
     let answer = String::from_utf8(answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 408 "), "{answer}");
     assert!(
-        answer.contains("UPLOAD_TOO_SLOW") && answer.contains("server.upload_min_kib_per_s asks for 16 KiB"),
+        answer.contains("UPLOAD_TOO_SLOW") && answer.contains("server.upload_min_kib_per_s requires 16 KiB"),
         "{answer}"
     );
     // The URL still accepts the file.

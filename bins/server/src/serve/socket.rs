@@ -133,7 +133,7 @@ mod tests {
     fn only_bare_refusals_are_replaced() {
         let bare = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\ndate: x\r\n\r\n";
         let text = String::from_utf8(refusal(bare).unwrap()).unwrap();
-        assert!(text.starts_with("HTTP/1.1 431 ") && text.contains("\"error\":\"the head"), "{text}");
+        assert!(text.starts_with("HTTP/1.1 431 ") && text.contains("\"error\":\"the request header"), "{text}");
         for other in [
             &b"HTTP/1.1 404 Not Found\r\ncontent-length: 20\r\n\r\n{}"[..],
             b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
