@@ -93,7 +93,7 @@ fn the_list() {
     };
     page(waits(&[30_000, 30_000]));
     refused(waits(&[30_000, 30_001]), "actions", "longer than 60000 ms in total, got 60001");
-    refused(waits(&[60_000; 50]), "actions", "wait for 3000000");
+    refused(waits(&[60_000; 50]), "actions", "got 3000000");
     refused(one(json!({ "type": "hover", "selector": "a" })), "actions[0].type", "`wait`, `screenshot`");
     refused(one(json!({ "selector": "a" })), "actions[0].type", "is required");
     refused(one(json!("scrape")), "actions[0]", "an object");

@@ -99,7 +99,7 @@ fn patterns_have_limits() {
     crawl(json!({ "includePaths": vec![long(2000); 25], "excludePaths": vec![long(2000); 25] }));
     refused_crawl(json!({ "includePaths": many(1001) }), "includePaths", "0 to 1000 entries, has 1001");
     refused_crawl(json!({ "excludePaths": [long(2001)] }), "excludePaths[0]", "0 to 2000 characters, has 2001");
-    refused_crawl(json!({ "includePaths": many(500), "excludePaths": many(501) }), "includePaths", "have 1001");
+    refused_crawl(json!({ "includePaths": many(500), "excludePaths": many(501) }), "includePaths", "got 1001");
     let over = json!({ "includePaths": vec![long(2000); 25], "excludePaths": vec![long(1001); 50] });
     refused_crawl(over, "includePaths", "more than 100000 characters, got 100050");
     refused_crawl(json!({ "includePaths": ["a\u{0}b"] }), "includePaths[0]", "control characters");
