@@ -47,7 +47,7 @@ impl Background {
     }
 
     /// Ends the maintenance, waits for `before`, for pending charges and for all tasks, and closes the browser. Returns
-    /// true when everything was done by `until`; charges of aborted work get [`LAST_MOMENT`] even when it has passed.
+    /// true when everything was done by `until`; charges of aborted work get `LAST_MOMENT` even when it has passed.
     pub async fn settle(&self, before: impl Future<Output = ()>, until: Instant) -> bool {
         self.stop_upkeep.cancel();
         self.tasks.close();
