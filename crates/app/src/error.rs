@@ -16,7 +16,7 @@ use site::SiteError;
 use store::{StoreError, Trouble};
 use wire::Need;
 
-/// Reason why an operation was refused or failed. What a client is told of it is in its [`Refusal`](crate::Refusal).
+/// Reason why an operation was refused or failed. Its [`Refusal`](crate::Refusal) makes the answer for the client.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     /// Request that violates the contract; the fields are named inside.

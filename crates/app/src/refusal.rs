@@ -1,4 +1,4 @@
-//! What a caller may know of an error, whichever resource refused or failed.
+//! The public side of errors: code, message and details for the client, and the cause for the log.
 
 use std::error::Error as StdError;
 
@@ -26,7 +26,7 @@ pub trait Refusal: StdError + Send + Sync + 'static {
         None
     }
 
-    /// Returns what the log is told, once per request.
+    /// Returns the cause to log, once per request.
     fn report(&self) -> Report<'_> {
         Report::Nothing
     }
@@ -38,14 +38,14 @@ pub trait Refusal: StdError + Send + Sync + 'static {
     }
 }
 
-/// What the log is told of an error.
+/// Cause of an error for the log, with its level.
 #[derive(Debug, Clone, Copy)]
 pub enum Report<'a> {
-    /// Nothing: the caller is told all there is to know.
+    /// Nothing to log: the answer contains the cause.
     Nothing,
     /// Cause of a failure in an outage, at level debug: the outage has log lines of its own.
     Outage(&'a (dyn StdError + 'static)),
-    /// Cause of a failure that nobody expected, at level error. The client does not get it.
+    /// Cause of an unexpected failure, logged at level error and withheld from the client.
     Broken(&'a (dyn StdError + 'static)),
 }
 

@@ -1,4 +1,4 @@
-//! What a client is told of the errors of the operations. A new error needs a code here.
+//! Answers for the errors of the operations: code, details and `Retry-After`. A new error needs a code here.
 
 use fetch::FetchError;
 use scrape::{DocumentError, ScrapeError};

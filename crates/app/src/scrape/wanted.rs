@@ -1,4 +1,4 @@
-//! What a scrape is asked for.
+//! Options of one scrape.
 
 use std::sync::Arc;
 
