@@ -163,7 +163,7 @@ impl Saver {
 
 impl Drop for Saver {
     fn drop(&mut self) {
-        // No runtime, as at process exit: the lease expires by itself.
+        // Without a runtime, as at process exit, the lease is not released: it expires.
         let Some(runtime) = Handle::try_current().ok().filter(|_| !self.is_shared) else { return };
         let (app, lease, holder) = (self.app.clone(), self.lease.clone(), self.holder.clone());
         let release = async move {

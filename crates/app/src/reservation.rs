@@ -125,7 +125,7 @@ impl Drop for Funds {
         let Some(Source::Reserved(held)) = self.source.take() else {
             return;
         };
-        // No runtime, as at process exit: the reservation expires instead.
+        // Without a runtime, as at process exit, the reservation is not released: it expires.
         let Ok(runtime) = Handle::try_current() else { return };
         let app = self.app.clone();
         let release = async move {

@@ -90,8 +90,8 @@ fn window(options: &ScrapeOptions, retention: Duration, now: Timestamp) -> Optio
         (Some(0), None) => return None,
         (_, None) => options.max_age_ms(),
         (Some(max_age), Some(min_age)) if max_age > min_age && max_age != CLIENT_MAX_AGE_MS => max_age,
-        // `minAge` 1 accepts any cached data. Here neither the default of 2 days, nor a `maxAge` that the client added
-        // by itself, nor an empty range sets an upper bound.
+        // `minAge` 1 accepts any cached data. There is no upper bound if `maxAge` is absent, is the value that clients
+        // add unasked, or makes the range empty.
         (_, Some(_)) => u64::try_from(retention.as_millis()).unwrap_or(u64::MAX),
     };
     Some(Window { not_before: ago(now, max_age), not_after: ago(now, options.min_age.unwrap_or(0)) })

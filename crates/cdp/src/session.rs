@@ -15,7 +15,7 @@ use crate::pipe::Wire;
 use crate::share::Share;
 use crate::tap::Tap;
 
-/// Number of events that may wait for a listener. Further ones are dropped; only the page that makes so many is harmed.
+/// Number of events that may wait for a listener. Further ones are dropped, which affects only the page that sends them.
 const MAX_EVENTS: usize = 16_384;
 /// Memory of waiting events in bytes, plus one event, so that a large one gets through.
 const MAX_EVENT_BYTES: usize = 32 << 20;

@@ -68,7 +68,7 @@ impl Drop for Deposit {
         if stays {
             return;
         }
-        // No runtime, as at process exit: the sweep removes the blob.
+        // Without a runtime, as at process exit, the blob stays until the sweep removes it.
         let Ok(runtime) = Handle::try_current() else { return };
         let (app, key) = (self.app.clone(), std::mem::take(&mut self.key));
         let remove = async move {

@@ -52,7 +52,7 @@ pub(super) async fn stopped(app: &App, run: &str) -> Result<(), AppError> {
     Ok(())
 }
 
-/// Expires a private run that ended by itself, and removes it.
+/// Expires a private run that ended without being cancelled, and removes it.
 pub(super) async fn ended(app: &App, row: &Run) -> Result<(), AppError> {
     if !row.private {
         return Ok(());

@@ -14,7 +14,7 @@ use interact::{Interact, Settings, Work};
 
 use crate::world::World;
 
-/// Runs code that must end by itself or soon after its timeout, and leave page and runner intact.
+/// Runs code, and checks that it ends before or soon after its timeout and leaves page and runner intact.
 async fn ends(world: &World, language: Language, code: &str) -> interact::Ran {
     let began = Instant::now();
     let ran = world.try_run(language, code, Duration::from_millis(1500)).await.unwrap();

@@ -92,7 +92,7 @@ async fn tasks_do_not_stop_each_other(db: Db) {
         sleep(Duration::from_millis(5)).await;
     }
     stop.cancel();
-    // The hanging task never ends by itself.
+    // The hanging task ends only when it is aborted.
     running.abort();
 }
 

@@ -200,7 +200,7 @@ async fn sites_that_fail_for_a_moment_are_asked_again_as_they_wish() {
     for (first, asked, waits) in [
         (vec![busy(503)], 2, 1),
         (vec![busy(500), busy(429)], 3, 3),
-        // The client retries this once by itself.
+        // The HTTP client has its own retry for this.
         (vec![Script::Raw("this is not HTTP".into())], 2, 0),
         (vec![Script::Reply(Reply { status: 503, ..Reply::default() }.header("retry-after", "2"))], 2, 2),
     ] {

@@ -99,7 +99,7 @@ async fn teams_share_a_host(store: Store) {
     let four = claim(&mut conn, 20, at(0)).await;
     assert_eq!(four.len(), 4, "in all");
     ended(&mut conn, &four, HostAnswer::Answered(Duration::from_millis(1)), after(10)).await;
-    // A postponed job becomes ready again by itself, soon.
+    // A postponed job becomes ready again after a short delay.
     let next = claim(&mut conn, 20, after(2000)).await;
     assert_eq!(next.len(), 4);
     assert_eq!(
