@@ -87,15 +87,7 @@ impl World {
 
     /// Returns all files in the blob folder.
     fn bodies(&self) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        let mut folders = vec![self.folder.path().join("blobs")];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(folder).unwrap() {
-                let path = entry.unwrap().path();
-                if path.is_dir() { folders.push(path) } else { found.push(path) }
-            }
-        }
-        found
+        testkit::files_below(&self.folder.path().join("blobs")).unwrap()
     }
 }
 

@@ -8,6 +8,7 @@ use super::kin::{Kin, kin};
 use super::lexicon::Wording;
 use super::outline::{Block, Group, Outline};
 use super::passed::{Passed, border, passed};
+use super::sums::{Path, Repeated, Sum, mass, paths, repeated, sums};
 
 /// Distance to a hint that no surrounding group has; also the largest distance.
 const NOWHERE: u8 = 20;
@@ -42,36 +43,6 @@ pub(crate) struct Features<'o> {
     start: usize,
     passed: Vec<Passed>,
     kin: Vec<Kin>,
-}
-
-/// Sums over all blocks with the same path.
-#[derive(Debug, Clone, Copy, Default)]
-struct Path {
-    count: f32,
-    letters: f32,
-    linked: f32,
-    prose: f32,
-    words: f32,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct Sum {
-    letters: f32,
-    linked: f32,
-    prose: f32,
-    words: f32,
-    links: f32,
-    headings: f32,
-}
-
-/// Sums over sibling groups with the same signature.
-#[derive(Debug, Clone, Copy, Default)]
-struct Repeated {
-    count: f32,
-    letters: f32,
-    linked: f32,
-    /// Their share of the parent's letters.
-    part: f32,
 }
 
 impl<'o> Features<'o> {
@@ -340,26 +311,6 @@ impl<'o> Features<'o> {
     }
 }
 
-fn sums(blocks: &[Block]) -> Vec<Sum> {
-    // Prefix sums: any range of blocks costs two look-ups.
-    let mut sums = Vec::with_capacity(blocks.len() + 1);
-    let mut sum = Sum::default();
-    sums.push(sum);
-    for block in blocks {
-        let letters = block.text.letters as f32;
-        sum.letters += letters;
-        sum.linked += block.linked as f32;
-        sum.words += block.text.words as f32;
-        sum.links += f32::from(block.links);
-        sum.headings += f32::from(u8::from(block.heading > 0));
-        if block.is_prose() {
-            sum.prose += letters;
-        }
-        sums.push(sum);
-    }
-    sums
-}
-
 fn linked(block: &Block) -> f32 {
     block.linked as f32 / block.text.letters.max(1) as f32
 }
@@ -370,21 +321,6 @@ fn named_title(blocks: &[Block], wordings: &[Wording]) -> usize {
     let likeness = |at: usize| wordings[at].like_title * (blocks[at].text.words.min(12) as f32).sqrt();
     let headings = (0..blocks.len()).filter(|&at| blocks[at].heading > 0 && wordings[at].like_title > 0.3);
     headings.rev().max_by(|&a, &b| likeness(a).total_cmp(&likeness(b))).unwrap_or(blocks.len())
-}
-
-fn paths(blocks: &[Block]) -> HashMap<u64, Path> {
-    let mut paths: HashMap<u64, Path> = HashMap::new();
-    for block in blocks {
-        let path = paths.entry(block.path).or_default();
-        path.count += 1.0;
-        path.letters += block.text.letters as f32;
-        path.linked += block.linked as f32;
-        path.words += block.text.words as f32;
-        if block.is_prose() {
-            path.prose += block.text.letters as f32;
-        }
-    }
-    paths
 }
 
 fn distances(groups: &[Group]) -> Vec<[u8; HINTS]> {
@@ -398,47 +334,6 @@ fn distances(groups: &[Group]) -> Vec<[u8; HINTS]> {
         found.push(own);
     }
     found
-}
-
-fn repeated(groups: &[Group], sums: &[Sum]) -> Vec<Repeated> {
-    let mut kinds: HashMap<(usize, u64), (f32, f32, f32)> = HashMap::new();
-    for group in groups.iter().skip(1) {
-        let entry = kinds.entry((group.parent, group.signature)).or_default();
-        entry.0 += 1.0;
-        entry.1 += sums[group.end].letters - sums[group.first].letters;
-        entry.2 += sums[group.end].linked - sums[group.first].linked;
-    }
-    let of = |at: usize, group: &Group| {
-        let (count, letters, linked) = kinds.get(&(group.parent, group.signature)).copied().unwrap_or_default();
-        // The share of the parent's letters that all groups with this signature have together.
-        let parent = &groups[group.parent];
-        let whole = sums[parent.end].letters - sums[parent.first].letters;
-        let part = letters / whole.max(1.0);
-        if at == 0 {
-            return Repeated::default();
-        }
-        Repeated { count, letters: letters / count, linked: linked / letters.max(1.0), part }
-    };
-    groups.iter().enumerate().map(|(at, group)| of(at, group)).collect()
-}
-
-/// Returns the mass of each group: the letters of prose directly in it, plus half of those in its children.
-fn mass(outline: &Outline) -> Vec<f32> {
-    let groups = &outline.groups;
-    let mut mass = vec![0.0; groups.len().max(1)];
-    for (at, block) in outline.blocks.iter().enumerate().filter(|(_, block)| block.is_prose()) {
-        let letters = block.text.letters as f32;
-        let own = &groups[block.group];
-        // A box with a single paragraph is only a wrapper, so the paragraph counts for the group around it.
-        let alone = own.first == at && own.end == at + 1;
-        let near = if alone { own.parent } else { block.group };
-        mass[near] += letters;
-        let above = groups[near].parent;
-        if above != near {
-            mass[above] += letters / 2.0;
-        }
-    }
-    mass
 }
 
 fn headings(blocks: &[Block]) -> Vec<Option<usize>> {

@@ -20,6 +20,7 @@ mod measure;
 mod model;
 mod outline;
 mod passed;
+mod sums;
 #[cfg(feature = "training")]
 pub mod training;
 

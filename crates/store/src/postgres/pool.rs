@@ -41,7 +41,7 @@ pub(crate) async fn lend(
             Err(_) => {
                 let cause = format!("no answer within {} ms", ANSWER.as_millis());
                 condition.failed(&cause);
-                // Makes the pool close the connection: the server may be gone, and a late answer would be taken for the next one.
+                // Makes the pool close the connection: the server may be gone, and the answer may never come.
                 PostgresTransactions::transaction_manager_status_mut(&mut *link).set_in_error();
                 return Err(StoreError::Pool(cause));
             }
