@@ -198,50 +198,42 @@ impl App {
     }
 
     /// Returns the blob store.
-    #[must_use]
-    pub fn blobs(&self) -> &Blobs {
+    pub(crate) fn blobs(&self) -> &Blobs {
         &self.0.parts.blobs
     }
 
     /// Returns the HTTP client for outgoing requests other than scrapes.
-    #[must_use]
-    pub fn client(&self) -> &net::Client {
+    pub(crate) fn client(&self) -> &net::Client {
         &self.0.parts.client
     }
 
     /// Returns the reader of robots.txt and sitemaps.
-    #[must_use]
-    pub fn site(&self) -> &Site {
+    pub(crate) fn site(&self) -> &Site {
         &self.0.parts.site
     }
 
     /// Returns the clock for all times that are stored or compared.
-    #[must_use]
-    pub fn clock(&self) -> &Arc<dyn Clock> {
+    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
         &self.0.parts.clock
     }
 
     /// Returns the settings of the operator.
-    #[must_use]
-    pub fn settings(&self) -> &Settings {
+    pub(crate) fn settings(&self) -> &Settings {
         &self.0.parts.settings
     }
 
     /// Returns the counters of scrapes in flight.
-    #[must_use]
-    pub fn active(&self) -> &Active {
+    pub(crate) fn active(&self) -> &Active {
         &self.0.parts.active
     }
 
     /// Returns what wakes the workers of this process.
-    #[must_use]
-    pub fn waker(&self) -> &Waker {
+    pub(crate) fn waker(&self) -> &Waker {
         &self.0.parts.waker
     }
 
     /// Returns the tracker of work that must outlive its request.
-    #[must_use]
-    pub fn tracker(&self) -> &TaskTracker {
+    pub(crate) fn tracker(&self) -> &TaskTracker {
         &self.0.parts.tracker
     }
 
