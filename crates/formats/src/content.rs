@@ -2,6 +2,7 @@
 
 use page::{Element, Index, LocalName, Page, local_name};
 
+use crate::marks::is_row_of_tabs;
 use crate::{furniture, main_content};
 
 /// Value of the attribute `hidden` on elements that the browser found invisible; the crate `browser` writes it. Other
@@ -33,6 +34,7 @@ pub struct Content<'p> {
     removed: Vec<bool>,
     /// Elements that the caller excluded, in document order.
     excluded: Vec<Index>,
+    has_tabs: bool,
 }
 
 /// Visitor of the nodes of a [`Content`] in document order.
@@ -51,7 +53,8 @@ pub(crate) trait Visitor {
 /// content the whole body is taken, and `<noscript>` counts if it has more text than the rest.
 pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
     let excluded = page.select(&options.exclude_tags);
-    let mut content = Content { page, roots: roots(page, options), removed: vec![false; page.node_count()], excluded };
+    let removed = vec![false; page.node_count()];
+    let mut content = Content { page, roots: roots(page, options), removed, excluded, has_tabs: false };
     content.remove_machinery();
     for &index in &content.excluded {
         content.removed[index] = true;
@@ -72,6 +75,11 @@ impl<'p> Content<'p> {
 
     pub(crate) fn page(&self) -> &'p Page {
         self.page
+    }
+
+    /// Whether the page has a row of tabs.
+    pub(crate) fn has_tabs(&self) -> bool {
+        self.has_tabs
     }
 
     pub(crate) fn set_roots(&mut self, roots: Vec<Index>) {
@@ -140,11 +148,14 @@ impl<'p> Content<'p> {
     }
 
     /// Removes scripts, styles, the parts of `<head>`, and elements that a browser found invisible.
+    ///
+    /// Looks for tabs in passing: a walk of its own over all attributes costs as much as this one.
     fn remove_machinery(&mut self) {
         for index in 0..self.page.node_count() {
-            let element = self.page.element(index);
-            self.removed[index] =
-                element.is_some_and(|element| is_machinery(&element.name.local) || is_unseen(element));
+            if let Some(element) = self.page.element(index) {
+                self.removed[index] = is_machinery(&element.name.local) || is_unseen(element);
+                self.has_tabs = self.has_tabs || is_row_of_tabs(element);
+            }
         }
     }
 

@@ -119,6 +119,15 @@ pub(crate) fn is_icon(page: &Page, index: Index, class: &str) -> bool {
     may_be && names_any(class, &ICONS) && page.end(index) - index <= 3 && is_name(page.text_of(index).trim())
 }
 
+/// Whether an element is a row of tabs by its role, or by its class in MkDocs Material.
+pub(crate) fn is_row_of_tabs(element: &Element) -> bool {
+    element.attrs.iter().any(|attribute| match attribute.name.local {
+        local_name!("role") => &*attribute.value == "tablist",
+        local_name!("class") => attribute.value.starts_with("tabbed-labels"),
+        _ => false,
+    })
+}
+
 /// Whether an element is a copy button.
 pub(crate) fn is_copy_control(element: &Element) -> bool {
     let says_copy = |value: &str| {

@@ -14,19 +14,22 @@ const MANY: usize = 40;
 pub(crate) fn keep_callouts(page: &Page, outline: &Outline, chosen: &mut [bool]) {
     for group in outline.groups.iter().skip(1) {
         let part = group.first..group.end;
-        if part.len() > MANY || !is_note(page, group) {
+        if part.len() > MANY {
             continue;
         }
         let around = &outline.groups[group.parent];
         let is_kept = |at: Option<usize>| at.is_some_and(|at| around.holds(at) && chosen[at]);
         let last = group.end == around.end;
         let among = is_kept(group.first.checked_sub(1)) && (last || is_kept(Some(group.end)));
+        if !among || chosen[part.clone()].iter().all(|chosen| *chosen) {
+            continue;
+        }
         let blocks = &outline.blocks[part.clone()];
         let words: u32 = blocks.iter().map(|block| block.text.words).sum();
         let (letters, linked) = blocks
             .iter()
             .fold((0, 0), |(letters, linked), block| (letters + block.text.letters, linked + block.linked));
-        if among && words <= LONG && linked * 2 <= letters {
+        if words <= LONG && linked * 2 <= letters && is_note(page, group) {
             chosen[part].fill(true);
         }
     }

@@ -97,7 +97,7 @@ pub fn markdown(content: &Content, options: &MarkdownOptions) -> String {
         item_mark: None,
         callouts: Vec::new(),
         apart: Vec::new(),
-        tabs: Tabs::of(content.page()),
+        tabs: Tabs::of(content),
         footnotes: None,
         notes: 0,
         reads_tex: None,

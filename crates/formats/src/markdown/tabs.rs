@@ -7,8 +7,9 @@ use page::{Index, Page, local_name};
 
 use super::Writer;
 use super::event::Mark;
+use crate::content::Content;
 use crate::elements::is_short;
-use crate::marks::shown_text;
+use crate::marks::{is_row_of_tabs, shown_text};
 
 /// Number of ancestors of a row of tabs that are searched for its panels.
 const AROUND: usize = 3;
@@ -57,10 +58,14 @@ impl Tabs {
         self.rows.is_empty()
     }
 
-    /// Finds the tabs of `page`; most pages have none.
-    pub(super) fn of(page: &Page) -> Tabs {
-        let mut found = find(page);
+    /// Finds the tabs of the page; most pages have none.
+    pub(super) fn of(content: &Content) -> Tabs {
+        let page = content.page();
         let mut tabs = Tabs::default();
+        if !content.has_tabs() {
+            return tabs;
+        }
+        let mut found = find(page);
         let is_row = |row: &Row| {
             // An element that contains panels too is not a row of labels.
             after(&found.panels, row.index).first().is_none_or(|panel| *panel >= page.end(row.index))
@@ -184,25 +189,21 @@ fn find(page: &Page) -> Found {
 
 /// Returns the part that an element is by its role, or by its class in MkDocs Material.
 fn part(page: &Page, index: Index) -> Option<Part> {
-    page.element(index)?.attrs.iter().find_map(|attribute| match (&attribute.name.local, &*attribute.value) {
-        (&local_name!("role"), "tablist") => Some(Part::Row),
+    let element = page.element(index)?;
+    if is_row_of_tabs(element) {
+        return Some(Part::Row);
+    }
+    element.attrs.iter().find_map(|attribute| match (&attribute.name.local, &*attribute.value) {
         (&local_name!("role"), "tab") => Some(Part::Tab),
         (&local_name!("role"), "tabpanel") => Some(Part::Panel),
-        (&local_name!("class"), class) if names_labels(class) => Some(Part::Row),
         (&local_name!("class"), class) if class.starts_with("tabbed-block") => Some(Part::Panel),
         (&local_name!("for"), _) => page
             .parent(index)
-            .is_some_and(|above| {
-                page.attr(above, "role").is_none()
-                    && page.attr(above, "class").is_some_and(|class| names_labels(&class))
-            })
+            .and_then(|above| page.element(above))
+            .is_some_and(|above| above.attr("role").is_none() && is_row_of_tabs(above))
             .then_some(Part::Tab),
         _ => None,
     })
-}
-
-fn names_labels(class: &str) -> bool {
-    class.starts_with("tabbed-labels")
 }
 
 impl Writer<'_> {
