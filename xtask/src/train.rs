@@ -12,7 +12,7 @@ const MODEL: &str = "crates/formats/src/main_content/model.txt";
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Folder of the annotated pages, with the subfolders wcxb, aeb and traf.
-    #[arg(long, default_value = "../shared/data/html")]
+    #[arg(long)]
     data: PathBuf,
     /// Arguments for the trainer, such as `--repeats 0` or `--trees 100`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
