@@ -89,63 +89,91 @@ struct Part<'a> {
 /// Loads the newest rows of one table. The first condition on the time lets the index bound the scan; the second one is
 /// exact.
 macro_rules! newest {
-    ($part:expr, $conn:expr, $table:ident, $rows:expr, $columns:expr) => {{
+    ($part:expr, $conn:expr, $table:ident, $rows:expr, $row:ty) => {{
         let mut query = $rows.filter($table::team_id.eq($part.team)).into_boxed();
         if let Some((at, id)) = $part.after {
             let is_behind = $table::created_at.lt(at).or($table::id.lt(id));
             query = query.filter($table::created_at.le(at)).filter(is_behind);
         }
-        let query = query.order(($table::created_at.desc(), $table::id.desc())).limit($part.limit).select($columns);
-        query.load($conn).await
+        let query = query.order(($table::created_at.desc(), $table::id.desc())).limit($part.limit);
+        query.select(<$row>::as_select()).load($conn).await
     }};
 }
 
-type ScrapeRow = (String, Option<String>, DbTime);
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = scrape)]
+struct ScrapeRow {
+    id: String,
+    url: Option<String>,
+    created_at: DbTime,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = run)]
+struct RunRow {
+    id: String,
+    kind: String,
+    subject: Option<String>,
+    private: bool,
+    created_at: DbTime,
+}
+
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = browser_session)]
+struct SessionRow {
+    id: String,
+    scrape_id: Option<String>,
+    created_at: DbTime,
+}
 
 impl Part<'_> {
     /// Returns scrapes of pages, or of files.
     async fn scrapes(&self, conn: &mut Conn, of_pages: bool) -> Result<Vec<Entry>> {
-        let columns = (scrape::id, scrape::url, scrape::created_at);
         let rows: Vec<ScrapeRow> = on!(conn, |c| match of_pages {
-            true => newest!(self, c, scrape, scrape::table.filter(scrape::url.is_not_null()), columns),
-            false => newest!(self, c, scrape, scrape::table.filter(scrape::url.is_null()), columns),
+            true => newest!(self, c, scrape, scrape::table.filter(scrape::url.is_not_null()), ScrapeRow),
+            false => newest!(self, c, scrape, scrape::table.filter(scrape::url.is_null()), ScrapeRow),
         })?;
-        Ok(rows.into_iter().map(scraped).collect())
+        Ok(rows.into_iter().map(Entry::from).collect())
     }
 
     async fn runs(&self, conn: &mut Conn, kind: Option<&str>) -> Result<Vec<Entry>> {
-        let columns = (run::id, run::kind, run::subject, run::private, run::created_at);
-        let rows: Vec<(String, String, Option<String>, bool, DbTime)> = on!(conn, |c| match kind {
-            Some(kind) => newest!(self, c, run, run::table.filter(run::kind.eq(kind)), columns),
-            None => newest!(self, c, run, run::table, columns),
+        let rows: Vec<RunRow> = on!(conn, |c| match kind {
+            Some(kind) => newest!(self, c, run, run::table.filter(run::kind.eq(kind)), RunRow),
+            None => newest!(self, c, run, run::table, RunRow),
         })?;
-        let entry = |(id, kind, subject, is_private, at): (String, String, Option<String>, bool, DbTime)| {
-            let target = subject.filter(|_| !is_private);
-            Entry { id, kind: Kind::Run(kind), target, created_at: at.into() }
-        };
-        Ok(rows.into_iter().map(entry).collect())
+        Ok(rows.into_iter().map(Entry::from).collect())
     }
 
     async fn sessions(&self, conn: &mut Conn, of_scrapes: Option<bool>) -> Result<Vec<Entry>> {
-        let columns = (browser_session::id, browser_session::scrape_id, browser_session::created_at);
         let all = browser_session::table;
-        let rows: Vec<(String, Option<String>, DbTime)> = on!(conn, |c| match of_scrapes {
-            Some(true) => {
-                newest!(self, c, browser_session, all.filter(browser_session::scrape_id.is_not_null()), columns)
-            }
-            Some(false) => newest!(self, c, browser_session, all.filter(browser_session::scrape_id.is_null()), columns),
-            None => newest!(self, c, browser_session, all, columns),
+        let rows: Vec<SessionRow> = on!(conn, |c| match of_scrapes {
+            Some(true) =>
+                newest!(self, c, browser_session, all.filter(browser_session::scrape_id.is_not_null()), SessionRow),
+            Some(false) =>
+                newest!(self, c, browser_session, all.filter(browser_session::scrape_id.is_null()), SessionRow),
+            None => newest!(self, c, browser_session, all, SessionRow),
         })?;
-        let entry = |(id, scrape, at): (String, Option<String>, DbTime)| {
-            let kind = if scrape.is_some() { Kind::PageSession } else { Kind::Session };
-            Entry { id, kind, target: None, created_at: at.into() }
-        };
-        Ok(rows.into_iter().map(entry).collect())
+        Ok(rows.into_iter().map(Entry::from).collect())
     }
 }
 
-fn scraped(row: ScrapeRow) -> Entry {
-    let (id, url, at) = row;
-    let kind = if url.is_some() { Kind::Scrape } else { Kind::File };
-    Entry { id, kind, target: url, created_at: at.into() }
+impl From<ScrapeRow> for Entry {
+    fn from(row: ScrapeRow) -> Self {
+        let kind = if row.url.is_some() { Kind::Scrape } else { Kind::File };
+        Self { id: row.id, kind, target: row.url, created_at: row.created_at.into() }
+    }
+}
+
+impl From<RunRow> for Entry {
+    fn from(row: RunRow) -> Self {
+        let target = row.subject.filter(|_| !row.private);
+        Self { id: row.id, kind: Kind::Run(row.kind), target, created_at: row.created_at.into() }
+    }
+}
+
+impl From<SessionRow> for Entry {
+    fn from(row: SessionRow) -> Self {
+        let kind = if row.scrape_id.is_some() { Kind::PageSession } else { Kind::Session };
+        Self { id: row.id, kind, target: None, created_at: row.created_at.into() }
+    }
 }

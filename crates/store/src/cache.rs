@@ -166,8 +166,22 @@ pub struct Removed {
     pub bytes: i64,
 }
 
-/// Id, digest and body size of a copy, and whether the body is in the database.
-type Named = (String, String, i64, bool);
+/// Columns that say which body a copy uses.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = cache_entry)]
+struct Used {
+    id: String,
+    body_digest: String,
+    body_bytes: i64,
+    in_row: bool,
+}
+
+impl Used {
+    /// Returns the digest of the body, and whether the body is in the database.
+    fn body(&self) -> (&str, bool) {
+        (&self.body_digest, self.in_row)
+    }
+}
 
 /// Removes up to `limit` copies that expired by `now`, oldest first, and the bodies that no copy uses any more; bodies
 /// in the blob store are marked for deletion. Fewer than the limit means that none is left.
@@ -180,9 +194,8 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Remo
         let due = cache_entry::table
             .filter(cache_entry::expires_at.le(DbTime::from(now)))
             .order(cache_entry::expires_at)
-            .limit(limit)
-            .select((cache_entry::id, cache_entry::body_digest, cache_entry::body_bytes, cache_entry::in_row));
-        let rows = on!(conn, |c| due.load(c).await)?;
+            .limit(limit);
+        let rows = on!(conn, |c| due.select(Used::as_select()).load(c).await)?;
         take_out(conn, rows).await
     })
     .await
@@ -196,18 +209,13 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Remo
 #[crate::boxed]
 pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> {
     conn.atomic(async |conn: &mut Conn| {
-        let first = cache_entry::table.order(cache_entry::id).limit(limit).select((
-            cache_entry::id,
-            cache_entry::body_digest,
-            cache_entry::body_bytes,
-            cache_entry::in_row,
-        ));
-        let mut rows: Vec<Named> = on!(conn, |c| first.load(c).await)?;
+        let first = cache_entry::table.order(cache_entry::id).limit(limit);
+        let mut rows: Vec<Used> = on!(conn, |c| first.select(Used::as_select()).load(c).await)?;
         let mut sum = 0;
         // A body that several copies share is counted for each of them, so less may be freed than requested. The result
         // says how much, and the caller repeats.
-        let enough = rows.iter().position(|(_, _, size, _)| {
-            sum += size;
+        let enough = rows.iter().position(|row| {
+            sum += row.body_bytes;
             sum >= bytes
         });
         rows.truncate(enough.map_or(rows.len(), |last| last + 1));
@@ -216,22 +224,22 @@ pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> 
     .await
 }
 
-async fn take_out(conn: &mut Conn, mut rows: Vec<Named>) -> Result<Removed> {
+async fn take_out(conn: &mut Conn, mut rows: Vec<Used>) -> Result<Removed> {
     if rows.is_empty() {
         return Ok(Removed::default());
     }
-    let ids: Vec<&String> = rows.iter().map(|(id, ..)| id).collect();
+    let ids: Vec<&String> = rows.iter().map(|row| &row.id).collect();
     let gone = diesel::delete(cache_entry::table.filter(cache_entry::id.eq_any(ids)));
     let count = on!(conn, |c| gone.execute(c).await)?;
     // Each body once, and only those that no remaining copy uses.
-    rows.sort_by(|(_, one, _, here), (_, other, _, there)| (one, here).cmp(&(other, there)));
-    rows.dedup_by(|(_, one, _, here), (_, other, _, there)| (one, here) == (other, there));
-    let digests: Vec<String> = rows.iter().map(|(_, digest, ..)| digest.clone()).collect();
+    rows.sort_by(|one, other| one.body().cmp(&other.body()));
+    rows.dedup_by(|one, other| one.body() == other.body());
+    let digests: Vec<String> = rows.iter().map(|row| row.body_digest.clone()).collect();
     let used = bodies::used(conn, &digests).await?;
-    rows.retain(|(_, digest, _, in_row)| !used.contains(&(digest.clone(), *in_row)));
-    let bytes = rows.iter().map(|(_, _, bytes, _)| bytes).sum();
-    let (here, elsewhere): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(.., in_row)| *in_row);
-    bodies::remove(conn, here.into_iter().map(|(_, digest, ..)| digest).collect()).await?;
-    bodies::mark(conn, elsewhere.into_iter().map(|(_, digest, ..)| digest)).await?;
+    rows.retain(|row| !used.contains(&(row.body_digest.clone(), row.in_row)));
+    let bytes = rows.iter().map(|row| row.body_bytes).sum();
+    let (here, elsewhere): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.in_row);
+    bodies::remove(conn, here.into_iter().map(|row| row.body_digest).collect()).await?;
+    bodies::mark(conn, elsewhere.into_iter().map(|row| row.body_digest)).await?;
     Ok(Removed { rows: count, bytes })
 }

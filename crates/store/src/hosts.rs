@@ -149,7 +149,15 @@ const MIN_TURN: Duration = Duration::from_millis(10);
 const MAX_QUEUE: TimeDelta = TimeDelta::seconds(10);
 const NOTHING_KNOWN: &str = "{}";
 
-type HostRow = (String, String, Option<i64>, i32, Option<DbTime>);
+#[derive(Queryable)]
+struct HostRow {
+    name: String,
+    state: String,
+    crawl_delay_ms: Option<i64>,
+    most: i32,
+    queued_until: Option<DbTime>,
+}
+
 type HostSql = (Text, Text, Nullable<BigInt>, Integer, Nullable<SqlTimestamp>);
 
 impl Hosts {
@@ -180,15 +188,16 @@ impl Hosts {
             }
         )?;
         let mut hosts = Self { rows: HashMap::with_capacity(rows.len()), now };
-        for (name, state, crawl_delay, most, queued_until) in rows {
+        for row in rows {
+            let crawl_delay = row.crawl_delay_ms.and_then(|delay| u64::try_from(delay).ok());
             let host = Host {
-                state: read(&name, &state)?,
-                crawl_delay: crawl_delay.and_then(|delay| u64::try_from(delay).ok()).map(Duration::from_millis),
-                most: u32::try_from(most).unwrap_or(1),
-                queued_until: queued_until.map(Timestamp::from),
+                state: read(&row.name, &row.state)?,
+                crawl_delay: crawl_delay.map(Duration::from_millis),
+                most: u32::try_from(row.most).unwrap_or(1),
+                queued_until: row.queued_until.map(Timestamp::from),
                 changed: false,
             };
-            hosts.rows.insert(name, host);
+            hosts.rows.insert(row.name, host);
         }
         Ok(hosts)
     }

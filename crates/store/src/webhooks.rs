@@ -17,6 +17,7 @@ use crate::schema::{webhook_delivery, webhook_secret};
 
 pub use attempt::{Attempt, record};
 pub use log::{Logged, drop_bodies, find, forget, list};
+use secret::SecretRow;
 pub use secret::{Secrets, add_secret, rotate, secrets};
 
 /// Delivery state.
@@ -96,6 +97,29 @@ struct Row<'a> {
     body_digest: &'a str,
 }
 
+/// Columns of [`Outgoing`].
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = webhook_delivery)]
+struct OutgoingRow {
+    team_id: String,
+    job_id: String,
+    event: String,
+    url: String,
+    headers: String,
+    body: Vec<u8>,
+    state: String,
+    attempts: i32,
+}
+
+impl TryFrom<OutgoingRow> for Outgoing {
+    type Error = StoreError;
+
+    fn try_from(row: OutgoingRow) -> Result<Self> {
+        let OutgoingRow { team_id, job_id, event, url, headers, body, state, attempts } = row;
+        Ok(Self { team_id, job_id, event, url, headers, body, state: State::read(&state)?, attempts })
+    }
+}
+
 /// Rows of one statement: SQLite accepts 32 766 bound values.
 const CHUNK: usize = 500;
 
@@ -138,17 +162,14 @@ pub async fn insert(conn: &mut Conn, deliveries: &[NewDelivery]) -> Result<()> {
 #[crate::boxed]
 pub async fn for_attempt(conn: &mut Conn, id: &str, now: Timestamp) -> Result<Option<(Outgoing, Option<Secrets>)>> {
     use webhook_delivery::columns as c;
-    type Columns = (String, String, String, String, String, Vec<u8>, String, i32);
-    let columns = (c::team_id, c::job_id, c::event, c::url, c::headers, c::body, c::state, c::attempts);
     // One query for delivery and secrets: thousands of attempts may be due at once.
     let secret = webhook_secret::table.on(webhook_secret::team_id.eq(c::team_id));
-    let query =
-        webhook_delivery::table.left_join(secret).filter(c::id.eq(id)).select((columns, secret::columns().nullable()));
-    let found: Option<(Columns, Option<secret::Columns>)> = on!(conn, |c| query.get_result(c).await.optional())?;
-    let Some((columns, secrets)) = found else { return Ok(None) };
-    let (team_id, job_id, event, url, headers, body, state, attempts) = columns;
-    let outgoing = Outgoing { team_id, job_id, event, url, headers, body, state: State::read(&state)?, attempts };
-    Ok(Some((outgoing, secrets.map(|row| secret::valid(row, now)))))
+    let query = webhook_delivery::table.left_join(secret).filter(c::id.eq(id));
+    let found: Option<(OutgoingRow, Option<SecretRow>)> = on!(conn, |c| {
+        query.select(<(OutgoingRow, Option<SecretRow>)>::as_select()).get_result(c).await.optional()
+    })?;
+    let Some((outgoing, secrets)) = found else { return Ok(None) };
+    Ok(Some((outgoing.try_into()?, secrets.map(|row| row.valid(now)))))
 }
 
 /// Makes an ended delivery pending again with all its attempts; says whether it had ended and still had its body.

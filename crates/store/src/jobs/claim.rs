@@ -59,7 +59,7 @@ async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, Vec<T
         return Ok((Vec::new(), teams, true));
     }
     let is_last = is_less(teams.len(), limit);
-    let more = visit(conn, want, &teams, (&[], &[])).await?;
+    let more = visit(conn, want, &teams, &[], &[]).await?;
     Ok((more.jobs, teams, is_last))
 }
 
@@ -76,20 +76,15 @@ pub struct More {
 /// jobs, which are locked already, and claims nothing if other teams are due, which [`claim`] then serves.
 pub(super) async fn after(conn: &mut Conn, want: &Claim<'_>, freed: &[Freed], held: &[Held<'_>]) -> Result<More> {
     let locked: BTreeSet<&str> = held.iter().filter(|held| held.queue == want.queue).map(|held| held.team_id).collect();
-    let teams = due::teams_among(conn, want.queue, want.now, (&locked, i64::from(MAX_TEAMS))).await?;
+    let teams = due::teams_among(conn, want.queue, want.now, &locked, i64::from(MAX_TEAMS)).await?;
     let is_last = teams.as_ref().is_some_and(|teams| is_less(teams.len(), MAX_TEAMS));
-    let more = visit(conn, want, &teams.unwrap_or_default(), (freed, held)).await?;
+    let more = visit(conn, want, &teams.unwrap_or_default(), freed, held).await?;
     Ok(More { is_all: is_last && more.is_all, ..more })
 }
 
 /// Counts ended jobs out at their hosts, and claims jobs from the lanes of the locked `teams`. [`More::is_all`] refers
 /// to these teams only.
-async fn visit(
-    conn: &mut Conn,
-    want: &Claim<'_>,
-    teams: &[Team],
-    (freed, held): (&[Freed], &[Held<'_>]),
-) -> Result<More> {
+async fn visit(conn: &mut Conn, want: &Claim<'_>, teams: &[Team], freed: &[Freed], held: &[Held<'_>]) -> Result<More> {
     let share = due::even(most(want), teams.len());
     let lanes =
         if teams.is_empty() { Vec::new() } else { due::lanes(conn, want.queue, teams, want.now, share).await? };
@@ -217,7 +212,7 @@ impl Round<'_> {
             match turn {
                 Turn::Start(start_at, host_slots) => {
                     visit.taken += 1;
-                    self.take(&visit.lane, job, (start_at, host_slots));
+                    self.take(&visit.lane, job, start_at, host_slots);
                     return true;
                 }
                 // All other jobs of the lane have the same host and would wait too.
@@ -229,7 +224,7 @@ impl Round<'_> {
         false
     }
 
-    fn take(&mut self, lane: &Lane, job: Job, (start_at, host_slots): (Timestamp, u32)) {
+    fn take(&mut self, lane: &Lane, job: Job, start_at: Timestamp, host_slots: u32) {
         self.start.job(&job.id);
         self.claimed.push(Claimed {
             id: job.id,

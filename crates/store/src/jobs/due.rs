@@ -18,7 +18,7 @@ use crate::schema::job_team;
 use crate::sql::Sql;
 
 /// Due team whose row is locked.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Queryable)]
 pub(super) struct Team {
     pub(super) id: String,
     /// Number of further jobs that may run.
@@ -43,16 +43,21 @@ pub(super) struct Lane {
     pub(super) early: bool,
     /// Current phase; `None` for an empty lane.
     pub(super) phase: Option<i32>,
-    /// Phase, priority and time of its first ready job; `None` on SQLite, which keeps no head.
+    /// Place of its first ready job; `None` on SQLite, which keeps no head.
     pub(super) head: Option<Head>,
     pub(super) jobs: Vec<Job>,
 }
 
-/// Head of a lane: phase, priority and time, as in `job_lane.head_phase` and its neighbours.
-pub(super) type Head = (i32, i32, DbTime);
+/// Head of a lane: place of its first ready job, as in `job_lane.head_phase` and its neighbours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Queryable)]
+pub(super) struct Head {
+    pub(super) phase: i32,
+    pub(super) priority: i32,
+    pub(super) run_at: DbTime,
+}
 
 /// Candidate job.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Queryable)]
 pub(super) struct Job {
     pub(super) id: String,
     pub(super) kind: String,
@@ -88,10 +93,10 @@ pub(super) async fn any(conn: &mut Conn, queue: &str, now: Timestamp) -> Result<
 
 /// Locks and returns up to `most` due teams, the least recently served first.
 pub(super) async fn teams(conn: &mut Conn, queue: &str, now: Timestamp, most: i64) -> Result<Vec<Team>> {
-    let found: Vec<(String, i32)> = on!(
+    Ok(on!(
         conn,
         pg | c | {
-            let found: Vec<(String, i32)> = due_teams(POSTGRES_TEAMS, queue, now, most).load(c).await?;
+            let found: Vec<Team> = due_teams(POSTGRES_TEAMS, queue, now, most).load(c).await?;
             // Other claims may hold the locks just now: wait for one row instead of sleeping until the next poll.
             if found.is_empty() { due_teams(POSTGRES_TEAM, queue, now, 1).load(c).await } else { Ok(found) }
         },
@@ -100,8 +105,7 @@ pub(super) async fn teams(conn: &mut Conn, queue: &str, now: Timestamp, most: i6
             let query = query.bind::<SqlTimestamp, _>(DbTime::from(now + EARLY)).bind::<BigInt, _>(most);
             query.load(c).await
         }
-    )?;
-    Ok(found.into_iter().map(|(id, room)| Team { id, room }).collect())
+    )?)
 }
 
 /// Returns due teams without waiting for locks. On PostgreSQL these are the due teams in `locked`, whose rows the
@@ -110,15 +114,16 @@ pub(super) async fn teams_among(
     conn: &mut Conn,
     queue: &str,
     now: Timestamp,
-    (locked, most): (&BTreeSet<&str>, i64),
+    locked: &BTreeSet<&str>,
+    most: i64,
 ) -> Result<Option<Vec<Team>>> {
     if matches!(conn.link, Link::Sqlite(_)) {
         return teams(conn, queue, now, most).await.map(Some);
     }
-    let found: Vec<(String, i32)> =
+    let found: Vec<Team> =
         on!(conn, pg | c | due_teams(POSTGRES_DUE, queue, now, most).load(c).await, sqlite | _c | Ok(Vec::new()))?;
-    let all_are_ours = found.iter().all(|(id, _)| locked.contains(id.as_str()));
-    Ok(all_are_ours.then(|| found.into_iter().map(|(id, room)| Team { id, room }).collect()))
+    let all_are_ours = found.iter().all(|team| locked.contains(team.id.as_str()));
+    Ok(all_are_ours.then_some(found))
 }
 
 /// Returns the due lanes of these teams, the least recently served first, with up to `share` jobs for each team.
@@ -146,7 +151,7 @@ pub(super) async fn lanes(
         sqlite | c | {
             let mut lanes = Vec::new();
             for id in ids {
-                let found: Vec<LaneRow> = Sql::<Sqlite, LaneSql>::new(SQLITE_LANES)
+                let found: Vec<SqliteLane> = Sql::<Sqlite, SqliteLaneSql>::new(SQLITE_LANES)
                     .bind::<SqlTimestamp, _>(now)
                     .bind::<Text, _>(queue)
                     .bind::<Text, _>(id)
@@ -156,13 +161,13 @@ pub(super) async fn lanes(
                     .await?;
                 let each = even(share, found.len());
                 for row in found {
-                    let mut lane = Lane::of(row, each);
+                    let mut lane = row.lane(each);
                     let jobs = Sql::<Sqlite, JobSql>::new(SQLITE_JOBS)
                         .bind::<BigInt, _>(lane.number)
                         .bind::<Nullable<Integer>, _>(lane.phase)
                         .bind::<SqlTimestamp, _>(now)
                         .bind::<Integer, _>(lane.asked);
-                    lane.jobs = jobs.load::<JobRow>(c).await?.into_iter().map(Job::from).collect();
+                    lane.jobs = jobs.load(c).await?;
                     lanes.push(lane);
                 }
             }
@@ -266,37 +271,64 @@ const SQLITE_JOBS: &str = "SELECT id, kind, payload, attempt, max_attempts, host
     WHERE lane = {} AND token IS NULL AND phase = {} AND run_at <= {}
     ORDER BY priority, run_at LIMIT 0 + {}";
 
-type LaneRow = (String, String, i64, i32, i64, Option<String>, bool, Option<i32>);
-type LaneSql = (Text, Text, BigInt, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>);
-type JobRow = (String, String, String, i32, i32, Option<String>, DbTime, bool);
+/// Row of [`POSTGRES_LANES`].
+#[derive(Queryable)]
+struct LaneJob {
+    lane: PostgresLane,
+    /// Time of service of the lane, `job_lane.served`.
+    served: i64,
+    head: Option<Head>,
+    /// One of its jobs; `None` for a lane without due jobs.
+    job: Option<Placed>,
+}
+
+#[derive(Queryable)]
+struct PostgresLane {
+    team: String,
+    id: String,
+    number: i64,
+    room: i32,
+    asked: i32,
+    delay_ms: i64,
+    host: Option<String>,
+    early: bool,
+    phase: Option<i32>,
+}
+
+/// Job with its place in the lane.
+#[derive(Queryable)]
+struct Placed {
+    job: Job,
+    place: Place,
+}
+
+/// Order of a job among those of its phase.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Queryable)]
+struct Place {
+    priority: i32,
+    run_at: DbTime,
+}
+
+/// Row of [`SQLITE_LANES`].
+#[derive(Queryable)]
+struct SqliteLane {
+    team: String,
+    id: String,
+    number: i64,
+    room: i32,
+    delay_ms: i64,
+    host: Option<String>,
+    early: bool,
+    phase: Option<i32>,
+}
+
+// SQL types of the rows, column by column. An outer join without a match is one `None` for all its columns.
+type LaneJobSql = (PostgresLaneSql, BigInt, Nullable<HeadSql>, Nullable<(JobSql, PlaceSql)>);
+type PostgresLaneSql = (Text, Text, BigInt, Integer, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>);
+type SqliteLaneSql = (Text, Text, BigInt, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>);
+type HeadSql = (Integer, Integer, SqlTimestamp);
 type JobSql = (Text, Text, Text, Integer, Integer, Nullable<Text>, SqlTimestamp, Bool);
-type LaneJob = (
-    (String, String, i64, i32, i32, i64, Option<String>, bool, Option<i32>),
-    i64,
-    (Option<i32>, Option<i32>, Option<DbTime>),
-    (Option<String>, Option<String>, Option<String>, Option<i32>, Option<i32>, Option<String>, Option<DbTime>),
-    bool,
-    Place,
-);
-/// Order of a job in its lane: priority and time.
-type Place = (Option<i32>, Option<DbTime>);
-type Placed = (Place, Job);
-type LaneJobSql = (
-    (Text, Text, BigInt, Integer, Integer, BigInt, Nullable<Text>, Bool, Nullable<Integer>),
-    BigInt,
-    (Nullable<Integer>, Nullable<Integer>, Nullable<SqlTimestamp>),
-    (
-        Nullable<Text>,
-        Nullable<Text>,
-        Nullable<Text>,
-        Nullable<Integer>,
-        Nullable<Integer>,
-        Nullable<Text>,
-        Nullable<SqlTimestamp>,
-    ),
-    Bool,
-    (Nullable<Integer>, Nullable<SqlTimestamp>),
-);
+type PlaceSql = (Integer, SqlTimestamp);
 
 fn due_teams<'a>(text: &'static str, queue: &'a str, now: Timestamp, most: i64) -> Sql<'a, Pg, (Text, Integer)> {
     Sql::new(text).bind::<Text, _>(queue).bind::<SqlTimestamp, _>(DbTime::from(now + EARLY)).bind::<BigInt, _>(most)
@@ -305,48 +337,27 @@ fn due_teams<'a>(text: &'static str, queue: &'a str, now: Timestamp, most: i64) 
 /// Groups rows into lanes: one row for each job, or one row for a lane without jobs, in any order.
 fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
     let mut lanes: BTreeMap<(i64, String), (Lane, Vec<Placed>)> = BTreeMap::new();
-    for ((team, id, number, room, asked, delay_ms, host, early, phase), served, head, job, host_is_new, place) in rows {
+    for LaneJob { lane, served, head, job } in rows {
+        let PostgresLane { team, id, number, room, asked, delay_ms, host, early, phase } = lane;
         let (_, jobs) = lanes.entry((served, id)).or_insert_with_key(|(_, id)| {
-            let head = if let (Some(phase), Some(priority), Some(run_at)) = head {
-                Some((phase, priority, run_at))
-            } else {
-                None
-            };
             let id = id.clone();
             (Lane { team, id, number, room, asked, delay_ms, host, early, phase, head, jobs: Vec::new() }, Vec::new())
         });
-        if let (Some(id), Some(kind), Some(payload), Some(attempt), Some(max_attempts), host, Some(created_at)) = job {
-            jobs.push((place, Job { id, kind, payload, attempt, max_attempts, host, created_at, host_is_new }));
-        }
+        jobs.extend(job);
     }
     let sorted = |(mut lane, mut jobs): (Lane, Vec<Placed>)| {
-        jobs.sort_by_key(|(place, _)| *place);
-        lane.jobs = jobs.into_iter().map(|(_, job)| job).collect();
+        jobs.sort_by_key(|job| job.place);
+        lane.jobs = jobs.into_iter().map(|placed| placed.job).collect();
         lane
     };
     lanes.into_values().map(sorted).collect()
 }
 
-impl Lane {
-    fn of((team, id, number, room, delay_ms, host, early, phase): LaneRow, each: i32) -> Self {
-        Self {
-            team,
-            id,
-            number,
-            room,
-            asked: room.min(each),
-            delay_ms,
-            host,
-            early,
-            phase,
-            head: None,
-            jobs: Vec::new(),
-        }
-    }
-}
-
-impl From<JobRow> for Job {
-    fn from((id, kind, payload, attempt, max_attempts, host, created_at, host_is_new): JobRow) -> Self {
-        Self { id, kind, payload, attempt, max_attempts, host, created_at, host_is_new }
+impl SqliteLane {
+    /// Returns the lane without its jobs, of which at most `each` are requested.
+    fn lane(self, each: i32) -> Lane {
+        let Self { team, id, number, room, delay_ms, host, early, phase } = self;
+        let (asked, head, jobs) = (room.min(each), None, Vec::new());
+        Lane { team, id, number, room, asked, delay_ms, host, early, phase, head, jobs }
     }
 }

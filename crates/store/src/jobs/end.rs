@@ -79,7 +79,7 @@ impl<'a> Finishing<'a> {
     /// # Errors
     /// Those of the database.
     pub async fn end(self, conn: &mut Conn, want: Option<&Claim<'_>>) -> Result<More> {
-        count_out(conn, &self.freed, self.held, (want, self.now)).await
+        count_out(conn, &self.freed, self.held, want, self.now).await
     }
 }
 
@@ -88,7 +88,8 @@ async fn count_out(
     conn: &mut Conn,
     freed: &[Freed],
     held: &[Held<'_>],
-    (want, now): (Option<&Claim<'_>>, Timestamp),
+    want: Option<&Claim<'_>>,
+    now: Timestamp,
 ) -> Result<More> {
     match want {
         Some(want) => claim::after(conn, want, freed, held).await,
@@ -173,9 +174,9 @@ pub async fn cancel(conn: &mut Conn, queue: &str, lane: &str, now: Timestamp) ->
         let of_lane = || job::table.filter(job::lane.eq(number));
         let running = of_lane().filter(job::token.is_not_null()).select((job::id, job::host));
         let running: Vec<(String, Option<String>)> = on!(conn, |c| running.load(c).await)?;
-        let queue = queue.to_owned();
-        let freed = running.into_iter().map(|(id, host)| (id, queue.clone(), team.clone(), number, host, delay_ms));
-        let freed: Vec<Freed> = freed.map(Freed::from).collect();
+        let (queue, lane) = (queue.to_owned(), number);
+        let freed = |(id, host)| Freed { id, queue: queue.clone(), team: team.clone(), lane, host, delay_ms };
+        let freed: Vec<Freed> = running.into_iter().map(freed).collect();
         // Two deletes by state, to use the partial indexes: one without a condition on the token would scan the table.
         let running = diesel::delete(of_lane().filter(job::token.is_not_null()));
         let ready = diesel::delete(of_lane().filter(job::token.is_null()));

@@ -80,34 +80,42 @@ pub async fn still_ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<HashSet
 pub async fn reap(conn: &mut Conn, now: Timestamp, token: &str, lease_until: Timestamp, limit: i64) -> Result<Reaped> {
     let ended = job::token.is_not_null().and(job::lease_until.le(Some(DbTime::from(now))));
     let found = job::table.inner_join(job_lane::table.on(job_lane::number.eq(job::lane))).filter(ended);
-    let found = found.limit(limit).select((job::id, (job_lane::queue, job_lane::team_id)));
-    let found: Vec<(String, (String, String))> = on!(conn, |c| found.load(c).await)?;
-    let mut queues: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
-    for (id, (queue, team)) in &found {
-        queues.entry(queue).or_default().push((id, team));
+    let found = found.limit(limit).select((job::id, job_lane::queue, job_lane::team_id));
+    let found: Vec<Expired> = on!(conn, |c| found.load(c).await)?;
+    let mut queues: BTreeMap<&str, Vec<&Expired>> = BTreeMap::new();
+    for job in &found {
+        queues.entry(&job.queue).or_default().push(job);
     }
     let mut all = Reaped::default();
-    for (queue, jobs) in queues {
-        let reaped = reap_queue(conn, (queue, &jobs), now, token, lease_until).await?;
+    for jobs in queues.values() {
+        let reaped = reap_queue(conn, jobs, now, token, lease_until).await?;
         all.back += reaped.back;
         all.lost.extend(reaped.lost);
     }
     Ok(all)
 }
 
-/// Reaps the jobs of one queue in a transaction of its own. A commit locks the teams of its own queue first and then
+/// Job whose lease has expired, with its place.
+#[derive(Queryable)]
+struct Expired {
+    id: String,
+    queue: String,
+    team: String,
+}
+
+/// Reaps jobs, all of one queue, in a transaction of its own. A commit locks the teams of its own queue first and then
 /// those that it adds jobs to, so a reap that locked teams of several queues could deadlock with it.
 async fn reap_queue(
     conn: &mut Conn,
-    (queue, jobs): (&str, &[(&str, &str)]),
+    jobs: &[&Expired],
     now: Timestamp,
     token: &str,
     lease_until: Timestamp,
 ) -> Result<Reaped> {
-    let ids: Vec<&str> = jobs.iter().map(|(id, _)| *id).collect();
+    let ids: Vec<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
     let ended = job::token.is_not_null().and(job::lease_until.le(Some(DbTime::from(now))));
     conn.atomic(async |conn: &mut Conn| {
-        release::lock_teams(conn, jobs.iter().map(|(_, team)| (queue, *team))).await?;
+        release::lock_teams(conn, jobs.iter().map(|job| (job.queue.as_str(), job.team.as_str()))).await?;
         // Checked again under the lock: a job may have ended or its lease may have been renewed meanwhile.
         let rows = || job::table.filter(job::id.eq_any(&ids)).filter(ended);
         let columns = (job::id, job::token.assume_not_null());
@@ -127,17 +135,31 @@ async fn reap_queue(
         release::back(conn, &freed, &[], now).await?;
         let lost = on!(
             conn,
-            pg | c | take(&ids, token, now, lease_until).load::<Row>(c).await,
-            sqlite | c | take_on_sqlite(&ids, token, now, lease_until).load::<Row>(c).await
+            pg | c | take(&ids, token, now, lease_until).load::<Taken>(c).await,
+            sqlite | c | take_on_sqlite(&ids, token, now, lease_until).load::<Taken>(c).await
         )?;
-        let lost = lost.into_iter().map(|row| claimed(row, token, now)).collect();
+        let lost = lost.into_iter().map(|job| job.claimed(token, now)).collect();
         Ok(Reaped { back: back.len(), lost })
     })
     .await
 }
 
-type Row = (String, String, String, (i32, i32), Option<String>, DbTime, (String, String, String));
-type RowSql = (Text, Text, Text, (Integer, Integer), Nullable<Text>, SqlTimestamp, (Text, Text, Text));
+/// Row of a job that was taken.
+#[derive(Queryable)]
+struct Taken {
+    id: String,
+    kind: String,
+    payload: String,
+    attempt: i32,
+    max_attempts: i32,
+    host: Option<String>,
+    created_at: DbTime,
+    queue: String,
+    team_id: String,
+    lane: String,
+}
+
+type TakenSql = (Text, Text, Text, Integer, Integer, Nullable<Text>, SqlTimestamp, Text, Text, Text);
 
 // Leases the jobs of the list that have no attempts left and whose leases have expired ($4 now): $1 token, $2 end of
 // the lease, $3 ids. The conditions are repeated here, as the rows may have changed since they were found.
@@ -155,7 +177,7 @@ macro_rules! take {
     };
 }
 
-fn take<'a>(ids: &'a [&str], token: &'a str, now: Timestamp, lease_until: Timestamp) -> Sql<'a, Pg, RowSql> {
+fn take<'a>(ids: &'a [&str], token: &'a str, now: Timestamp, lease_until: Timestamp) -> Sql<'a, Pg, TakenSql> {
     Sql::new(take!("= ANY({})"))
         .bind::<Text, _>(token)
         .bind::<SqlTimestamp, _>(DbTime::from(lease_until))
@@ -168,7 +190,7 @@ fn take_on_sqlite<'a>(
     token: &'a str,
     now: Timestamp,
     lease_until: Timestamp,
-) -> Sql<'a, diesel::sqlite::Sqlite, RowSql> {
+) -> Sql<'a, diesel::sqlite::Sqlite, TakenSql> {
     Sql::new(take!("IN (SELECT value FROM json_each({}))"))
         .bind::<Text, _>(token)
         .bind::<SqlTimestamp, _>(DbTime::from(lease_until))
@@ -176,24 +198,23 @@ fn take_on_sqlite<'a>(
         .bind::<SqlTimestamp, _>(DbTime::from(now))
 }
 
-fn claimed(
-    (id, kind, payload, attempts, host, created_at, (queue, team_id, lane)): Row,
-    token: &str,
-    now: Timestamp,
-) -> Claimed {
-    Claimed {
-        id,
-        queue,
-        kind,
-        team_id,
-        lane,
-        payload,
-        attempt: attempts.0,
-        max_attempts: attempts.1,
-        token: token.to_owned(),
-        host,
-        start_at: now,
-        host_slots: 1,
-        created_at: created_at.into(),
+impl Taken {
+    /// Returns the job as its new holder has it.
+    fn claimed(self, token: &str, now: Timestamp) -> Claimed {
+        Claimed {
+            id: self.id,
+            queue: self.queue,
+            kind: self.kind,
+            team_id: self.team_id,
+            lane: self.lane,
+            payload: self.payload,
+            attempt: self.attempt,
+            max_attempts: self.max_attempts,
+            token: token.to_owned(),
+            host: self.host,
+            start_at: now,
+            host_slots: 1,
+            created_at: self.created_at.into(),
+        }
     }
 }

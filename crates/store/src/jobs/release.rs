@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::Timestamp;
 use diesel::pg::Pg;
+use diesel::prelude::Queryable;
 use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
@@ -17,7 +18,7 @@ use crate::jobs::{Held, Lease, from_millis};
 use crate::sql::{Sql, json};
 
 /// Job that stopped running, with its place.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Queryable)]
 pub(super) struct Freed {
     pub(super) id: String,
     pub(super) queue: String,
@@ -28,13 +29,13 @@ pub(super) struct Freed {
     pub(super) delay_ms: i64,
 }
 
-pub(super) type FreedRow = (String, String, String, i64, Option<String>, i64);
-pub(super) type FreedSql = (Text, Text, Text, BigInt, Nullable<Text>, BigInt);
+type FreedSql = (Text, Text, Text, BigInt, Nullable<Text>, BigInt);
 
-impl From<FreedRow> for Freed {
-    fn from((id, queue, team, lane, host, delay_ms): FreedRow) -> Self {
-        Self { id, queue, team, lane, host, delay_ms }
-    }
+/// Job that may still run, with the token of its lease.
+#[derive(Queryable)]
+struct Leased {
+    job: Freed,
+    token: Option<String>,
 }
 
 /// Locks the rows of these (queue, team) pairs in sorted order. On SQLite the transaction itself is the lock.
@@ -75,23 +76,21 @@ pub(super) async fn ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<Vec<Fr
                  FROM unnest({}, {}) AS h(id, token) JOIN job AS j ON j.id = h.id AND j.token = h.token
                  JOIN job_lane AS l ON l.number = j.lane",
             );
-            let query = query.bind::<Array<Text>, _>(ids).bind::<Array<Text>, _>(tokens);
-            let rows: Vec<FreedRow> = query.load(c).await?;
-            Ok(rows.into_iter().map(Freed::from).collect())
+            Ok(query.bind::<Array<Text>, _>(ids).bind::<Array<Text>, _>(tokens).load(c).await?)
         },
         sqlite | c | {
             let query = Sql::<Sqlite, (FreedSql, Nullable<Text>)>::new(
                 "SELECT j.id, l.queue, l.team_id, j.lane, j.host, l.delay_ms, j.token FROM json_each({}) AS h
                  CROSS JOIN job AS j ON j.id = h.value JOIN job_lane AS l ON l.number = j.lane",
             );
-            let rows: Vec<(FreedRow, Option<String>)> = query.bind::<Text, _>(json(&ids)).load(c).await?;
+            let rows: Vec<Leased> = query.bind::<Text, _>(json(&ids)).load(c).await?;
             let tokens: BTreeSet<(&str, &str)> = leases.iter().map(|lease| (lease.id, lease.token)).collect();
             let mut freed: Vec<Freed> = Vec::with_capacity(rows.len());
             let mut seen = BTreeSet::new();
-            for (row, token) in rows {
-                let is_ours = token.is_some_and(|token| tokens.contains(&(row.0.as_str(), token.as_str())));
-                if is_ours && seen.insert(row.0.clone()) {
-                    freed.push(row.into());
+            for Leased { job, token } in rows {
+                let is_ours = token.is_some_and(|token| tokens.contains(&(job.id.as_str(), token.as_str())));
+                if is_ours && seen.insert(job.id.clone()) {
+                    freed.push(job);
                 }
             }
             Ok(freed)
@@ -134,21 +133,28 @@ pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -
                 .bind::<Array<Text>, _>(ids)
                 .bind::<Array<Text>, _>(tokens)
                 .bind::<SqlTimestamp, _>(DbTime::from(now));
-            let rows: Vec<FreedRow> = query.load(c).await?;
-            Ok(rows.into_iter().map(Freed::from).collect())
+            Ok(query.load(c).await?)
         },
         sqlite | c | {
             let names: Vec<(&str, &str)> = names.collect();
             let query = Sql::<Sqlite, (Text, BigInt, Nullable<Text>)>::new(SQLITE_REMOVE);
-            let rows: Vec<(String, i64, Option<String>)> = query.bind::<Text, _>(json(&names)).load(c).await?;
-            let lanes = count_on_sqlite(c, rows.iter().map(|(_, lane, _)| *lane), false, now).await?;
-            let freed = |(id, lane, host)| {
+            let rows: Vec<Gone> = query.bind::<Text, _>(json(&names)).load(c).await?;
+            let lanes = count_on_sqlite(c, rows.iter().map(|job| job.lane), false, now).await?;
+            let freed = |Gone { id, lane, host }| {
                 let LaneOf { queue, team, delay_ms } = lanes.get(&lane)?.clone();
                 Some(Freed { id, queue, team, lane, host, delay_ms })
             };
             Ok(rows.into_iter().filter_map(freed).collect())
         }
     )
+}
+
+/// Row of [`SQLITE_REMOVE`].
+#[derive(Queryable)]
+struct Gone {
+    id: String,
+    lane: i64,
+    host: Option<String>,
 }
 
 /// Columns shared by the jobs of a lane.
@@ -172,14 +178,14 @@ async fn count_on_sqlite(
         *ended.entry(lane).or_default() += 1;
     }
     for (lane, ended) in ended {
-        let (queue, team, delay_ms, due): LaneRow =
+        let LaneRow { queue, team, delay_ms, due } =
             lane_to_sqlite(lane, ended, back, now.into()).get_result(conn).await?;
         let sum = teams.entry((queue.clone(), team.clone())).or_default();
         *sum = (sum.0 + ended, sum.1.into_iter().chain(due.map(Timestamp::from)).min());
         lanes.insert(lane, LaneOf { queue, team, delay_ms });
     }
     for ((queue, team), (ended, due)) in &teams {
-        team_to_sqlite((queue, team), *ended, *due).execute(conn).await?;
+        team_to_sqlite(queue, team, *ended, *due).execute(conn).await?;
     }
     Ok(lanes)
 }
@@ -298,7 +304,15 @@ const SQLITE_LANE: &str = "UPDATE job_lane SET running = running - {},
 const SQLITE_TEAM: &str = "UPDATE job_team SET running = running - {},
     due_at = CASE WHEN {} IS NULL THEN due_at ELSE min(coalesce(due_at, ?2), ?2) END WHERE queue = {} AND team_id = {}";
 
-type LaneRow = (String, String, i64, Option<DbTime>);
+/// Row of [`SQLITE_LANE`].
+#[derive(Queryable)]
+struct LaneRow {
+    queue: String,
+    team: String,
+    delay_ms: i64,
+    due: Option<DbTime>,
+}
+
 type LaneSql = (Text, Text, BigInt, Nullable<SqlTimestamp>);
 
 fn to_postgres(lanes: &BTreeMap<i64, i32>, back: bool, now: DbTime) -> Sql<'static, Pg> {
@@ -318,7 +332,7 @@ fn lane_to_sqlite(lane: i64, ended: i32, back: bool, now: DbTime) -> Sql<'static
         .bind::<BigInt, _>(lane)
 }
 
-fn team_to_sqlite<'a>((queue, team): (&'a str, &'a str), ended: i32, due: Option<Timestamp>) -> Sql<'a, Sqlite> {
+fn team_to_sqlite<'a>(queue: &'a str, team: &'a str, ended: i32, due: Option<Timestamp>) -> Sql<'a, Sqlite> {
     Sql::new(SQLITE_TEAM)
         .bind::<Integer, _>(ended)
         .bind::<Nullable<SqlTimestamp>, _>(due.map(DbTime::from))

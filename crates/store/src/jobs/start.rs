@@ -76,9 +76,9 @@ impl Start {
         lanes.stays.push(due == LaneDue::Now);
         lanes.phase.push(lane.phase);
         lanes.gate.push(if let LaneDue::At(time) = due { Some(time.into()) } else { None });
-        lanes.head_phase.push(lane.head.map(|(phase, ..)| phase));
-        lanes.head_priority.push(lane.head.map(|(_, priority, _)| priority));
-        lanes.head_run_at.push(lane.head.map(|(.., run_at)| run_at));
+        lanes.head_phase.push(lane.head.map(|head| head.phase));
+        lanes.head_priority.push(lane.head.map(|head| head.priority));
+        lanes.head_run_at.push(lane.head.map(|head| head.run_at));
     }
 
     pub(super) fn team(&mut self, id: &str, taken: usize, stays: bool) {

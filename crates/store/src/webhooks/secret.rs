@@ -26,9 +26,9 @@ pub struct Secrets {
 /// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn secrets(conn: &mut Conn, team: &str, now: Timestamp) -> Result<Option<Secrets>> {
-    let query = webhook_secret::table.find(team).select(columns());
-    let found: Option<Columns> = on!(conn, |c| query.get_result(c).await.optional())?;
-    Ok(found.map(|row| valid(row, now)))
+    let query = webhook_secret::table.find(team);
+    let found: Option<SecretRow> = on!(conn, |c| query.select(SecretRow::as_select()).get_result(c).await.optional())?;
+    Ok(found.map(|row| row.valid(now)))
 }
 
 /// Sets the first secret of a team, unless it has one.
@@ -75,19 +75,21 @@ pub async fn rotate(
     .await
 }
 
-pub(super) type Columns = (String, Option<String>, Option<DbTime>, DbTime);
-
-type Selection =
-    (webhook_secret::secret, webhook_secret::previous, webhook_secret::previous_until, webhook_secret::created_at);
-
-pub(super) fn columns() -> Selection {
-    use webhook_secret::columns as c;
-    (c::secret, c::previous, c::previous_until, c::created_at)
+/// Secrets of a team as they are stored.
+#[derive(Queryable, Selectable)]
+#[diesel(table_name = webhook_secret)]
+pub(super) struct SecretRow {
+    secret: String,
+    previous: Option<String>,
+    previous_until: Option<DbTime>,
+    created_at: DbTime,
 }
 
-/// Returns the secrets of a row that are valid at `now`.
-pub(super) fn valid((current, previous, until, created_at): Columns, now: Timestamp) -> Secrets {
-    let previous = previous.zip(until.map(Timestamp::from)).filter(|(_, until)| *until > now);
-    let previous = previous.map(|(secret, until)| (Secret::new(secret), until));
-    Secrets { current: Secret::new(current), previous, created_at: created_at.into() }
+impl SecretRow {
+    /// Returns the secrets that are valid at `now`.
+    pub(super) fn valid(self, now: Timestamp) -> Secrets {
+        let previous = self.previous.zip(self.previous_until.map(Timestamp::from)).filter(|(_, until)| *until > now);
+        let previous = previous.map(|(secret, until)| (Secret::new(secret), until));
+        Secrets { current: Secret::new(self.secret), previous, created_at: self.created_at.into() }
+    }
 }
