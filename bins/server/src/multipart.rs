@@ -40,7 +40,8 @@ pub(crate) fn boundary(headers: &HeaderMap) -> Option<String> {
 /// Reads the whole form, then splits it into parts, so that one timeout and one byte limit cover everything.
 pub(crate) async fn read(
     service: &Arc<Service>,
-    (head, body): (&Parts, Body),
+    head: &Parts,
+    body: Body,
     boundary: String,
     owner: &str,
 ) -> Result<Form, Failure> {

@@ -61,7 +61,7 @@ pub(crate) async fn parse(
             let why = "the body must be a form (multipart/form-data) with the part `file`, or JSON with `uploadRef`";
             return Err(Failure::new(Code::UnsupportedMediaType, why));
         };
-        let form = multipart::read(&service, (&head, body), boundary, &owner).await?;
+        let form = multipart::read(&service, &head, body, boundary, &owner).await?;
         parse::parse(&service.operations.app, &caller, wire::decode_parse(form.options)?, form.upload).await?
     };
     Ok(service.outbox.document(&owner, data, room))

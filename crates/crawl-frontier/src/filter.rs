@@ -156,7 +156,7 @@ impl PathFilter {
             return Err(PatternError::TooLongTogether(characters));
         }
         let (mut work, mut builder) = (Steps::new(MAX_WORK), Builder::new(MAX_SIZE));
-        let mut compile = |field, patterns| Patterns::new(field, patterns, (&mut work, &mut builder));
+        let mut compile = |field, patterns| Patterns::new(field, patterns, &mut work, &mut builder);
         let (include, exclude) = (compile(Field::Include, include)?, compile(Field::Exclude, exclude)?);
         Ok(Self { include, exclude, full_url })
     }
@@ -211,7 +211,8 @@ impl Patterns {
     fn new(
         field: Field,
         patterns: &[String],
-        (work, builder): (&mut Steps, &mut Builder),
+        work: &mut Steps,
+        builder: &mut Builder,
     ) -> Result<Option<Self>, PatternError> {
         let mut words = Vec::new();
         let mut last = None;

@@ -250,10 +250,10 @@ mod tests {
     }
 
     fn check(options: &ScopeOptions, link: &str, expect: Result<&str, Reason>) {
-        check_from(options, (link, START, 0), expect.map(|key| (key, 1)));
+        check_from(options, link, START, 0, expect.map(|key| (key, 1)));
     }
 
-    fn check_from(options: &ScopeOptions, (link, on, depth): (&str, &str, u32), expect: Result<(&str, u32), Reason>) {
+    fn check_from(options: &ScopeOptions, link: &str, on: &str, depth: u32, expect: Result<(&str, u32), Reason>) {
         let verdict = scope(options).admit(&url(link), &url(on), depth);
         let got = match &verdict {
             Verdict::Follow { key, depth } => Ok((key.as_str(), *depth)),
@@ -291,16 +291,16 @@ mod tests {
         check(&external, "https://example.org/a", Ok("https://example.org/a"));
         check(&external, "https://example.org/", Err(Reason::ExternalHomepage));
         check(&external, "https://www.linkedin.com/in/a", Err(Reason::Social));
-        check_from(&external, ("/docs/a", "https://example.org/a", 1), Err(Reason::ExternalHop));
-        check_from(&external, ("a", "https://example.com/docs/x", 1), Ok(("https://example.com/docs/a", 2)));
+        check_from(&external, "/docs/a", "https://example.org/a", 1, Err(Reason::ExternalHop));
+        check_from(&external, "a", "https://example.com/docs/x", 1, Ok(("https://example.com/docs/a", 2)));
     }
 
     #[test]
     fn depths() {
         let depth = |max| ScopeOptions { max_discovery_depth: Some(max), ..Default::default() };
-        check_from(&depth(2), ("a", START, 1), Ok(("https://example.com/docs/a", 2)));
-        check_from(&depth(2), ("a", START, 2), Err(Reason::Depth));
-        check_from(&depth(0), ("a", START, 0), Err(Reason::Depth));
+        check_from(&depth(2), "a", START, 1, Ok(("https://example.com/docs/a", 2)));
+        check_from(&depth(2), "a", START, 2, Err(Reason::Depth));
+        check_from(&depth(0), "a", START, 0, Err(Reason::Depth));
         assert!(!scope(&depth(0)).follows_links_of(&url("a"), 0));
         assert!(scope(&depth(1)).follows_links_of(&url("a"), 0));
     }

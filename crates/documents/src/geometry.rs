@@ -1,10 +1,31 @@
-//! Rectangles and matrices.
+//! Points, rectangles and matrices.
 //!
 //! Everything after the content interpreter uses *page space*: points (1/72 inch), the origin at the top left corner of
 //! the visible crop box (after `/Rotate`), x to the right, y **down**. A baseline is therefore a y, and higher text has
 //! a smaller one.
 
 use serde::{Deserialize, Serialize};
+
+/// Point, or a vector.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) x: f32,
+    pub(crate) y: f32,
+}
+
+/// Size of a page.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Size {
+    pub(crate) width: f32,
+    pub(crate) height: f32,
+}
+
+impl Size {
+    /// Returns the size after a quarter turn.
+    pub(crate) fn turned(self) -> Self {
+        Self { width: self.height, height: self.width }
+    }
+}
 
 /// Rectangle in page space, `x0 <= x1` and `y0 <= y1`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -25,9 +46,8 @@ impl Rect {
         Self { x0: f32::INFINITY, y0: f32::INFINITY, x1: f32::NEG_INFINITY, y1: f32::NEG_INFINITY };
 
     /// Returns the rectangle between two corners.
-    #[must_use]
-    pub fn between(a: (f32, f32), b: (f32, f32)) -> Self {
-        Self { x0: a.0.min(b.0), y0: a.1.min(b.1), x1: a.0.max(b.0), y1: a.1.max(b.1) }
+    pub(crate) fn between(a: Point, b: Point) -> Self {
+        Self { x0: a.x.min(b.x), y0: a.y.min(b.y), x1: a.x.max(b.x), y1: a.y.max(b.y) }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -50,8 +70,13 @@ impl Rect {
         self.width() * self.height()
     }
 
-    pub(crate) fn center(&self) -> (f32, f32) {
-        (f32::midpoint(self.x0, self.x1), f32::midpoint(self.y0, self.y1))
+    pub(crate) fn center(&self) -> Point {
+        Point { x: f32::midpoint(self.x0, self.x1), y: f32::midpoint(self.y0, self.y1) }
+    }
+
+    /// Returns the upper left and the lower right corner.
+    pub(crate) fn corners(&self) -> (Point, Point) {
+        (Point { x: self.x0, y: self.y0 }, Point { x: self.x1, y: self.y1 })
     }
 
     /// Returns the smallest rectangle around both.
@@ -65,11 +90,11 @@ impl Rect {
         }
     }
 
-    pub(crate) fn include(&mut self, x: f32, y: f32) {
-        self.x0 = self.x0.min(x);
-        self.y0 = self.y0.min(y);
-        self.x1 = self.x1.max(x);
-        self.y1 = self.y1.max(y);
+    pub(crate) fn include(&mut self, point: Point) {
+        self.x0 = self.x0.min(point.x);
+        self.y0 = self.y0.min(point.y);
+        self.x1 = self.x1.max(point.x);
+        self.y1 = self.y1.max(point.y);
     }
 
     /// Returns the horizontal overlap of two rectangles; a negative value is the gap between them.
@@ -87,8 +112,8 @@ impl Rect {
         self.overlap_x(other).max(0.0) * self.overlap_y(other).max(0.0)
     }
 
-    pub(crate) fn holds(&self, (x, y): (f32, f32)) -> bool {
-        self.x0 <= x && x <= self.x1 && self.y0 <= y && y <= self.y1
+    pub(crate) fn holds(&self, point: Point) -> bool {
+        self.x0 <= point.x && point.x <= self.x1 && self.y0 <= point.y && point.y <= self.y1
     }
 
     pub(crate) fn grown(&self, by: f32) -> Self {
@@ -125,23 +150,22 @@ impl Matrix {
         ])
     }
 
-    pub(crate) fn apply(&self, x: f32, y: f32) -> (f32, f32) {
+    pub(crate) fn apply(&self, x: f32, y: f32) -> Point {
         let [a, b, c, d, e, f] = self.0;
-        (a * x + c * y + e, b * x + d * y + f)
+        Point { x: a * x + c * y + e, y: b * x + d * y + f }
     }
 
     /// Transforms a vector, without the translation.
-    pub(crate) fn turn(&self, x: f32, y: f32) -> (f32, f32) {
+    pub(crate) fn turn(&self, x: f32, y: f32) -> Point {
         let [a, b, c, d, ..] = self.0;
-        (a * x + c * y, b * x + d * y)
+        Point { x: a * x + c * y, y: b * x + d * y }
     }
 
     /// Returns the bounding box of a transformed rectangle.
     pub(crate) fn map(&self, rect: &Rect) -> Rect {
         let mut out = Rect::EMPTY;
         for (x, y) in [(rect.x0, rect.y0), (rect.x1, rect.y0), (rect.x0, rect.y1), (rect.x1, rect.y1)] {
-            let (x, y) = self.apply(x, y);
-            out.include(x, y);
+            out.include(self.apply(x, y));
         }
         out
     }

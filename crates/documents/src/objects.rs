@@ -2,7 +2,7 @@
 
 use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
 
-use crate::geometry::{Matrix, Rect};
+use crate::geometry::{Matrix, Point, Rect};
 
 /// Maximum decompressed size of one stream (page, form, font), in bytes.
 pub(crate) const MAX_STREAM: usize = 64 << 20;
@@ -41,7 +41,7 @@ pub(crate) trait Lookup {
 
     fn rect(&self, doc: &Document, key: &[u8]) -> Option<Rect> {
         let [x0, y0, x1, y1] = numbers::<4>(doc, self.array(doc, key)?)?;
-        Some(Rect::between((x0, y0), (x1, y1)))
+        Some(Rect::between(Point { x: x0, y: y0 }, Point { x: x1, y: y1 }))
     }
 
     fn matrix(&self, doc: &Document, key: &[u8]) -> Option<Matrix> {

@@ -75,10 +75,10 @@ fn sent(given: Given<'_>, page: &Url, url: &Url) -> Vec<(String, String)> {
     let is_for = |name: &str| url == page || !name.eq_ignore_ascii_case(ACCEPT.as_str());
     let own = sent.headers.iter().filter(|(name, _)| is_for(name));
     let mut headers: Vec<_> = own.map(|(name, value)| ((*name).to_owned(), value.trim().to_owned())).collect();
-    if let Some(basic_auth) = sent.basic_auth
+    if let Some((user, password)) = sent.basic_auth
         && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case(AUTHORIZATION.as_str()))
     {
-        headers.push((AUTHORIZATION.to_string(), headers::basic(basic_auth)));
+        headers.push((AUTHORIZATION.to_string(), headers::basic(user, password)));
     }
     headers
 }

@@ -1,6 +1,6 @@
 //! Request headers: the defaults of a browser, overridden by the caller's.
 
-use base::address::BasicAuth;
+use base::Secret;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, AUTHORIZATION, UPGRADE_INSECURE_REQUESTS, USER_AGENT};
@@ -49,7 +49,7 @@ pub(crate) fn build(request: &FetchRequest<'_>) -> (HeaderMap, Vec<String>) {
         headers.insert(name, HeaderValue::from_static(value));
     }
     let given = request.given.to(request.url);
-    if let Some(value) = given.basic_auth.and_then(authorization) {
+    if let Some(value) = given.basic_auth.and_then(|(user, password)| authorization(user, password)) {
         headers.insert(AUTHORIZATION, value);
     }
     let mut warnings: Vec<String> =
@@ -65,14 +65,14 @@ fn languages(request: &FetchRequest<'_>) -> String {
     }
 }
 
-fn authorization(basic_auth: &BasicAuth) -> Option<HeaderValue> {
-    let mut value = HeaderValue::try_from(basic(basic_auth)).ok()?;
+fn authorization(user: &str, password: &Secret) -> Option<HeaderValue> {
+    let mut value = HeaderValue::try_from(basic(user, password)).ok()?;
     value.set_sensitive(true);
     Some(value)
 }
 
 /// Returns the value of `Authorization` (RFC 7617).
-pub(crate) fn basic((user, password): &BasicAuth) -> String {
+pub(crate) fn basic(user: &str, password: &Secret) -> String {
     format!("Basic {}", STANDARD.encode(format!("{user}:{}", password.expose())))
 }
 
@@ -92,7 +92,7 @@ mod tests {
     use std::collections::BTreeMap;
     use std::time::Duration;
 
-    use base::Secret;
+    use base::address::BasicAuth;
     use tokio::time::Instant;
     use url::Url;
 

@@ -65,7 +65,7 @@ pub(crate) async fn run(
     let (stdout, stderr) = (process.child.stdout.take(), process.child.stderr.take());
     let printing = tokio::spawn(print(stdout, false, Arc::clone(&output)));
     let complaining = tokio::spawn(print(stderr, true, Arc::clone(&output)));
-    let lived = live(&mut process, Talk::over(socket)?, hands, (&*output, deadline)).await;
+    let lived = live(&mut process, Talk::over(socket)?, hands, &output, deadline).await;
     // Kills leftover background processes too, which closes the pipes, so that the readers end.
     process.end();
     let both = async { (printing.await, complaining.await) };
@@ -96,7 +96,8 @@ async fn live(
     process: &mut Process,
     talk: Talk,
     hands: &Hands,
-    (output, deadline): (&Mutex<Output>, Instant),
+    output: &Mutex<Output>,
+    deadline: Instant,
 ) -> Result<Lived, InteractError> {
     let mut lived = Lived::default();
     let mut talk = Some(talk);

@@ -1,5 +1,7 @@
 //! Size and stroke thickness of letters.
 
+use std::ops::Range;
+
 use crate::grey::Grey;
 use crate::hocr::{Box4, Line, Word};
 
@@ -56,7 +58,7 @@ pub(crate) fn thickness(picture: &Grey, bounds: Box4) -> f32 {
     if x1 <= x0 + 1 || y1 <= y0 || (x1 - x0) * (y1 - y0) > MAX_LOOKED {
         return 0.0;
     }
-    let (ink, paper) = shades(picture, (x0, x1), (y0, y1));
+    let (ink, paper) = shades(picture, x0..x1, y0..y1);
     if paper < ink + 24.0 {
         return 0.0;
     }
@@ -79,14 +81,14 @@ pub(crate) fn thickness(picture: &Grey, bounds: Box4) -> f32 {
 }
 
 /// Returns the shades of ink and paper in a box: the 5th and the 80th percentile.
-fn shades(picture: &Grey, (x0, x1): (usize, usize), (y0, y1): (usize, usize)) -> (f32, f32) {
+fn shades(picture: &Grey, columns: Range<usize>, rows: Range<usize>) -> (f32, f32) {
     let mut counts = [0_usize; 256];
-    for y in y0..y1 {
-        for value in &picture.row(y)[x0..x1] {
+    let total = columns.len() * rows.len();
+    for y in rows {
+        for value in &picture.row(y)[columns.clone()] {
             counts[usize::from(*value)] += 1;
         }
     }
-    let total = (x1 - x0) * (y1 - y0);
     let at = |share: usize| {
         let mut before = 0;
         let place = counts.iter().position(|count| {

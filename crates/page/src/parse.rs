@@ -206,15 +206,15 @@ mod tests {
     fn expected(html: &str) -> Vec<String> {
         let document = Document::from(html);
         let mut lines = Vec::new();
-        let mut text = (0, String::new());
+        let mut text = Text::default();
         for node in document.root().descendants_it() {
             let depth = node.ancestors_it(None).count();
             if node.is_text() {
-                if text.0 != depth {
+                if text.depth != depth {
                     lines.extend(flush(&mut text));
                 }
-                text.0 = depth;
-                text.1.push_str(&node.text());
+                text.depth = depth;
+                text.joined.push_str(&node.text());
             } else if let Some(element) = node.element_ref() {
                 lines.extend(flush(&mut text));
                 lines.push(line(depth, &element));
@@ -224,9 +224,16 @@ mod tests {
         lines
     }
 
-    fn flush(text: &mut (usize, String)) -> Option<String> {
-        let (depth, text) = std::mem::take(text);
-        (!text.is_empty()).then(|| format!("{depth} {text:?}"))
+    /// Texts next to each other.
+    #[derive(Default)]
+    struct Text {
+        depth: usize,
+        joined: String,
+    }
+
+    fn flush(text: &mut Text) -> Option<String> {
+        let Text { depth, joined } = std::mem::take(text);
+        (!joined.is_empty()).then(|| format!("{depth} {joined:?}"))
     }
 
     fn check(html: &str) {

@@ -140,8 +140,8 @@ impl<S: Sink> Reader<'_, S> {
                 }
             }
             _ => {
-                if let Some(name) = self.tag(begin + 1, TagKind::StartTag) {
-                    self.raw_text(name);
+                if let Some((name, follows)) = self.tag(begin + 1, TagKind::StartTag) {
+                    self.raw_text(&name, follows);
                 }
             }
         }
@@ -208,11 +208,11 @@ impl<S: Sink> Reader<'_, S> {
     }
 
     /// Emits the raw text after a start tag of `name`.
-    fn raw_text(&mut self, (name, follows): (LocalName, Follows)) {
+    fn raw_text(&mut self, name: &LocalName, follows: Follows) {
         let end = match follows {
             Follows::Markup => return,
             Follows::Script => script_end(self.html, self.at),
-            Follows::Decoded | Follows::Raw => raw_end(self.html, self.at, &name),
+            Follows::Decoded | Follows::Raw => raw_end(self.html, self.at, name),
             Follows::Rest => self.html.len(),
         };
         let decoded = follows == Follows::Decoded;

@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use url::Url;
 use wire::{Document, FormatKind, ScrapeOptions};
 
-use crate::detect::Route;
+use crate::detect::{self, Route};
 use crate::document::{self, Read};
 use crate::embedded;
 use crate::fetch::Page;
@@ -63,26 +63,32 @@ impl<F> Clone for Last<F> {
     }
 }
 
-/// Makes a draft of a page. The body is parsed once; documents are read by a reader process first. The same thread
+/// Page to be made into a document.
+pub(crate) struct Incoming {
+    pub(crate) page: Page,
+    /// What may follow a draft of it.
+    pub(crate) more: More,
+}
+
+/// Makes a draft of a page, by the kind of its body. The body is parsed once; documents are read by a reader process first. The same thread
 /// completes the draft and runs `last`, unless another step of the plan, or an embedded PDF, may bring more.
 ///
 /// # Errors
-/// [`ScrapeError::Selectors`], and the errors of [`document::read`] and [`on_thread`].
+/// [`ScrapeError::Selectors`], and the errors of [`detect::route`], [`document::read`] and [`on_thread`].
 pub(crate) async fn derive<T, F>(
     tools: &Tools,
     ports: Ports<'_>,
     target: &Target,
-    (page, route, more): (Page, Route, More),
+    incoming: Incoming,
     last: &Last<F>,
 ) -> Result<Derived<T>, ScrapeError>
 where
     T: Send + 'static,
     F: FnOnce(Scraped, &Stop) -> T + Send + 'static,
 {
-    let body = match route {
-        Route::Document(kind) => {
-            Body::Read(Box::new(document::read(tools, ports, target, (&page.fetched, kind)).await?))
-        }
+    let Incoming { page, more } = incoming;
+    let body = match detect::route(tools, target, &page.fetched)? {
+        Route::Document(kind) => Body::Read(Box::new(document::read(tools, ports, target, &page.fetched, kind).await?)),
         Route::Page => Body::Page,
         Route::Text => Body::Text,
         Route::Bytes => Body::Bytes,

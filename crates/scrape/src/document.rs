@@ -31,7 +31,8 @@ pub(crate) async fn read(
     tools: &Tools,
     ports: Ports<'_>,
     target: &Target,
-    (fetched, kind): (&Fetched, Kind),
+    fetched: &Fetched,
+    kind: Kind,
 ) -> Result<Read, ScrapeError> {
     let none = || DocumentError::Unavailable("this server has none".to_owned());
     let pool = tools.documents.as_ref().ok_or_else(none)?;

@@ -205,7 +205,8 @@ pub(crate) fn follows_embedded(tools: &Tools, ports: Ports<'_>, target: &Target)
 pub(crate) async fn embedded(
     tools: &Tools,
     target: &Target,
-    (mut url, proxy): (Url, ProxyUsed),
+    mut url: Url,
+    proxy: ProxyUsed,
     found: &mut Found,
 ) -> bool {
     base::address::cut_credentials(&mut url);

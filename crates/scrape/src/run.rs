@@ -1,12 +1,12 @@
 //! The pipeline of one page, from start to end.
 
-use ::fetch::{Fetched, Plan};
+use ::fetch::{Fetched, Plan, Step};
 use tokio::join;
 use tokio::time::timeout_at;
 
-use crate::derive::{Derived, Draft, Last, More};
-use crate::fetch::{Found, Page};
-use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, derive, detect, fetch, finish, sheets};
+use crate::derive::{Derived, Draft, Incoming, Last, More, derive};
+use crate::fetch::Page;
+use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, fetch, finish, sheets};
 
 /// Turns a page into a document, and returns the result of `last` on it.
 ///
@@ -42,9 +42,9 @@ where
     F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
 {
     let last = Last::new(last);
-    let page = Page::new(fetched, None);
+    let incoming = Incoming { page: Page::new(fetched, None), more: More::default() };
     let phases = async {
-        match derived(tools, ports, target, (page, More::default()), &last).await? {
+        match derive(tools, ports, target, incoming, &last).await? {
             Derived::Done(done) => Ok(done),
             Derived::Draft(draft) => finish::finish(tools, target, draft, last).await,
         }
@@ -63,11 +63,15 @@ where
     let mut follows_embedded = fetch::follows_embedded(tools, ports, target);
     let draft = loop {
         let made = async {
-            let page = fetched(tools, ports, target, (&mut plan, &mut found), before.is_some()).await?;
+            let page = fetch::fetch(tools, ports, target, &mut plan, &mut found).await?;
+            if before.is_some() {
+                fetch::check_not_refused(&page)?;
+            }
+            let page = with_parts(tools, ports, target, plan.step(), page).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
             // A later phase that needs the document before `finish` also requires a draft here.
             let more = More { steps: plan.can_run_scripts(), embedded: follows_embedded };
-            join!(derived(tools, ports, target, (page, more), &last), keep).0
+            join!(derive(tools, ports, target, Incoming { page, more }, &last), keep).0
         };
         let mut draft = match (made.await, before.take()) {
             (Ok(Derived::Done(done)), _) => return Ok(done),
@@ -82,7 +86,7 @@ where
         if let Some(url) = draft.embedded.take() {
             follows_embedded = false;
             let proxy = draft.page.fetched.proxy;
-            if fetch::embedded(tools, target, (url, proxy), &mut found).await {
+            if fetch::embedded(tools, target, url, proxy, &mut found).await {
                 continue;
             }
         }
@@ -95,36 +99,15 @@ where
     finish::finish(tools, target, draft, last).await
 }
 
-/// Fetches the page by the current step, with style sheets and captures. `is_later` says that an earlier step returned
-/// a page.
-async fn fetched(
+/// Adds style sheets and captures to a page that was fetched by a step.
+async fn with_parts(
     tools: &Tools,
     ports: Ports<'_>,
     target: &Target,
-    (plan, found): (&mut Plan, &mut Found),
-    is_later: bool,
+    step: Option<&Step>,
+    mut page: Page,
 ) -> Result<Page, ScrapeError> {
-    let mut page = fetch::fetch(tools, ports, target, plan, found).await?;
-    if is_later {
-        fetch::check_not_refused(&page)?;
-    }
-    page.sheets = sheets::get(tools, target, plan.step(), &page).await;
+    page.sheets = sheets::get(tools, target, step, &page).await;
     page.captured = captures::keep(ports, target, &mut page.fetched).await?;
     Ok(page)
-}
-
-/// Derives the document of a page, by the kind of its body.
-async fn derived<T, F>(
-    tools: &Tools,
-    ports: Ports<'_>,
-    target: &Target,
-    (page, more): (Page, More),
-    last: &Last<F>,
-) -> Result<Derived<T>, ScrapeError>
-where
-    T: Send + 'static,
-    F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
-{
-    let route = detect::route(tools, target, &page.fetched)?;
-    derive::derive(tools, ports, target, (page, route, more), last).await
 }

@@ -43,7 +43,7 @@ pub struct SiteRules {
 
 /// In-memory cache: the rules of a robot at a site, and below them the file, which is shared by all robots.
 pub(crate) struct Known {
-    rules: Memory<(Origin, String), Arc<SiteRules>>,
+    rules: Memory<Robot, Arc<SiteRules>>,
     files: Memory<Origin, File>,
 }
 
@@ -53,6 +53,13 @@ struct Origin {
     text: String,
     /// Whether the certificate was verified. Answers without verification are not used for callers that require it.
     verified: bool,
+}
+
+/// Cache key of a robot at a site.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Robot {
+    origin: Origin,
+    agent: String,
 }
 
 /// Parsed robots.txt, or its substitute after a failure.
@@ -104,7 +111,7 @@ impl Site {
         failures_since: Option<Timestamp>,
     ) -> Result<Arc<SiteRules>, SiteError> {
         let trust = Trust { now: self.now(), failures_since };
-        let key = (Origin::of(url, approach), approach.agent.to_owned());
+        let key = Robot { origin: Origin::of(url, approach), agent: approach.agent.to_owned() };
         if let Some(rules) = self.0.known.rules.get(&key, trust).await {
             return Ok(rules);
         }
@@ -118,10 +125,10 @@ impl Site {
     }
 
     #[crate::boxed]
-    async fn learn(self, key: (Origin, String), asked: Asked, trust: Trust) -> Result<Arc<SiteRules>, SiteError> {
-        let (origin, agent) = &key;
+    async fn learn(self, key: Robot, asked: Asked, trust: Trust) -> Result<Arc<SiteRules>, SiteError> {
+        let Robot { origin, agent } = &key;
         let learn = || async {
-            let learn = || self.file(origin, &asked, (agent, trust));
+            let learn = || self.file(origin, &asked, agent, trust);
             let Answer { value, times, bytes, .. } = self.0.known.files.get_or_learn(origin, trust, learn).await?;
             let name = agent.clone();
             let rules = off_thread(bytes, move || rules_of(&value, &name)).await?;
@@ -132,12 +139,7 @@ impl Site {
     }
 
     /// Loads the file from the database, else from the site.
-    async fn file(
-        &self,
-        origin: &Origin,
-        asked: &Asked,
-        (agent, trust): (&str, Trust),
-    ) -> Result<Answer<File>, SiteError> {
+    async fn file(&self, origin: &Origin, asked: &Asked, agent: &str, trust: Trust) -> Result<Answer<File>, SiteError> {
         if let Some((outcome, times)) = self.look_up(origin).await {
             let (file, _) = read(outcome).await?;
             let answer = file.answer(origin, times);
@@ -167,16 +169,16 @@ impl Site {
             None
         })?;
         let times = Times { since: row.fetched_at, until: row.expires_at };
-        Some((Outcome::from_row(row.status, row.error.as_deref(), row.body)?, times))
+        Some((Outcome::from_row(Row { status: row.status, error: row.error, body: row.body })?, times))
     }
 
-    async fn keep(&self, origin: &Origin, (status, error, body): Row, times: Times) {
+    async fn keep(&self, origin: &Origin, row: Row, times: Times) {
         let row = table::RobotsAnswer {
             origin: origin.text.clone(),
             verified: origin.verified,
-            status,
-            error,
-            body,
+            status: row.status,
+            error: row.error,
+            body: row.body,
             fetched_at: times.since,
             expires_at: times.until,
         };

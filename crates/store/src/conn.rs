@@ -113,7 +113,8 @@ impl Conn {
     }
 
     /// Wraps SQLite's writing connection.
-    pub(crate) fn writing((link, turn): Taken) -> Self {
+    pub(crate) fn writing(taken: Taken) -> Self {
+        let Taken { link, turn } = taken;
         Self { _turn: Some(turn), ..Self::new(Link::Sqlite(link), None) }
     }
 
@@ -159,7 +160,7 @@ impl Conn {
     pub(crate) async fn turn(&mut self) -> QueryResult<Turn<'_>> {
         let reading = match &self.writer {
             Some(writer) if self.state.load(Ordering::Relaxed) == IDLE => {
-                let (link, turn) = writer.take().await?;
+                let Taken { link, turn } = writer.take().await?;
                 Some((mem::replace(&mut self.link, Link::Sqlite(link)), turn))
             }
             _ => None,

@@ -279,7 +279,7 @@ impl Work {
             at: booking.at,
             before: self.balance,
             after: step.balance,
-            rows: &Rows::of(booking, command, (&step, expires_at)),
+            rows: &Rows::of(booking, command, &step, expires_at),
             // Usage counts credits when they are spent, not when they are reserved.
             spent: &match step.transfer {
                 Transfer::Post | Transfer::Charge => BTreeMap::from([(booking.api_key, step.amount)]),

@@ -35,7 +35,10 @@ pub(crate) struct Writer {
 }
 
 /// Writing connection with its permit.
-pub(crate) type Taken = (PooledConnection<'static, AsyncSqlite>, OwnedSemaphorePermit);
+pub(crate) struct Taken {
+    pub(crate) link: PooledConnection<'static, AsyncSqlite>,
+    pub(crate) turn: OwnedSemaphorePermit,
+}
 
 /// Thread with a runtime of its own. It ends when this is dropped.
 struct Thread {
@@ -68,7 +71,7 @@ impl Writer {
             failed(cause)
         })?;
         let link = self.pool.get_owned().await.map_err(|error| self.condition.unopened(&error))?;
-        Ok((link, turn))
+        Ok(Taken { link, turn })
     }
 
     /// Returns the load: the connection, in use or idle, and the number of waiters.

@@ -92,19 +92,19 @@ impl Slots {
         let held = state.clients.get(&client).copied().unwrap_or(0);
         if bounded && held >= self.0.per_client {
             let why = "too many connections from one address are open (server.max_connections_per_address)";
-            return Slot::Beyond(self.beyond(&mut state, (Code::ConcurrencyLimited, why)));
+            return Slot::Beyond(self.beyond(&mut state, Code::ConcurrencyLimited, why));
         }
         let max = if held < FEW { self.0.max } else { self.0.max - self.0.reserve };
         if state.open >= max {
             let why = "too many connections are open, try again later";
-            return Slot::Beyond(self.beyond(&mut state, (Code::Overloaded, why)));
+            return Slot::Beyond(self.beyond(&mut state, Code::Overloaded, why));
         }
         state.open += 1;
         *state.clients.entry(client).or_default() += 1;
         Slot::Full(Place { slots: self.0.clone(), client })
     }
 
-    fn beyond(&self, state: &mut State, refusal: (Code, &'static str)) -> Beyond {
+    fn beyond(&self, state: &mut State, code: Code, why: &'static str) -> Beyond {
         if state.beyond.len() >= MAX_BEYOND
             && let Some((_, oldest)) = state.beyond.pop_front()
         {
@@ -113,7 +113,7 @@ impl Slots {
         let (number, cut) = (state.next, CancellationToken::new());
         state.next += 1;
         state.beyond.push_back((number, cut.clone()));
-        Beyond { slots: self.0.clone(), number, refusal, cut }
+        Beyond { slots: self.0.clone(), number, refusal: (code, why), cut }
     }
 }
 

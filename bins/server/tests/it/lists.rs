@@ -37,7 +37,7 @@ async fn leave_out(running: &Running, crawl: &str, number: usize) {
             blocked.iter().step_by(10).enumerate().map(|(n, _)| page("e", first + n)).collect();
         let blocked = blocked.into_iter().map(|page| (page, PageState::Blocked, "ROBOTS"));
         let external = external.into_iter().map(|page| (page, PageState::External, "EXTERNAL_LINK"));
-        let row = |(page, state, code)| PageRow::listed(crawl, page, state, (code, "no"), now);
+        let row = |(page, state, code)| PageRow::new(crawl, page, state).listed(code, "no", now);
         runs::insert_pages(&mut conn, blocked.chain(external).map(row).collect()).await.unwrap();
     }
 }

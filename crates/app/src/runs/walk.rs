@@ -224,10 +224,10 @@ impl<'a> Walk<'a> {
         }
         let Listed { state, code, reason } = listed;
         pages.truncate(runs::list_room(conn, &self.context.id, state).await?);
-        let reason = (code, reason.message());
+        let message = reason.message();
         for page in pages {
             self.known.insert(page.key.clone(), page.depth);
-            self.rows.push(PageRow::listed(&self.context.id, page, state, reason, self.now));
+            self.rows.push(PageRow::new(&self.context.id, page, state).listed(code, message, self.now));
         }
         Ok(())
     }

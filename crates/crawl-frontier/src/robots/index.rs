@@ -83,7 +83,7 @@ impl Index {
             if !steps.take(STEPS_PER_LOOK * u64::from(range.len().ilog2() + 1)) {
                 return None;
             }
-            range = self.narrowed(rules, range, (depth, byte));
+            range = self.narrowed(rules, range, depth, byte);
         }
         if !steps.take(unsure.len() as u64 * STEPS_PER_PATTERN) {
             return None;
@@ -108,7 +108,7 @@ impl Index {
     }
 
     /// Narrows a range of heads, which are longer than `depth` and equal up to it, to those with this byte at `depth`.
-    fn narrowed(&self, rules: &[Rule], range: Range<usize>, (depth, byte): (usize, u8)) -> Range<usize> {
+    fn narrowed(&self, rules: &[Rule], range: Range<usize>, depth: usize, byte: u8) -> Range<usize> {
         let Some(entries) = self.0.get(range.clone()) else { return 0..0 };
         let at = |entry: &Entry| entry.head(rules).get(depth).copied().unwrap_or_default();
         let start = entries.partition_point(|entry| at(entry) < byte);

@@ -5,7 +5,7 @@ use lopdf::{Dictionary, Object, Stream};
 use super::Interpreter;
 use super::page::{Direction, Flags, Glyph, LinkArea};
 use super::show::spread;
-use crate::geometry::{Matrix, Rect};
+use crate::geometry::{Matrix, Point, Rect};
 use crate::objects::{Lookup, as_dict, decode_text, resolve};
 use crate::open::View;
 
@@ -84,7 +84,7 @@ impl Interpreter<'_> {
             }
             let start = view.matrix.apply(rect.x0 + 2.0, y);
             let end = view.matrix.apply(rect.x0 + 2.0 + 0.5 * size * letters as f32, y);
-            let direction = Direction::of((end.0 - start.0, end.1 - start.1));
+            let direction = Direction::of(Point { x: end.x - start.x, y: end.y - start.y });
             let flags = Flags::default().with(Flags::FIRST, true);
             let glyph = Glyph { text: ' ', start, end, size, style: self.state.style, direction, flags };
             spread(&mut self.page.glyphs, &glyph, &line.chars().take(MAX_VALUE).collect::<String>());

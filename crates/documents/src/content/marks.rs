@@ -115,7 +115,7 @@ fn actual_text(lexer: &Lexer<'_>) -> Option<String> {
 fn replace(glyphs: &mut Vec<Glyph>, from: usize, actual: &str) {
     let drawn = glyphs.get(from..).unwrap_or_default();
     let (Some(first), Some(last)) = (drawn.first().copied(), drawn.last().copied()) else { return };
-    let one_line = (first.start.1 - last.end.1).abs() < first.size * 0.5 && first.direction == last.direction;
+    let one_line = (first.start.y - last.end.y).abs() < first.size * 0.5 && first.direction == last.direction;
     let text = match Text::of(actual) {
         Text::One(only) => only.to_string(),
         Text::Many(text) => text.into(),

@@ -1,6 +1,6 @@
 //! Content of a page, in page space and drawing order.
 
-use crate::geometry::Rect;
+use crate::geometry::{Point, Rect};
 
 /// Direction of a run of glyphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -13,7 +13,8 @@ pub(crate) enum Direction {
 
 impl Direction {
     /// Returns the direction nearest to a vector in page space.
-    pub(crate) fn of((x, y): (f32, f32)) -> Self {
+    pub(crate) fn of(vector: Point) -> Self {
+        let Point { x, y } = vector;
         match (x.abs() >= y.abs(), x >= 0.0, y >= 0.0) {
             (true, true, _) => Self::Right,
             (true, false, _) => Self::Left,
@@ -55,8 +56,8 @@ impl Flags {
 pub(crate) struct Glyph {
     pub(crate) text: char,
     /// Start and end of its advance on the baseline.
-    pub(crate) start: (f32, f32),
-    pub(crate) end: (f32, f32),
+    pub(crate) start: Point,
+    pub(crate) end: Point,
     /// Height of the em, in points.
     pub(crate) size: f32,
     /// Index in [`PageContent::styles`].

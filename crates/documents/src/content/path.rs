@@ -3,7 +3,7 @@
 use super::Interpreter;
 use super::lexer::Lexer;
 use super::page::Fill;
-use crate::geometry::Rect;
+use crate::geometry::{Point, Rect};
 
 /// Maximum thickness of a filled box that counts as a line, in points.
 const MAX_RULE: f32 = 3.0;
@@ -23,7 +23,7 @@ pub(super) struct Path {
 }
 
 struct Part {
-    corners: Vec<(f32, f32)>,
+    corners: Vec<Point>,
     closed: bool,
     /// Whether it is curved, or has too many corners to keep.
     free: bool,
@@ -31,15 +31,15 @@ struct Part {
 }
 
 impl Part {
-    fn new(start: (f32, f32)) -> Self {
+    fn new(start: Point) -> Self {
         Self { corners: vec![start], closed: false, free: false, around: Rect::between(start, start) }
     }
 
-    fn go(&mut self, (x, y): (f32, f32), curved: bool) {
-        self.around.include(x, y);
+    fn go(&mut self, corner: Point, curved: bool) {
+        self.around.include(corner);
         self.free |= curved || self.corners.len() >= MAX_CORNERS;
         if !self.free {
-            self.corners.push((x, y));
+            self.corners.push(corner);
         }
     }
 
@@ -186,12 +186,12 @@ impl Interpreter<'_> {
     }
 }
 
-fn near(a: (f32, f32), b: (f32, f32)) -> bool {
-    (a.0 - b.0).abs() < SLANT && (a.1 - b.1).abs() < SLANT
+fn near(a: Point, b: Point) -> bool {
+    (a.x - b.x).abs() < SLANT && (a.y - b.y).abs() < SLANT
 }
 
 /// Returns the box of a line, if it is horizontal or vertical.
-fn along(from: (f32, f32), to: (f32, f32)) -> Option<Rect> {
-    let straight = (from.0 - to.0).abs() < SLANT || (from.1 - to.1).abs() < SLANT;
+fn along(from: Point, to: Point) -> Option<Rect> {
+    let straight = (from.x - to.x).abs() < SLANT || (from.y - to.y).abs() < SLANT;
     straight.then(|| Rect::between(from, to))
 }

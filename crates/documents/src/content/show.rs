@@ -8,7 +8,7 @@ use super::lexer::{Lexer, Operand};
 use super::page::{Direction, Flags, Glyph};
 use crate::font::Shown;
 use crate::font::text::Text;
-use crate::geometry::Matrix;
+use crate::geometry::{Matrix, Point};
 
 /// Minimum size of text, in points.
 const MIN_SIZE: f32 = 0.3;
@@ -142,13 +142,13 @@ impl Interpreter<'_> {
             true => matrix.turn(0.0, advance),
             false => matrix.turn(advance * self.state.scale, 0.0),
         };
-        let (up_x, up_y) = matrix.turn(0.0, self.state.size * self.state.font.em);
-        let size = up_x.hypot(up_y);
-        let end = (start.0 + along.0, start.1 + along.1);
-        if !(MIN_SIZE..MAX_SIZE).contains(&size) || !self.on_page(start) || !end.0.is_finite() || !end.1.is_finite() {
+        let up = matrix.turn(0.0, self.state.size * self.state.font.em);
+        let size = up.x.hypot(up.y);
+        let end = Point { x: start.x + along.x, y: start.y + along.y };
+        if !(MIN_SIZE..MAX_SIZE).contains(&size) || !self.on_page(start) || !end.x.is_finite() || !end.y.is_finite() {
             return;
         }
-        let direction = if along == (0.0, 0.0) { Direction::Right } else { Direction::of(along) };
+        let direction = if along == (Point { x: 0.0, y: 0.0 }) { Direction::Right } else { Direction::of(along) };
         let glyph = Glyph { text: ' ', start, end, size, style: self.state.style, direction, flags };
         match &shown.text {
             Text::One(text) => self.page.glyphs.push(spaced(Glyph { text: *text, ..glyph })),
@@ -162,7 +162,8 @@ impl Interpreter<'_> {
         }
     }
 
-    fn on_page(&self, (x, y): (f32, f32)) -> bool {
+    fn on_page(&self, point: Point) -> bool {
+        let Point { x, y } = point;
         (-OUTSIDE..=self.page.width + OUTSIDE).contains(&x) && (-OUTSIDE..=self.page.height + OUTSIDE).contains(&y)
     }
 }
@@ -174,11 +175,11 @@ fn spaced(glyph: Glyph) -> Glyph {
 /// Adds the letters of a text in place of one glyph, each with an equal share of its advance.
 pub(super) fn spread(glyphs: &mut Vec<Glyph>, glyph: &Glyph, text: &str) {
     let count = text.chars().count().max(1) as f32;
-    let (dx, dy) = ((glyph.end.0 - glyph.start.0) / count, (glyph.end.1 - glyph.start.1) / count);
+    let (dx, dy) = ((glyph.end.x - glyph.start.x) / count, (glyph.end.y - glyph.start.y) / count);
     for (place, letter) in text.chars().enumerate() {
         let from = place as f32;
-        let start = (glyph.start.0 + dx * from, glyph.start.1 + dy * from);
-        let end = (start.0 + dx, start.1 + dy);
+        let start = Point { x: glyph.start.x + dx * from, y: glyph.start.y + dy * from };
+        let end = Point { x: start.x + dx, y: start.y + dy };
         let flags = glyph.flags.with(Flags::JOINED, place > 0);
         glyphs.push(spaced(Glyph { text: letter, start, end, flags, ..*glyph }));
     }

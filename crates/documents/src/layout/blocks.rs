@@ -35,7 +35,7 @@ pub(crate) fn prose(lines: &[Line], scene: &Scene<'_>) -> Vec<bool> {
         let text =
             block.len() >= 3 && wordy * 3 >= block.len() * 2 && full * 2 >= block.len() && rect.width() > 9.0 * size;
         for place in block {
-            let long = lines[place].words.len() >= 9 && lines[place].rect.width() > 0.45 * scene.width;
+            let long = lines[place].words.len() >= 9 && lines[place].rect.width() > 0.45 * scene.size.width;
             prose[place] = text || long;
         }
     }
@@ -170,7 +170,7 @@ fn candidates(lines: &[Line], place: usize, blocks: &[Open], scene: &Scene<'_>) 
 
 /// Whether a rule is drawn between two lines of text.
 fn is_parted(above: &Rect, below: &Rect, scene: &Scene<'_>) -> bool {
-    let (from, to) = (above.center().1, below.center().1);
+    let (from, to) = (above.center().y, below.center().y);
     let edges = &scene.edges.across;
     let first = edges.partition_point(|edge| edge.at < from);
     edges[first..].iter().take_while(|edge| edge.at < to).any(|edge| {

@@ -2,7 +2,7 @@
 
 use super::lines::Line;
 use crate::content::page::Fill;
-use crate::geometry::Rect;
+use crate::geometry::{Rect, Size};
 use crate::table::Found;
 
 /// Minimum side of a figure, in points.
@@ -21,7 +21,8 @@ const MIN_PIECES: usize = 4;
 const MAX_PIECES: usize = 3000;
 
 /// Returns the figures of a page, the largest first.
-pub(crate) fn find(images: &[Rect], drawings: &[Rect], (width, height): (f32, f32)) -> Vec<Rect> {
+pub(crate) fn find(images: &[Rect], drawings: &[Rect], page: Size) -> Vec<Rect> {
+    let Size { width, height } = page;
     let sheet = Rect { x0: 0.0, y0: 0.0, x1: width, y1: height };
     let clipped = |rect: &Rect| Rect {
         x0: rect.x0.max(0.0),
@@ -64,12 +65,12 @@ fn around(pieces: &[Rect]) -> Rect {
 }
 
 /// Returns charts with their labels: groups of bars of different lengths, without text inside.
-pub(crate) fn charts(fills: &[Fill], tables: &[Found], lines: &[Line], (width, height): (f32, f32)) -> Vec<Rect> {
+pub(crate) fn charts(fills: &[Fill], tables: &[Found], lines: &[Line], page: Size) -> Vec<Rect> {
     let is_bar = |fill: &&Fill| {
         let rect = &fill.rect;
         let holds_text = || lines.iter().any(|line| line.words.len() >= 3 && rect.holds(line.rect.center()));
         let free = || !tables.iter().any(|table| table.rect.grown(3.0).shared(rect) > 0.3 * rect.area());
-        !fill.white && rect.area() > 12.0 && rect.area() < 0.2 * width * height && free() && !holds_text()
+        !fill.white && rect.area() > 12.0 && rect.area() < 0.2 * page.width * page.height && free() && !holds_text()
     };
     let bars: Vec<Rect> = fills.iter().take(MAX_BARS).filter(is_bar).map(|fill| fill.rect).collect();
     let mut found = Vec::new();

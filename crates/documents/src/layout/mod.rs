@@ -16,7 +16,7 @@ pub(crate) mod text;
 pub(crate) mod words;
 
 use crate::content::page::{Fill, Flags, LinkArea, PageContent};
-use crate::geometry::Rect;
+use crate::geometry::{Rect, Size};
 use crate::layout::lines::Line;
 use crate::layout::paragraphs::Paragraph;
 pub(crate) use crate::layout::recognised::{Recognition, recognised};
@@ -72,8 +72,9 @@ fn laid_out(content: &PageContent) -> PageLayout {
         ..PageLayout::default()
     };
     let directions = directions(content);
+    let page = Size { width: content.width, height: content.height };
     for (place, direction) in directions.iter().enumerate() {
-        let turn = Turn { direction: *direction, page: (content.width, content.height) };
+        let turn = Turn { direction: *direction, page };
         let words = words(content, &turn);
         let scene = Scene::new(content, &turn, place == 0);
         for mut part in parts(words, &scene) {
@@ -82,7 +83,7 @@ fn laid_out(content: &PageContent) -> PageLayout {
         }
     }
     if directions.is_empty() {
-        let turn = Turn { direction: words::Direction::Right, page: (content.width, content.height) };
+        let turn = Turn { direction: words::Direction::Right, page };
         let scene = Scene::new(content, &turn, true);
         layout.parts.extend(scene.figures.iter().map(|rect| Part::Figure(*rect, Vec::new())));
     }
@@ -92,8 +93,7 @@ fn laid_out(content: &PageContent) -> PageLayout {
 /// Drawings besides text, in reading space.
 pub(crate) struct Scene<'a> {
     pub(crate) content: &'a PageContent,
-    pub(crate) width: f32,
-    height: f32,
+    pub(crate) size: Size,
     pub(crate) edges: Edges,
     fills: Vec<Fill>,
     pub(crate) figures: Vec<Rect>,
@@ -101,21 +101,20 @@ pub(crate) struct Scene<'a> {
 
 impl<'a> Scene<'a> {
     fn new(content: &'a PageContent, turn: &Turn, with_drawings: bool) -> Self {
-        let (width, height) = turn.size();
+        let size = turn.size();
         let turned = |rects: &[Rect]| -> Vec<Rect> { rects.iter().map(|rect| turn.rect_to(rect)).collect() };
         let fill = |fill: &Fill| Fill { rect: turn.rect_to(&fill.rect), white: fill.white };
         if !with_drawings {
-            return Self { content, width, height, edges: Edges::default(), fills: Vec::new(), figures: Vec::new() };
+            return Self { content, size, edges: Edges::default(), fills: Vec::new(), figures: Vec::new() };
         }
         let images = turned(&content.images);
         let drawings = turned(&content.drawings);
         Self {
             content,
-            width,
-            height,
+            size,
             edges: Edges::of(&turned(&content.rules)),
             fills: content.fills.iter().map(fill).collect(),
-            figures: figures::find(&images, &drawings, (width, height)),
+            figures: figures::find(&images, &drawings, size),
         }
     }
 }
@@ -160,7 +159,7 @@ enum Item {
 
 fn arrange(lines: Vec<Line>, tables: Vec<Found>, scene: &Scene<'_>, body: f32) -> Vec<Part> {
     let mut figures = scene.figures.clone();
-    figures.extend(figures::charts(&scene.fills, &tables, &lines, (scene.width, scene.height)));
+    figures.extend(figures::charts(&scene.fills, &tables, &lines, scene.size));
     let (inside, lines) = figures::take(&figures::merged(figures), &tables, lines);
     let mut items: Vec<(Rect, u32, Item)> = Vec::new();
     for block in blocks::gather(lines, scene) {

@@ -45,7 +45,7 @@ fn framed(rects: &[Rect], drawn: &[usize]) -> Vec<usize> {
 /// Returns the parts of the top row, if it is low and no other part reaches into it.
 fn first_row(rects: &[Rect]) -> Vec<usize> {
     let Some(first) = rects.iter().min_by(|a, b| a.y0.total_cmp(&b.y0)) else { return Vec::new() };
-    let row: Vec<usize> = (0..rects.len()).filter(|place| rects[*place].center().1 < first.y1).collect();
+    let row: Vec<usize> = (0..rects.len()).filter(|place| rects[*place].center().y < first.y1).collect();
     let end = row.iter().map(|place| rects[*place].y1).fold(first.y1, f32::max);
     let apart = (0..rects.len()).all(|place| row.contains(&place) || rects[place].y0 >= end);
     if apart && end - first.y0 < MAX_ROW { row } else { Vec::new() }
@@ -97,16 +97,16 @@ fn is_before(rects: &[Rect], a: usize, b: usize) -> bool {
     if first.x0 >= second.x0 {
         return false;
     }
-    let (top, bottom) = (first.center().1.min(second.center().1), first.center().1.max(second.center().1));
+    let (top, bottom) = (first.center().y.min(second.center().y), first.center().y.max(second.center().y));
     let parts = |other: &Rect| {
-        let middle = other.center().1;
+        let middle = other.center().y;
         top < middle && middle < bottom && share_width(other, first) && share_width(other, second)
     };
     !rects.iter().enumerate().any(|(place, other)| place != a && place != b && parts(other))
 }
 
 fn is_above(first: &Rect, second: &Rect) -> bool {
-    first.center().1 < second.center().1
+    first.center().y < second.center().y
 }
 
 fn share_width(a: &Rect, b: &Rect) -> bool {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::words::{Direction, Turn, Word};
 use super::{PageLayout, Scene, figures, parts};
 use crate::content::page::{Fill, PageContent, Style};
-use crate::geometry::Rect;
+use crate::geometry::{Rect, Size};
 use crate::model::{Quality, Source};
 use crate::recognised::{RecognisedPage, RecognisedWord};
 use crate::table::edges::Edges;
@@ -61,8 +61,9 @@ pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLay
         3 => Direction::Down,
         _ => Direction::Right,
     };
-    let (width, height) = if page.turned % 2 == 1 { (page.height, page.width) } else { (page.width, page.height) };
-    let turn = Turn { direction, page: (width, height) };
+    let size = Size { width: page.width, height: page.height };
+    let Size { width, height } = if page.turned % 2 == 1 { size.turned() } else { size };
+    let turn = Turn { direction, page: Size { width, height } };
     let style = |bold| Style { font: if bold { "bold" } else { "plain" }.to_owned(), bold, ..Style::default() };
     let content = PageContent {
         width,
@@ -75,11 +76,10 @@ pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLay
     let sure = page.words.iter().map(|word| (turn.rect_back(&word.rect), word.confidence)).collect();
     let scene = Scene {
         content: &content,
-        width: page.width,
-        height: page.height,
+        size,
         edges: Edges::of(&page.rules),
         fills: page.fills.iter().map(|rect| Fill { rect: *rect, white: false }).collect(),
-        figures: figures::find(&page.pictures, &[], (page.width, page.height)),
+        figures: figures::find(&page.pictures, &[], size),
     };
     let characters = words.iter().map(|word| word.text.chars().count()).sum();
     let mut parts = parts(words, &scene);
@@ -162,7 +162,7 @@ impl Gap {
     fn between(left: &RecognisedWord, right: &RecognisedWord, by_height: &[&RecognisedWord]) -> Self {
         let width = right.rect.x0 - left.rect.x1;
         let wide = width > 0.6 * right.size;
-        Self { width, wide, bridged: wide && is_bridged((left.rect.x1, right.rect.x0), right, by_height) }
+        Self { width, wide, bridged: wide && is_bridged(left.rect.x1, right, by_height) }
     }
 }
 
@@ -186,8 +186,9 @@ fn is_even(line: &[&RecognisedWord]) -> bool {
     gaps.len() >= 4 && gaps.iter().all(|gap| (gap - usual).abs() < (0.2 * usual).max(0.2 * size))
 }
 
-/// Whether words in the lines above or below leave no space in the gap through which a gutter could run.
-fn is_bridged(gap: (f32, f32), word: &RecognisedWord, by_height: &[&RecognisedWord]) -> bool {
+/// Whether words in the lines above or below leave no space through which a gutter could run, in the gap between `left`
+/// and a word.
+fn is_bridged(left: f32, word: &RecognisedWord, by_height: &[&RecognisedWord]) -> bool {
     let first = by_height.partition_point(|other| other.baseline < word.baseline - AROUND * word.size);
     let around = by_height[first..].iter().take_while(|other| other.baseline <= word.baseline + AROUND * word.size);
     let (mut above, mut below) = (Vec::new(), Vec::new());
@@ -197,12 +198,12 @@ fn is_bridged(gap: (f32, f32), word: &RecognisedWord, by_height: &[&RecognisedWo
             if lower < 0.0 { above.push(other.rect) } else { below.push(other.rect) }
         }
     }
-    let sides = [above, below].map(|side| is_closed(gap, side, GUTTER * word.size));
+    let sides = [above, below].map(|side| is_closed(left, word.rect.x0, side, GUTTER * word.size));
     sides.contains(&Some(true)) && !sides.contains(&Some(false))
 }
 
 /// Whether boxes leave at most `most` of a range free; `None` if they do not span it.
-fn is_closed((from, to): (f32, f32), mut boxes: Vec<Rect>, most: f32) -> Option<bool> {
+fn is_closed(from: f32, to: f32, mut boxes: Vec<Rect>, most: f32) -> Option<bool> {
     let (left, right) = boxes.iter().fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), r| (a.min(r.x0), b.max(r.x1)));
     if left > from || right < to {
         return None;

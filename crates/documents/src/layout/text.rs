@@ -74,7 +74,8 @@ pub(crate) fn inline(lines: &[&Line], styles: &[Style], links: &[LinkArea]) -> I
             for (part, text) in parts(word).enumerate() {
                 let code = mono && !all && text.chars().any(char::is_alphanumeric);
                 let spaced = part == 0 && line.is_spaced(place);
-                add(&mut pieces, text, place == 0 && part == 0, spaced, (code, link.clone()));
+                let markup = Markup { code, link: link.clone() };
+                add(&mut pieces, text, markup, place == 0 && part == 0, spaced);
                 mono = !mono;
             }
         }
@@ -89,7 +90,14 @@ fn parts(word: &Word) -> impl Iterator<Item = &str> {
     starts.zip(ends).map(|(start, end)| word.text.get(start..end).unwrap_or_default())
 }
 
-fn add(pieces: &mut Inline, word: &str, first: bool, spaced: bool, (code, link): (bool, Option<String>)) {
+/// Markup of a word.
+struct Markup {
+    code: bool,
+    link: Option<String>,
+}
+
+fn add(pieces: &mut Inline, word: &str, markup: Markup, first: bool, spaced: bool) {
+    let Markup { code, link } = markup;
     let Some(last) = pieces.last_mut() else {
         return pieces.push(Span { text: word.to_owned(), code, link });
     };

@@ -6,7 +6,7 @@
 use super::accents;
 pub(crate) use crate::content::page::Direction;
 use crate::content::page::{Flags, Glyph, PageContent};
-use crate::geometry::Rect;
+use crate::geometry::{Point, Rect, Size};
 
 /// Minimum gap between words, as a share of the em.
 const WORD_GAP: f32 = 0.17;
@@ -57,46 +57,48 @@ impl Word {
 pub(crate) struct Turn {
     pub(crate) direction: Direction,
     /// Size of the visible page.
-    pub(crate) page: (f32, f32),
+    pub(crate) page: Size,
 }
 
 impl Turn {
     /// Returns the size of the page in reading space.
-    pub(crate) fn size(&self) -> (f32, f32) {
+    pub(crate) fn size(&self) -> Size {
         match self.direction {
             Direction::Right | Direction::Left => self.page,
-            Direction::Down | Direction::Up => (self.page.1, self.page.0),
+            Direction::Down | Direction::Up => self.page.turned(),
         }
     }
 
     /// Converts from page space.
-    pub(crate) fn to(&self, (x, y): (f32, f32)) -> (f32, f32) {
-        let (width, height) = self.page;
+    pub(crate) fn to(&self, point: Point) -> Point {
+        let (Size { width, height }, Point { x, y }) = (self.page, point);
         match self.direction {
-            Direction::Right => (x, y),
-            Direction::Down => (y, width - x),
-            Direction::Left => (width - x, height - y),
-            Direction::Up => (height - y, x),
+            Direction::Right => point,
+            Direction::Down => Point { x: y, y: width - x },
+            Direction::Left => Point { x: width - x, y: height - y },
+            Direction::Up => Point { x: height - y, y: x },
         }
     }
 
     /// Converts back to page space.
-    pub(crate) fn back(&self, (x, y): (f32, f32)) -> (f32, f32) {
-        let (width, height) = self.page;
+    pub(crate) fn back(&self, point: Point) -> Point {
+        let (Size { width, height }, Point { x, y }) = (self.page, point);
         match self.direction {
-            Direction::Right => (x, y),
-            Direction::Down => (width - y, x),
-            Direction::Left => (width - x, height - y),
-            Direction::Up => (y, height - x),
+            Direction::Right => point,
+            Direction::Down => Point { x: width - y, y: x },
+            Direction::Left => Point { x: width - x, y: height - y },
+            Direction::Up => Point { x: y, y: height - x },
         }
     }
 
     pub(crate) fn rect_to(&self, rect: &Rect) -> Rect {
-        Rect::between(self.to((rect.x0, rect.y0)), self.to((rect.x1, rect.y1)))
+        let (first, last) = rect.corners();
+        Rect::between(self.to(first), self.to(last))
     }
 
     pub(crate) fn rect_back(&self, rect: &Rect) -> Rect {
-        Rect::between(self.back((rect.x0, rect.y0)), self.back((rect.x1, rect.y1)))
+        let (first, last) = rect.corners();
+        Rect::between(self.back(first), self.back(last))
     }
 }
 
@@ -166,19 +168,20 @@ struct Builder {
 }
 
 impl Builder {
-    fn add(&mut self, glyph: &Glyph, start: (f32, f32), end: (f32, f32)) {
+    fn add(&mut self, glyph: &Glyph, start: Point, end: Point) {
         self.new_run |= glyph.flags.has(Flags::FIRST);
         if glyph.flags.has(Flags::SPACE) {
             self.spaced = true;
             self.spaces += 1;
-            self.space_end = start.0.max(end.0);
+            self.space_end = start.x.max(end.x);
             return;
         }
-        let (x0, x1) = (start.0.min(end.0), start.0.max(end.0));
-        let (y, size) = (start.1, glyph.size);
-        if !self.goes_on(glyph, (x0, x1), y) {
+        let (x0, x1) = (start.x.min(end.x), start.x.max(end.x));
+        let (y, size) = (start.y, glyph.size);
+        let letter = Letter { x0, x1, text: glyph.text };
+        if !self.goes_on(glyph, letter, y) {
             self.finish();
-            self.begin(glyph, (x0, x1), y);
+            self.begin(glyph, letter, y);
         }
         if let Some((word, letters)) = &mut self.open {
             word.rect.x0 = word.rect.x0.min(x0);
@@ -189,32 +192,32 @@ impl Builder {
             if self.mono != self.last_mono && !letters.is_empty() {
                 word.turns.push(letters.len());
             }
-            letters.push(Letter { x0, x1, text: glyph.text });
+            letters.push(letter);
         }
         (self.spaced, self.spaces, self.last_mono) = (false, 0, self.mono);
     }
 
-    fn goes_on(&self, glyph: &Glyph, (x0, x1): (f32, f32), y: f32) -> bool {
+    fn goes_on(&self, glyph: &Glyph, letter: Letter, y: f32) -> bool {
         let Some((word, letters)) = &self.open else { return false };
         if glyph.flags.has(Flags::JOINED) && !self.spaced {
             return true;
         }
         let size = word.size.max(glyph.size);
         let level = (y - word.baseline).abs() < SAME_BASELINE * size;
-        let gap = x0 - word.rect.x1;
+        let gap = letter.x0 - word.rect.x1;
         let forward = gap < WORD_GAP * word.size.min(glyph.size) && gap > -0.4 * size;
         // Right-to-left text is often drawn from right to left.
-        let backward = is_rtl(glyph.text) && (word.rect.x0 - x1).abs() < WORD_GAP * size;
+        let backward = is_rtl(glyph.text) && (word.rect.x0 - letter.x1).abs() < WORD_GAP * size;
         // A space that is cancelled by a move back separates nothing.
         let spaced = self.spaced && (gap > 0.04 * size || backward || gap < -0.04 * size);
-        let stacked =
-            letters.last().is_some_and(|last| accents::stand_over(last, &Letter { x0, x1, text: glyph.text }, size));
+        let stacked = letters.last().is_some_and(|last| accents::stand_over(last, &letter, size));
         let last = letters.last().map_or(' ', |last| last.text);
         // Chinese and Japanese are set without spaces, so a wide gap after an ideograph ends the word.
         level && !spaced && (forward || backward || stacked) && !(is_ideograph(last) && gap > 0.6 * size)
     }
 
-    fn begin(&mut self, glyph: &Glyph, (x0, x1): (f32, f32), y: f32) {
+    fn begin(&mut self, glyph: &Glyph, letter: Letter, y: f32) {
+        let Letter { x0, x1, .. } = letter;
         let word = Word {
             text: String::new(),
             rect: Rect { x0, y0: y, x1, y1: y },

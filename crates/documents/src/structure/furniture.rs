@@ -115,8 +115,7 @@ fn candidates(layouts: &[PageLayout], body: &Body) -> Vec<Candidate> {
     let mut out = Vec::new();
     for (page, layout) in layouts.iter().enumerate() {
         for (part, paragraph) in paragraphs(layout) {
-            let (_, middle) = paragraph.rect.center();
-            let y = middle / layout.height.max(1.0);
+            let y = paragraph.rect.center().y / layout.height.max(1.0);
             let margin = !(MARGIN..=1.0 - MARGIN).contains(&y);
             if margin && paragraph.lines <= MAX_LINES && paragraph.size < LARGE * body.size {
                 let text = plain(&paragraph.inline);

@@ -168,7 +168,7 @@ fn with_last_row(area: &Rect, lines: &[Line]) -> Rect {
 }
 
 fn inside(area: &Rect, line: &Line) -> bool {
-    let (x, _) = line.rect.center();
+    let x = line.rect.center().x;
     let middle = line.baseline - 0.3 * line.size;
     area.x0 - 3.0 <= x && x <= area.x1 + 3.0 && area.y0 <= middle && middle <= area.y1
 }

@@ -163,7 +163,7 @@ fn place(lines: &[Line], row: &Row, columns: &[Column]) -> Vec<Placed> {
         let over: Vec<usize> = (0..columns.len()).filter(|place| lies_over(&columns[*place], line)).collect();
         let (column, span) = match (over.first(), over.last()) {
             (Some(first), Some(last)) => (*first, last - first + 1),
-            _ => (nearest(columns, line.rect.center().0), 1),
+            _ => (nearest(columns, line.rect.center().x), 1),
         };
         match placed.last_mut().filter(|last| column < last.column + last.span) {
             Some(last) => {

@@ -87,7 +87,7 @@ fn follows(lines: &[Line], above: &Row, below: &Row, prose: &[bool]) -> bool {
 fn aligned(lines: &[Line]) -> bool {
     let near = |a: f32, b: f32| (a - b).abs() < 2.5;
     let shared = |line: &&Line| {
-        let edges = |line: &Line| [line.rect.x0, line.rect.x1, line.rect.center().0];
+        let edges = |line: &Line| [line.rect.x0, line.rect.x1, line.rect.center().x];
         lines.iter().any(|other| {
             (other.baseline - line.baseline).abs() > 0.5 * line.size
                 && edges(line).iter().zip(edges(other)).any(|(a, b)| near(*a, b))

@@ -1,6 +1,6 @@
 //! Normalization of rules: pieces of one rule are joined, and rules that nearly coincide are made equal.
 
-use crate::geometry::Rect;
+use crate::geometry::{Point, Rect};
 
 /// Maximum distance of rules that are treated as one, in points.
 const SAME: f32 = 2.2;
@@ -36,7 +36,7 @@ impl Edges {
     pub(crate) fn of(rules: &[Rect]) -> Self {
         let mut edges = Self::default();
         for rule in rules {
-            let (x, y) = rule.center();
+            let Point { x, y } = rule.center();
             if rule.width() >= rule.height() {
                 edges.across.push(Edge { at: y, from: rule.x0, to: rule.x1 });
             } else {

@@ -7,7 +7,7 @@
 use super::Found;
 use super::edges::{Edge, Edges};
 use super::judge;
-use crate::geometry::Rect;
+use crate::geometry::{Point, Rect};
 use crate::layout::lines::{Line, lines};
 use crate::layout::text::joined;
 use crate::layout::words::Word;
@@ -118,7 +118,7 @@ fn table(net: &Net, words: &[Word]) -> Option<Found> {
         }
     }
     for word in words {
-        let (x, y) = word.rect.center();
+        let Point { x, y } = word.rect.center();
         let column = net.xs.partition_point(|edge| *edge <= x).saturating_sub(1).min(columns - 1);
         let row = net.ys.partition_point(|edge| *edge <= y).saturating_sub(1).min(rows - 1);
         inside[holders[row * columns + column]].push(word.clone());

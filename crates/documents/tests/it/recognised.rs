@@ -30,13 +30,23 @@ impl Recognise for Eyes {
 /// Recognised page under construction.
 struct Scan(RecognisedPage);
 
+/// Look of a line.
+#[derive(Clone, Copy)]
+struct Look {
+    size: f32,
+    weight: f32,
+}
+
+const PLAIN: Look = Look { size: 10.0, weight: 0.08 };
+
 impl Scan {
     fn new() -> Self {
         Self(RecognisedPage { width: 612.0, height: 792.0, ..RecognisedPage::default() })
     }
 
     /// Adds a line of words, with each letter half an em wide.
-    fn line(mut self, x: f32, baseline: f32, (size, weight): (f32, f32), text: &str) -> Self {
+    fn line(mut self, x: f32, baseline: f32, look: Look, text: &str) -> Self {
+        let Look { size, weight } = look;
         let number = self.0.words.len() as u32;
         let mut left = x;
         for word in text.split(' ') {
@@ -61,7 +71,8 @@ impl Scan {
         (0..6).fold(self, |scan, line| {
             // Sizes as measured, slightly inaccurate.
             let size = 10.0 + 0.15 * (line % 3) as f32;
-            scan.line(72.0, baseline + 12.0 * line as f32, (size, 0.08 + 0.004 * (line % 2) as f32), sentence)
+            let look = Look { size, weight: 0.08 + 0.004 * (line % 2) as f32 };
+            scan.line(72.0, baseline + 12.0 * line as f32, look, sentence)
         })
     }
 }
@@ -77,9 +88,9 @@ fn text_of(document: &Document) -> String {
 #[test]
 fn headings_are_told_by_size_and_weight() {
     let scan = Scan::new()
-        .line(72.0, 80.0, (18.0, 0.09), "Annual report")
+        .line(72.0, 80.0, Look { size: 18.0, weight: 0.09 }, "Annual report")
         .prose(120.0)
-        .line(72.0, 220.0, (10.0, 0.13), "Results of the year")
+        .line(72.0, 220.0, Look { size: 10.0, weight: 0.13 }, "Results of the year")
         .prose(245.0);
     let document = scanned(scan);
     let headings: Vec<_> =
@@ -93,7 +104,7 @@ fn headings_are_told_by_size_and_weight() {
 fn stretched(mut scan: Scan, baseline: f32, words: &[(&str, f32)]) -> Scan {
     let (line, mut left) = (scan.0.words.len() as u32, 72.0);
     for (word, gap) in words {
-        scan = scan.line(left, baseline, (10.0, 0.08), word);
+        scan = scan.line(left, baseline, PLAIN, word);
         let last = scan.0.words.last_mut().expect("a word");
         last.line = line;
         left = last.rect.x1 + 10.0 * gap;
@@ -134,7 +145,7 @@ fn ruled_tables_are_read() {
     let mut scan = Scan::new().prose(100.0);
     for (row, cells) in [["Year", "Income"], ["2023", "1,200"], ["2024", "1,350"]].iter().enumerate() {
         let y = 260.0 + 20.0 * row as f32;
-        scan = scan.line(80.0, y, (10.0, 0.08), cells[0]).line(220.0, y, (10.0, 0.08), cells[1]);
+        scan = scan.line(80.0, y, PLAIN, cells[0]).line(220.0, y, PLAIN, cells[1]);
     }
     let rule = |x0, y0, x1, y1| Rect { x0, y0, x1, y1 };
     let across = (0..4).map(|row| rule(72.0, 246.0 + 20.0 * row as f32, 360.0, 247.0 + 20.0 * row as f32));

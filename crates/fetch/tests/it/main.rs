@@ -33,9 +33,9 @@ fn ask(site: &Site, path: &str) -> Asked {
 
 #[cfg(test)]
 impl Asked {
-    fn with(mut self, headers: &[(&str, &str)], basic_auth: (&str, &str)) -> Self {
+    fn with(mut self, headers: &[(&str, &str)], user: &str, password: &str) -> Self {
         self.headers = headers.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        self.basic_auth = Some((basic_auth.0.to_owned(), Secret::new(basic_auth.1)));
+        self.basic_auth = Some((user.to_owned(), Secret::new(password)));
         self
     }
 
@@ -75,7 +75,7 @@ async fn the_refresh_header_leads_on() {
     site.respond("/a", leads(200, "0; url=/b"));
     site.respond("/b", leads(200, &format!("1;url='{}'", other.url("/c"))));
     other.html("/c", "<p>here");
-    let asked = ask(&site, "/a").with(&[("x-mine", "secret")], ("user", "pass"));
+    let asked = ask(&site, "/a").with(&[("x-mine", "secret")], "user", "pass");
     let page = engine(&[&site, &other]).fetch(&asked.request()).await.unwrap();
     assert_eq!((page.url.as_str(), &*page.text()), (other.url("/c").as_str(), "<p>here"));
     let seen = other.requests();
@@ -131,7 +131,7 @@ async fn what_was_left_behind_does_not_come_back() {
     let own = [("Authorization", "Bearer x"), ("Cookie", "a=b"), ("User-Agent", "mine")];
     for path in ["/refresh", "/redirect", "/both", "/round"] {
         let before = site.requests().len();
-        let asked = ask(&site, path).with(&own, ("user", "pass"));
+        let asked = ask(&site, path).with(&own, "user", "pass");
         let page = engine.fetch(&asked.request()).await.unwrap();
         assert_eq!((page.url.as_str(), page.warnings.len()), (site.url("/goal").as_str(), 1), "{path}: {page:?}");
         let seen = site.requests().split_off(before);
@@ -140,7 +140,7 @@ async fn what_was_left_behind_does_not_come_back() {
         assert_eq!(sent, [["Bearer x", "a=b", "mine"], ["", "", "mine"], ["", "", "mine"]], "{path}");
     }
     // A chain that never leaves the origin keeps the credentials.
-    let asked = ask(&site, "/on").with(&own, ("user", "pass"));
+    let asked = ask(&site, "/on").with(&own, "user", "pass");
     let page = engine.fetch(&asked.request()).await.unwrap();
     assert!(page.warnings.is_empty(), "{:?}", page.warnings);
     assert_eq!(site.requests().pop().unwrap().header("authorization"), "Bearer x");
@@ -188,7 +188,7 @@ async fn the_site_sees_a_browser_and_the_callers_headers() {
     let site = Site::start().await;
     site.html("/", "x");
     let location = wire::Location { country: "DE".to_owned(), languages: Vec::new() };
-    let asked = ask(&site, "/").with(&[("X-Token", "1")], ("user", "p:w"));
+    let asked = ask(&site, "/").with(&[("X-Token", "1")], "user", "p:w");
     let request = FetchRequest { mobile: true, location: Some(&location), ..asked.request() };
     let page = engine(&[&site]).fetch(&request).await.unwrap();
     assert!(page.warnings.is_empty(), "{:?}", page.warnings);
@@ -205,7 +205,7 @@ async fn credentials_stay_with_their_origin() {
     first.respond("/", Reply { status: 301, ..Reply::default() }.header("location", second.url("/x").as_str()));
     second.html("/x", "x");
     let own = [("X-Token", "1"), ("Cookie", "a=b"), ("User-Agent", "mine")];
-    let asked = ask(&first, "/").with(&own, ("user", "pass"));
+    let asked = ask(&first, "/").with(&own, "user", "pass");
     let page = engine(&[&first, &second]).fetch(&asked.request()).await.unwrap();
     assert_eq!(page.warnings.len(), 1, "{:?}", page.warnings);
     let seen = second.requests().remove(0);

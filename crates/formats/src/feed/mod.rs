@@ -51,7 +51,7 @@ pub fn feed_page(xml: &str, url: &Url, stop: &Stop) -> Option<String> {
     entries.add(entry, dialect, url, stop);
     let list = if dialect.is_list { ("<ul>", "</ul>") } else { ("", "") };
     let entries = [list.0, &entries.html, list.1].concat();
-    Some(page(&about, language.as_deref().map(str::trim), &entries, (url, stop)))
+    Some(page(&about, language.as_deref().map(str::trim), &entries, url, stop))
 }
 
 /// The entries read so far, as HTML.
@@ -77,7 +77,7 @@ impl Entries {
     }
 }
 
-fn page(about: &Entry, language: Option<&str>, entries: &str, (url, stop): (&Url, &Stop)) -> String {
+fn page(about: &Entry, language: Option<&str>, entries: &str, url: &Url, stop: &Stop) -> String {
     let mut out = String::with_capacity(entries.len() + 1024);
     out.push_str("<!doctype html><html");
     if let Some(language) = language.filter(|language| !language.is_empty()) {

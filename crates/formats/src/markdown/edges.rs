@@ -29,15 +29,22 @@ impl Default for Edges {
 /// Placeholder for a delimiter that is not chosen yet; counts as punctuation.
 pub(super) const DELIMITER: char = '\u{1}';
 
-/// Computes the edges of every mark in one paragraph: it begins with the event `at`, whose text begins at `start`.
-/// `outer` are the marks open there, outermost first; `parts` says whether two line breaks in a row end a paragraph.
-pub(super) fn survey(
-    (text, events): (&str, &[Event]),
-    (at, mut start): (usize, usize),
-    parts: bool,
-    outer: impl Iterator<Item = usize>,
-    edges: &mut [Edges],
-) {
+/// Paragraph to be surveyed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Paragraph<'p> {
+    pub(super) text: &'p str,
+    pub(super) events: &'p [Event],
+    /// First event of the paragraph.
+    pub(super) at: usize,
+    /// Position in the text where that event begins.
+    pub(super) start: usize,
+    /// Whether two line breaks in a row end a paragraph.
+    pub(super) parts: bool,
+}
+
+/// Computes the edges of every mark in one paragraph. `outer` are the marks open at its start, outermost first.
+pub(super) fn survey(paragraph: Paragraph<'_>, outer: impl Iterator<Item = usize>, edges: &mut [Edges]) {
+    let Paragraph { text, events, at, mut start, parts } = paragraph;
     let open: Vec<_> = outer.map(|mark| (mark, false)).collect();
     // A mark that began in an earlier paragraph is closed and reopened between them: its edges here are different.
     open.iter().for_each(|(mark, _)| edges[*mark] = Edges::default());

@@ -42,4 +42,8 @@ impl Event {
 }
 
 /// Target and title of a link.
-pub(super) type Link = (String, Option<String>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Link {
+    pub(super) target: String,
+    pub(super) title: Option<String>,
+}

@@ -5,7 +5,7 @@
 
 use super::edges::Edges;
 use super::event::{Event, Link, Mark};
-use super::paragraph::{Place, write};
+use super::paragraph::{Place, Source, write};
 use super::spaces::{fold_code, fold_spaces};
 
 /// Nesting limit of marks.
@@ -64,7 +64,7 @@ impl Inline {
     pub(super) fn open_link(&mut self, target: String, title: Option<String>) -> bool {
         let opened = !self.in_link() && self.open(Mark::Link(self.links.len()), false);
         if opened {
-            self.links.push((target, title));
+            self.links.push(Link { target, title });
         }
         opened
     }
@@ -169,7 +169,7 @@ impl Inline {
     pub(super) fn take(&mut self, place: Place, mut done: impl FnMut(&str)) {
         if self.visible {
             let Inline { text, events, links, edges, out, .. } = self;
-            write((text, events, links), place, (edges, out), &mut done);
+            write(Source { text, events, links }, place, edges, out, &mut done);
         } else if self.events.len() == self.open.len() {
             // Nothing but the starts of open marks.
             return;

@@ -4,6 +4,7 @@ use page::{Element, Index, Page, StrTendril, absolute, is_embedded, largest, loc
 use url::Url;
 
 use super::escape::{Spot, push_text};
+use super::event::Link;
 use super::paragraph::push_target;
 use super::spaces::fold_spaces;
 use super::{LinkStyle, Open, Writer};
@@ -151,7 +152,7 @@ impl Writer<'_> {
         }
         let target = if is_embedded(&source) { source.trim().to_owned() } else { self.target(&source)? };
         let title = Some(title).filter(|title| !title.is_empty() && *title != alt);
-        push_target(&mut image, &(target, title), in_cell);
+        push_target(&mut image, &Link { target, title }, in_cell);
         Some(image)
     }
 

@@ -3,7 +3,7 @@
 //! Spaces at the edges of a mark are moved out of it, where markdown would not accept them, and a mark without text is
 //! dropped. The characters on both sides of a mark decide its delimiters; [`super::edges`] computes them first.
 
-use super::edges::{DELIMITER, Edges, flanks, is_punctuation, survey};
+use super::edges::{self, DELIMITER, Edges, flanks, is_punctuation, survey};
 use super::escape::{Spot, destination, push_code_span, push_text};
 use super::event::{Event, Link, Mark};
 use super::spaces::fold_spaces;
@@ -25,15 +25,24 @@ impl Place {
     }
 }
 
-type Source<'r> = (&'r str, &'r [Event], &'r [Link]);
+/// Text to be written, with its events and the links that they name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'r> {
+    pub(super) text: &'r str,
+    pub(super) events: &'r [Event],
+    pub(super) links: &'r [Link],
+}
 
-/// Passes the paragraphs of `source` to `done`; two line breaks in a row separate paragraphs. The buffers are cleared.
+/// Passes the paragraphs of `source` to `done`; two line breaks in a row separate paragraphs. `edges` and `out` are
+/// buffers, which are cleared.
 pub(super) fn write(
-    (text, events, links): Source,
+    source: Source<'_>,
     place: Place,
-    (edges, out): (&mut Vec<Edges>, &mut String),
+    edges: &mut Vec<Edges>,
+    out: &mut String,
     done: &mut dyn FnMut(&str),
 ) {
+    let Source { text, events, links } = source;
     // Most paragraphs have no marks and skip the survey of edges.
     let marked = events.iter().any(|event| event.opens().is_some());
     edges.clear();
@@ -70,6 +79,12 @@ fn single(text: &str, wanted: char) -> bool {
 enum End {
     Text(&'static str),
     Link(usize),
+}
+
+/// Texts before and after what is marked.
+struct Tags {
+    start: &'static str,
+    end: &'static str,
 }
 
 struct Writer<'r> {
@@ -151,7 +166,8 @@ impl Writer<'_> {
         self.separate();
         if self.out.is_empty() && !self.edges.is_empty() {
             let open = self.open.iter().map(|(mark, _)| *mark);
-            survey((self.text, self.events), (at, start), self.place.parts(), open, self.edges);
+            let (text, events, parts) = (self.text, self.events, self.place.parts());
+            survey(edges::Paragraph { text, events, at, start, parts }, open, self.edges);
         }
         let line_start = self.out.is_empty() || self.out.ends_with('\n');
         self.spot.later_line = line_start && !self.out.is_empty();
@@ -205,7 +221,7 @@ impl Writer<'_> {
         if edges.doubled {
             return End::Text("");
         }
-        let (start, end) = match mark {
+        let Tags { start, end } = match mark {
             Mark::Link(number) => {
                 if self.out.ends_with('!') {
                     // `![` would be read as an image.
@@ -214,11 +230,11 @@ impl Writer<'_> {
                 self.out.push('[');
                 return End::Link(number);
             }
-            Mark::Strong => self.delimiter(edges, &["**", "__"], ("<strong>", "</strong>")),
-            Mark::Emphasis => self.delimiter(edges, &["_", "*"], ("<em>", "</em>")),
-            Mark::Strike => self.delimiter(edges, &["~~"], ("<del>", "</del>")),
-            Mark::Subscript => ("<sub>", "</sub>"),
-            Mark::Superscript => ("<sup>", "</sup>"),
+            Mark::Strong => self.delimiter(edges, &["**", "__"], Tags { start: "<strong>", end: "</strong>" }),
+            Mark::Emphasis => self.delimiter(edges, &["_", "*"], Tags { start: "<em>", end: "</em>" }),
+            Mark::Strike => self.delimiter(edges, &["~~"], Tags { start: "<del>", end: "</del>" }),
+            Mark::Subscript => Tags { start: "<sub>", end: "</sub>" },
+            Mark::Superscript => Tags { start: "<sup>", end: "</sup>" },
         };
         self.out.push_str(start);
         End::Text(end)
@@ -226,12 +242,7 @@ impl Writer<'_> {
 
     /// Returns the start and end of bold, italic or struck-through text: the first of `choices` that is valid as a
     /// delimiter here (CommonMark, "left-flanking delimiter run"), or HTML tags if none is.
-    fn delimiter(
-        &self,
-        edges: Edges,
-        choices: &[&'static str],
-        tags: (&'static str, &'static str),
-    ) -> (&'static str, &'static str) {
+    fn delimiter(&self, edges: Edges, choices: &[&'static str], tags: Tags) -> Tags {
         let before = self.out.chars().next_back().unwrap_or(' ');
         let flanks = flanks(before, edges.first).0 && flanks(edges.last, edges.after).1;
         let loose = |c: char| c.is_whitespace() || is_punctuation(c);
@@ -246,7 +257,7 @@ impl Writer<'_> {
                 || edges.after == DELIMITER
                     && matches!(last, Some(End::Text(other)) if other.as_bytes().first() == choice.as_bytes().first());
             if flanks && !taken && !clash && (between_words || !choice.starts_with('_')) {
-                return (choice, choice);
+                return Tags { start: choice, end: choice };
             }
         }
         tags
@@ -281,10 +292,10 @@ impl Writer<'_> {
 }
 
 /// Appends the target of a link with its title, in parentheses.
-pub(super) fn push_target(out: &mut String, (target, title): &Link, in_cell: bool) {
+pub(super) fn push_target(out: &mut String, link: &Link, in_cell: bool) {
     out.push('(');
-    destination(out, target, in_cell);
-    if let Some(title) = title {
+    destination(out, &link.target, in_cell);
+    if let Some(title) = &link.title {
         out.push_str(" \"");
         let start = out.len();
         let mut folded = String::new();

@@ -123,11 +123,11 @@ pub(super) fn target(words: &[Word]) -> Option<Target> {
             break;
         }
     }
-    if let Some((rest, kind)) = leading_kind(words) {
-        target.take(kind);
+    if let Some((rest, (_, roles, kind))) = leading_kind(words) {
+        target.take(roles, kind);
         words = NAMING.iter().find_map(|naming| after(rest, naming)).unwrap_or(rest);
-    } else if let Some((rest, kind)) = trailing_kind(words) {
-        target.take(kind);
+    } else if let Some((rest, (_, roles, kind))) = trailing_kind(words) {
+        target.take(roles, kind);
         words = rest;
     }
     // A longer name is more likely a sentence that needs a language model.
@@ -162,8 +162,8 @@ fn trailing_kind(words: &[Word]) -> Option<(&[Word], Kind)> {
 }
 
 impl Target {
-    fn take(&mut self, (_, roles, kind): Kind) {
-        (self.roles, self.kind) = (roles.to_vec(), Some(*kind));
+    fn take(&mut self, roles: &[&'static str], kind: &'static str) {
+        (self.roles, self.kind) = (roles.to_vec(), Some(kind));
     }
 
     /// Formats the description for messages.

@@ -122,8 +122,13 @@ async fn download(site: &Site, address: Url, approach: Approach<'_>) -> Result<O
     Ok(Outcome::Answer { status, body })
 }
 
-/// Columns `status`, `error` and `body` of a row.
-pub(super) type Row = (Option<i32>, Option<String>, Option<Vec<u8>>);
+/// Columns of a stored answer that hold its outcome.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Row {
+    pub(super) status: Option<i32>,
+    pub(super) error: Option<String>,
+    pub(super) body: Option<Vec<u8>>,
+}
 
 impl Outcome {
     /// Returns the size in bytes, as a measure of the work of parsing it.
@@ -139,21 +144,22 @@ impl Outcome {
     pub(super) fn row(&self) -> Option<Row> {
         match self {
             Self::Answer { status, body } => {
-                Some((Some(i32::from(*status)), None, Some(body.clone()).filter(|body| !body.is_empty())))
+                let body = Some(body.clone()).filter(|body| !body.is_empty());
+                Some(Row { status: Some(i32::from(*status)), error: None, body })
             }
             Self::Failure(failure) => {
                 let (_, word) = WORDS.iter().find(|(other, _)| other == failure)?;
-                Some((None, Some((*word).to_owned()), None))
+                Some(Row { error: Some((*word).to_owned()), ..Row::default() })
             }
         }
     }
 
     /// Reverses [`Outcome::row`]; `None` for a row that this version cannot read.
-    pub(super) fn from_row(status: Option<i32>, error: Option<&str>, body: Option<Vec<u8>>) -> Option<Self> {
-        if let Some(status) = status {
-            return Some(Self::Answer { status: u16::try_from(status).ok()?, body: body.unwrap_or_default() });
+    pub(super) fn from_row(row: Row) -> Option<Self> {
+        if let Some(status) = row.status {
+            return Some(Self::Answer { status: u16::try_from(status).ok()?, body: row.body.unwrap_or_default() });
         }
-        let (failure, _) = WORDS.iter().find(|(_, word)| Some(*word) == error)?;
+        let (failure, _) = WORDS.iter().find(|(_, word)| Some(*word) == row.error.as_deref())?;
         Some(Self::Failure(*failure))
     }
 }
@@ -171,11 +177,11 @@ mod tests {
             Outcome::Failure(RobotsFailure::Dns),
             Outcome::Failure(RobotsFailure::Timeout),
         ] {
-            let (status, error, body) = outcome.row().unwrap();
-            assert_eq!(Outcome::from_row(status, error.as_deref(), body), Some(outcome));
+            assert_eq!(Outcome::from_row(outcome.row().unwrap()), Some(outcome));
         }
         assert_eq!(Outcome::Failure(RobotsFailure::Blocked).row(), None);
-        assert_eq!(Outcome::from_row(None, Some("of the future"), None), None);
+        let unknown = Row { error: Some("of the future".to_owned()), ..Row::default() };
+        assert_eq!(Outcome::from_row(unknown), None);
     }
 
     #[test]

@@ -135,7 +135,7 @@ async fn download(
     };
     // The part received before an error is used.
     drop(answer);
-    match file.end(context, portion.freeze(), (sender, &mut *done)).await {
+    match file.end(context, portion.freeze(), sender, &mut *done).await {
         Some(()) => ended,
         None => given_up(done),
     }
@@ -255,7 +255,7 @@ impl File {
     }
 
     /// Reads the last portion, passes on the rest and fills in the result. `None` if no CPU slot was free in time.
-    async fn end(self, context: &Context<'_>, portion: Bytes, (sender, done): (&Sender, &mut Read)) -> Option<()> {
+    async fn end(self, context: &Context<'_>, portion: Bytes, sender: &Sender, done: &mut Read) -> Option<()> {
         let mut file = self.take(context, portion, sender).await?;
         let (mut file, kind, sitemaps, is_cut) = work(context, move |_| {
             file.parser.feed(&file.start);

@@ -197,7 +197,7 @@ impl NewTransfer {
 
 impl Rows {
     /// Returns the rows of one command; `expires_at` is the expiry of a reservation that it creates.
-    pub(super) fn of(booking: &Booking<'_>, command: &Command, (step, expires_at): (&Step, Timestamp)) -> Self {
+    pub(super) fn of(booking: &Booking<'_>, command: &Command, step: &Step, expires_at: Timestamp) -> Self {
         let mut rows = Self { transfers: vec![NewTransfer::of(booking, command, step)], ..Self::default() };
         match (command.reservation(), step.hold) {
             (Some(key), Some(hold)) => drop(rows.changed.insert(key.to_owned(), hold)),

@@ -147,11 +147,11 @@ impl PageRow {
         Self { content, other, ..Self::new(run, page, PageState::Alias) }
     }
 
-    /// Creates the row of a page that is skipped and reported, with a code and a message.
+    /// Adds the code and the message with which a page that is skipped is reported.
     #[must_use]
-    pub fn listed(run: &str, page: NewPage, state: PageState, reason: (&'static str, &str), now: Timestamp) -> Self {
-        let (code, error) = (Some(reason.0), Some(reason.1.to_owned()));
-        Self { code, error, finished_at: Some(DbTime::from(now)), ..Self::new(run, page, state) }
+    pub fn listed(self, code: &'static str, message: &str, now: Timestamp) -> Self {
+        let (code, error) = (Some(code), Some(message.to_owned()));
+        Self { code, error, finished_at: Some(DbTime::from(now)), ..self }
     }
 }
 

@@ -184,7 +184,7 @@ async fn documents_are_read_in_order(store: Store) {
 
 async fn what_is_left_alone_is_listed(store: Store) {
     let mut conn = begin(&store, 10).await;
-    let row = |page| PageRow::listed("one", page, PageState::Blocked, ("ROBOTS", "no"), at(3));
+    let row = |page| PageRow::new("one", page, PageState::Blocked).listed("ROBOTS", "no", at(3));
     runs::insert_pages(&mut conn, pages([1, 2]).into_iter().map(row).collect()).await.unwrap();
     for (state, left) in [(PageState::Blocked, 9_998), (PageState::External, 10_000)] {
         assert_eq!(runs::list_room(&mut conn, "one", state).await.unwrap(), left);

@@ -140,9 +140,8 @@ fn head(options: &Options, target: &Target) -> Vec<u8> {
 
 /// Returns the seconds until the service closed the connection; `None` if it never did, or without a connection.
 async fn client(target: Target, head: Vec<u8>, options: Options, end: Instant) -> Option<f64> {
-    let Options { part, interval, window, portion, .. } = options;
-    if part == Part::Answer {
-        return reader(&target, head, (window, portion, interval), end).await;
+    if options.part == Part::Answer {
+        return reader(&target, head, &options, end).await;
     }
     let mut stream = connect(&target, None).await.ok()?;
     let started = Instant::now();
@@ -150,7 +149,7 @@ async fn client(target: Target, head: Vec<u8>, options: Options, end: Instant) -
     let (mut reader, mut writer) = stream.split();
     let drip = async {
         loop {
-            tokio::time::sleep(interval).await;
+            tokio::time::sleep(options.interval).await;
             if writer.write_all(b"a").await.is_err() {
                 std::future::pending::<()>().await;
             }
@@ -166,19 +165,14 @@ async fn client(target: Target, head: Vec<u8>, options: Options, end: Instant) -
 }
 
 /// Like [`client`], but reads the answer a few bytes at a time.
-async fn reader(
-    target: &Target,
-    head: Vec<u8>,
-    (window, portion, pause): (u32, usize, Duration),
-    end: Instant,
-) -> Option<f64> {
-    let mut stream = connect(target, Some(window)).await.ok()?;
+async fn reader(target: &Target, head: Vec<u8>, options: &Options, end: Instant) -> Option<f64> {
+    let mut stream = connect(target, Some(options.window)).await.ok()?;
     let started = Instant::now();
     stream.write_all(&head).await.ok()?;
-    let mut bytes = vec![0; portion];
+    let mut bytes = vec![0; options.portion];
     let closed = async {
         while matches!(stream.read(&mut bytes).await, Ok(length) if length > 0) {
-            tokio::time::sleep(pause).await;
+            tokio::time::sleep(options.interval).await;
         }
     };
     let left = end.saturating_duration_since(started);
