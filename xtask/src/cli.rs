@@ -37,7 +37,7 @@ enum Task {
     },
     /// Check the direction of dependencies.
     Layers,
-    /// Check the lengths of files and functions.
+    /// Check the lengths of files and functions, and that no parameter is a tuple.
     Sizes,
     /// Create an empty migration for both databases.
     Migration {

@@ -9,6 +9,7 @@ pub mod db;
 mod fuzz;
 mod layers;
 mod migration;
+mod parameters;
 pub mod setup;
 pub mod sh;
 mod sizes;
