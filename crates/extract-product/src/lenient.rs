@@ -43,7 +43,7 @@ impl<'s> Budget<'s> {
     }
 
     /// Takes one value from the budget.
-    fn take_node(&mut self) -> Option<()> {
+    pub(crate) fn take_node(&mut self) -> Option<()> {
         self.nodes = self.nodes.saturating_sub(1);
         let look = self.nodes.is_multiple_of(STEPS);
         (self.nodes > 0 && !(look && self.stop.is_set())).then_some(())

@@ -14,15 +14,22 @@
 //! This crate does no I/O, reads no clock and does not panic. Pages are untrusted input: memory and time are bounded,
 //! and reading ends early once the page's stop signal is set.
 
+mod draft;
 mod json_ld;
 mod lenient;
 mod menu;
+mod meta;
 mod microdata;
 mod missing;
 mod money;
 mod product;
+mod schema;
+mod shown;
+mod subject;
+mod survey;
 mod tags;
 mod value;
+mod words;
 
 pub use menu::menu;
 pub use missing::Missing;
