@@ -104,7 +104,7 @@ fn is_reference(value: &Value<'_>) -> bool {
 
 /// Whether a value is of one of these types of schema.org, written as a name or as a URL.
 pub(crate) fn is_a(value: &Value<'_>, types: &[&str]) -> bool {
-    let name_of = |text: &str| types.contains(&last_part(text));
+    let name_of = |text: &str| types.iter().any(|one| one.eq_ignore_ascii_case(last_part(text)));
     value.get("@type").items().iter().filter_map(Value::text).any(name_of)
 }
 

@@ -25,6 +25,7 @@ mod money;
 mod product;
 mod schema;
 mod shown;
+mod state;
 mod subject;
 mod survey;
 mod tags;

@@ -14,6 +14,7 @@ use crate::missing::Missing;
 use crate::money::Style;
 use crate::schema::{self, Schema};
 use crate::shown;
+use crate::state::{self, State};
 use crate::subject::Subject;
 use crate::survey::Survey;
 use crate::{json_ld, meta, microdata};
@@ -42,6 +43,7 @@ struct Evidence {
     style: Style,
     json_ld: Schema,
     items: Schema,
+    state: State,
     meta: Draft,
 }
 
@@ -50,8 +52,10 @@ impl Evidence {
         let page = survey.page;
         let mut budget = Budget::new(page.stop());
         let style = shown::style(page);
+        let subject = Subject::of(survey);
         Evidence {
-            subject: Subject::of(survey),
+            state: state::read(survey, &subject, style, &mut budget),
+            subject,
             style,
             json_ld: schema::read(&json_ld::read(page, &mut budget), style, page.base()),
             items: schema::read(&microdata::read(page, &mut budget), style, page.base()),
@@ -69,9 +73,16 @@ impl Evidence {
                 Choice::None => {}
             }
         }
+        let declared = drafts.len();
+        for found in [&self.state.state, &self.state.analytics] {
+            if let Choice::One(draft) = choose::choose(found, &self.subject) {
+                drafts.push(draft);
+            }
+        }
         let title = drafts.first().and_then(|draft| draft.title.clone());
         let shown = shown::read(survey, title.as_deref(), self.style);
         self.admit(survey, &drafts, &shown, ambiguous)?;
+        finish::scale(&mut drafts, declared, &shown);
         drafts.push(self.meta.clone());
         finish::product(survey, &self, drafts, &shown).ok_or(Missing::Weak)
     }

@@ -215,7 +215,7 @@ impl<'v, 'p> Context<'v, 'p> {
             sku: code(&["sku"]),
             gtin: code(&["gtin13", "gtin", "gtin12", "gtin14", "gtin8", "ean", "isbn"]).map(without_prefix),
             mpn: code(&["mpn"]),
-            id: code(&["productID", "productId", "identifier"]).map(without_prefix),
+            id: code(&["productID", "productId", "identifier"]).map(without_prefix).map(without_words),
         }
     }
 
@@ -272,6 +272,14 @@ impl<'v, 'p> Context<'v, 'p> {
 fn without_prefix(code: String) -> String {
     let prefix = code.split_once(':').filter(|pair| pair.0.chars().all(|c| c.is_ascii_alphanumeric()));
     prefix.map(|pair| pair.1.trim().to_owned()).filter(|rest| !rest.is_empty()).unwrap_or(code)
+}
+
+/// Removes the words behind an identifier: `12-A Kettles`.
+fn without_words(code: String) -> String {
+    let parts = code.split_once(' ').filter(|(first, rest)| {
+        first.bytes().any(|b| b.is_ascii_digit()) && !rest.bytes().any(|b| b.is_ascii_digit())
+    });
+    parts.map(|pair| pair.0.to_owned()).unwrap_or(code)
 }
 
 /// Returns whether a term of schema.org, or a word like it, says that a thing can be bought.

@@ -1,6 +1,6 @@
 //! What the page shows: the heading, the price beside it, the buy button, the words about stock, and labelled codes.
 
-mod labels;
+pub(crate) mod labels;
 mod phrases;
 mod prices;
 mod zones;
@@ -13,11 +13,13 @@ use crate::survey::Survey;
 use crate::tags::{attribute, squeezed, text};
 
 pub(crate) use labels::Labels;
-pub(crate) use prices::{Offered, SURE};
+pub(crate) use prices::{LIKELY, Offered, SURE};
 pub(crate) use zones::Zones;
 
 /// Length of the text of a button, in bytes.
 const MAX_BUTTON: usize = 60;
+/// Distance in nodes between a price and the button that buys for it.
+const NEAR: usize = 400;
 /// Length of a text about stock, in bytes.
 const MAX_STOCK: usize = 90;
 
@@ -74,7 +76,10 @@ pub(crate) fn read(survey: &Survey<'_>, title: Option<&str>, style: Style) -> Sh
         ..Shown::default()
     };
     let anchor = shown.offered.as_ref().map(|offered| offered.node).or(heading);
-    if let Some(found) = stock(page, &zones, anchor) {
+    let near = |button: &&Button| anchor.is_some_and(|anchor| button.node.abs_diff(anchor) < NEAR);
+    let can_buy = buttons.iter().filter(near).any(|button| button.is_enabled);
+    // The words beside a button that works are about an option, a shop or another way to buy.
+    if let Some(found) = stock(page, &zones, anchor).filter(|found| found.in_stock || !can_buy) {
         shown.in_stock = Some(found.in_stock);
         shown.stock_text = Some(found.text);
     }
@@ -109,7 +114,9 @@ fn buttons(page: &Page, zones: &Zones) -> Vec<Button> {
     for node in zones.nodes(page) {
         let Some(name) = page.name(node) else { continue };
         let of = |name| attribute(page, node, name);
+        let of_class = || of("class").is_some_and(|class| ["btn", "button", "buy"].iter().any(|word| class.contains(word)));
         let is_button = match *name {
+            local_name!("div") | local_name!("span") => page.end(node) - node < 6 && of_class(),
             local_name!("button") | local_name!("a") => true,
             local_name!("input") => matches!(of("type"), Some("submit" | "button" | "image")),
             _ => of("role") == Some("button"),
@@ -120,7 +127,8 @@ fn buttons(page: &Page, zones: &Zones) -> Vec<Button> {
         let label =
             if *name == local_name!("input") { of("value").unwrap_or_default().to_owned() } else { text(page, node) };
         let marks = [of("class"), of("id"), of("name"), of("data-action"), of("data-testid")];
-        let marked = *name != local_name!("a") && marks.into_iter().flatten().any(phrases::marks_buying);
+        let leads_away = *name == local_name!("a") && of("href").is_some_and(|href| !href.starts_with('#'));
+        let marked = !leads_away && marks.into_iter().flatten().any(phrases::marks_buying);
         let says = |text: &str| text.len() <= MAX_BUTTON && phrases::says_buy(text);
         if says(&label) || of("aria-label").is_some_and(says) || of("title").is_some_and(says) || marked {
             let disabled = of("disabled").is_some() || of("aria-disabled") == Some("true");

@@ -15,6 +15,8 @@ pub(crate) struct Subject {
     headings: Vec<Words>,
     /// Words of `og:title` and of the title.
     titles: Vec<Words>,
+    /// Words of the parts of the titles: the name of the shop is one of its own.
+    title_parts: Vec<Words>,
     /// Words of the last part of the path.
     slug: Words,
     /// Keys of the URLs of the page.
@@ -33,6 +35,7 @@ impl Subject {
         let slug = page.path_segments().and_then(|parts| parts.filter(|part| part.contains('-')).next_back());
         Subject {
             headings: survey.heading_texts().map(|text| Words::of(&text)).collect(),
+            title_parts: titles.into_iter().flatten().flat_map(parts).map(Words::of).collect(),
             titles: titles.into_iter().flatten().map(Words::of).collect(),
             slug: Words::of(slug.unwrap_or_default()),
             urls: std::iter::once(page).chain(declared).map(key).collect(),
@@ -47,6 +50,29 @@ impl Subject {
         // A page may give its own URL to everything on it, and codes are reused: the name tells them apart.
         let sure = same_url || draft.codes.all().any(|code| self.has_code(code));
         if sure { 0.7 + 0.3 * name } else { name }
+    }
+
+    /// Whether a draft of a source that describes much else is this page's: named like it, or by its URL or a code in
+    /// it.
+    pub(crate) fn is_named(&self, draft: &Draft) -> bool {
+        let closeness = draft.title.as_deref().map_or(0.0, |title| self.closeness(title));
+        closeness >= 0.7 || (closeness > 0.3 && self.fit(draft) >= 0.7 && self.is_addressed(draft))
+    }
+
+    fn is_addressed(&self, draft: &Draft) -> bool {
+        let same_url = draft.url.as_deref().and_then(|url| Url::parse(url).ok()).is_some_and(|url| self.has_url(&url));
+        same_url || draft.codes.all().any(|code| self.has_code(code))
+    }
+
+    /// Returns the share of words that a name has in common with the heading or a part of the title, of those that
+    /// either has: a heading that is merely contained in the name is another one.
+    pub(crate) fn closeness(&self, name: &str) -> f64 {
+        let name = Words::of(name);
+        let share = |own: &Words| {
+            let share = name.common(own) as f64 / own.len().max(name.len()).max(1) as f64;
+            if name.contradicts(own) { 0.0 } else { share }
+        };
+        self.headings.iter().chain(&self.title_parts).map(share).fold(0.0, f64::max)
     }
 
     pub(crate) fn has_url(&self, url: &Url) -> bool {
@@ -86,4 +112,10 @@ fn key(url: &Url) -> String {
     let host = host.strip_prefix("www.").unwrap_or(host);
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
     format!("{host}{}{query}", url.path().trim_end_matches('/')).to_lowercase()
+}
+
+/// Returns a title, and the parts that common separators make of it.
+fn parts(title: &str) -> impl Iterator<Item = &str> {
+    let cut = [" | ", " - ", " – ", " — ", " :: ", " · "].into_iter().filter_map(|separator| title.find(separator)).min();
+    [Some(title), cut.map(|cut| &title[..cut])].into_iter().flatten()
 }

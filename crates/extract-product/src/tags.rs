@@ -21,6 +21,10 @@ pub(crate) fn text(page: &Page, index: Index) -> String {
                 at = page.end(at);
                 continue;
             }
+            Some("span" | "em" | "label") if is_for_readers_of_screens(page, at) => {
+                at = page.end(at);
+                continue;
+            }
             Some("br" | "p" | "div" | "li" | "td" | "th" | "dt" | "dd" | "tr" | "option") => push(&mut out, " "),
             _ => page.text(at).into_iter().for_each(|text| push(&mut out, text)),
         }
@@ -28,6 +32,12 @@ pub(crate) fn text(page: &Page, index: Index) -> String {
     }
     out.truncate(out.trim_end().len());
     out
+}
+
+/// Whether a class says that an element is read out and not shown: `Details about` before a title.
+fn is_for_readers_of_screens(page: &Page, node: Index) -> bool {
+    const MARKS: [&str; 5] = ["visually-hidden", "visuallyhidden", "sr-only", "screen-reader", "g-hdn"];
+    attribute(page, node, "class").is_some_and(|class| MARKS.iter().any(|mark| class.contains(mark)))
 }
 
 /// Appends `text` with each run of blanks as one.

@@ -65,6 +65,14 @@ impl Words {
         Words(words.take(64).map(str::to_lowercase).collect())
     }
 
+    /// Whether each name has a word with a digit that the other lacks: two models, however alike.
+    pub(crate) fn contradicts(&self, other: &Words) -> bool {
+        let has_own = |a: &Words, b: &Words| {
+            a.0.iter().any(|word| word.bytes().any(|b| b.is_ascii_digit()) && !b.0.contains(word))
+        };
+        has_own(self, other) && has_own(other, self)
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -98,6 +106,8 @@ mod tests {
     fn shares() {
         let kettle = Words::of("Kettle, red");
         assert_eq!(kettle.share_in(&Words::of("The red Kettle – Shop")), 1.0);
+        assert!(Words::of("Phone A10 red").contradicts(&Words::of("Phone A01 red")));
+        assert!(!Words::of("Phone A10 red").contradicts(&Words::of("Phone A10")));
         assert_eq!(Words::of("The red kettle Shop").share_in(&kettle), 0.5);
     }
 }

@@ -53,6 +53,9 @@ pub(super) fn is_same(a: &Draft, b: &Draft) -> bool {
     if first.len() == 0 || second.len() == 0 {
         return a.url.is_some() && a.url == b.url;
     }
+    if first.contradicts(&second) {
+        return false;
+    }
     let common = first.common(&second) as f64;
     common / first.len().max(second.len()) as f64 >= 0.75
 }

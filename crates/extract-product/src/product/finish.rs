@@ -5,7 +5,7 @@ use wire::{Availability, Picture, Price, Product, Sale, Variant};
 use super::choose::is_same;
 use super::{Evidence, currency};
 use crate::draft::{Codes, Draft, Line, complete};
-use crate::shown::Shown;
+use crate::shown::{LIKELY, Shown, labels};
 use crate::survey::Survey;
 
 /// Merges the drafts, best source first, and completes them by what is shown.
@@ -17,6 +17,7 @@ pub(super) fn product(survey: &Survey<'_>, evidence: &Evidence, drafts: Vec<Draf
     }
     complete(&mut own.codes.sku, &shown.labels.sku);
     complete(&mut own.brand, &shown.labels.brand);
+    own.brand = own.brand.as_deref().and_then(labels::brand);
     complete(&mut own.codes.mpn, &shown.labels.mpn);
     complete(&mut own.title, &shown.title);
     if own.category.is_none() {
@@ -29,8 +30,10 @@ pub(super) fn product(survey: &Survey<'_>, evidence: &Evidence, drafts: Vec<Draf
     if lines.is_empty() {
         lines.push(Line::default());
     }
+    collapse(&mut lines, &own);
     let is_only = lines.len() == 1;
     select(&mut lines, survey, evidence);
+    complete(&mut own.codes.id, &survey.product_id(&evidence.subject));
     let finisher = Finisher { own: &own, shown, is_only, page_currency: currency::of_page(survey) };
     Some(Product {
         title: own.title.clone()?,
@@ -46,13 +49,79 @@ pub(super) fn product(survey: &Survey<'_>, evidence: &Evidence, drafts: Vec<Draf
 fn add(own: &mut Draft, other: Draft) {
     let no_title = other.title.is_none();
     if no_title || is_same(own, &other) || own.title.is_none() || fits_loosely(own, &other) {
-        match (own.lines.as_mut_slice(), other.lines.as_slice()) {
-            ([], _) => own.lines = other.lines.clone(),
-            ([one], [more]) => complete_line(one, more),
-            ([one], lines) if lines.len() > 1 && one.codes.is_empty() => own.lines = lines.to_vec(),
-            _ => {}
-        }
+        add_lines(&mut own.lines, &other.lines, own.codes.sku.as_deref());
         complete_draft(own, &other);
+    }
+}
+
+/// Completes the lines by those of a weaker source; its variants replace a single line that one of them agrees with.
+fn add_lines(own: &mut Vec<Line>, others: &[Line], sku: Option<&str>) {
+    match (own.as_mut_slice(), others) {
+        ([], _) => *own = others.to_vec(),
+        ([one], [more]) => complete_line(one, more),
+        ([one], lines) if lines.len() > 1 => {
+            let agrees = |line: &Line| amount(line) == amount(one) || amount(one).is_none();
+            let sku = one.codes.sku.as_deref().or(sku);
+            let has_code = sku.is_none_or(|sku| lines.iter().any(|line| line.codes.all().any(|code| code == sku)));
+            if has_code && lines.iter().any(agrees) {
+                let currency = one.price.as_ref().and_then(|price| price.currency.clone());
+                *own = lines.to_vec();
+                let prices = own.iter_mut().filter_map(|line| line.price.as_mut());
+                prices.for_each(|price| complete(&mut price.currency, &currency));
+            }
+        }
+        (lines, others) => {
+            for line in lines {
+                let same = |other: &&Line| other.codes.all().any(|code| line.codes.all().any(|own| own == code));
+                if let Some(other) = others.iter().find(same) {
+                    complete_line(line, &other.clone());
+                }
+            }
+        }
+    }
+}
+
+fn amount(line: &Line) -> Option<f64> {
+    line.price.as_ref().map(|price| price.amount)
+}
+
+/// Makes one line of those that differ in nothing but a number that continues the product's own: they are pieces in
+/// stock, not variants that a reader could choose from.
+fn collapse(lines: &mut Vec<Line>, own: &Draft) {
+    let Some(sku) = own.codes.sku.as_deref().filter(|_| lines.len() > 1) else { return };
+    let is_bare = |line: &Line| {
+        line.values.is_empty()
+            && line.images.is_empty()
+            && line.codes.sku.as_deref().is_some_and(|code| code.starts_with(sku))
+            && line.title.as_ref().is_none_or(|title| Some(title) == own.title.as_ref())
+    };
+    let price = amount(&lines[0]);
+    if lines.iter().all(|line| is_bare(line) && amount(line) == price) {
+        let best = lines.iter().position(|line| line.in_stock != Some(false)).unwrap_or(0);
+        let mut line = lines.swap_remove(best);
+        line.codes = Codes::default();
+        *lines = vec![line];
+    }
+}
+
+/// Divides amounts of scripts by 100 where they are cents: a better source, or what is shown, has the same amount in
+/// whole units.
+pub(super) fn scale(drafts: &mut [Draft], declared: usize, shown: &Shown) {
+    let known: Vec<f64> = drafts[..declared]
+        .iter()
+        .flat_map(|draft| draft.lines.iter().filter_map(amount))
+        .chain(shown.price().map(|price| price.amount))
+        .collect();
+    let is_known = |value: f64| known.iter().any(|known| (known - value).abs() < 0.005);
+    for draft in &mut drafts[declared..] {
+        let amounts: Vec<f64> = draft.lines.iter().filter_map(amount).collect();
+        let in_cents = amounts.iter().any(|&value| is_known(value / 100.0))
+            && !amounts.iter().any(|&value| is_known(value))
+            && amounts.iter().all(|value| value.fract() == 0.0);
+        if in_cents {
+            let prices = draft.lines.iter_mut().flat_map(|line| [&mut line.price, &mut line.original]);
+            prices.flatten().for_each(|price| price.amount /= 100.0);
+        }
     }
 }
 
@@ -61,7 +130,7 @@ fn fits_loosely(own: &Draft, other: &Draft) -> bool {
     use crate::words::Words;
     let words = |draft: &Draft| Words::of(draft.title.as_deref().unwrap_or_default());
     let (first, second) = (words(own), words(other));
-    first.share_in(&second).max(second.share_in(&first)) >= 0.7
+    !first.contradicts(&second) && first.share_in(&second).max(second.share_in(&first)) >= 0.7
 }
 
 /// Takes the fields of the product that are missing.
@@ -85,6 +154,13 @@ fn complete_line(own: &mut Line, other: &Line) {
     }
     complete(&mut own.original, &other.original);
     complete(&mut own.in_stock, &other.in_stock);
+    complete(&mut own.title, &other.title);
+    if own.values.is_empty() {
+        own.values.clone_from(&other.values);
+    }
+    if own.images.is_empty() {
+        own.images.clone_from(&other.images);
+    }
 }
 
 /// Returns the last breadcrumb before the product's own.
@@ -108,8 +184,11 @@ fn select(lines: &mut [Line], survey: &Survey<'_>, evidence: &Evidence) {
                 || evidence.subject.has_code(code)
         })
     };
-    let by_url = |line: &Line| line.url.as_deref().is_some_and(|own| own == url.as_str());
+    let have_urls = lines.windows(2).any(|pair| pair[0].url != pair[1].url);
+    let by_url = |line: &Line| have_urls && line.url.as_deref().is_some_and(|own| own == url.as_str());
     let place = lines.iter().position(by_url).or_else(|| lines.iter().position(by_code));
+    // Shops select the first variant that can be bought.
+    let place = place.or_else(|| lines.iter().position(|line| line.in_stock != Some(false)));
     if let Some(place) = place {
         lines[..=place].rotate_right(1);
     }
@@ -138,24 +217,36 @@ struct Finisher<'a> {
 impl Finisher<'_> {
     fn variant(&self, mut line: Line) -> Variant {
         if self.is_only {
-            line.codes.complete(&self.own.codes);
+            let offered = std::mem::replace(&mut line.codes, self.own.codes.clone());
+            line.codes.complete(&offered);
             if line.price.is_none() {
                 line.price = self.shown.price();
             }
+            self.undo_strike(&mut line);
         }
         let in_stock = line.in_stock.or(self.shown.in_stock).unwrap_or(line.price.is_some());
         let text = self.shown.stock_text.clone().filter(|_| self.is_only && self.shown.in_stock == Some(in_stock));
         let price = line.price.map(|price| self.priced(price));
         let images = if line.images.is_empty() { self.own.images.clone() } else { line.images };
         Variant {
-            sku: sku(&line.codes),
             id: line.codes.id.or(line.codes.gtin),
+            sku: line.codes.sku,
             title: line.title.filter(|_| !self.is_only),
             values: (!line.values.is_empty()).then_some(line.values),
             sale: self.sale(price.as_ref(), line.original),
             price,
             availability: Availability { in_stock, text },
             images: Some(images).filter(|images: &Vec<Picture>| !images.is_empty()),
+        }
+    }
+
+    /// Takes the shown price where the page strikes out the one that its data has.
+    fn undo_strike(&self, line: &mut Line) {
+        let Some(offered) = self.shown.offered.as_ref().filter(|offered| offered.score >= LIKELY) else { return };
+        let Some(struck) = offered.original.as_ref() else { return };
+        if amount(line).is_some_and(|amount| (amount - struck.amount).abs() < 0.005) {
+            let former = line.price.replace(offered.price.clone());
+            line.original = former;
         }
     }
 
@@ -181,6 +272,3 @@ impl Finisher<'_> {
     }
 }
 
-fn sku(codes: &Codes) -> Option<String> {
-    [&codes.sku, &codes.mpn].into_iter().find_map(Clone::clone)
-}

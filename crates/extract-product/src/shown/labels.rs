@@ -13,6 +13,7 @@ const MAX_GAP: usize = 14;
 
 /// Labels of article numbers, best first.
 const SKU: [&str; 66] = [
+    "asin",
     "sku",
     "item number",
     "item no",
@@ -77,7 +78,6 @@ const SKU: [&str; 66] = [
     "ürün kodu",
     "varenummer",
     "tuotenumero",
-    "asin",
     "商品番号",
 ];
 const BRAND: [&str; 40] = [
@@ -169,6 +169,8 @@ pub(super) fn read(page: &Page, zones: &Zones, heading: Option<Index>) -> Labels
         } else if labels.brand.is_none() && BRAND.contains(&label.as_str()) {
             labels.brand =
                 value().filter(|value| value.len() <= 60 && split(value).1.is_empty()).and_then(|v| words::name(&v));
+        } else if labels.brand.is_none() && brand(&own).is_some_and(|name| name != own && !own.contains(':')) {
+            labels.brand = brand(&own);
         } else if labels.mpn.is_none() && MPN.contains(&label.as_str()) {
             labels.mpn = value().and_then(|value| number(&value));
         }
@@ -197,4 +199,24 @@ fn number(text: &str) -> Option<String> {
     let text = text.trim_matches(|c: char| matches!(c, '\u{200e}' | '\u{200f}' | '(' | ')' | '[' | ']' | ' '));
     let fits = text.len() <= 40 && text.split(' ').count() <= 3 && text.bytes().any(|b| b.is_ascii_digit());
     fits.then(|| words::code(text)).flatten()
+}
+
+/// Returns a brand without the words around it: `Brand: Acme`, `More articles of the brand: Acme`, `Visit the Acme Store`.
+pub(crate) fn brand(text: &str) -> Option<String> {
+    // What the marketplace Amazon writes over a product, by language.
+    const STORES: [[&str; 2]; 7] = [
+        ["Visit the ", " Store"],
+        ["Visitez la boutique ", ""],
+        ["Visiter la boutique ", ""],
+        ["Besuche den ", "-Store"],
+        ["Visita lo Store di ", ""],
+        ["Visita la tienda de ", ""],
+        ["Visite a loja ", ""],
+    ];
+    let store = STORES.iter().find_map(|[head, tail]| text.strip_prefix(head)?.strip_suffix(tail));
+    let behind_label = text.split_once(':').and_then(|(label, value)| {
+        let label = label.trim().to_lowercase();
+        BRAND.iter().any(|known| label.ends_with(known)).then_some(value.trim())
+    });
+    store.or(behind_label).or(Some(text)).map(str::to_owned).filter(|text| !text.is_empty())
 }

@@ -347,32 +347,13 @@ pub(super) fn says_former(before: &str) -> bool {
 /// Whether the class of an element says that its price is no longer asked.
 pub(super) fn marks_former(mark: &str) -> bool {
     const MARKS: [&str; 24] = [
-        "old",
-        "was",
-        "strike",
-        "rrp",
-        "msrp",
-        "listprice",
-        "list-price",
-        "list_price",
-        "regular-price",
-        "regularprice",
-        "original",
-        "compare",
-        "before",
-        "crossed",
-        "former",
-        "line-through",
-        "previous",
-        "retail",
-        "save",
-        "saving",
-        "discount-amount",
-        "basis-price",
-        "basisprice",
-        "pricetypical",
+        "oldprice", "priceold", "wasprice", "pricewas", "strike", "msrp", "listprice", "list-price", "list_price",
+        "regular-price", "regularprice", "original", "compare", "crossed", "former", "line-through", "linethrough",
+        "previous", "retailprice", "saving", "discount-amount", "basis-price", "basisprice", "barred",
     ];
-    MARKS.iter().any(|word| mark.contains(word)) && !mark.contains("threshold")
+    const WORDS: [&str; 7] = ["old", "was", "rrp", "before", "save", "retail", "uvp"];
+    let mut words = mark.split(|c: char| !c.is_ascii_alphanumeric());
+    words.any(|word| WORDS.contains(&word)) || MARKS.iter().any(|word| mark.contains(word))
 }
 
 /// Returns what the class and id of an element say about the price in it.
@@ -391,11 +372,20 @@ pub(super) fn price_marks(mark: &str) -> f64 {
     }
     if any(&[
         "unit", "per-", "perunit", "shipping", "delivery", "instal", "finance", "monthly", "credit", "saving", "save",
-        "tax",
     ]) {
         score -= 4.0;
     }
     score
+}
+
+/// Whether a text names a tax on sales.
+pub(super) fn says_tax(text: &str) -> bool {
+    const TAXES: [&str; 20] = [
+        "vat", "tax", "gst", "mwst", "ust", "tva", "ht", "ttc", "iva", "btw", "moms", "dph", "ddv", "pdv", "áfa", "afa", "ндс",
+        "пдв", "kdv", "km",
+    ];
+    let text = text.to_lowercase();
+    text.split(|c: char| !c.is_alphanumeric()).any(|word| TAXES.contains(&word))
 }
 
 /// Returns what the words around a price say about it.

@@ -8,7 +8,7 @@ use page::{Index, Page, local_name};
 use crate::tags::attribute;
 
 /// Parts of classes and ids that shops give to blocks of other products, to chrome and to texts about the order.
-const ASIDE: [&str; 43] = [
+const ASIDE: [&str; 46] = [
     "related",
     "recommend",
     "similar",
@@ -52,6 +52,9 @@ const ASIDE: [&str; 43] = [
     "more-product",
     "suggest",
     "sims-",
+    "refine",
+    "facet",
+    "filters",
 ];
 
 /// The nodes that belong to the main product, as far as its markup says so.
