@@ -41,6 +41,7 @@ mod parse;
 mod postgres;
 mod privacy;
 mod process;
+mod products;
 mod profiles;
 mod proxies;
 mod reasons;

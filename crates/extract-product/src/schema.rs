@@ -276,9 +276,9 @@ fn without_prefix(code: String) -> String {
 
 /// Removes the words behind an identifier: `12-A Kettles`.
 fn without_words(code: String) -> String {
-    let parts = code.split_once(' ').filter(|(first, rest)| {
-        first.bytes().any(|b| b.is_ascii_digit()) && !rest.bytes().any(|b| b.is_ascii_digit())
-    });
+    let parts = code
+        .split_once(' ')
+        .filter(|(first, rest)| first.bytes().any(|b| b.is_ascii_digit()) && !rest.bytes().any(|b| b.is_ascii_digit()));
     parts.map(|pair| pair.0.to_owned()).unwrap_or(code)
 }
 

@@ -114,7 +114,8 @@ fn buttons(page: &Page, zones: &Zones) -> Vec<Button> {
     for node in zones.nodes(page) {
         let Some(name) = page.name(node) else { continue };
         let of = |name| attribute(page, node, name);
-        let of_class = || of("class").is_some_and(|class| ["btn", "button", "buy"].iter().any(|word| class.contains(word)));
+        let of_class =
+            || of("class").is_some_and(|class| ["btn", "button", "buy"].iter().any(|word| class.contains(word)));
         let is_button = match *name {
             local_name!("div") | local_name!("span") => page.end(node) - node < 6 && of_class(),
             local_name!("button") | local_name!("a") => true,

@@ -116,6 +116,7 @@ fn key(url: &Url) -> String {
 
 /// Returns a title, and the parts that common separators make of it.
 fn parts(title: &str) -> impl Iterator<Item = &str> {
-    let cut = [" | ", " - ", " – ", " — ", " :: ", " · "].into_iter().filter_map(|separator| title.find(separator)).min();
+    let cut =
+        [" | ", " - ", " – ", " — ", " :: ", " · "].into_iter().filter_map(|separator| title.find(separator)).min();
     [Some(title), cut.map(|cut| &title[..cut])].into_iter().flatten()
 }

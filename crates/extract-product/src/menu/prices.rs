@@ -92,7 +92,9 @@ fn sign_at_start(text: &str) -> Option<money::Currency> {
     });
     let length = |name: &str| text.len() - word.len() + name.len();
     match named {
-        Some((name, code)) if text.len() - word.len() <= 4 => Some(money::Currency { code: Some(code), length: length(name) }),
+        Some((name, code)) if text.len() - word.len() <= 4 => {
+            Some(money::Currency { code: Some(code), length: length(name) })
+        }
         _ => money::currency_at_start(text),
     }
 }
@@ -137,11 +139,71 @@ fn is_quantity(right: &str) -> bool {
     next.starts_with(['%', '°', '★', '☆', '⭐'])
         || matches!(
             word.as_str(),
-            "l" | "lt" | "ltr" | "liter" | "litre" | "cl" | "ml" | "dl" | "g" | "gr" | "gram" | "kg" | "oz" | "lb" | "lbs" | "cm"
-                | "mm" | "km" | "m" | "kcal" | "kj" | "cal" | "calories" | "min" | "mins" | "minutes" | "uhr" | "h" | "am" | "pm"
-                | "stück" | "stk" | "st" | "pcs" | "pc" | "pieces" | "piece" | "pièces" | "pz" | "stuks" | "personen" | "persons"
-                | "people" | "pers" | "person" | "personnes" | "personas" | "persone" | "vol" | "inch" | "gänge" | "course"
-                | "courses" | "x" | "nights" | "hours" | "stunden" | "jahre" | "years" | "个" | "人" | "個" | "本" | "枚" | "時" | "分"
+            "l" | "lt"
+                | "ltr"
+                | "liter"
+                | "litre"
+                | "cl"
+                | "ml"
+                | "dl"
+                | "g"
+                | "gr"
+                | "gram"
+                | "kg"
+                | "oz"
+                | "lb"
+                | "lbs"
+                | "cm"
+                | "mm"
+                | "km"
+                | "m"
+                | "kcal"
+                | "kj"
+                | "cal"
+                | "calories"
+                | "min"
+                | "mins"
+                | "minutes"
+                | "uhr"
+                | "h"
+                | "am"
+                | "pm"
+                | "stück"
+                | "stk"
+                | "st"
+                | "pcs"
+                | "pc"
+                | "pieces"
+                | "piece"
+                | "pièces"
+                | "pz"
+                | "stuks"
+                | "personen"
+                | "persons"
+                | "people"
+                | "pers"
+                | "person"
+                | "personnes"
+                | "personas"
+                | "persone"
+                | "vol"
+                | "inch"
+                | "gänge"
+                | "course"
+                | "courses"
+                | "x"
+                | "nights"
+                | "hours"
+                | "stunden"
+                | "jahre"
+                | "years"
+                | "个"
+                | "人"
+                | "個"
+                | "本"
+                | "枚"
+                | "時"
+                | "分"
         )
 }
 
@@ -156,11 +218,15 @@ fn without_times(text: &str, found: &mut Vec<Amount>) {
     let minutes = |amount: &Amount| (amount.value.fract() * 100.0).round() % 5.0 == 0.0 && amount.value < 24.6;
     let is_dashed = |left: &Amount, right: &Amount| {
         let between = text[left.place.end.min(right.place.start)..right.place.start].trim().to_lowercase();
-        matches!(between.as_str(), "-" | "–" | "—" | "bis" | "to" | "à" | "a" | "until" | "till" | "til" | "h -" | "uhr -" | "uhr –")
+        matches!(
+            between.as_str(),
+            "-" | "–" | "—" | "bis" | "to" | "à" | "a" | "until" | "till" | "til" | "h -" | "uhr -" | "uhr –"
+        )
     };
     let is_time = |at: usize| {
         let amount = &found[at];
-        let is_plain = |other: &Amount| other.form == Form::Cents && minutes(other) && text[other.place.clone()].contains('.');
+        let is_plain =
+            |other: &Amount| other.form == Form::Cents && minutes(other) && text[other.place.clone()].contains('.');
         let after = found.get(at + 1).is_some_and(|next| is_plain(next) && is_dashed(amount, next));
         let before = at > 0 && is_plain(&found[at - 1]) && is_dashed(&found[at - 1], amount);
         is_plain(amount) && (after || before)
@@ -189,7 +255,8 @@ fn spread_signs(text: &str, found: &mut Vec<Amount>) {
 }
 
 fn is_between_prices(text: &str) -> bool {
-    let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '/' | '|' | '-' | '–' | '—' | '•' | '·' | ',' | ';'));
+    let text = text
+        .trim_matches(|c: char| c.is_whitespace() || matches!(c, '/' | '|' | '-' | '–' | '—' | '•' | '·' | ',' | ';'));
     text.is_empty() || LISTS.size.are_all_words_of(text)
 }
 
@@ -226,7 +293,8 @@ pub(super) fn named_currency(text: &str) -> Option<&'static str> {
         let is_code = word.len() == 3 && word.bytes().all(|b| b.is_ascii_uppercase());
         if is_code || !word.is_ascii() { money::currency_of(word) } else { None }
     };
-    let words = || text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '.' | ',' | ':' | ';' | '/' | '"'));
+    let words =
+        || text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '.' | ',' | ':' | ';' | '/' | '"'));
     NAMES.iter().find(|(name, _)| lower.contains(name)).map(|(_, code)| *code).or_else(|| words().find_map(of_word))
 }
 

@@ -161,9 +161,13 @@ fn is_card(shown: &Shown<'_>, element: Index) -> bool {
         return false;
     }
     let Some(parent) = page.parent(element) else { return false };
-    let alike = page.children(parent).take(MAX_SIBLINGS).filter(|&other| other != element && is_alike(page, element, other));
-    let counts: Vec<u32> = alike.map(|other| shown.priced_in(&shown.lines_of(other))).filter(|&count| count > 0).collect();
-    !counts.is_empty() && counts.iter().all(|&count| count <= 4) && counts.iter().filter(|&&count| count == 1).count() * 2 >= counts.len()
+    let alike =
+        page.children(parent).take(MAX_SIBLINGS).filter(|&other| other != element && is_alike(page, element, other));
+    let counts: Vec<u32> =
+        alike.map(|other| shown.priced_in(&shown.lines_of(other))).filter(|&count| count > 0).collect();
+    !counts.is_empty()
+        && counts.iter().all(|&count| count <= 4)
+        && counts.iter().filter(|&&count| count == 1).count() * 2 >= counts.len()
 }
 
 /// Whether two elements have the same name and the same first class.
@@ -177,5 +181,6 @@ fn is_top(page: &Page, at: Index) -> bool {
 }
 
 fn is_list(page: &Page, at: Index) -> bool {
-    page.name(at).is_some_and(|name| matches!(&**name, "ul" | "ol" | "table" | "tbody" | "section" | "details" | "form"))
+    page.name(at)
+        .is_some_and(|name| matches!(&**name, "ul" | "ol" | "table" | "tbody" | "section" | "details" | "form"))
 }

@@ -29,7 +29,8 @@ pub(super) struct Part {
 
 /// Collects the sections of the page.
 pub(super) fn sections(shown: &Shown<'_>, pieces: &[Piece], legend: &Legend) -> Vec<Part> {
-    let mut builder = Builder { shown, legend, parts: vec![Part::default()], pending: Vec::new(), last: None, count: 0 };
+    let mut builder =
+        Builder { shown, legend, parts: vec![Part::default()], pending: Vec::new(), last: None, count: 0 };
     for piece in pieces {
         match piece {
             Piece::Line(at) if !shown.line(*at).aside => builder.pending.push(*at),
@@ -131,7 +132,11 @@ impl Builder<'_, '_> {
         }
         let text = line.text.trim();
         let words = text.split_whitespace().count();
-        let is_short = words <= 5 && text.chars().count() <= 40 && !text.ends_with(['.', ',']) && !text.contains(", ") && is_name(text);
+        let is_short = words <= 5
+            && text.chars().count() <= 40
+            && !text.ends_with(['.', ','])
+            && !text.contains(", ")
+            && is_name(text);
         if !is_short || is_note(text) || text.chars().next().is_some_and(char::is_lowercase) {
             return false;
         }
@@ -161,8 +166,11 @@ impl Builder<'_, '_> {
     fn follows(&self, last: &Record, at: usize) -> bool {
         let page = self.shown.page;
         let line = self.shown.line(at);
-        let is_row = |at: page::Index| page.name(at).is_some_and(|name| matches!(&**name, "tr" | "p" | "div" | "h3" | "h4" | "h5" | "li"));
-        let is_flat = |at: page::Index| is_row(at) && page.children(at).all(|child| !page.is(child, &page::local_name!("ul")));
+        let is_row = |at: page::Index| {
+            page.name(at).is_some_and(|name| matches!(&**name, "tr" | "p" | "div" | "h3" | "h4" | "h5" | "li"))
+        };
+        let is_flat =
+            |at: page::Index| is_row(at) && page.children(at).all(|child| !page.is(child, &page::local_name!("ul")));
         let is_near = match last.element {
             Some(element) => is_flat(element) && self.stands_beside(line.block, element),
             None => true,

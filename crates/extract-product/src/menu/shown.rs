@@ -41,7 +41,8 @@ impl<'p> Shown<'p> {
         let mut prices: Vec<Option<Priced>> = Vec::with_capacity(all.lines.len());
         let mut count = 0;
         for line in &all.lines {
-            let found = if line.aside || count >= MAX_PRICED || page.stop().is_set() { None } else { priced(line, style) };
+            let found =
+                if line.aside || count >= MAX_PRICED || page.stop().is_set() { None } else { priced(line, style) };
             count += usize::from(found.is_some());
             prices.push(found);
         }
@@ -100,8 +101,28 @@ impl<'p> Shown<'p> {
 pub(super) fn is_name(text: &str) -> bool {
     let letters = text.chars().filter(|c| c.is_alphabetic());
     let is_word = letters.clone().count() >= 2 || letters.clone().any(|c| c > '\u{2e80}');
-    let is_from = |text: &str| matches!(text.to_lowercase().trim_end_matches('.'), "ab" | "from" | "à partir de" | "desde" | "da" | "vanaf" | "fra" | "från" | "price" | "preis" | "prix" | "prezzo" | "precio");
-    is_word && !LISTS.size.are_all_words_of(text) && !LISTS.badge.are_all_of(text) && !LISTS.sold_out.are_all_of(text) && !is_from(text.trim())
+    let is_from = |text: &str| {
+        matches!(
+            text.to_lowercase().trim_end_matches('.'),
+            "ab" | "from"
+                | "à partir de"
+                | "desde"
+                | "da"
+                | "vanaf"
+                | "fra"
+                | "från"
+                | "price"
+                | "preis"
+                | "prix"
+                | "prezzo"
+                | "precio"
+        )
+    };
+    is_word
+        && !LISTS.size.are_all_words_of(text)
+        && !LISTS.badge.are_all_of(text)
+        && !LISTS.sold_out.are_all_of(text)
+        && !is_from(text.trim())
 }
 
 /// Drops bare numbers where other prices have cents or a currency, or where there are few.

@@ -271,4 +271,3 @@ impl Finisher<'_> {
             .then_some(Sale { original_price: original })
     }
 }
-

@@ -42,19 +42,19 @@ pub(super) fn lines(reader: &Reader<'_>, product: &Value<'_>) -> Vec<Line> {
 
 /// Whether prices are whole cents: what Shopify's templates print, while its interfaces print texts with a point.
 fn has_cents(product: &Value<'_>, variants: &Value<'_>) -> bool {
-    let is_whole = |variant: &Value<'_>| {
-        matches!(keys::get(variant, &["price"]), Some(Value::Number(number)) if number.bytes().all(|b| b.is_ascii_digit()))
-    };
+    let is_whole = |variant: &Value<'_>| matches!(keys::get(variant, &["price"]), Some(Value::Number(number)) if number.bytes().all(|b| b.is_ascii_digit()));
     let has = |value: &Value<'_>, name: &str| value.members().iter().any(|member| member.name == name);
     let is_shopify = ["compare_at_price", "price_min", "gid"].iter().any(|name| has(product, name))
-        || (has(product, "vendor") && variants.items().iter().any(|one| has(one, "public_title") || has(one, "option1")));
+        || (has(product, "vendor")
+            && variants.items().iter().any(|one| has(one, "public_title") || has(one, "option1")));
     is_shopify && !variants.items().is_empty() && variants.items().iter().all(is_whole)
 }
 
 /// Returns the names of a product's options, in their order.
 fn option_names(product: &Value<'_>) -> Vec<String> {
     let options = keys::get(product, &["options", "optionnames"]).map(Value::items).unwrap_or_default();
-    let name = |option: &Value<'_>| option.text().or_else(|| keys::get(option, &["name", "title"])?.text()).map(str::to_owned);
+    let name =
+        |option: &Value<'_>| option.text().or_else(|| keys::get(option, &["name", "title"])?.text()).map(str::to_owned);
     options.iter().take(12).filter_map(name).collect()
 }
 
@@ -82,8 +82,10 @@ fn values(reader: &Reader<'_>, variant: &Value<'_>, names: &[String]) -> BTreeMa
         }
         Some(Value::List(items)) => {
             for (place, item) in items.iter().take(12).enumerate() {
-                let name = reader.text(item, &["name", "displayname", "optionname"]).or_else(|| names.get(place).cloned());
-                let value = item.text().map(str::to_owned).or_else(|| reader.text(item, &["value", "label", "optionvalue"]));
+                let name =
+                    reader.text(item, &["name", "displayname", "optionname"]).or_else(|| names.get(place).cloned());
+                let value =
+                    item.text().map(str::to_owned).or_else(|| reader.text(item, &["value", "label", "optionvalue"]));
                 if let (Some(name), Some(value)) = (name, value) {
                     add(&name, &value);
                 }
@@ -97,4 +99,3 @@ fn values(reader: &Reader<'_>, variant: &Value<'_>, names: &[String]) -> BTreeMa
     }
     values
 }
-

@@ -69,7 +69,12 @@ fn outline_of_item(item: &MenuItem, main: &str) -> String {
     let images = item.images.iter().map(|image| image.url.clone());
     let details = item.dietary.iter().cloned().chain(kcal).chain(stock).chain(number).chain(images);
     let details: Vec<String> = details.chain(item.option_groups.iter().map(group)).chain(item.url.clone()).collect();
-    joined(&[&item.name, &price.unwrap_or_default(), item.description.as_deref().unwrap_or_default(), &details.join("; ")])
+    joined(&[
+        &item.name,
+        &price.unwrap_or_default(),
+        item.description.as_deref().unwrap_or_default(),
+        &details.join("; "),
+    ])
 }
 
 fn group(group: &Value) -> String {
