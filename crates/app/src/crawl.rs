@@ -17,13 +17,14 @@ use store::{Conn, StoreError};
 use tokio::time::Instant;
 use url::Url;
 use uuid::Uuid;
-use wire::{CrawlRequest, EventFamily, Invalid, ParamsPreview};
+use wire::{ActivityEndpoint, CrawlRequest, EventFamily, Invalid, ParamsPreview};
 
 use crate::auth::Caller;
 use crate::check::check;
 use crate::idempotency::fingerprint;
 use crate::runs::{
-    Begin, Kind, Lanes, Secrets, Start, Submission, Terms, add_pages, digest, new_page, page_lanes, submit,
+    Begin, Kind, Lanes, Runs, Secrets, Start, Submission, Terms, add_pages, digest, new_page, nothing_more, page_lanes,
+    submit,
 };
 use crate::{App, AppError, credentials};
 
@@ -38,10 +39,12 @@ pub static KIND: Kind = Kind {
     name: "crawl",
     noun: "crawl",
     events: EventFamily::Crawl,
+    endpoint: Some(ActivityEndpoint::Crawl),
     lanes: page_lanes,
     verdict,
     explain: ended::explain,
     total: |progress| progress.done + progress.pending,
+    drained: nothing_more,
     pages: Some(terms),
 };
 
@@ -57,11 +60,12 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// request.
 #[crate::boxed]
 pub async fn start(
-    app: &App,
+    runs: &Runs,
     caller: &Caller,
     mut request: CrawlRequest,
     idempotency_key: Option<&str>,
 ) -> Result<Uuid, AppError> {
+    let app = runs.app();
     check_request(app, caller, &request)?;
     crate::room::check(app)?;
     let verdict = scope(app, caller, &request, |scope, start| scope.admit_start(start)).await?;
@@ -88,7 +92,7 @@ pub async fn start(
         worst: i64::from(options.limit).saturating_mul(billing::quote(&options.scrape_options)),
         warning,
     };
-    let submitted = submit(app, caller, new, Beginning { lanes, pages }).await;
+    let submitted = submit(runs, caller, new, Beginning { lanes, pages }).await;
     submitted.map_err(|error| error.for_pages("limit", i64::from(options.limit)))
 }
 

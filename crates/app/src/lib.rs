@@ -22,7 +22,6 @@
 //!     clock: Arc::new(base::SystemClock),
 //!     settings: app::Settings::default(),
 //!     active: app::Active::default(),
-//!     changes: app::Changes::default(),
 //!     waker: app::Waker::default(),
 //!     tracker: tokio_util::task::TaskTracker::new(),
 //!     interact: Arc::new(interact::Interact::new(interact::Settings { program: None, user: None, places: 1 })),
@@ -85,7 +84,6 @@ mod worker;
 
 pub use active::{Active, Slot};
 pub use cache::CacheSettings;
-pub use changes::Changes;
 pub use error::AppError;
 pub use held_keys::KeyHold;
 pub use load::{Load, load};

@@ -2,20 +2,24 @@
 
 use wire::Capabilities;
 
-use crate::{App, Parts};
+use crate::runs::{Kind, Runs};
+use crate::{App, Parts, batch, crawl};
 
 /// Operations of the service. Cheap to clone; all clones are one service.
 #[derive(Debug, Clone)]
 pub struct Operations {
     /// Shared state of the operations.
     pub app: App,
+    /// Crawls, batches and other runs.
+    pub runs: Runs,
 }
 
 impl Operations {
     /// Assembles the service. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self { app: App::new(parts) }
+        let app = App::new(parts);
+        Self { runs: Runs::new(app.clone(), kinds()), app }
     }
 
     /// Returns the optional capabilities of this server. Whether OCR is available is known some time after the start.
@@ -29,4 +33,9 @@ impl Operations {
     pub async fn close(&self) {
         self.app.close().await;
     }
+}
+
+/// All kinds of run.
+pub(crate) fn kinds() -> Vec<&'static Kind> {
+    vec![&crawl::KIND, &batch::KIND]
 }

@@ -13,6 +13,7 @@ mod end;
 mod ended;
 mod erase;
 mod errors;
+mod handle;
 mod kind;
 mod known;
 mod links;
@@ -35,16 +36,16 @@ use url::Url;
 
 pub use self::end::cancel;
 pub use self::errors::{ErrorList, errors};
-pub use self::kind::Kind;
+pub use self::handle::Runs;
+pub use self::kind::{Drained, Kind};
 pub use self::read::{RunStatus, status};
 
-pub(crate) use self::context::{Context, Contexts, Frontier, Start, Terms};
+pub(crate) use self::context::{Context, Frontier, Start, Terms};
 pub(crate) use self::deposit::FOLDER as DOCUMENTS;
-pub(crate) use self::document::Lost;
 pub(crate) use self::end::{cancel_found, save};
 pub(crate) use self::ended::Ended;
 pub(crate) use self::erase::whole as erase;
-pub(crate) use self::kind::kind_of;
+pub(crate) use self::kind::nothing_more;
 pub(crate) use self::known::MAX_LISTED;
 pub(crate) use self::page::{PageHandler, PagePayload};
 pub(crate) use self::secrets::{Secrets, hide, of_page};

@@ -12,6 +12,7 @@ use queue::{Periodic, run_periodic};
 use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, webhooks};
 use tokio_util::sync::CancellationToken;
 
+use crate::runs::Runs;
 use crate::{App, AppError, Operations, Refusal as _, files, orphans, profiles, runs};
 
 /// Maximum number of rows that one transaction removes, so that other writers never wait long.
@@ -24,9 +25,9 @@ const TASKS: &[(&str, Task)] = &[
     ("robots", |operations| Box::pin(forget_robots(operations.app))),
     ("webhooks", |operations| Box::pin(forget_webhooks(operations.app))),
     ("runs", |operations| Box::pin(erase_runs(operations.app))),
-    ("waiting", |operations| Box::pin(release_waiting(operations.app))),
+    ("waiting", |operations| Box::pin(release_waiting(operations.runs))),
     ("files", |operations| Box::pin(async move { files::sweep(&operations.app).await })),
-    ("orphans", |operations| Box::pin(async move { orphans::sweep(&operations.app).await })),
+    ("orphans", |operations| Box::pin(async move { orphans::sweep(&operations.runs).await })),
     ("sessions", |operations| Box::pin(sweep_sessions(operations.app))),
     ("profiles", |operations| Box::pin(forget_profiles(operations.app))),
     ("queue", |operations| Box::pin(sweep_queue(operations.app))),
@@ -129,8 +130,8 @@ async fn erase_runs(app: App) -> Result<usize, AppError> {
 }
 
 /// Releases pages that wait for ended pages. Nothing is removed.
-async fn release_waiting(app: App) -> Result<usize, AppError> {
-    runs::release_waiting(&app).await?;
+async fn release_waiting(runs: Runs) -> Result<usize, AppError> {
+    runs::release_waiting(&runs).await?;
     Ok(0)
 }
 
@@ -178,6 +179,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::runs::tests::{app, runs};
 
     static ROUNDS: AtomicUsize = AtomicUsize::new(0);
 
@@ -190,9 +192,9 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn another_task_is_a_function_and_a_line() {
-        let (app, _caller, _folder) = crate::runs::tests::app().await;
+        let (app, _caller, _folder) = app().await;
         let stop = CancellationToken::new();
-        let working = tokio::spawn(repeat(Operations { app }, NOTHING, stop.clone()));
+        let working = tokio::spawn(repeat(Operations { runs: runs(&app), app }, NOTHING, stop.clone()));
         while ROUNDS.load(Ordering::Relaxed) == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

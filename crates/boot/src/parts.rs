@@ -89,7 +89,6 @@ async fn open_parts(
         clock,
         settings: app::Settings { sessions: sessions(config, &folder)?, ..settings(config) },
         active: app::Active::default(),
-        changes: app::Changes::default(),
         waker: app::Waker::default(),
         site,
         client,

@@ -41,7 +41,7 @@ impl Jobs {
         match self {
             Self::List { dead: true, team } => list_dead(app, team).await,
             Self::List { dead: false, team } => list(app, team).await,
-            Self::Cancel { id } => match jobs::cancel(&operations, id).await {
+            Self::Cancel { id } => match jobs::cancel(&operations.runs, id).await {
                 Err(AppError::NotFound(_)) => Err(anyhow::anyhow!("there is no crawl or batch with this id")),
                 done => Ok(done?),
             },

@@ -56,11 +56,11 @@ async fn what_a_server_can_do_is_the_same_for_every_request() {
     let refused = scrape(&world.app, &team, page.clone()).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
     let crawl = wire::decode_crawl(json!({ "url": url, "scrapeOptions": { "formats": formats } })).unwrap();
-    let refused = app::crawl::start(&world.app, &team, crawl, None).await.map(drop).map_err(code);
+    let refused = app::crawl::start(&world.runs, &team, crawl, None).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
     let body = json!({ "urls": [url], "formats": formats });
     let (batch, given) = (wire::decode_batch(body.clone()).unwrap(), GivenFields::of(&body));
-    let refused = app::batch::start(&world.app, &team, batch, &given, None).await.map(drop).map_err(code);
+    let refused = app::batch::start(&world.runs, &team, batch, &given, None).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
     let map = wire::decode_map(json!({ "url": url, "threatProtection": { "mode": "normal" } })).unwrap();
     let refused = app::map::map(&world.app, &team, map).await.map(drop).map_err(code);
