@@ -16,10 +16,11 @@ use crate::AppError;
 use crate::admit::check_open;
 use crate::auth::Caller;
 use crate::check::check;
+use crate::crawl::CrawlsError;
 use crate::idempotency::fingerprint;
 use crate::runs::{
-    Begin, Ended, Kind, Lanes, MAX_LIFE, PAGES, Runs, Secrets, Submission, Terms, nothing_more, page_lanes, save,
-    submit,
+    Begin, Ended, Kind, Lanes, MAX_LIFE, PAGES, Runs, RunsError, Secrets, Submission, Terms, nothing_more, page_lanes,
+    save, submit,
 };
 use crate::tracked::tracked;
 
@@ -57,7 +58,7 @@ pub struct StartedBatch {
 /// options. The same `idempotency_key` with the same request starts one batch, and adds its pages once.
 ///
 /// # Errors
-/// Errors of [`crawl::start`](crate::crawl::start); [`AppError::NotFound`] and [`AppError::JobFinished`] for
+/// Errors of [`crawl::start`](crate::crawl::start); [`AppError::NotFound`] and [`RunsError::JobFinished`] for
 /// `appendToId`.
 #[crate::boxed]
 pub async fn start(
@@ -66,7 +67,7 @@ pub async fn start(
     request: BatchRequest,
     given: &GivenFields,
     idempotency_key: Option<&str>,
-) -> Result<StartedBatch, AppError> {
+) -> Result<StartedBatch, CrawlsError> {
     let BatchPages { valid, invalid } = request.pages();
     crate::room::check(runs.app())?;
     let invalid_urls = request.ignore_invalid_urls.then_some(invalid);
@@ -86,7 +87,7 @@ async fn begin(
     mut request: BatchRequest,
     pages: Vec<BatchPage>,
     idempotency_key: Option<&str>,
-) -> Result<Uuid, AppError> {
+) -> Result<Uuid, CrawlsError> {
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
     let max_items = i64::try_from(pages.len()).unwrap_or(i64::MAX);
     // The pages have rows of their own; one URL is kept so that the request can be decoded again.
@@ -108,7 +109,8 @@ async fn begin(
     };
     let lanes = Lanes::new(&caller.team, request.max_concurrency, None);
     let beginning = Beginning { lanes, pages: Pages::of(pages).await? };
-    submit(runs, caller, new, beginning).await.map_err(|error| error.for_pages("urls", max_items))
+    let submitted = submit(runs, caller, new, beginning).await;
+    submitted.map_err(|error| CrawlsError::for_pages(error, "urls", max_items))
 }
 
 /// First rows of a batch: all of its pages.
@@ -198,7 +200,12 @@ struct More<'a> {
 }
 
 /// Adds pages to an open batch, with a reservation for their credits.
-async fn append(runs: &Runs, caller: &Caller, more: More<'_>, idempotency_key: Option<&str>) -> Result<Uuid, AppError> {
+async fn append(
+    runs: &Runs,
+    caller: &Caller,
+    more: More<'_>,
+    idempotency_key: Option<&str>,
+) -> Result<Uuid, CrawlsError> {
     let More { id, pages, request, given } = more;
     let app = runs.app();
     check_open(app)?;
@@ -210,9 +217,9 @@ async fn append(runs: &Runs, caller: &Caller, more: More<'_>, idempotency_key: O
     if let Some(key) = idempotency_key
         && let Some(before) = runs::append_by_key(&mut app.conn().await?, &row.id, key).await?
     {
-        return if before == fingerprint { Ok(id) } else { Err(AppError::DuplicateRequest) };
+        return if before == fingerprint { Ok(id) } else { Err(AppError::DuplicateRequest.into()) };
     }
-    let context = runs.context(&row.id).await?.ok_or(AppError::JobFinished)?;
+    let context = runs.context(&row.id).await?.ok_or(RunsError::JobFinished)?;
     let secrets = runs::secret(&mut app.conn().await?, &row.id, OF_THE_RUN).await?;
     let secrets = Secrets::read(secrets.as_ref()).map_err(AppError::internal)?;
     let batch = read(serde_json::from_str(&row.spec).map_err(AppError::internal)?, secrets)?;
@@ -233,9 +240,9 @@ async fn append(runs: &Runs, caller: &Caller, more: More<'_>, idempotency_key: O
     app.waker().wake(PAGES);
     match added.map_err(crate::reservation::refused)? {
         Added::Now => Ok(id),
-        Added::Late => Err(AppError::JobFinished),
+        Added::Late => Err(RunsError::JobFinished.into()),
         Added::Before(before) if before == fingerprint => Ok(id),
-        Added::Before(_) => Err(AppError::DuplicateRequest),
+        Added::Before(_) => Err(AppError::DuplicateRequest.into()),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod active;
 mod ended;
+mod error;
 mod start;
 
 use std::time::Duration;
@@ -29,6 +30,7 @@ use crate::runs::{
 use crate::{App, AppError, credentials};
 
 pub use self::active::active;
+pub use self::error::CrawlsError;
 
 #[cfg(test)]
 pub(crate) use self::start::StartPayload;
@@ -55,16 +57,16 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// then on the crawl survives a restart. The same `idempotency_key` with the same request returns the same crawl.
 ///
 /// # Errors
-/// [`AppError::Invalid`] and similar errors for a request that cannot be carried out, [`AppError::InsufficientCredits`]
-/// when the team cannot pay for `limit` pages, [`AppError::DuplicateRequest`] for a key that belongs to another
-/// request.
+/// [`AppError::Invalid`] and similar errors for a request that cannot be carried out,
+/// [`CrawlsError::InsufficientForPages`] when the team cannot pay for `limit` pages, [`AppError::DuplicateRequest`] for
+/// a key that belongs to another request.
 #[crate::boxed]
 pub async fn start(
     runs: &Runs,
     caller: &Caller,
     mut request: CrawlRequest,
     idempotency_key: Option<&str>,
-) -> Result<Uuid, AppError> {
+) -> Result<Uuid, CrawlsError> {
     let app = runs.app();
     check_request(app, caller, &request)?;
     crate::room::check(app)?;
@@ -93,7 +95,7 @@ pub async fn start(
         warning,
     };
     let submitted = submit(runs, caller, new, Beginning { lanes, pages }).await;
-    submitted.map_err(|error| error.for_pages("limit", i64::from(options.limit)))
+    submitted.map_err(|error| CrawlsError::for_pages(error, "limit", i64::from(options.limit)))
 }
 
 /// First jobs of a crawl: the start page, unless it is out of scope, and the job that reads the sitemaps.

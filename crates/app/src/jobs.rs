@@ -5,7 +5,7 @@ use queue::Payload as _;
 use store::{Conn, StoreError, jobs};
 use uuid::Uuid;
 
-use crate::runs::{PagePayload, Runs, cancel_found};
+use crate::runs::{PagePayload, Runs, RunsError, cancel_found};
 use crate::worker::QUEUES;
 use crate::{App, AppError};
 
@@ -69,9 +69,9 @@ pub async fn redrive(app: &App, id: &str) -> Result<bool, AppError> {
 /// Cancels a run of any team, as [`cancel`](crate::runs::cancel) does for its owner.
 ///
 /// # Errors
-/// [`AppError::NotFound`], and [`AppError::JobFinished`] when the run has already ended.
+/// [`AppError::NotFound`], and [`RunsError::JobFinished`] when the run has already ended.
 #[crate::boxed]
-pub async fn cancel(runs: &Runs, id: Uuid) -> Result<(), AppError> {
+pub async fn cancel(runs: &Runs, id: Uuid) -> Result<(), RunsError> {
     let app = runs.app();
     let found = store::runs::find(&mut app.conn().await?, &id.to_string()).await?;
     let row = found.filter(|row| row.is_open() || row.expires_at > app.now());

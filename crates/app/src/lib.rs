@@ -84,13 +84,15 @@ mod worker;
 
 pub use active::{Active, Slot};
 pub use cache::CacheSettings;
+pub use crawl::CrawlsError;
 pub use error::AppError;
 pub use held_keys::KeyHold;
 pub use load::{Load, load};
 pub use operations::Operations;
 pub use queue::Waker;
-pub use refusal::{Refusal, Report};
+pub use refusal::{Refusal, Refused, Report};
 pub use rules::Rules;
+pub use runs::{Runs, RunsError};
 pub use service::{App, DEFAULT_TEAM, Parts};
 pub use settings::{AuthMode, Retention, SessionSettings, Settings, SiteSettings};
 pub use upkeep::{maintain, maintain_once};

@@ -12,6 +12,7 @@ mod document;
 mod end;
 mod ended;
 mod erase;
+mod error;
 mod errors;
 mod handle;
 mod kind;
@@ -35,6 +36,7 @@ use queue::Queue;
 use url::Url;
 
 pub use self::end::cancel;
+pub use self::error::RunsError;
 pub use self::errors::{ErrorList, errors};
 pub use self::handle::Runs;
 pub use self::kind::{Drained, Kind};

@@ -10,6 +10,7 @@ use webhooks::Event;
 use wire::WebhookEvent;
 
 use super::ended::Ended;
+use super::error::RunsError;
 use super::handle::Runs;
 use super::secrets::Secrets;
 use super::{Kind, RETENTION, erase, read};
@@ -51,15 +52,15 @@ pub(crate) async fn save(
 /// returned. For a private run, pages and documents are erased, even if the run has already ended.
 ///
 /// # Errors
-/// [`AppError::NotFound`], and [`AppError::JobFinished`] when the run has already ended.
+/// [`AppError::NotFound`], and [`RunsError::JobFinished`] when the run has already ended.
 #[crate::boxed]
-pub async fn cancel(runs: &Runs, caller: &Caller, kind: &'static Kind, id: Uuid) -> Result<(), AppError> {
+pub async fn cancel(runs: &Runs, caller: &Caller, kind: &'static Kind, id: Uuid) -> Result<(), RunsError> {
     let (row, _) = read::find(runs.app(), caller, kind, id).await?;
     cancel_found(runs, kind, row).await
 }
 
 /// Cancels a run as [`cancel`] does, without checking the caller.
-pub(crate) async fn cancel_found(runs: &Runs, kind: &'static Kind, row: Run) -> Result<(), AppError> {
+pub(crate) async fn cancel_found(runs: &Runs, kind: &'static Kind, row: Run) -> Result<(), RunsError> {
     let app = runs.app();
     let (worker, id) = (app.clone(), row.id.clone());
     let stopped = tracked(app.tracker(), async move {
@@ -78,7 +79,7 @@ pub(crate) async fn cancel_found(runs: &Runs, kind: &'static Kind, row: Run) -> 
     runs.changed(&id);
     let queues = (kind.lanes)(&id).into_iter().map(|(queue, _)| queue);
     queues.chain([HOOKS]).for_each(|queue| app.waker().wake(queue));
-    if stopped { Ok(()) } else { Err(AppError::JobFinished) }
+    if stopped { Ok(()) } else { Err(RunsError::JobFinished) }
 }
 
 /// Marks the run as cancelled; returns `false` when it had already ended.

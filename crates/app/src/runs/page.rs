@@ -27,7 +27,7 @@ use super::links::Links;
 use super::seen::{Asked, read};
 use super::{PAGES, metrics, pages, patience, secrets, url_of};
 use crate::scrape::{self, Charged, Surcharge, Wanted};
-use crate::{App, AppError, Refusal as _, credentials};
+use crate::{App, AppError, Refusal, credentials};
 
 /// Attempts after which an answer of 429 or 503 is accepted as the page.
 const MAX_ASKED: i32 = 3;
@@ -117,7 +117,7 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     /// Returns the outcome of a page that could not be read.
-    pub(super) fn failed(error: &AppError) -> Self {
+    pub(super) fn failed(error: &dyn Refusal) -> Self {
         Self::Failed { code: error.code().as_str().to_owned(), error: error.to_string() }
     }
 
@@ -281,7 +281,7 @@ fn unmade(
     app: &App,
     job: &Running<PagePayload>,
     context: Arc<Context>,
-    error: &AppError,
+    error: &dyn Refusal,
     pause: TimeDelta,
 ) -> Result<PageResult, Failure> {
     match patience::is_end(app, job, error) {

@@ -195,7 +195,7 @@ async fn another_kind_of_run_begins_is_read_ends_and_is_cancelled() {
         assert_eq!((progress.status, progress.completed, progress.error.as_deref()), (expect, done, error));
         let end = if error.is_none() { "crawl.completed" } else { "crawl.failed" };
         assert_eq!(events_of(&app, &caller, run).await, ["crawl.started", end]);
-        assert!(matches!(cancel(&runs, &caller, &COUNTING, run).await, Err(AppError::JobFinished)));
+        assert!(matches!(cancel(&runs, &caller, &COUNTING, run).await, Err(RunsError::JobFinished)));
         let other = status(&runs, &caller, &crate::crawl::KIND, run, ResultsQuery::default()).await;
         assert!(matches!(other, Err(AppError::NotFound("crawl"))));
     }

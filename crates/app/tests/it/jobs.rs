@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use app::auth::Caller;
 use app::runs::{self, Kind, RunStatus};
-use app::{AppError, QUEUES, WorkerSettings, batch, crawl, maintain_once, worker};
+use app::{CrawlsError, QUEUES, WorkerSettings, batch, crawl, maintain_once, worker};
 use base::{Clock, SystemClock};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ impl Jobs {
         self.world.site.url(path).to_string()
     }
 
-    async fn batch(&self, body: Value) -> Result<Uuid, AppError> {
+    async fn batch(&self, body: Value) -> Result<Uuid, CrawlsError> {
         let given = GivenFields::of(&body);
         let request = wire::decode_batch(body).unwrap();
         batch::start(&self.world.runs, &self.caller, request, &given, None).await.map(|started| started.id)

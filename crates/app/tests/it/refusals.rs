@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::{AppError, Refusal as _, scrape::scrape, teams};
+use app::{AppError, Refusal, scrape::scrape, teams};
 use serde_json::json;
 use testkit::Reply;
 use uuid::Uuid;
@@ -48,7 +48,9 @@ async fn what_a_server_can_do_is_the_same_for_every_request() {
     let team = world.team(None).await;
     let formats = json!(["markdown", "product"]);
     let url = world.site.url("/").to_string();
-    let code = |error: AppError| error.code();
+    fn code(error: impl Refusal) -> Code {
+        error.code()
+    }
     let page = ScrapeRequest {
         options: ScrapeOptions { formats: vec![Format::Markdown, Format::Product], ..Default::default() },
         ..world.request("/")

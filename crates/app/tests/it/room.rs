@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use app::{AppError, CacheSettings, Operations, Settings, WorkerSettings, batch, crawl, maintain_once, worker};
+use app::{
+    AppError, CacheSettings, CrawlsError, Operations, Settings, WorkerSettings, batch, crawl, maintain_once, worker,
+};
 use serde_json::json;
 use store::cache as rows;
 use store::jobs;
@@ -74,11 +76,14 @@ async fn a_disk_that_is_nearly_full_takes_nothing_more() {
     assert_eq!(world.cached_bytes().await, 0);
     let url = world.site.url("/");
     let request = wire::decode_crawl(json!({ "url": url })).unwrap();
-    assert!(matches!(crawl::start(&world.runs, &team, request, None).await, Err(AppError::StorageFull)));
+    assert!(matches!(
+        crawl::start(&world.runs, &team, request, None).await,
+        Err(CrawlsError::App(AppError::StorageFull))
+    ));
     let request = wire::decode_batch(json!({ "urls": [url] })).unwrap();
     assert!(matches!(
         batch::start(&world.runs, &team, request, &wire::GivenFields::default(), None).await,
-        Err(AppError::StorageFull)
+        Err(CrawlsError::App(AppError::StorageFull))
     ));
     assert_eq!((world.balance(&team).await.reserved, world.balance(&team).await.spent), (0, 2));
 }

@@ -7,8 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use app::auth::{Caller, authenticate};
-use app::runs::Runs;
-use app::{Active, App, AppError, Operations, Parts, Settings, scrape::scrape, teams};
+use app::{Active, App, AppError, Operations, Parts, Runs, Settings, scrape::scrape, teams};
 use billing::Balance;
 use blobs::Blobs;
 use fetch::{Engine, HttpEngine};

@@ -1,5 +1,7 @@
 //! Private jobs: nothing that they fetched is kept.
 
+use app::{AppError, RunsError};
+
 use super::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -36,9 +38,9 @@ async fn a_private_job_that_has_ended_is_erased_on_demand() {
     assert_eq!(jobs::dead(&mut conn, None, 9).await.unwrap(), [], "no dead letter holds its URL");
     drop(conn);
     let again = runs::cancel(&jobs.world.runs, &jobs.caller, &batch::KIND, id).await;
-    assert!(matches!(again, Err(AppError::JobFinished)));
+    assert!(matches!(again, Err(RunsError::JobFinished)));
     let gone = runs::cancel(&jobs.world.runs, &jobs.caller, &batch::KIND, id).await;
-    assert!(matches!(gone, Err(AppError::NotFound(_))));
+    assert!(matches!(gone, Err(RunsError::App(AppError::NotFound(_)))));
     jobs.nothing_says("secret", id).await;
     jobs.end().await;
 }
