@@ -1,11 +1,22 @@
-//! Crawls: runs whose items are pages. This module starts crawls and lists the open ones; `start` reads the sitemaps of
-//! the site; [`crate::runs`] holds what all runs share.
+//! Crawls: runs whose items are pages that are found by links and sitemaps. This module starts crawls and lists the open
+//! ones; `start` reads the sitemaps of the site; [`crate::runs`] holds what all runs share.
+//!
+//! What a crawl does with its pages: `frontier` is the crawl at work, `plan` decides whether a page may be fetched,
+//! `look` sorts its links in the thread that parsed it, and `record` writes them down, with `copies` and `walk`.
 
 mod active;
+mod copies;
 mod ended;
 mod error;
 mod frontier;
+mod known;
+mod links;
+mod look;
+mod plan;
+mod record;
 mod start;
+mod waiting;
+mod walk;
 
 use std::time::Duration;
 
@@ -32,10 +43,11 @@ use crate::{App, AppError, credentials};
 pub use self::active::active;
 pub use self::error::CrawlsError;
 
-pub(crate) use self::frontier::{CrawlRun, Frontier, Pages};
+pub(crate) use self::frontier::Pages;
+pub(crate) use self::start::StartHandler;
 #[cfg(test)]
 pub(crate) use self::start::StartPayload;
-pub(crate) use self::start::{StartHandler, look_where_it_led};
+pub(crate) use self::waiting::release as release_waiting;
 
 /// Kind of run for crawls.
 pub static KIND: Kind = Kind {

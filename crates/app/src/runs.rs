@@ -6,7 +6,6 @@
 //! `pages::record` does all of that. Status, cancellation, error lists and removal work the same for every kind.
 
 mod context;
-mod copies;
 mod deposit;
 mod document;
 mod end;
@@ -16,8 +15,6 @@ mod error;
 mod errors;
 mod handle;
 mod kind;
-mod known;
-mod links;
 mod metrics;
 mod page;
 mod page_kind;
@@ -25,12 +22,9 @@ mod pages;
 pub(crate) mod patience;
 mod read;
 mod secrets;
-mod seen;
 mod submit;
 #[cfg(test)]
 pub(crate) mod tests;
-mod waiting;
-mod walk;
 
 use chrono::TimeDelta;
 use queue::Queue;
@@ -50,15 +44,17 @@ pub(crate) use self::ended::Ended;
 pub(crate) use self::erase::whole as erase;
 pub(crate) use self::handle::RunKind;
 pub(crate) use self::kind::nothing_more;
-pub(crate) use self::known::{Known, MAX_LISTED};
-pub(crate) use self::page::{PageHandler, PagePayload};
-pub(crate) use self::page_kind::{Opening, PageKind, PageRun, PageSpec, Plain};
+pub(crate) use self::page::{Outcome, PageHandler, PagePayload, PageResult};
+pub(crate) use self::page_kind::{
+    Given, KeptPage, Left, Look, Looked, Opening, Page, PageKind, PagePlan, PageRecord, PageRun, PageSpec, Plain,
+    PlannedPage, Recording, Visit,
+};
 pub(crate) use self::secrets::{Secrets, hide, of_page};
 pub(crate) use self::submit::{
     Begin, Lanes, Submission, add_pages, beside, digest, jobs_of, new_page, page_lanes, run_of, submit,
 };
-pub(crate) use self::waiting::release as release_waiting;
-pub(crate) use self::walk::Walk;
+#[cfg(test)]
+pub(crate) use self::{document::Packed, pages::record};
 
 /// Queue of the jobs that fetch pages and prepare runs of pages.
 pub(crate) const PAGES: Queue = Queue { name: "pages", slots: 64 };

@@ -13,7 +13,7 @@ use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, webhooks};
 use tokio_util::sync::CancellationToken;
 
 use crate::runs::Runs;
-use crate::{App, AppError, Operations, Refusal as _, files, orphans, profiles, runs};
+use crate::{App, AppError, Operations, Refusal as _, crawl, files, orphans, profiles, runs};
 
 /// Maximum number of rows that one transaction removes, so that other writers never wait long.
 const BATCH: i64 = 500;
@@ -131,7 +131,7 @@ async fn erase_runs(app: App) -> Result<usize, AppError> {
 
 /// Releases pages that wait for ended pages. Nothing is removed.
 async fn release_waiting(runs: Runs) -> Result<usize, AppError> {
-    runs::release_waiting(&runs).await?;
+    crawl::release_waiting(&runs).await?;
     Ok(0)
 }
 

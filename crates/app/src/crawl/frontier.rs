@@ -8,15 +8,21 @@ use async_trait::async_trait;
 use base::address::BasicAuth;
 use crawl_frontier::Scope;
 use serde_json::Value;
-use store::runs as rows;
 use store::runs::Progress;
+use store::{Conn, StoreError, runs as rows};
 use url::Url;
 use wire::{CrawlRequest, SitemapMode};
 
+use super::known::Known;
+use super::plan::plan;
+use super::record::{CrawlLeft, CrawlRecord};
 use super::{put_back, scope};
-use crate::AppError;
 use crate::auth::Caller;
-use crate::runs::{Context, Known, Opening, PageKind, PageRun, PageSpec, Runs, Secrets, Terms};
+use crate::runs::{
+    Context, Left, Opening, PageKind, PagePlan, PageRecord, PageRun, PageSpec, PlannedPage, Recording, Runs, Secrets,
+    Terms,
+};
+use crate::{AppError, Refused};
 
 /// Lower bound of [`Frontier::max_links`].
 const MIN_LINKS: usize = 10_000;
@@ -38,25 +44,25 @@ struct Spec {
 /// Open crawl.
 pub(crate) struct CrawlRun {
     /// Absent in a transaction that compiles nothing.
-    pub(crate) frontier: Option<Frontier>,
+    pub(super) frontier: Option<Frontier>,
     /// In-memory cache of the addresses that the crawl already has.
-    pub(crate) known: Arc<Known>,
+    pub(super) known: Arc<Known>,
 }
 
 /// Scope and settings for following links in a crawl.
 pub(crate) struct Frontier {
     /// Start URL without user name and password; the request's headers are sent to its origin only.
-    pub(crate) start: Url,
+    pub(super) start: Url,
     /// User name and password from the start URL.
-    pub(crate) basic_auth: Option<BasicAuth>,
-    pub(crate) scope: Scope,
-    pub(crate) sitemap: SitemapMode,
-    pub(crate) ignore_robots: bool,
-    pub(crate) agent: Option<String>,
+    pub(super) basic_auth: Option<BasicAuth>,
+    pub(super) scope: Scope,
+    pub(super) sitemap: SitemapMode,
+    pub(super) ignore_robots: bool,
+    pub(super) agent: Option<String>,
     /// URL that the start was redirected to.
-    pub(crate) landed: Option<Url>,
+    pub(super) landed: Option<Url>,
     /// Maximum number of links examined per page, high enough to contain plenty that the crawl does not know.
-    pub(crate) max_links: usize,
+    pub(super) max_links: usize,
 }
 
 impl PageKind for Pages {
@@ -134,26 +140,48 @@ fn max_links(progress: &Progress) -> usize {
 
 impl CrawlRun {
     /// Returns the crawl that a context belongs to; `None` for other kinds of run.
-    pub(crate) fn of(context: &Context) -> Option<&Self> {
+    pub(super) fn of(context: &Context) -> Option<&Self> {
         let pages: &dyn Any = &*context.pages;
         pages.downcast_ref()
     }
 
     /// Whether the crawl has a depth limit (`maxDiscoveryDepth`); then the shortest path to each page matters.
-    pub(crate) fn has_max_depth(&self) -> bool {
+    pub(super) fn has_max_depth(&self) -> bool {
         self.frontier.as_ref().is_some_and(|frontier| frontier.scope.max_depth().is_some())
     }
 }
 
+#[async_trait]
 impl PageRun for CrawlRun {
     fn bytes(&self) -> usize {
         self.frontier.as_ref().map_or(0, |frontier| frontier.scope.size())
+    }
+
+    async fn plan(&self, runs: &Runs, page: PlannedPage<'_>) -> Result<PagePlan, Refused> {
+        plan(self, runs, page).await
+    }
+
+    async fn begin<'a>(
+        &'a self,
+        conn: &mut Conn,
+        progress: &mut Progress,
+        recording: Recording<'a>,
+    ) -> Result<Box<dyn PageRecord + 'a>, StoreError> {
+        let record: Box<dyn PageRecord + 'a> = Box::new(CrawlRecord::begin(conn, self, progress, recording).await?);
+        Ok(record)
+    }
+
+    fn committed(&self, left: Left) -> bool {
+        let Ok(left) = left.downcast::<CrawlLeft>() else { return false };
+        let CrawlLeft { keys, has_landed } = *left;
+        self.known.learn(keys);
+        has_landed
     }
 }
 
 impl Frontier {
     /// Whether the links of a page that is `depth` hops from the start are followed.
-    pub(crate) fn follows(&self, page: &Url, depth: u32) -> bool {
+    pub(super) fn follows(&self, page: &Url, depth: u32) -> bool {
         // With a depth limit, the page may turn out to be nearer to the start.
         let nearest = if self.scope.max_depth().is_some() { 0 } else { depth };
         self.sitemap != SitemapMode::Only && self.scope.follows_links_of(page, nearest)

@@ -19,10 +19,10 @@ use wire::SitemapMode;
 
 use super::KIND;
 use super::frontier::{CrawlRun, Frontier};
+use super::known::MAX_LISTED;
+use super::walk::Walk;
 use crate::AppError;
-use crate::runs::{
-    Context, Lanes, MAX_LISTED, PAGES, Runs, Walk, add_pages, beside, digest, host_of, new_page, patience, run_of, save,
-};
+use crate::runs::{Context, Lanes, PAGES, Runs, add_pages, beside, digest, host_of, new_page, patience, run_of, save};
 
 /// Number of pages from `llms.txt` that are added at once.
 const BATCH: usize = 1000;
@@ -55,7 +55,7 @@ pub(super) async fn enqueue(conn: &mut Conn, run: &str, lanes: &Lanes, now: Time
 
 /// Queues a start job for the recorded redirect target of the start. The progress is locked, and the run stays open
 /// until the sitemaps are read. While the first start job is running nothing is queued: its end does that.
-pub(crate) async fn look_where_it_led(
+pub(super) async fn look_where_it_led(
     conn: &mut Conn,
     progress: &mut Progress,
     lanes: &Lanes,
@@ -235,7 +235,7 @@ impl Sink for Feed<'_> {
                 add_pages(conn, &mut progress, &context.lanes, pages, now).await?;
                 if run.has_max_depth() {
                     // Links may have led to some of them before, at a greater depth.
-                    let mut walk = Walk::begin(conn, context, &progress, std::iter::empty(), now).await?;
+                    let mut walk = Walk::begin(conn, context, &progress, Vec::new(), now).await?;
                     walk.bring_near(conn, &mut progress, listed).await?;
                 }
                 save(runs, conn, &KIND, &mut progress).await?;

@@ -19,7 +19,6 @@ use super::secrets::Secrets;
 use super::submit::Lanes;
 use crate::AppError;
 use crate::auth::Caller;
-use crate::crawl::{CrawlRun, Frontier};
 use crate::webhooks::Hook;
 
 /// Time after which a context is read again: the run may have changed, or the team's limits.
@@ -159,21 +158,6 @@ impl Context {
     /// Whether nothing about the run's pages may be kept elsewhere, such as in the cache.
     pub(crate) fn is_private(&self) -> bool {
         self.zero_data_retention || self.options.lockdown
-    }
-
-    /// Returns the crawl that the context belongs to; `None` for other kinds of run.
-    pub(crate) fn crawl(&self) -> Option<&CrawlRun> {
-        CrawlRun::of(self)
-    }
-
-    /// Returns the scope and settings for following links, where they are followed.
-    pub(crate) fn frontier(&self) -> Option<&Frontier> {
-        self.crawl()?.frontier.as_ref()
-    }
-
-    /// Whether the run has a depth limit; then the shortest path to each page matters.
-    pub(crate) fn has_max_depth(&self) -> bool {
-        self.crawl().is_some_and(CrawlRun::has_max_depth)
     }
 
     fn new(

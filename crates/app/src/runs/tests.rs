@@ -1,23 +1,18 @@
-//! Tests of a minimal kind of run, and of the number of statements that recording pages takes.
+//! Tests of a minimal kind of run.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use base::{SystemClock, Timestamp};
-use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
-use parking_lot::Mutex;
 use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running, Worker};
 use serde::{Deserialize, Serialize};
-use store::runs::{self, NewPage};
+use store::runs;
 use store::{Conn, Store, StoreError, jobs};
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wire::{EventFamily, JobStatus, ResultsQuery};
 
-use super::links::{Found, Links};
-use super::page::{Outcome, Page, PageResult};
 use super::*;
 use crate::auth::{Caller, authenticate};
 use crate::idempotency::fingerprint;
@@ -200,158 +195,4 @@ async fn another_kind_of_run_begins_is_read_ends_and_is_cancelled() {
     }
     stop.cancel();
     working.await.unwrap();
-}
-
-/// Statements of all connections of this process.
-static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-struct Listener;
-
-impl Instrumentation for Listener {
-    fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
-        if let InstrumentationEvent::StartQuery { query, .. } = event {
-            STATEMENTS.lock().push(query.to_string());
-        }
-    }
-}
-
-pub(super) fn page(name: &str) -> NewPage {
-    new_page(format!("http://a.test/{name}").parse().unwrap(), digest(name), 1)
-}
-
-pub(super) fn document(context: &Arc<Context>) -> PageResult {
-    let packed = document::Packed::of(&wire::Document::default(), net::Room::default()).unwrap();
-    PageResult { credits: 1, ..PageResult::without(Arc::clone(context), Outcome::Document(Box::new(packed))) }
-}
-
-/// Returns ten pages of a crawl: documents with links, other spellings of known and new pages, failed pages, and a
-/// disallowed one.
-fn results(context: &Arc<Context>) -> Vec<PageResult> {
-    let mut all: Vec<PageResult> = (0..10).map(|_| document(context)).collect();
-    for (n, result) in all.iter_mut().enumerate() {
-        let found = (0..9).map(|link| Found::plain(page(&format!("{n}-{link}"))));
-        result.links = Links {
-            found: found.collect(),
-            external: vec![page(&format!("external{n}"))],
-            blocked: vec![page(&format!("blocked{n}"))],
-        };
-        result.likeness = Some((n as u64 % 3, 7));
-    }
-    // "new" is unknown until the first of the two results adds it.
-    for (result, name) in all.iter_mut().zip(["new", "new"]) {
-        result.alias = Some(page(name));
-    }
-    for result in &mut all[3..6] {
-        result.outcome = Outcome::Failed { code: "X".to_owned(), error: "broken".to_owned() };
-    }
-    all[6].outcome = Outcome::blocked();
-    all
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_pages_take_few_statements() {
-    set_default_instrumentation(|| Some(Box::new(Listener))).unwrap();
-    let (app, caller, _folder) = app().await;
-    let runs = runs(&app);
-    let request = wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 60})).unwrap();
-    let id = crate::crawl::start(&runs, &caller, request, None).await.unwrap().to_string();
-    let context = runs.context(&id).await.unwrap().unwrap();
-    let mut conn = app.conn().await.unwrap();
-    // Ten pages that were added earlier.
-    let known: Vec<NewPage> = ["start"].into_iter().map(page).chain((0..9).map(|n| page(&n.to_string()))).collect();
-    let written: Result<(), StoreError> = conn
-        .tx(async |conn: &mut Conn| {
-            let mut progress = runs::lock(conn, &id).await?.unwrap();
-            runs::add_pages(conn, &mut progress, known.clone()).await?;
-            runs::save(conn, &progress).await
-        })
-        .await;
-    written.unwrap();
-    let results = results(&context);
-    let done: Vec<Page<'_>> = known.iter().zip(&results).map(|(page, result)| Page { id: &page.id, result }).collect();
-    STATEMENTS.lock().clear();
-    let recorded: Result<(), StoreError> =
-        conn.tx(async |conn: &mut Conn| pages::record(&runs, conn, &done).await).await;
-    recorded.unwrap();
-    let statements = std::mem::take(&mut *STATEMENTS.lock());
-    let of_run = |text: &&&str| text.contains("run_page") || text.contains("run_progress");
-    // SQLite inserts rows one by one, with a statement that is compiled once.
-    let different: BTreeSet<&str> = statements.iter().filter_map(|text| text.split(" -- binds").next()).collect();
-    // One of them reads the state of the pages that others are copies of, another reads which pages wait for these.
-    assert_eq!(different.iter().filter(of_run).count(), 9, "{statements:#?}");
-    assert!(different.len() <= 30, "{}: {statements:#?}", different.len());
-    // Every page references that key: setting it would make the database check each of them.
-    let sets_key = |text: &&str| text.starts_with("UPDATE `run_progress`") && text.contains("SET `run_id`");
-    assert!(!different.iter().any(sets_key), "{statements:#?}");
-    let (row, progress) = runs::read(&mut conn, &id).await.unwrap().unwrap();
-    // Ten of the eleven pending pages are done; the second "new" is a copy.
-    assert_eq!((progress.done, progress.failed, progress.credits), (5, 3, 9), "{progress:?}");
-    assert_eq!((progress.pending, progress.spare, row.is_open()), (55, 36, true), "{progress:?}");
-    // The copy is listed with the links to other sites.
-    for (state, count) in
-        [(runs::PageState::External, 11), (runs::PageState::Blocked, 11), (runs::PageState::Failed, 3)]
-    {
-        assert_eq!(runs::listed(&mut conn, &id, state, "", 100).await.unwrap().len(), count, "{state:?}");
-    }
-}
-
-/// Links of pages of a full crawl are ignored, and links to known pages do no harm.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_crawl_that_has_all_its_pages_takes_no_more() {
-    let (app, caller, _folder) = app().await;
-    let runs = runs(&app);
-    let request = wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 3})).unwrap();
-    let id = crate::crawl::start(&runs, &caller, request, None).await.unwrap().to_string();
-    let context = runs.context(&id).await.unwrap().unwrap();
-    let mut conn = app.conn().await.unwrap();
-    let pages: Vec<NewPage> = (0..1002).map(|n| page(&n.to_string())).collect();
-    let added: Result<Vec<NewPage>, StoreError> = conn
-        .tx(async |conn: &mut Conn| {
-            let mut progress = runs::lock(conn, &id).await?.unwrap();
-            let taken = runs::add_pages(conn, &mut progress, pages.clone()).await?;
-            runs::save(conn, &progress).await?;
-            Ok(taken)
-        })
-        .await;
-    assert_eq!(added.unwrap().len(), 2, "beside the start");
-    let mut result =
-        PageResult::without(Arc::clone(&context), Outcome::Failed { code: "X".to_owned(), error: "broken".to_owned() });
-    result.links.found = (0..5).chain(5000..5005).map(|n| Found::plain(page(&n.to_string()))).collect();
-    let recorded: Result<(), StoreError> = conn
-        .tx(async |conn: &mut Conn| pages::record(&runs, conn, &[Page { id: &pages[0].id, result: &result }]).await)
-        .await;
-    recorded.unwrap();
-    assert!(context.crawl().unwrap().known.is_full());
-    let (_, progress) = runs::read(&mut conn, &id).await.unwrap().unwrap();
-    // A spare page has replaced the failed one.
-    assert_eq!((progress.pending, progress.failed, progress.spare), (3, 1, 999), "{progress:?}");
-    let unknown: Vec<&[u8]> = result.links.found[5..].iter().map(|found| found.page.key.as_slice()).collect();
-    assert!(runs::known_keys(&mut conn, &id, unknown).await.unwrap().is_empty());
-}
-
-/// The context of a run is dropped from memory when the run ends.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_its_pages_have_in_common_ends_with_a_run() {
-    let (app, caller, _folder) = app().await;
-    let runs = runs(&app);
-    let request =
-        wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 2, "sitemap": "skip"})).unwrap();
-    let id = crate::crawl::start(&runs, &caller, request, None).await.unwrap().to_string();
-    let context = runs.context(&id).await.unwrap().unwrap();
-    assert!(runs.has_context(&id));
-    let mut conn = app.conn().await.unwrap();
-    let ended: Result<(), StoreError> = conn
-        .tx(async |conn: &mut Conn| {
-            let mut progress = runs::lock(conn, &id).await?.unwrap();
-            let last = runs::add_pages(conn, &mut progress, vec![page("last")]).await?;
-            // Its sitemaps are read, and all other pages are done.
-            (progress.preparing, progress.pending) = (false, 1);
-            runs::save(conn, &progress).await?;
-            let result = PageResult::without(context.clone(), Outcome::blocked());
-            pages::record(&runs, conn, &[Page { id: &last[0].id, result: &result }]).await
-        })
-        .await;
-    ended.unwrap();
-    assert!(!runs::read(&mut conn, &id).await.unwrap().unwrap().0.is_open());
-    assert!(!runs.has_context(&id));
 }
