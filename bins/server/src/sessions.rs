@@ -155,13 +155,13 @@ async fn enter(service: &Service, place: DoorPath, context: &RequestContext) -> 
     let door = Door::ALL.into_iter().find(|known| known.as_str() == door).ok_or_else(unknown)?;
     let (from, per_minute) = (context.address(), service.config.limits.refused_per_minute);
     let name = remembered_as(id, door, &token);
-    let here = app::browser::enter_here(&service.operations.app, id, door, &token, from).await;
+    let here = app::browser::enter_here(&service.operations.sessions, id, door, &token, from).await;
     if let Ok(Some(entrance)) = here {
         return Ok(entrance);
     }
     service.refusals.check(from, Some(&name), per_minute)?;
     let entered = match here {
-        Ok(_) => app::browser::enter(&service.operations.app, id, door, &token, from).await,
+        Ok(_) => app::browser::enter(&service.operations.sessions, id, door, &token, from).await,
         Err(error) => Err(error),
     };
     match &entered {

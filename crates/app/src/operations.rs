@@ -2,20 +2,35 @@
 
 use wire::Capabilities;
 
-use crate::{App, Parts};
+use crate::{App, CoreParts, SessionParts, Sessions, UpkeepSettings};
 
 /// Operations of the service. Cheap to clone; all clones are one service.
 #[derive(Debug, Clone)]
 pub struct Operations {
     /// Shared state of the operations.
     pub app: App,
+    /// Browser sessions.
+    pub sessions: Sessions,
+    pub(crate) upkeep: UpkeepSettings,
+}
+
+/// Parts of [`Operations`].
+pub struct Parts {
+    /// What all operations share.
+    pub core: CoreParts,
+    /// Parts of browser sessions.
+    pub sessions: SessionParts,
+    /// Settings of upkeep.
+    pub upkeep: UpkeepSettings,
 }
 
 impl Operations {
     /// Assembles the service. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self { app: App::new(parts) }
+        let Parts { core, sessions, upkeep } = parts;
+        let app = App::new(core);
+        Self { sessions: Sessions::new(app.clone(), sessions), app, upkeep }
     }
 
     /// Returns the optional capabilities of this server. Whether OCR is available is known some time after the start.
@@ -27,6 +42,24 @@ impl Operations {
     /// Closes the browser of this process. Call it last: pages still open in it fail.
     #[crate::boxed]
     pub async fn close(&self) {
-        self.app.close().await;
+        self.sessions.close_browser().await;
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use std::sync::Arc;
+
+    use tempfile::TempDir;
+
+    use super::*;
+
+    /// Assembles all operations on a database of their own, without a browser.
+    pub(crate) async fn operations() -> (Operations, TempDir) {
+        let (app, _caller, folder) = crate::runs::tests::app().await;
+        let code = interact::Settings { program: None, user: None, places: 1 };
+        let (interact, settings) = (Arc::new(interact::Interact::new(code)), crate::SessionSettings::default());
+        let sessions = Sessions::new(app.clone(), SessionParts { browser: None, interact, settings });
+        (Operations { app, sessions, upkeep: UpkeepSettings::default() }, folder)
     }
 }

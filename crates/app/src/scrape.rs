@@ -71,8 +71,10 @@ pub async fn scrape_with_room(
     let entry = Entry { started, timeout, key: format!("scrape:{id}"), price };
     let Admitted { slot: _slot, funds, .. } =
         admit(app, caller, entry, || check_request(app, caller, &request)).await?;
-    if app.browser().is_some() && !caller.is_keyless {
-        app.recent().put(&caller.team.id, uuid(&id)?, &request).await;
+    if let Some(recent) = app.recent()
+        && !caller.is_keyless
+    {
+        recent.put(&caller.team.id, uuid(&id)?, &request).await;
     }
     let mut scraping = Scraping::new(app, caller, Wanted::of(id, request), started);
     let copies = scraping.copies(app);

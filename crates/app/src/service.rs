@@ -4,12 +4,10 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use base::{Clock, Owner, Timestamp};
+use base::{Clock, Owner, Secret, Timestamp};
 use blobs::Blobs;
-use browser::Browser;
 use cache::Cache;
 use files::Files;
-use interact::Interact;
 use queue::Waker;
 use scrape::Tools;
 use site::Site;
@@ -22,7 +20,6 @@ use uuid::Uuid;
 use wire::{Capabilities, Capability};
 
 use crate::bookings::Bookings;
-use crate::browser::Sessions;
 use crate::callers::Callers;
 use crate::held_keys::HeldKeys;
 use crate::interact::Recent;
@@ -44,7 +41,7 @@ pub struct App(Arc<Core>);
 
 /// Parts of a service, and the in-memory state of its operations.
 pub(crate) struct Core {
-    parts: Parts,
+    parts: CoreParts,
     bookings: Bookings,
     cache: Cache,
     callers: Callers,
@@ -55,21 +52,18 @@ pub(crate) struct Core {
     lost: Lost,
     orphans: Pass,
     sealer: Sealer,
-    sessions: Sessions,
     recent: Recent,
 }
 
 /// Parts of an [`App`].
 #[derive(Clone)]
-pub struct Parts {
+pub struct CoreParts {
     /// Database.
     pub store: Store,
     /// Blob store for page bodies.
     pub blobs: Blobs,
     /// Tools that fetch pages and turn them into documents.
     pub tools: Tools,
-    /// Browser of this process, if it has one.
-    pub browser: Option<Arc<Browser>>,
     /// Optional capabilities of this server.
     pub capabilities: Capabilities,
     /// Clock for all times that are stored or compared. Deadlines of running requests use tokio's clock.
@@ -88,19 +82,21 @@ pub struct Parts {
     pub waker: Waker,
     /// Tracker of work that must outlive its request, mostly bookings.
     pub tracker: TaskTracker,
-    /// Runner of code and prompts in sessions.
-    pub interact: Arc<Interact>,
+    /// Encryption key of profiles, as 64 hexadecimal digits. When empty, a random key.
+    pub profile_key: Secret,
+    /// Whether requests are remembered, so that their pages can be opened again in a browser.
+    pub remembers: bool,
 }
 
 impl App {
     /// Assembles the service. Nothing is read or written yet.
     #[must_use]
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: CoreParts) -> Self {
         let room = DiskRoom::new(&parts);
         let cache = open_cache(&parts, &room);
-        let Parts { store, blobs, clock, settings, .. } = &parts;
+        let CoreParts { store, blobs, clock, settings, .. } = &parts;
         let files = Files::new(store.clone(), blobs.clone(), clock.clone(), settings.files.clone());
-        let (bookings, sealer) = (Bookings::new(store), Sealer::new(&settings.sessions.profile_key));
+        let (bookings, sealer) = (Bookings::new(store), Sealer::new(&parts.profile_key));
         Self(Arc::new(Core {
             parts,
             bookings,
@@ -113,7 +109,6 @@ impl App {
             lost: Lost::default(),
             orphans: Pass::default(),
             sealer,
-            sessions: Sessions::default(),
             recent: Recent::default(),
         }))
     }
@@ -168,14 +163,6 @@ impl App {
     pub async fn drain(&self) {
         self.tracker().close();
         self.tracker().wait().await;
-    }
-
-    /// Closes the browser of this process, if it has one.
-    #[crate::boxed]
-    pub(crate) async fn close(&self) {
-        if let Some(browser) = self.browser() {
-            browser.close().await;
-        }
     }
 
     /// Returns the current time for everything that is stored or compared.
@@ -257,14 +244,6 @@ impl App {
         &self.0.parts.changes
     }
 
-    pub(crate) fn interact(&self) -> &Arc<Interact> {
-        &self.0.parts.interact
-    }
-
-    pub(crate) fn browser(&self) -> Option<&Browser> {
-        self.0.parts.browser.as_deref()
-    }
-
     pub(crate) fn bookings(&self) -> &Bookings {
         &self.0.bookings
     }
@@ -305,10 +284,6 @@ impl App {
         &self.0.sealer
     }
 
-    pub(crate) fn sessions(&self) -> &Sessions {
-        &self.0.sessions
-    }
-
     /// Returns a weak reference, which does not keep the service alive.
     pub(crate) fn downgrade(&self) -> Weak<Core> {
         Arc::downgrade(&self.0)
@@ -319,8 +294,9 @@ impl App {
         weak.upgrade().map(Self)
     }
 
-    pub(crate) fn recent(&self) -> &Recent {
-        &self.0.recent
+    /// Returns the recent requests, if any are remembered.
+    pub(crate) fn recent(&self) -> Option<&Recent> {
+        self.0.parts.remembers.then_some(&self.0.recent)
     }
 
     pub(crate) async fn conn(&self) -> Result<Conn, AppError> {
@@ -335,8 +311,8 @@ impl fmt::Debug for App {
 }
 
 /// Assembles the page cache, which stores nothing while the disks have no room.
-fn open_cache(parts: &Parts, room: &DiskRoom) -> Cache {
-    let Parts { store, blobs, client, clock, settings, .. } = parts;
+fn open_cache(parts: &CoreParts, room: &DiskRoom) -> Cache {
+    let CoreParts { store, blobs, client, clock, settings, .. } = parts;
     let room = room.clone();
     Cache::new(cache::Parts {
         store: store.clone(),

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::elsewhere;
 use super::live::Live;
-use crate::{App, AppError, auth};
+use crate::{AppError, Sessions, auth};
 
 /// Kind of access that a session URL grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,15 +55,15 @@ impl Door {
 /// [`AppError::AddressNotAllowed`] when the team does not allow that address.
 #[crate::boxed]
 pub async fn enter_here(
-    app: &App,
+    sessions: &Sessions,
     id: Uuid,
     door: Door,
     token: &str,
     from: IpAddr,
 ) -> Result<Option<Entrance>, AppError> {
-    let live = app.sessions().find(id).filter(|live| opens(&live.row(), door, token) && !live.stop.is_cancelled());
+    let live = sessions.find(id).filter(|live| opens(&live.row(), door, token) && !live.stop.is_cancelled());
     let Some(live) = live else { return Ok(None) };
-    auth::rules_of_team(app, live.team()).await?.check_address(from)?;
+    auth::rules_of_team(sessions.app(), live.team()).await?.check_address(from)?;
     Ok(Some(Entrance { live, door }))
 }
 
@@ -75,14 +75,14 @@ pub async fn enter_here(
 /// session; [`AppError::AddressNotAllowed`] when the team does not allow that address; [`AppError::SessionElsewhere`]
 /// on another server.
 #[crate::boxed]
-pub async fn enter(app: &App, id: Uuid, door: Door, token: &str, from: IpAddr) -> Result<Entrance, AppError> {
-    if app.sessions().find(id).is_some() {
-        return enter_here(app, id, door, token, from).await?.ok_or(AppError::SessionNotFound);
+pub async fn enter(sessions: &Sessions, id: Uuid, door: Door, token: &str, from: IpAddr) -> Result<Entrance, AppError> {
+    if sessions.find(id).is_some() {
+        return enter_here(sessions, id, door, token, from).await?.ok_or(AppError::SessionNotFound);
     }
-    let row = rows::find(&mut app.conn().await?, &id.to_string()).await?;
+    let row = rows::find(&mut sessions.app().conn().await?, &id.to_string()).await?;
     // Tokens end with their session, so a token does not reveal whether there was one.
     match row.filter(|row| opens(row, door, token)) {
-        Some(row) => Err(elsewhere(app, Some(&row))),
+        Some(row) => Err(elsewhere(sessions, Some(&row))),
         None => Err(AppError::SessionNotFound),
     }
 }

@@ -1,7 +1,6 @@
 //! Live sessions of this process.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::browser::{Client, RelayEnd, Session, Viewer};
@@ -18,26 +17,16 @@ use wire::{Executed, Language, SessionEnded};
 
 use super::keeper;
 use super::orders::{Order, Orders, refused};
-use crate::active::{Active, Slot};
+use crate::active::Slot;
 use crate::auth::Caller;
 use crate::profiles::Opened;
 use crate::reservation::Funds;
-use crate::{App, AppError, KeyHold};
+use crate::{AppError, KeyHold, Sessions};
 
 /// Lease of a session's row: after this time without renewal the session counts as dead.
 pub(super) const ALIVE: TimeDelta = TimeDelta::seconds(30);
 /// Maximum number of clients and viewers of one session at a time.
 const MAX_GUESTS: usize = 8;
-
-/// Sessions of this process.
-#[derive(Default)]
-pub(crate) struct Sessions {
-    live: Mutex<HashMap<Uuid, Arc<Live>>>,
-    /// Locks of scrapes whose page is being opened, and of idempotency keys in use.
-    opening: Mutex<HashMap<Uuid, Weak<AsyncMutex<()>>>>,
-    places: Active,
-    closing: CancellationToken,
-}
 
 /// Parts of a new session.
 pub(crate) struct Beginning {
@@ -58,7 +47,7 @@ pub(crate) struct Beginning {
 
 /// Session that runs in this process.
 pub(crate) struct Live {
-    pub(super) app: App,
+    pub(super) sessions: Sessions,
     pub(super) id: Uuid,
     pub(super) browser: Session,
     pub(super) began: Instant,
@@ -93,76 +82,21 @@ pub(super) struct Use<'a> {
     is_guest: bool,
 }
 
-impl Sessions {
-    /// Takes a slot for a new session of a team.
-    pub(crate) fn place(&self, app: &App, team: &str) -> Result<Slot, AppError> {
-        let settings = &app.settings().sessions;
-        if self.closing.is_cancelled() {
-            return Err(AppError::ShuttingDown);
-        }
-        let of_team = settings.max_of_team;
-        let limited = |what: &'static str, limit| AppError::SessionsLimited { what, limit };
-        let place = self.places.enter(team, of_team).ok_or_else(|| limited("team", of_team))?;
-        // The total includes the slot just taken.
-        if self.places.total() > settings.max { Err(limited("server", settings.max)) } else { Ok(place) }
-    }
-
-    pub(crate) fn find(&self, id: Uuid) -> Option<Arc<Live>> {
-        self.live.lock().get(&id).cloned()
-    }
-
-    /// Returns the number of open sessions.
-    pub(crate) fn count(&self) -> u32 {
-        self.places.total()
-    }
-
-    /// Finds the session that shows the page of a scrape.
-    pub(crate) fn of_scrape(&self, team: &str, scrape: Uuid) -> Option<Arc<Live>> {
-        let scrape = scrape.to_string();
-        let is_it = |live: &&Arc<Live>| live.row.scrape_id.as_deref() == Some(&scrape) && live.team() == team;
-        self.live.lock().values().find(is_it).cloned()
-    }
-
-    /// Returns the lock for opening the page of a scrape: one call opens it at a time.
-    pub(crate) fn opening(&self, scrape: Uuid) -> Arc<AsyncMutex<()>> {
-        let mut opening = self.opening.lock();
-        if let Some(known) = opening.get(&scrape).and_then(Weak::upgrade) {
-            return known;
-        }
-        // Drop unused locks, so that there are never more than calls.
-        opening.retain(|_, turn| turn.strong_count() > 0);
-        let turn = Arc::default();
-        opening.insert(scrape, Arc::downgrade(&turn));
-        turn
-    }
-
-    pub(super) fn remove(&self, id: Uuid) {
-        self.live.lock().remove(&id);
-    }
-
-    pub(super) fn close(&self) {
-        self.closing.cancel();
-    }
-
-    pub(super) fn closing(&self) -> &CancellationToken {
-        &self.closing
-    }
-}
-
 /// Inserts the row of a session and starts the task that ends it.
 pub(crate) async fn begin(
-    app: &App,
+    sessions: &Sessions,
     caller: &Caller,
     beginning: Beginning,
     expires_at: Timestamp,
 ) -> Result<Arc<Live>, AppError> {
     let Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call } = beginning;
+    let app = sessions.app();
     let now = app.now();
     let row = Row {
         id: id.to_string(),
         team_id: caller.team.id.clone(),
         scrape_id: scrape.map(|scrape| scrape.to_string()),
-        owner: app.settings().sessions.public_url.clone().unwrap_or_default(),
+        owner: sessions.settings().public_url.clone().unwrap_or_default(),
         tokens: Tokens { cdp: token(), view: token(), hand: token() },
         is_watchable,
         created_at: now,
@@ -176,7 +110,7 @@ pub(crate) async fn begin(
     rows::insert(&mut app.conn().await?, &row).await?;
     let began = Instant::now();
     let live = Arc::new(Live {
-        app: app.clone(),
+        sessions: sessions.clone(),
         id,
         began,
         ends: began + life,
@@ -190,7 +124,7 @@ pub(crate) async fn begin(
         key: app.hold_key(caller.key.as_deref()),
         ended: watch::Sender::new(None),
     });
-    app.sessions().live.lock().insert(id, Arc::clone(&live));
+    sessions.insert(&live);
     let kept = keeper::Kept { place, funds, profile };
     app.tracker().spawn(keeper::keep(Arc::clone(&live), kept));
     Ok(live)
@@ -209,6 +143,11 @@ impl Live {
     /// Returns the row as inserted, which says where the session runs.
     pub(crate) fn row(&self) -> Row {
         self.row.clone()
+    }
+
+    /// Whether it shows the page of this scrape.
+    pub(crate) fn shows(&self, scrape: &str) -> bool {
+        self.row.scrape_id.as_deref() == Some(scrape)
     }
 
     pub(crate) fn id(&self) -> Uuid {
@@ -232,7 +171,7 @@ impl Live {
             let hands = self.browser.hands().await?;
             let timeout = deadline.saturating_duration_since(Instant::now());
             let code = Code { language: spoken(language), text, timeout };
-            Ok(executed(self.app.interact().run(&hands, &code, &mut work).await?))
+            Ok(executed(self.sessions.interact().run(&hands, &code, &mut work).await?))
         };
         self.while_it_lives(running).await
     }
@@ -249,7 +188,7 @@ impl Live {
             let hands = self.browser.hands().await?;
             let timeout = deadline.saturating_duration_since(Instant::now());
             self.orders.begin();
-            let done = self.app.interact().obey(&hands, prompt, timeout).await;
+            let done = self.sessions.interact().obey(&hands, prompt, timeout).await;
             self.orders.decide(counts(&done));
             match done {
                 Ok(told) => Ok((told, None)),
@@ -297,7 +236,7 @@ impl Live {
     /// Records activity, which restarts the idle timeout.
     pub(crate) fn touch(&self) {
         let mut uses = self.uses.lock();
-        (uses.last, uses.last_at) = (Instant::now(), self.app.now());
+        (uses.last, uses.last_at) = (Instant::now(), self.sessions.app().now());
     }
 
     /// Whether the idle timeout has passed.

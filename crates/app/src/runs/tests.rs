@@ -21,7 +21,7 @@ use super::page::{Outcome, Page, PageResult};
 use super::*;
 use crate::auth::{Caller, authenticate};
 use crate::idempotency::fingerprint;
-use crate::{App, AppError, Parts};
+use crate::{App, AppError, CoreParts};
 
 /// Creates an app with a database of its own, and a caller without a credit limit.
 pub(crate) async fn app() -> (App, Caller, TempDir) {
@@ -30,13 +30,12 @@ pub(crate) async fn app() -> (App, Caller, TempDir) {
     let store = Store::open(&url, store::Options::default()).await.unwrap();
     let client = net::Client::new(net::Config::default()).unwrap();
     let (cpu, clock) = (::scrape::Cpu::new(2), Arc::new(SystemClock));
-    let app = App::new(Parts {
+    let app = App::new(CoreParts {
         site: site::Site::new(client.clone(), Vec::new(), store.clone(), clock.clone(), cpu.clone()),
         store,
         client,
         blobs: blobs::Blobs::open(&format!("file://{}/blobs", folder.path().display())).unwrap(),
         tools: ::scrape::Tools { engines: Vec::new(), proxies: Arc::default(), cpu, documents: None },
-        browser: None,
         capabilities: wire::Capabilities::default(),
         clock,
         settings: crate::Settings::default(),
@@ -44,7 +43,8 @@ pub(crate) async fn app() -> (App, Caller, TempDir) {
         changes: crate::Changes::default(),
         waker: crate::Waker::default(),
         tracker: tokio_util::task::TaskTracker::new(),
-        interact: Arc::new(interact::Interact::new(interact::Settings { program: None, user: None, places: 1 })),
+        profile_key: base::Secret::default(),
+        remembers: false,
     });
     app.bootstrap().await.unwrap();
     let caller = authenticate(&app, None).await.unwrap();

@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use app::auth::{Caller, authenticate};
-use app::{Active, App, AppError, Operations, Parts, Settings, scrape::scrape, teams};
+use app::{Active, App, AppError, CoreParts, Operations, Settings, UpkeepSettings, scrape::scrape, teams};
 use billing::Balance;
 use blobs::Blobs;
 use fetch::{Engine, HttpEngine};
@@ -28,7 +28,7 @@ pub(crate) struct World {
     /// State that the operations share.
     pub(crate) app: App,
     /// Parts of the service.
-    pub(crate) parts: Parts,
+    pub(crate) parts: CoreParts,
     pub(crate) site: Site,
     pub(crate) clock: ManualClock,
     folder: TempDir,
@@ -200,7 +200,7 @@ async fn look(store: &Store) -> String {
     left
 }
 
-async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Settings) -> (Operations, Parts) {
+async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Settings) -> (Operations, CoreParts) {
     open_with(folder, site, clock, (settings, Capabilities::default())).await
 }
 
@@ -209,7 +209,7 @@ async fn open_with(
     site: &Site,
     clock: &ManualClock,
     (settings, capabilities): (Settings, Capabilities),
-) -> (Operations, Parts) {
+) -> (Operations, CoreParts) {
     let allow = vec![Allow::Address(site.addr())];
     let egress = Egress { allow, ..Egress::default() };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
@@ -217,13 +217,12 @@ async fn open_with(
     let folder = folder.display();
     let store = Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await.unwrap();
     let cpu = ::scrape::Cpu::new(2);
-    let parts = Parts {
+    let parts = CoreParts {
         site: site::Site::new(client.clone(), Vec::new(), store.clone(), Arc::new(clock.clone()), cpu.clone()),
         store,
         client,
         blobs: Blobs::open(&format!("file://{folder}/blobs")).unwrap(),
         tools: ::scrape::Tools { engines: vec![engine], proxies: Arc::default(), cpu, documents: None },
-        browser: None,
         capabilities,
         clock: Arc::new(clock.clone()),
         settings,
@@ -231,9 +230,17 @@ async fn open_with(
         changes: app::Changes::default(),
         waker: app::Waker::default(),
         tracker: TaskTracker::new(),
-        interact: Arc::new(interact::Interact::new(interact::Settings { program: None, user: None, places: 1 })),
+        profile_key: base::Secret::default(),
+        remembers: false,
     };
-    let operations = Operations::new(parts.clone());
+    let code = interact::Settings { program: None, user: None, places: 1 };
+    let sessions = app::SessionParts {
+        browser: None,
+        interact: Arc::new(interact::Interact::new(code)),
+        settings: app::SessionSettings::default(),
+    };
+    let upkeep = UpkeepSettings { every: Duration::from_millis(5), ..UpkeepSettings::default() };
+    let operations = Operations::new(app::Parts { core: parts.clone(), sessions, upkeep });
     operations.app.bootstrap().await.unwrap();
     (operations, parts)
 }
