@@ -100,7 +100,7 @@ fn log(code: Code, cause: &(dyn StdError + 'static)) {
 mod tests {
     use ::fetch::FetchError;
     use ::scrape::{DocumentError, ScrapeError};
-    use app::AppError;
+    use app::{AppError, RunsError};
     use serde_json::{Value, json};
 
     use super::*;
@@ -129,7 +129,7 @@ mod tests {
         check(AppError::NotFound("team"), 404, "NOT_FOUND");
         check(AppError::NoCachedData, 404, "SCRAPE_NO_CACHED_DATA");
         check(AppError::LockdownMiss, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
-        check(AppError::JobFinished, 409, "JOB_FINISHED");
+        check(RunsError::JobFinished, 409, "JOB_FINISHED");
         check(AppError::DuplicateRequest, 409, "duplicate_request");
         check(AppError::MapTimeout, 408, "MAP_TIMEOUT");
         check(AppError::Timeout, 408, "SCRAPE_TIMEOUT");

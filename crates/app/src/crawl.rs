@@ -3,6 +3,7 @@
 
 mod active;
 mod ended;
+mod error;
 mod start;
 
 use std::time::Duration;
@@ -17,17 +18,19 @@ use store::{Conn, StoreError};
 use tokio::time::Instant;
 use url::Url;
 use uuid::Uuid;
-use wire::{CrawlRequest, EventFamily, Invalid, ParamsPreview};
+use wire::{ActivityEndpoint, CrawlRequest, EventFamily, Invalid, ParamsPreview};
 
 use crate::auth::Caller;
 use crate::check::check;
 use crate::idempotency::fingerprint;
 use crate::runs::{
-    Begin, Kind, Lanes, Secrets, Start, Submission, Terms, add_pages, digest, new_page, page_lanes, submit,
+    Begin, Kind, Lanes, Runs, Secrets, Start, Submission, Terms, add_pages, digest, new_page, nothing_more, page_lanes,
+    submit,
 };
 use crate::{App, AppError, credentials};
 
 pub use self::active::active;
+pub use self::error::CrawlsError;
 
 #[cfg(test)]
 pub(crate) use self::start::StartPayload;
@@ -38,10 +41,12 @@ pub static KIND: Kind = Kind {
     name: "crawl",
     noun: "crawl",
     events: EventFamily::Crawl,
+    endpoint: Some(ActivityEndpoint::Crawl),
     lanes: page_lanes,
     verdict,
     explain: ended::explain,
     total: |progress| progress.done + progress.pending,
+    drained: nothing_more,
     pages: Some(terms),
 };
 
@@ -52,16 +57,17 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// then on the crawl survives a restart. The same `idempotency_key` with the same request returns the same crawl.
 ///
 /// # Errors
-/// [`AppError::Invalid`] and similar errors for a request that cannot be carried out, [`AppError::InsufficientCredits`]
-/// when the team cannot pay for `limit` pages, [`AppError::DuplicateRequest`] for a key that belongs to another
-/// request.
+/// [`AppError::Invalid`] and similar errors for a request that cannot be carried out,
+/// [`CrawlsError::InsufficientForPages`] when the team cannot pay for `limit` pages, [`AppError::DuplicateRequest`] for
+/// a key that belongs to another request.
 #[crate::boxed]
 pub async fn start(
-    app: &App,
+    runs: &Runs,
     caller: &Caller,
     mut request: CrawlRequest,
     idempotency_key: Option<&str>,
-) -> Result<Uuid, AppError> {
+) -> Result<Uuid, CrawlsError> {
+    let app = runs.app();
     check_request(app, caller, &request)?;
     crate::room::check(app)?;
     let verdict = scope(app, caller, &request, |scope, start| scope.admit_start(start)).await?;
@@ -88,8 +94,8 @@ pub async fn start(
         worst: i64::from(options.limit).saturating_mul(billing::quote(&options.scrape_options)),
         warning,
     };
-    let submitted = submit(app, caller, new, Beginning { lanes, pages }).await;
-    submitted.map_err(|error| error.for_pages("limit", i64::from(options.limit)))
+    let submitted = submit(runs, caller, new, Beginning { lanes, pages }).await;
+    submitted.map_err(|error| CrawlsError::for_pages(error, "limit", i64::from(options.limit)))
 }
 
 /// First jobs of a crawl: the start page, unless it is out of scope, and the job that reads the sitemaps.

@@ -36,18 +36,6 @@ pub enum AppError {
         /// Credits that the team can spend now.
         available: i64,
     },
-    /// Not enough credits for the maximum number of pages of a crawl or a batch. Nothing was executed or charged.
-    #[error("insufficient credits: {}", pages_sentence(field, *pages, *needed, *available))]
-    InsufficientForPages {
-        /// Field that sets the number of pages: `limit` or `urls`.
-        field: &'static str,
-        /// Number of pages.
-        pages: i64,
-        /// Maximum cost of the pages, in credits.
-        needed: i64,
-        /// Credits that the team can spend now.
-        available: i64,
-    },
     /// Option that is not enabled for the team.
     #[error("{0}")]
     Forbidden(&'static str),
@@ -94,12 +82,6 @@ pub enum AppError {
         /// Maximum number of scrapes in flight.
         limit: u32,
     },
-    /// Job that has already ended.
-    #[error("the job has already ended")]
-    JobFinished,
-    /// Webhook delivery whose body is no longer kept.
-    #[error("the body of this delivery is no longer stored: it was delivered, or its job has expired")]
-    DeliveryGone,
     /// File that has expired or was removed.
     #[error("the file has expired or was deleted")]
     FileGone,
@@ -183,16 +165,6 @@ pub enum AppError {
 }
 
 impl AppError {
-    /// Turns a lack of credits into the error for `pages` pages requested by this field.
-    pub(crate) fn for_pages(self, field: &'static str, pages: i64) -> Self {
-        match self {
-            Self::InsufficientCredits { needed, available } => {
-                Self::InsufficientForPages { field, pages, needed, available }
-            }
-            other => other,
-        }
-    }
-
     /// Wraps a failure of the database, the blob store or a task; an outage becomes the error of that outage.
     pub(crate) fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::of_outage(cause.into()).unwrap_or_else(Self::Internal)
@@ -236,22 +208,6 @@ fn part(error: &(dyn StdError + 'static)) -> Option<Part> {
         }
     }
     None
-}
-
-/// Returns how many pages the credits cover, at the price of the requested pages.
-fn covered(pages: i64, needed: i64, available: i64) -> i64 {
-    available.max(0).saturating_mul(pages).checked_div(needed).unwrap_or(0)
-}
-
-fn pages_sentence(field: &str, pages: i64, needed: i64, available: i64) -> String {
-    let covered = covered(pages, needed, available);
-    match field {
-        "limit" => format!(
-            "a crawl with a `limit` of {pages} pages needs {needed} and the team has {available}; \
-             they cover a `limit` of {covered}"
-        ),
-        _ => format!("{pages} `{field}` need {needed} and the team has {available}; they cover {covered}"),
-    }
 }
 
 impl From<ScrapeError> for AppError {
@@ -352,19 +308,5 @@ mod tests {
         let (ours, other) = (AppError::from(ScrapeError::Timeout), AppError::Scrape(ScrapeError::Timeout));
         assert!(matches!(ours, AppError::Timeout));
         assert_eq!((ours.code(), ours.to_string()), (other.code(), other.to_string()));
-    }
-
-    #[test]
-    fn credits_that_pages_need_are_told_by_their_field() {
-        let check = |field, pages, needed, available, want: &str| {
-            let error = AppError::InsufficientCredits { needed, available }.for_pages(field, pages);
-            assert_eq!(error.to_string(), format!("insufficient credits: {want}"));
-            assert_eq!(error.code(), Code::InsufficientCredits);
-        };
-        let crawl = "a crawl with a `limit` of 10000 pages needs 50000 and the team has 52; they cover a `limit` of 10";
-        check("limit", 10_000, 50_000, 52, crawl);
-        check("urls", 3, 3, 0, "3 `urls` need 3 and the team has 0; they cover 0");
-        check("urls", 3, 3, -7, "3 `urls` need 3 and the team has -7; they cover 0");
-        assert_eq!(covered(0, 0, 5), 0);
     }
 }

@@ -23,7 +23,6 @@
 //!         clock: Arc::new(base::SystemClock),
 //!         settings: app::Settings::default(),
 //!         active: app::Active::default(),
-//!         changes: app::Changes::default(),
 //!         waker: app::Waker::default(),
 //!         tracker: tokio_util::task::TaskTracker::new(),
 //!         profile_key: base::Secret::default(),
@@ -96,15 +95,16 @@ mod worker;
 
 pub use active::{Active, Slot};
 pub use cache::CacheSettings;
-pub use changes::Changes;
+pub use crawl::CrawlsError;
 pub use error::AppError;
 pub use held_keys::KeyHold;
 pub use load::{Load, load};
 pub use operations::{Operations, Parts};
 pub use queue::Waker;
-pub use refusal::{Refusal, Report};
+pub use refusal::{Refusal, Refused, Report};
 pub use retention::{Retention, UpkeepSettings};
 pub use rules::Rules;
+pub use runs::{Runs, RunsError};
 pub use service::{App, CoreParts, DEFAULT_TEAM};
 pub use sessions::{SessionParts, SessionSettings, Sessions};
 pub use settings::{AuthMode, Settings, SiteSettings};

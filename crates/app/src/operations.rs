@@ -2,13 +2,16 @@
 
 use wire::Capabilities;
 
-use crate::{App, CoreParts, SessionParts, Sessions, UpkeepSettings};
+use crate::runs::{Kind, Runs};
+use crate::{App, CoreParts, SessionParts, Sessions, UpkeepSettings, batch, crawl};
 
 /// Operations of the service. Cheap to clone; all clones are one service.
 #[derive(Debug, Clone)]
 pub struct Operations {
     /// Shared state of the operations.
     pub app: App,
+    /// Crawls, batches and other runs.
+    pub runs: Runs,
     /// Browser sessions.
     pub sessions: Sessions,
     pub(crate) upkeep: UpkeepSettings,
@@ -30,7 +33,8 @@ impl Operations {
     pub fn new(parts: Parts) -> Self {
         let Parts { core, sessions, upkeep } = parts;
         let app = App::new(core);
-        Self { sessions: Sessions::new(app.clone(), sessions), app, upkeep }
+        let (runs, sessions) = (Runs::new(app.clone(), kinds()), Sessions::new(app.clone(), sessions));
+        Self { app, runs, sessions, upkeep }
     }
 
     /// Returns the optional capabilities of this server. Whether OCR is available is known some time after the start.
@@ -46,6 +50,11 @@ impl Operations {
     }
 }
 
+/// All kinds of run.
+pub(crate) fn kinds() -> Vec<&'static Kind> {
+    vec![&crawl::KIND, &batch::KIND]
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use std::sync::Arc;
@@ -53,13 +62,14 @@ pub(crate) mod tests {
     use tempfile::TempDir;
 
     use super::*;
+    use crate::runs::tests::{app, runs};
 
     /// Assembles all operations on a database of their own, without a browser.
     pub(crate) async fn operations() -> (Operations, TempDir) {
-        let (app, _caller, folder) = crate::runs::tests::app().await;
+        let (app, _caller, folder) = app().await;
         let code = interact::Settings { program: None, user: None, places: 1 };
         let (interact, settings) = (Arc::new(interact::Interact::new(code)), crate::SessionSettings::default());
         let sessions = Sessions::new(app.clone(), SessionParts { browser: None, interact, settings });
-        (Operations { app, sessions, upkeep: UpkeepSettings::default() }, folder)
+        (Operations { runs: runs(&app), app, sessions, upkeep: UpkeepSettings::default() }, folder)
     }
 }

@@ -13,7 +13,6 @@ use scrape::Tools;
 use site::Site;
 use store::teams::{self, Team};
 use store::{Conn, Store, StoreError, Trouble};
-use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
@@ -23,11 +22,9 @@ use crate::bookings::Bookings;
 use crate::callers::Callers;
 use crate::held_keys::HeldKeys;
 use crate::interact::Recent;
-use crate::orphans::Pass;
 use crate::profiles::Sealer;
 use crate::room::DiskRoom;
-use crate::runs::{Contexts, Lost};
-use crate::{Active, AppError, Changes, Settings, room};
+use crate::{Active, AppError, Settings, room};
 
 /// Id of the team that runs calls without a key in open mode. It has no credit limit.
 pub const DEFAULT_TEAM: &str = "00000000-0000-7000-8000-000000000000";
@@ -45,12 +42,9 @@ pub(crate) struct Core {
     bookings: Bookings,
     cache: Cache,
     callers: Callers,
-    contexts: Contexts,
     files: Files,
     held_keys: HeldKeys,
     room: DiskRoom,
-    lost: Lost,
-    orphans: Pass,
     sealer: Sealer,
     recent: Recent,
 }
@@ -76,8 +70,6 @@ pub struct CoreParts {
     pub site: Site,
     /// HTTP client for other outgoing requests: webhooks.
     pub client: net::Client,
-    /// Subscribers to changes of crawls and batches.
-    pub changes: Changes,
     /// Wakes the workers of this process when there is work.
     pub waker: Waker,
     /// Tracker of work that must outlive its request, mostly bookings.
@@ -102,12 +94,9 @@ impl App {
             bookings,
             cache,
             callers: Callers::default(),
-            contexts: Contexts::default(),
             files,
             held_keys: HeldKeys::default(),
             room,
-            lost: Lost::default(),
-            orphans: Pass::default(),
             sealer,
             recent: Recent::default(),
         }))
@@ -169,13 +158,6 @@ impl App {
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock().now()
-    }
-
-    /// Returns a receiver that is notified of every change that this process makes to a crawl or batch; several changes
-    /// may be merged into one notification.
-    #[must_use]
-    pub fn watch(&self, id: Uuid) -> watch::Receiver<()> {
-        self.changes().watch(&id.to_string())
     }
 
     /// Returns the database.
@@ -240,10 +222,6 @@ impl App {
         &self.0.parts.tools
     }
 
-    pub(crate) fn changes(&self) -> &Changes {
-        &self.0.parts.changes
-    }
-
     pub(crate) fn bookings(&self) -> &Bookings {
         &self.0.bookings
     }
@@ -256,10 +234,6 @@ impl App {
         &self.0.callers
     }
 
-    pub(crate) fn contexts(&self) -> &Contexts {
-        &self.0.contexts
-    }
-
     pub(crate) fn files(&self) -> &Files {
         &self.0.files
     }
@@ -270,14 +244,6 @@ impl App {
 
     pub(crate) fn room(&self) -> &DiskRoom {
         &self.0.room
-    }
-
-    pub(crate) fn lost(&self) -> &Lost {
-        &self.0.lost
-    }
-
-    pub(crate) fn orphans(&self) -> &Pass {
-        &self.0.orphans
     }
 
     pub(crate) fn sealer(&self) -> &Sealer {

@@ -26,7 +26,7 @@ const TASKS: &[(&str, Task)] = &[
     ("runs", |operations| Box::pin(erase_runs(operations))),
     ("waiting", |operations| Box::pin(release_waiting(operations))),
     ("files", |operations| Box::pin(async move { files::sweep(&operations.app).await })),
-    ("orphans", |operations| Box::pin(async move { orphans::sweep(&operations.app).await })),
+    ("orphans", |operations| Box::pin(async move { orphans::sweep(&operations.runs).await })),
     ("sessions", |operations| Box::pin(sweep_sessions(operations))),
     ("profiles", |operations| Box::pin(forget_profiles(operations))),
     ("queue", |operations| Box::pin(sweep_queue(operations))),
@@ -135,8 +135,7 @@ async fn erase_runs(operations: Operations) -> Result<usize, AppError> {
 
 /// Releases pages that wait for ended pages. Nothing is removed.
 async fn release_waiting(operations: Operations) -> Result<usize, AppError> {
-    let app = &operations.app;
-    runs::release_waiting(app).await?;
+    runs::release_waiting(&operations.runs).await?;
     Ok(0)
 }
 

@@ -93,7 +93,6 @@ async fn open_parts(
         clock,
         settings: settings(config),
         active: app::Active::default(),
-        changes: app::Changes::default(),
         waker: app::Waker::default(),
         site,
         client,

@@ -19,11 +19,11 @@ use url::Url;
 use wire::SitemapMode;
 
 use super::KIND;
+use crate::AppError;
 use crate::runs::{
-    Context, Frontier, Lanes, MAX_LISTED, PAGES, Walk, add_pages, beside, digest, host_of, new_page, patience, run_of,
-    save,
+    Context, Frontier, Lanes, MAX_LISTED, PAGES, Runs, Walk, add_pages, beside, digest, host_of, new_page, patience,
+    run_of, save,
 };
-use crate::{App, AppError};
 
 /// Number of pages from `llms.txt` that are added at once.
 const BATCH: usize = 1000;
@@ -46,7 +46,7 @@ impl Payload for StartPayload {
 
 /// Handler of start jobs.
 pub(crate) struct StartHandler {
-    pub(crate) app: App,
+    pub(crate) runs: Runs,
 }
 
 /// Queues the start job of a crawl, in a lane beside the pages.
@@ -79,42 +79,43 @@ impl Handler for StartHandler {
     type Done = ();
 
     async fn run(&self, job: &Running<StartPayload>) -> Result<(), Failure> {
-        let again = |error: AppError| patience::again(&self.app, job, &error, patience::refetch_pause(&self.app, job));
+        let app = self.runs.app();
+        let again = |error: AppError| patience::again(app, job, &error, patience::refetch_pause(app, job));
         let StartPayload { crawl, moved } = &job.payload;
         if *moved {
             // The context may have been read before the start was redirected.
-            self.app.contexts().refresh(crawl);
+            self.runs.refresh(crawl);
         }
-        let found = self.app.contexts().get(&self.app, crawl).await.map_err(again)?;
+        let found = self.runs.context(crawl).await.map_err(again)?;
         let Some(context) = found else { return Ok(()) };
         let Some(frontier) = &context.frontier else { return Ok(()) };
         let home = if *moved { frontier.landed.as_ref() } else { Some(&frontier.start) };
         // Another task may have cached the run as it was before.
         let Some(home) = home else { return Err(Failure::retry("the redirect target of the start is not known yet")) };
-        look(&self.app, &context, frontier, home).await.map_err(again)
+        look(&self.runs, &context, frontier, home).await.map_err(again)
     }
 
     async fn commit(&self, conn: &mut Conn, done: &[&Finished<StartPayload, ()>]) -> Result<(), StoreError> {
         let jobs: BTreeSet<(&str, bool)> = done.iter().map(|finished| finished.job.payload.key()).collect();
         for (crawl, moved) in jobs {
-            prepared(&self.app, conn, crawl, moved).await?;
+            prepared(&self.runs, conn, crawl, moved).await?;
         }
         Ok(())
     }
 
     fn after_commit(&self, done: &[&Finished<StartPayload, ()>]) {
-        done.iter().for_each(|finished| self.app.changes().notify(&finished.job.payload.crawl));
-        self.app.waker().wake(PAGES);
+        done.iter().for_each(|finished| self.runs.changed(&finished.job.payload.crawl));
+        self.runs.app().waker().wake(PAGES);
     }
 
     async fn give_up(&self, conn: &mut Conn, job: &Running<StartPayload>, error: &str) -> Result<(), StoreError> {
         tracing::warn!(crawl = job.payload.crawl, error, "could not read the sitemaps; the crawl goes on without them");
-        prepared(&self.app, conn, &job.payload.crawl, job.payload.moved).await
+        prepared(&self.runs, conn, &job.payload.crawl, job.payload.moved).await
     }
 
     async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, _: &str) -> Result<(), StoreError> {
         // The payload is unknown, so this may be the last start job: a crawl that waited for another would never end.
-        prepared(&self.app, conn, run_of(&job.lane), true).await
+        prepared(&self.runs, conn, run_of(&job.lane), true).await
     }
 }
 
@@ -126,19 +127,20 @@ impl StartPayload {
 
 /// Records that a start job is done. Queues the job for the redirect target if there is one; otherwise the crawl ends
 /// with its last page.
-async fn prepared(app: &App, conn: &mut Conn, crawl: &str, moved: bool) -> Result<(), StoreError> {
+async fn prepared(runs: &Runs, conn: &mut Conn, crawl: &str, moved: bool) -> Result<(), StoreError> {
     let Some(mut progress) = runs::lock(conn, crawl).await? else { return Ok(()) };
     progress.preparing = false;
     if !moved && runs::landed(conn, crawl).await?.is_some() {
         let Some(row) = runs::find(conn, crawl).await? else { return Ok(()) };
-        let context = app.contexts().of(conn, &row).await?;
-        look_where_it_led(conn, &mut progress, &context.lanes, app.now()).await?;
+        let context = runs.context_of(conn, &row).await?;
+        look_where_it_led(conn, &mut progress, &context.lanes, runs.app().now()).await?;
     }
-    save(app, conn, &KIND, &mut progress).await
+    save(runs, conn, &KIND, &mut progress).await
 }
 
 /// Reads robots.txt and the sitemaps of the site of `home`: the start or its redirect target.
-async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url) -> Result<(), AppError> {
+async fn look(runs: &Runs, context: &Arc<Context>, frontier: &Frontier, home: &Url) -> Result<(), AppError> {
+    let app = runs.app();
     let agent = frontier.agent.as_deref().unwrap_or(AGENT);
     let deadline = Instant::now() + PATIENCE;
     let verify_tls = !context.options.skips_tls_verification(frontier.basic_auth.is_some());
@@ -154,7 +156,7 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url
     if frontier.sitemap == SitemapMode::Skip || (home != &frontier.start && context.known.has_listed(home)) {
         return Ok(());
     }
-    let mut feed = Feed { app, context, frontier, listed: Vec::new() };
+    let mut feed = Feed { runs, context, frontier, listed: Vec::new() };
     let owner = context.owner();
     let terms = Terms { owner: &owner, obey: !frontier.ignore_robots };
     let found = app.site().sitemaps(home, approach, terms, &mut feed).await?;
@@ -182,7 +184,7 @@ fn is_known_otherwise(context: &Context, frontier: &Frontier, url: &Url) -> bool
 
 /// Sink that queues pages listed in sitemaps. Idempotent, so a job may be repeated.
 struct Feed<'a> {
-    app: &'a App,
+    runs: &'a Runs,
     context: &'a Arc<Context>,
     frontier: &'a Frontier,
     /// One listed page of each site.
@@ -206,14 +208,15 @@ impl Sink for Feed<'_> {
         let scope = self.frontier.scope.clone();
         let work = move |stop: &Stop| admitted(&scope, pages, stop);
         let (owner, deadline) = (self.context.owner(), Instant::now() + PATIENCE);
-        let pages = self.app.tools().cpu.run(&owner, deadline, work).await.map_err(AppError::internal)?;
+        let app = self.runs.app();
+        let pages = app.tools().cpu.run(&owner, deadline, work).await.map_err(AppError::internal)?;
         for url in pages.iter().filter_map(|page| Url::parse(&page.url).ok()) {
             if self.listed.len() < MAX_LISTED && self.listed.iter().all(|listed| listed.origin() != url.origin()) {
                 self.listed.push(url);
             }
         }
-        let now = self.app.now();
-        let mut conn = self.app.conn().await?;
+        let now = app.now();
+        let mut conn = app.conn().await?;
         let going_on: Result<bool, StoreError> = conn
             .tx(async |conn: &mut Conn| {
                 let team = &self.context.caller.team.id;
@@ -228,11 +231,11 @@ impl Sink for Feed<'_> {
                     let mut walk = Walk::begin(conn, self.context, &progress, std::iter::empty(), now).await?;
                     walk.bring_near(conn, &mut progress, listed).await?;
                 }
-                save(self.app, conn, &KIND, &mut progress).await?;
+                save(self.runs, conn, &KIND, &mut progress).await?;
                 Ok(progress.room() > 0)
             })
             .await;
-        self.app.waker().wake(PAGES);
+        app.waker().wake(PAGES);
         Ok(if going_on? { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 }

@@ -5,7 +5,7 @@ use scrape::{DocumentError, ScrapeError};
 use serde_json::{Value, json};
 use wire::{Code, Need};
 
-use super::{AppError, covered};
+use super::AppError;
 use crate::refusal::{Refusal, Report};
 
 impl Refusal for AppError {
@@ -14,7 +14,7 @@ impl Refusal for AppError {
             Self::Invalid(_) => Code::BadRequest,
             Self::Unsupported(needs) => needs.first().map_or(Code::BadRequest, |need| need.code),
             Self::Unauthorized(_) => Code::Unauthorized,
-            Self::InsufficientCredits { .. } | Self::InsufficientForPages { .. } => Code::InsufficientCredits,
+            Self::InsufficientCredits { .. } => Code::InsufficientCredits,
             Self::Forbidden(_) => Code::Forbidden,
             Self::KeyNotAllowed { .. } => Code::KeyNotAllowed,
             Self::AddressNotAllowed { .. } => Code::AddressNotAllowed,
@@ -26,8 +26,6 @@ impl Refusal for AppError {
             Self::Timeout => Code::ScrapeTimeout,
             Self::MapTimeout => Code::MapTimeout,
             Self::ConcurrencyLimited { .. } => Code::ConcurrencyLimited,
-            Self::JobFinished => Code::JobFinished,
-            Self::DeliveryGone => Code::DeliveryGone,
             Self::FileGone => Code::FileGone,
             Self::UploadLimit { .. } => Code::UploadLimit,
             Self::ProfileInUse => Code::ProfileInUse,
@@ -68,10 +66,6 @@ impl Refusal for AppError {
             Self::Scrape(ScrapeError::Fetch(FetchError::Action { index, kind, selector, reason })) => {
                 Some(json!({ "index": index, "type": kind, "selector": selector, "reason": reason }))
             }
-            Self::InsufficientForPages { field, pages, needed, available } => {
-                let most = covered(*pages, *needed, *available);
-                Some(json!([{ "path": field, "message": format!("may say at most {most} with these credits") }]))
-            }
             _ => None,
         }
     }
@@ -106,7 +100,6 @@ impl Refusal for AppError {
             | Self::Unsupported(_)
             | Self::Unauthorized(_)
             | Self::InsufficientCredits { .. }
-            | Self::InsufficientForPages { .. }
             | Self::Forbidden(_)
             | Self::KeyNotAllowed { .. }
             | Self::AddressNotAllowed { .. }
@@ -118,8 +111,6 @@ impl Refusal for AppError {
             | Self::Timeout
             | Self::MapTimeout
             | Self::ConcurrencyLimited { .. }
-            | Self::JobFinished
-            | Self::DeliveryGone
             | Self::FileGone
             | Self::UploadLimit { .. }
             | Self::ProfileInUse

@@ -16,7 +16,8 @@ use url::Url;
 use wire::{CrawlRequest, ScrapeOptions, SitemapMode, WebhookConfig};
 
 use super::end::hook_of;
-use super::kind::{Kind, kind_of};
+use super::handle::Runs;
+use super::kind::Kind;
 use super::known::Known;
 use super::secrets::Secrets;
 use super::submit::Lanes;
@@ -69,19 +70,19 @@ pub(crate) struct Frontier {
 
 /// Cache of contexts by run id.
 #[derive(Default)]
-pub(crate) struct Contexts {
+pub(super) struct Contexts {
     all: Mutex<HashMap<String, (Instant, Arc<Context>)>>,
     /// Number of addresses cached by all contexts together.
     known: Arc<AtomicUsize>,
 }
 
 impl Contexts {
-    /// Returns the context of an open run; `None` for unknown and ended runs.
-    pub(crate) async fn get(&self, app: &App, id: &str) -> Result<Option<Arc<Context>>, AppError> {
+    /// See [`Runs::context`].
+    pub(super) async fn get(&self, runs: &Runs, id: &str) -> Result<Option<Arc<Context>>, AppError> {
         if let Some(found) = self.fresh(id) {
             return Ok(Some(found));
         }
-        let mut conn = app.conn().await?;
+        let mut conn = runs.app().conn().await?;
         let Some((row, progress)) = runs::read(&mut conn, id).await?.filter(|(row, _)| row.is_open()) else {
             return Ok(None);
         };
@@ -89,26 +90,25 @@ impl Contexts {
         let secrets = runs::secret(&mut conn, id, OF_THE_RUN).await?;
         let landed = runs::landed(&mut conn, id).await?;
         drop(conn);
-        let kind = kind_of(&row.kind).ok_or_else(|| AppError::internal("no such kind of run"))?;
+        let kind = runs.kind_of(&row.kind).ok_or_else(|| AppError::internal("no such kind of run"))?;
         let before = self.lock().get(id).map(|(_, context)| Arc::clone(context));
         let stored = Stored { kind, row, team, progress, landed };
-        let mut context = Context::read(app, stored, secrets.as_ref(), before.as_deref()).await?;
+        let mut context = Context::read(runs.app(), stored, secrets.as_ref(), before.as_deref()).await?;
         context.known = before.map_or_else(|| Known::counted_in(&self.known), |before| Arc::clone(&before.known));
         let context = Arc::new(context);
         self.keep(&context);
         Ok(Some(context))
     }
 
-    /// Returns the context of a run whose row the caller's transaction has locked. No patterns are compiled, so the
-    /// frontier may be missing. If this version cannot read the spec, the context still has the limits and the hook, so
-    /// that the run's events are sent.
-    pub(crate) async fn of(&self, conn: &mut Conn, row: &Run) -> Result<Arc<Context>, StoreError> {
+    /// See [`Runs::context_of`].
+    pub(super) async fn of(&self, runs: &Runs, conn: &mut Conn, row: &Run) -> Result<Arc<Context>, StoreError> {
         if let Some(found) = self.fresh(&row.id) {
             return Ok(found);
         }
         let team = teams::find(conn, &row.team_id).await?.ok_or(StoreError::UnknownTeam)?;
         let secrets = runs::secret(conn, &row.id, OF_THE_RUN).await?;
-        let kind = kind_of(&row.kind).ok_or_else(|| StoreError::Inconsistent(format!("a run of kind {}", row.kind)))?;
+        let kind =
+            runs.kind_of(&row.kind).ok_or_else(|| StoreError::Inconsistent(format!("a run of kind {}", row.kind)))?;
         let context = Context::without_frontier(kind, row, team.clone(), secrets.as_ref()).map(|(context, _)| context);
         Ok(Arc::new(context.unwrap_or_else(|error| {
             tracing::error!(run = row.id, ?error, "spec of a run not readable; only limits and webhook apply");
@@ -132,7 +132,7 @@ impl Contexts {
     }
 
     /// Marks a context as stale, because the run has changed. The cache of known addresses stays.
-    pub(crate) fn refresh(&self, id: &str) {
+    pub(super) fn refresh(&self, id: &str) {
         let mut all = self.lock();
         // `checked_sub` fails when the clock's origin is less than `FRESH` ago, as after boot.
         if let Some(long_ago) = Instant::now().checked_sub(FRESH) {
@@ -143,13 +143,13 @@ impl Contexts {
     }
 
     /// Removes the context of a run that has ended.
-    pub(crate) fn forget(&self, id: &str) {
+    pub(super) fn forget(&self, id: &str) {
         self.lock().remove(id);
     }
 
     /// Whether the context of a run is cached.
     #[cfg(test)]
-    pub(crate) fn has(&self, id: &str) -> bool {
+    pub(super) fn has(&self, id: &str) -> bool {
         self.lock().contains_key(id)
     }
 

@@ -140,14 +140,13 @@ mod tests {
     use tempfile::TempDir;
 
     use super::super::page::{Outcome, PageResult};
-    use super::super::tests::{app, document, page};
-    use super::super::{Context, digest, pages, waiting};
+    use super::super::tests::{app, document, page, runs as runs_of};
+    use super::super::{Context, Runs, digest, pages, waiting};
     use super::*;
-    use crate::App;
 
     /// Crawl whose start is queued, with further pages.
     struct Crawl {
-        app: App,
+        runs: Runs,
         context: Arc<Context>,
         conn: Conn,
         pages: Vec<NewPage>,
@@ -158,10 +157,11 @@ mod tests {
         /// Starts a crawl limited to `limit` pages: the start, and as many of these as fit.
         async fn of(limit: u32, names: &[&str]) -> Self {
             let (app, caller, folder) = app().await;
+            let runs = runs_of(&app);
             let request = serde_json::json!({"url": "http://a.test/", "limit": limit, "sitemap": "skip"});
             let request = wire::decode_crawl(request).unwrap();
-            let id = crate::crawl::start(&app, &caller, request, None).await.unwrap().to_string();
-            let context = app.contexts().get(&app, &id).await.unwrap().unwrap();
+            let id = crate::crawl::start(&runs, &caller, request, None).await.unwrap().to_string();
+            let context = runs.context(&id).await.unwrap().unwrap();
             let mut conn = app.conn().await.unwrap();
             let pages: Vec<NewPage> = names.iter().map(|name| page(name)).collect();
             let added: Result<(), StoreError> = conn
@@ -172,7 +172,7 @@ mod tests {
                 })
                 .await;
             added.unwrap();
-            Self { app, context, conn, pages, _folder: folder }
+            Self { runs, context, conn, pages, _folder: folder }
         }
 
         /// Returns a page as a document with this text.
@@ -197,12 +197,12 @@ mod tests {
 
         /// Records results of pages, given by their index, in one transaction, and returns the states of all pages.
         async fn record(&mut self, results: &[(usize, PageResult)]) -> Vec<PageState> {
-            let Self { app, conn, pages: all, context, .. } = self;
-            let app = &*app;
+            let Self { runs, conn, pages: all, context, .. } = self;
+            let runs = &*runs;
             let results: Vec<Page<'_>> =
                 results.iter().map(|(place, result)| Page { id: &all[*place].id, result }).collect();
             let recorded: Result<(), StoreError> =
-                conn.tx(async |conn: &mut Conn| pages::record(app, conn, &results).await).await;
+                conn.tx(async |conn: &mut Conn| pages::record(runs, conn, &results).await).await;
             recorded.unwrap();
             let keys: Vec<&[u8]> = all.iter().map(|page| page.key.as_slice()).collect();
             let known = runs::standings(conn, &context.id, &keys).await.unwrap();
@@ -238,11 +238,11 @@ mod tests {
         let mut crawl = Crawl::of(60, &["a", "b"]).await;
         let a = crawl.naming("a", "b", 7);
         assert_eq!(crawl.record(&[(0, a)]).await, [Waits, Queued]);
-        waiting::release(&crawl.app).await.unwrap();
+        waiting::release(&crawl.runs).await.unwrap();
         assert_eq!(crawl.record(&[]).await, [Waits, Queued]);
         let ended = runs::EndedPage { id: &crawl.pages[1].id, state: Done, reason: None, content: None };
-        runs::end_pages(&mut crawl.conn, &[ended], Vec::new(), crawl.app.now()).await.unwrap();
-        waiting::release(&crawl.app).await.unwrap();
+        runs::end_pages(&mut crawl.conn, &[ended], Vec::new(), crawl.runs.app().now()).await.unwrap();
+        waiting::release(&crawl.runs).await.unwrap();
         assert_eq!(crawl.record(&[]).await, [Queued, Done]);
     }
 

@@ -21,12 +21,13 @@ use wire::{CacheState, SourceUrl};
 
 use super::context::{Context, Frontier};
 use super::document::Packed;
+use super::handle::Runs;
 use super::known::Learnt;
 use super::links::Links;
 use super::seen::{Asked, read};
 use super::{PAGES, metrics, pages, patience, secrets, url_of};
 use crate::scrape::{self, Charged, Surcharge, Wanted};
-use crate::{App, AppError, Refusal as _, credentials};
+use crate::{App, AppError, Refusal, credentials};
 
 /// Attempts after which an answer of 429 or 503 is accepted as the page.
 const MAX_ASKED: i32 = 3;
@@ -54,7 +55,7 @@ impl Payload for PagePayload {
 
 /// Handler of page jobs.
 pub(crate) struct PageHandler {
-    pub(crate) app: App,
+    pub(crate) runs: Runs,
 }
 
 /// Page of a run with its result.
@@ -116,7 +117,7 @@ pub(crate) enum Outcome {
 
 impl Outcome {
     /// Returns the outcome of a page that could not be read.
-    pub(super) fn failed(error: &AppError) -> Self {
+    pub(super) fn failed(error: &dyn Refusal) -> Self {
         Self::Failed { code: error.code().as_str().to_owned(), error: error.to_string() }
     }
 
@@ -132,10 +133,10 @@ impl Handler for PageHandler {
 
     async fn run(&self, job: &Running<PagePayload>) -> Result<Option<PageResult>, Failure> {
         let _in_work = metrics::PageInWork::begin();
-        let found = self.app.contexts().get(&self.app, &job.payload.crawl).await;
-        let again = |error: AppError| patience::again(&self.app, job, &error, patience::PAUSE);
+        let found = self.runs.context(&job.payload.crawl).await;
+        let again = |error: AppError| patience::again(self.runs.app(), job, &error, patience::PAUSE);
         let Some(context) = found.map_err(again)? else { return Ok(None) };
-        work(&self.app, context, job).await.map(Some)
+        work(self.runs.app(), context, job).await.map(Some)
     }
 
     async fn commit(
@@ -143,16 +144,16 @@ impl Handler for PageHandler {
         conn: &mut Conn,
         done: &[&Finished<PagePayload, Option<PageResult>>],
     ) -> Result<(), StoreError> {
-        pages::commit(&self.app, conn, done).await
+        pages::commit(&self.runs, conn, done).await
     }
 
     async fn give_up(&self, conn: &mut Conn, job: &Running<PagePayload>, error: &str) -> Result<(), StoreError> {
-        pages::give_up(&self.app, conn, &job.payload.crawl, &job.id, error).await
+        pages::give_up(&self.runs, conn, &job.payload.crawl, &job.id, error).await
     }
 
     async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, error: &str) -> Result<(), StoreError> {
         // The lane of page jobs is named after the run, so the run is known without the payload.
-        pages::give_up(&self.app, conn, &job.lane, &job.id, error).await
+        pages::give_up(&self.runs, conn, &job.lane, &job.id, error).await
     }
 
     fn after_commit(&self, done: &[&Finished<PagePayload, Option<PageResult>>]) {
@@ -160,9 +161,9 @@ impl Handler for PageHandler {
         for Finished { job, done } in done {
             done.iter().for_each(|result| result.context.known.learn(&result.learnt));
             if done.as_ref().is_some_and(|result| result.landed.is_some()) {
-                self.app.contexts().refresh(&job.payload.crawl);
+                self.runs.refresh(&job.payload.crawl);
             }
-            self.app.changes().notify(&job.payload.crawl);
+            self.runs.changed(&job.payload.crawl);
         }
     }
 }
@@ -280,7 +281,7 @@ fn unmade(
     app: &App,
     job: &Running<PagePayload>,
     context: Arc<Context>,
-    error: &AppError,
+    error: &dyn Refusal,
     pause: TimeDelta,
 ) -> Result<PageResult, Failure> {
     match patience::is_end(app, job, error) {

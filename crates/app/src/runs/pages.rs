@@ -18,28 +18,29 @@ use super::copies::{self, Copies, Judgement, Reason};
 use super::deposit::Deposit;
 use super::document::{Packed, Place};
 use super::end;
+use super::handle::Runs;
 use super::links::{self, Found, Links};
 use super::page::{Outcome, Page, PagePayload, PageResult};
 use super::walk::Walk;
 use crate::scrape::Surcharge;
 use crate::webhooks::{Source, emit_all};
-use crate::{App, crawl, metrics};
+use crate::{crawl, metrics};
 
 type Done = Finished<PagePayload, Option<PageResult>>;
 
 /// Records results of pages of several runs. Their jobs are already removed, and the teams' rows are locked.
-pub(super) async fn commit(app: &App, conn: &mut Conn, done: &[&Done]) -> Result<(), StoreError> {
+pub(super) async fn commit(runs: &Runs, conn: &mut Conn, done: &[&Done]) -> Result<(), StoreError> {
     spoil(done)?;
     // Ordered by team, as jobs lock them, and by run id, so that two workers cannot deadlock.
-    let mut runs: BTreeMap<(&str, &str), Vec<Page<'_>>> = BTreeMap::new();
+    let mut by_run: BTreeMap<(&str, &str), Vec<Page<'_>>> = BTreeMap::new();
     for Finished { job, done } in done {
         if let Some(result) = done {
-            runs.entry((&job.team_id, &job.payload.crawl)).or_default().push(Page { id: &job.id, result });
+            by_run.entry((&job.team_id, &job.payload.crawl)).or_default().push(Page { id: &job.id, result });
         }
     }
-    let copies = runs.values().flatten().filter_map(|page| page.result.copy.as_deref()).collect();
-    for pages in runs.into_values() {
-        record(app, conn, &pages).await?;
+    let copies = by_run.values().flatten().filter_map(|page| page.result.copy.as_deref()).collect();
+    for pages in by_run.into_values() {
+        record(runs, conn, &pages).await?;
     }
     write_copies(conn, copies).await
 }
@@ -61,7 +62,13 @@ fn spoil(done: &[&Done]) -> Result<(), StoreError> {
 
 /// Records a page that was given up, with the same consequences as a page that could not be scraped. Does nothing if a
 /// result of the page is recorded already.
-pub(super) async fn give_up(app: &App, conn: &mut Conn, run: &str, page: &str, error: &str) -> Result<(), StoreError> {
+pub(super) async fn give_up(
+    runs: &Runs,
+    conn: &mut Conn,
+    run: &str,
+    page: &str,
+    error: &str,
+) -> Result<(), StoreError> {
     let is_open = runs::lock(conn, run).await?.is_some();
     let row = runs::find(conn, run).await?;
     // Remove the dead job of a private run, because nothing of it is kept, and of a deleted run, because there is
@@ -74,10 +81,10 @@ pub(super) async fn give_up(app: &App, conn: &mut Conn, run: &str, page: &str, e
         return Ok(());
     }
     tracing::warn!(run, page, error, "page given up");
-    let context = app.contexts().of(conn, &row).await?;
+    let context = runs.context_of(conn, &row).await?;
     let (code, error) = ("UNKNOWN_ERROR".to_owned(), "the page could not be processed".to_owned());
     let result = PageResult::without(Arc::clone(&context), Outcome::Failed { code, error });
-    record(app, conn, &[Page { id: page, result: &result }]).await
+    record(runs, conn, &[Page { id: page, result: &result }]).await
 }
 
 /// Tells the deposited bodies that the transaction was committed.
@@ -93,7 +100,7 @@ fn deposit(result: &PageResult) -> Option<&Deposit> {
 }
 
 /// Records pages of one run with all consequences. Does nothing when the run has ended.
-pub(super) async fn record(app: &App, conn: &mut Conn, pages: &[Page<'_>]) -> Result<(), StoreError> {
+pub(super) async fn record(runs: &Runs, conn: &mut Conn, pages: &[Page<'_>]) -> Result<(), StoreError> {
     pages.iter().filter_map(|page| deposit(page.result)).for_each(Deposit::look);
     let Some(Page { result: first, .. }) = pages.first() else { return Ok(()) };
     let Some(mut progress) = runs::lock(conn, &first.context.id).await? else { return Ok(()) };
@@ -101,35 +108,35 @@ pub(super) async fn record(app: &App, conn: &mut Conn, pages: &[Page<'_>]) -> Re
     let keys = pages.iter().flat_map(|page| page.result.keys(!progress.is_full()));
     let keys: Vec<Vec<u8>> = keys.map(<[u8]>::to_vec).collect();
     let keys = keys.iter().map(Vec::as_slice);
-    let mut walk = Walk::begin(conn, &first.context, &progress, keys, app.now()).await?;
+    let mut walk = Walk::begin(conn, &first.context, &progress, keys, runs.app().now()).await?;
     let depths = depths(conn, &first.context, pages).await?;
     // Some canonical pages are known only through the links of their copies, which wait for them.
     walk.take_on_first(conn, &mut progress, canonical(pages, &depths)).await?;
     let copies = Copies::of(conn, &first.context.id, pages).await?;
-    let mut record = Record { app, context: &first.context, walk, progress, copies, now: app.now() };
+    let mut record = Record { runs, context: &first.context, walk, progress, copies, now: runs.app().now() };
     record.write(conn, pages, &depths).await?;
     if record.progress.is_open {
         first.learnt.set(record.walk.into_known());
     } else {
         first.context.known.clear();
-        app.contexts().forget(&first.context.id);
+        runs.forget(&first.context.id);
     }
     Ok(())
 }
 
 /// Releases the pages of a run that wait for these ended pages, given by their ids. The team's row is locked.
-pub(super) async fn release(app: &App, conn: &mut Conn, row: &Run, ended: Vec<String>) -> Result<(), StoreError> {
+pub(super) async fn release(runs: &Runs, conn: &mut Conn, row: &Run, ended: Vec<String>) -> Result<(), StoreError> {
     let Some(progress) = runs::lock(conn, &row.id).await? else { return Ok(()) };
-    let context = app.contexts().of(conn, row).await?;
-    let walk = Walk::begin(conn, &context, &progress, std::iter::empty(), app.now()).await?;
+    let context = runs.context_of(conn, row).await?;
+    let walk = Walk::begin(conn, &context, &progress, std::iter::empty(), runs.app().now()).await?;
     let copies = Copies::of(conn, &row.id, &[]).await?;
-    let mut record = Record { app, context: &context, walk, progress, copies, now: app.now() };
+    let mut record = Record { runs, context: &context, walk, progress, copies, now: runs.app().now() };
     record.release(conn, ended).await?;
     record.walk.bring_near(conn, &mut record.progress, HashMap::new()).await?;
-    end::save(app, conn, context.kind, &mut record.progress).await?;
+    end::save(runs, conn, context.kind, &mut record.progress).await?;
     if !record.progress.is_open {
         context.known.clear();
-        app.contexts().forget(&context.id);
+        runs.forget(&context.id);
     }
     Ok(())
 }
@@ -153,7 +160,7 @@ async fn depths(conn: &mut Conn, context: &Context, pages: &[Page<'_>]) -> Resul
 
 /// Pages of one run that are recorded in one transaction.
 struct Record<'a> {
-    app: &'a App,
+    runs: &'a Runs,
     context: &'a Context,
     walk: Walk<'a>,
     /// Locked progress of the run.
@@ -206,7 +213,7 @@ impl Record<'_> {
         }
         self.walk.follow(conn, &mut self.progress, links).await?;
         self.bring_near(conn, pages).await?;
-        end::save(self.app, conn, self.context.kind, &mut self.progress).await
+        end::save(self.runs, conn, self.context.kind, &mut self.progress).await
     }
 
     /// Records where the start was redirected to and what it answered, if it is among the pages.

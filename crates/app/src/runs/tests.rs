@@ -40,7 +40,6 @@ pub(crate) async fn app() -> (App, Caller, TempDir) {
         clock,
         settings: crate::Settings::default(),
         active: crate::Active::default(),
-        changes: crate::Changes::default(),
         waker: crate::Waker::default(),
         tracker: tokio_util::task::TaskTracker::new(),
         profile_key: base::Secret::default(),
@@ -51,15 +50,23 @@ pub(crate) async fn app() -> (App, Caller, TempDir) {
     (app, caller, folder)
 }
 
+/// Returns the runs of this app.
+pub(crate) fn runs(app: &App) -> Runs {
+    let kinds = crate::operations::kinds();
+    Runs::new(app.clone(), kinds.into_iter().chain([&COUNTING]).collect())
+}
+
 /// Kind of run whose items are steps, one job each.
 static COUNTING: Kind = Kind {
     name: "count",
     noun: "count",
     events: EventFamily::Crawl,
+    endpoint: None,
     lanes: |run| vec![(STEPS, run.to_owned())],
     verdict: |progress| if progress.failed == 0 { Ok(()) } else { Err("a step has failed") },
     explain: |_| None,
     total: |progress| progress.done + progress.pending,
+    drained: nothing_more,
     pages: None,
 };
 
@@ -79,7 +86,7 @@ impl Payload for StepPayload {
 
 /// Handler of steps.
 struct StepHandler {
-    app: App,
+    runs: Runs,
 }
 
 impl Handler for StepHandler {
@@ -95,7 +102,7 @@ impl Handler for StepHandler {
             let Some(mut progress) = runs::lock(conn, &finished.job.payload.run).await? else { continue };
             progress.pending -= 1;
             progress.done += 1;
-            save(&self.app, conn, &COUNTING, &mut progress).await?;
+            save(&self.runs, conn, &COUNTING, &mut progress).await?;
         }
         Ok(())
     }
@@ -104,11 +111,11 @@ impl Handler for StepHandler {
         let Some(mut progress) = runs::lock(conn, &job.payload.run).await? else { return Ok(()) };
         progress.pending -= 1;
         progress.failed += 1;
-        save(&self.app, conn, &COUNTING, &mut progress).await
+        save(&self.runs, conn, &COUNTING, &mut progress).await
     }
 
     fn after_commit(&self, done: &[&Finished<StepPayload, ()>]) {
-        done.iter().for_each(|finished| self.app.changes().notify(&finished.job.payload.run));
+        done.iter().for_each(|finished| self.runs.changed(&finished.job.payload.run));
     }
 }
 
@@ -133,7 +140,7 @@ impl Begin for Steps {
 }
 
 /// Starts a run of this kind.
-async fn count(app: &App, caller: &Caller, fail: Vec<bool>, key: Option<&str>) -> Result<Uuid, AppError> {
+async fn count(runs: &Runs, caller: &Caller, fail: Vec<bool>, key: Option<&str>) -> Result<Uuid, AppError> {
     let max_items = fail.len() as i64;
     let new = Submission {
         kind: &COUNTING,
@@ -148,7 +155,7 @@ async fn count(app: &App, caller: &Caller, fail: Vec<bool>, key: Option<&str>) -
         worst: max_items,
         warning: None,
     };
-    submit(app, caller, new, Steps { team: caller.team.id.clone(), fail }).await
+    submit(runs, caller, new, Steps { team: caller.team.id.clone(), fail }).await
 }
 
 async fn events_of(app: &App, caller: &Caller, run: Uuid) -> Vec<String> {
@@ -161,24 +168,25 @@ async fn events_of(app: &App, caller: &Caller, run: Uuid) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_kind_of_run_begins_is_read_ends_and_is_cancelled() {
     let (app, caller, _folder) = app().await;
-    let good = count(&app, &caller, vec![false; 3], Some("k")).await.unwrap();
-    assert_eq!(count(&app, &caller, vec![false; 3], Some("k")).await.unwrap(), good);
-    assert!(matches!(count(&app, &caller, vec![false], Some("k")).await, Err(AppError::DuplicateRequest)));
-    let bad = count(&app, &caller, vec![false, true], None).await.unwrap();
-    let idle = count(&app, &caller, vec![false], None).await.unwrap();
-    cancel(&app, &caller, &COUNTING, idle).await.unwrap();
+    let runs = runs(&app);
+    let good = count(&runs, &caller, vec![false; 3], Some("k")).await.unwrap();
+    assert_eq!(count(&runs, &caller, vec![false; 3], Some("k")).await.unwrap(), good);
+    assert!(matches!(count(&runs, &caller, vec![false], Some("k")).await, Err(AppError::DuplicateRequest)));
+    let bad = count(&runs, &caller, vec![false, true], None).await.unwrap();
+    let idle = count(&runs, &caller, vec![false], None).await.unwrap();
+    cancel(&runs, &caller, &COUNTING, idle).await.unwrap();
     let stop = CancellationToken::new();
     let worker = Worker::new(app.store().clone(), app.clock().clone(), queue::Settings::default());
-    let worker = worker.woken_by(app.waker().clone()).with(StepHandler { app: app.clone() });
+    let worker = worker.woken_by(app.waker().clone()).with(StepHandler { runs: runs.clone() });
     let working = tokio::spawn(worker.run(stop.clone()));
     for (run, expect, done, error) in [
         (good, JobStatus::Completed, 3, None),
         (bad, JobStatus::Failed, 1, Some("a step has failed")),
         (idle, JobStatus::Cancelled, 0, Some("cancelled by its owner")),
     ] {
-        let mut changes = app.watch(run);
+        let mut changes = runs.watch(run);
         let progress = loop {
-            let progress = status(&app, &caller, &COUNTING, run, ResultsQuery::default()).await.unwrap();
+            let progress = status(&runs, &caller, &COUNTING, run, ResultsQuery::default()).await.unwrap();
             if progress.status.is_final() {
                 break progress;
             }
@@ -187,8 +195,8 @@ async fn another_kind_of_run_begins_is_read_ends_and_is_cancelled() {
         assert_eq!((progress.status, progress.completed, progress.error.as_deref()), (expect, done, error));
         let end = if error.is_none() { "crawl.completed" } else { "crawl.failed" };
         assert_eq!(events_of(&app, &caller, run).await, ["crawl.started", end]);
-        assert!(matches!(cancel(&app, &caller, &COUNTING, run).await, Err(AppError::JobFinished)));
-        let other = status(&app, &caller, &crate::crawl::KIND, run, ResultsQuery::default()).await;
+        assert!(matches!(cancel(&runs, &caller, &COUNTING, run).await, Err(RunsError::JobFinished)));
+        let other = status(&runs, &caller, &crate::crawl::KIND, run, ResultsQuery::default()).await;
         assert!(matches!(other, Err(AppError::NotFound("crawl"))));
     }
     stop.cancel();
@@ -245,9 +253,10 @@ fn results(context: &Arc<Context>) -> Vec<PageResult> {
 async fn ten_pages_take_few_statements() {
     set_default_instrumentation(|| Some(Box::new(Listener))).unwrap();
     let (app, caller, _folder) = app().await;
+    let runs = runs(&app);
     let request = wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 60})).unwrap();
-    let id = crate::crawl::start(&app, &caller, request, None).await.unwrap().to_string();
-    let context = app.contexts().get(&app, &id).await.unwrap().unwrap();
+    let id = crate::crawl::start(&runs, &caller, request, None).await.unwrap().to_string();
+    let context = runs.context(&id).await.unwrap().unwrap();
     let mut conn = app.conn().await.unwrap();
     // Ten pages that were added earlier.
     let known: Vec<NewPage> = ["start"].into_iter().map(page).chain((0..9).map(|n| page(&n.to_string()))).collect();
@@ -263,7 +272,7 @@ async fn ten_pages_take_few_statements() {
     let done: Vec<Page<'_>> = known.iter().zip(&results).map(|(page, result)| Page { id: &page.id, result }).collect();
     STATEMENTS.lock().clear();
     let recorded: Result<(), StoreError> =
-        conn.tx(async |conn: &mut Conn| pages::record(&app, conn, &done).await).await;
+        conn.tx(async |conn: &mut Conn| pages::record(&runs, conn, &done).await).await;
     recorded.unwrap();
     let statements = std::mem::take(&mut *STATEMENTS.lock());
     let of_run = |text: &&&str| text.contains("run_page") || text.contains("run_progress");
@@ -291,9 +300,10 @@ async fn ten_pages_take_few_statements() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crawl_that_has_all_its_pages_takes_no_more() {
     let (app, caller, _folder) = app().await;
+    let runs = runs(&app);
     let request = wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 3})).unwrap();
-    let id = crate::crawl::start(&app, &caller, request, None).await.unwrap().to_string();
-    let context = app.contexts().get(&app, &id).await.unwrap().unwrap();
+    let id = crate::crawl::start(&runs, &caller, request, None).await.unwrap().to_string();
+    let context = runs.context(&id).await.unwrap().unwrap();
     let mut conn = app.conn().await.unwrap();
     let pages: Vec<NewPage> = (0..1002).map(|n| page(&n.to_string())).collect();
     let added: Result<Vec<NewPage>, StoreError> = conn
@@ -309,7 +319,7 @@ async fn a_crawl_that_has_all_its_pages_takes_no_more() {
         PageResult::without(Arc::clone(&context), Outcome::Failed { code: "X".to_owned(), error: "broken".to_owned() });
     result.links.found = (0..5).chain(5000..5005).map(|n| Found::plain(page(&n.to_string()))).collect();
     let recorded: Result<(), StoreError> = conn
-        .tx(async |conn: &mut Conn| pages::record(&app, conn, &[Page { id: &pages[0].id, result: &result }]).await)
+        .tx(async |conn: &mut Conn| pages::record(&runs, conn, &[Page { id: &pages[0].id, result: &result }]).await)
         .await;
     recorded.unwrap();
     assert!(context.known.is_full());
@@ -324,11 +334,12 @@ async fn a_crawl_that_has_all_its_pages_takes_no_more() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_its_pages_have_in_common_ends_with_a_run() {
     let (app, caller, _folder) = app().await;
+    let runs = runs(&app);
     let request =
         wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 2, "sitemap": "skip"})).unwrap();
-    let id = crate::crawl::start(&app, &caller, request, None).await.unwrap().to_string();
-    let context = app.contexts().get(&app, &id).await.unwrap().unwrap();
-    assert!(app.contexts().has(&id));
+    let id = crate::crawl::start(&runs, &caller, request, None).await.unwrap().to_string();
+    let context = runs.context(&id).await.unwrap().unwrap();
+    assert!(runs.has_context(&id));
     let mut conn = app.conn().await.unwrap();
     let ended: Result<(), StoreError> = conn
         .tx(async |conn: &mut Conn| {
@@ -338,10 +349,10 @@ async fn what_its_pages_have_in_common_ends_with_a_run() {
             (progress.preparing, progress.pending) = (false, 1);
             runs::save(conn, &progress).await?;
             let result = PageResult::without(context.clone(), Outcome::blocked());
-            pages::record(&app, conn, &[Page { id: &last[0].id, result: &result }]).await
+            pages::record(&runs, conn, &[Page { id: &last[0].id, result: &result }]).await
         })
         .await;
     ended.unwrap();
     assert!(!runs::read(&mut conn, &id).await.unwrap().unwrap().0.is_open());
-    assert!(!app.contexts().has(&id));
+    assert!(!runs.has_context(&id));
 }

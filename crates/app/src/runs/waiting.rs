@@ -4,36 +4,37 @@ use std::collections::BTreeMap;
 
 use store::{Conn, StoreError, jobs, runs};
 
+use super::handle::Runs;
 use super::{PAGES, pages};
-use crate::{App, AppError};
+use crate::AppError;
 
 /// Maximum number of pages released in one round.
 const MOST: i64 = 500;
 
 /// Releases such pages, as the end of the other page normally does.
-pub(crate) async fn release(app: &App) -> Result<(), AppError> {
-    let found = runs::awaited(&mut app.conn().await?, MOST).await?;
+pub(crate) async fn release(runs: &Runs) -> Result<(), AppError> {
+    let found = runs::awaited(&mut runs.app().conn().await?, MOST).await?;
     let mut ended: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for awaited in found {
         ended.entry(awaited.run).or_default().push(awaited.page);
     }
     for (run, ended) in ended {
         tracing::info!(run, pages = ended.len(), "released pages that a worker of an older version had left waiting");
-        release_of(app, &run, ended).await?;
-        app.changes().notify(&run);
-        app.waker().wake(PAGES);
+        release_of(runs, &run, ended).await?;
+        runs.changed(&run);
+        runs.app().waker().wake(PAGES);
     }
     Ok(())
 }
 
-async fn release_of(app: &App, run: &str, ended: Vec<String>) -> Result<(), AppError> {
-    let mut conn = app.conn().await?;
+async fn release_of(runs: &Runs, run: &str, ended: Vec<String>) -> Result<(), AppError> {
+    let mut conn = runs.app().conn().await?;
     let released: Result<(), StoreError> = conn
         .tx(async |conn: &mut Conn| {
             let Some(row) = runs::find(conn, run).await? else { return Ok(()) };
             // Every transaction locks the team before the run: another order would deadlock.
             jobs::lock_team(conn, PAGES.name, &row.team_id).await?;
-            pages::release(app, conn, &row, ended).await
+            pages::release(runs, conn, &row, ended).await
         })
         .await;
     Ok(released?)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::{AppError, Refusal as _, scrape::scrape, teams};
+use app::{AppError, Refusal, scrape::scrape, teams};
 use serde_json::json;
 use testkit::Reply;
 use uuid::Uuid;
@@ -48,7 +48,9 @@ async fn what_a_server_can_do_is_the_same_for_every_request() {
     let team = world.team(None).await;
     let formats = json!(["markdown", "product"]);
     let url = world.site.url("/").to_string();
-    let code = |error: AppError| error.code();
+    fn code(error: impl Refusal) -> Code {
+        error.code()
+    }
     let page = ScrapeRequest {
         options: ScrapeOptions { formats: vec![Format::Markdown, Format::Product], ..Default::default() },
         ..world.request("/")
@@ -56,11 +58,11 @@ async fn what_a_server_can_do_is_the_same_for_every_request() {
     let refused = scrape(&world.app, &team, page.clone()).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
     let crawl = wire::decode_crawl(json!({ "url": url, "scrapeOptions": { "formats": formats } })).unwrap();
-    let refused = app::crawl::start(&world.app, &team, crawl, None).await.map(drop).map_err(code);
+    let refused = app::crawl::start(&world.runs, &team, crawl, None).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
     let body = json!({ "urls": [url], "formats": formats });
     let (batch, given) = (wire::decode_batch(body.clone()).unwrap(), GivenFields::of(&body));
-    let refused = app::batch::start(&world.app, &team, batch, &given, None).await.map(drop).map_err(code);
+    let refused = app::batch::start(&world.runs, &team, batch, &given, None).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
     let map = wire::decode_map(json!({ "url": url, "threatProtection": { "mode": "normal" } })).unwrap();
     let refused = app::map::map(&world.app, &team, map).await.map(drop).map_err(code);

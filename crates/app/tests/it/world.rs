@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use app::auth::{Caller, authenticate};
-use app::{Active, App, AppError, CoreParts, Operations, Settings, UpkeepSettings, scrape::scrape, teams};
+use app::{Active, App, AppError, CoreParts, Operations, Runs, Settings, UpkeepSettings, scrape::scrape, teams};
 use billing::Balance;
 use blobs::Blobs;
 use fetch::{Engine, HttpEngine};
@@ -27,6 +27,7 @@ pub(crate) struct World {
     pub(crate) operations: Operations,
     /// State that the operations share.
     pub(crate) app: App,
+    pub(crate) runs: Runs,
     /// Parts of the service.
     pub(crate) parts: CoreParts,
     pub(crate) site: Site,
@@ -50,8 +51,8 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let clock = ManualClock::default();
         let (operations, parts) = open(folder.path(), &site, &clock, settings).await;
-        let app = operations.app.clone();
-        Self { operations, app, parts, site, clock, folder, leaves_jobs: AtomicBool::new(false) }
+        let (app, runs) = (operations.app.clone(), operations.runs.clone());
+        Self { operations, app, runs, parts, site, clock, folder, leaves_jobs: AtomicBool::new(false) }
     }
 
     /// Declares that the test ends with unfinished jobs and their reservations.
@@ -227,7 +228,6 @@ async fn open_with(
         clock: Arc::new(clock.clone()),
         settings,
         active: Active::default(),
-        changes: app::Changes::default(),
         waker: app::Waker::default(),
         tracker: TaskTracker::new(),
         profile_key: base::Secret::default(),
