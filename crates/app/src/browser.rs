@@ -29,7 +29,7 @@ use crate::admit::check_open;
 use crate::auth::Caller;
 use crate::profiles::{self, Holder};
 use crate::reservation::Funds;
-use crate::{AppError, Sessions};
+use crate::{AppError, Sessions, SessionsError};
 
 pub use door::{Door, Entrance, enter, enter_here};
 pub(crate) use live::{Beginning, Live, begin};
@@ -51,9 +51,9 @@ pub struct Seen {
 /// same `idempotency_key` with the same request returns the same session, even if it has ended.
 ///
 /// # Errors
-/// [`AppError::ShuttingDown`], [`AppError::SessionBusy`] when another call with the key is still starting its session,
-/// [`AppError::DuplicateRequest`], [`AppError::NoBrowser`], [`AppError::SessionsLimited`], [`AppError::ProfileInUse`],
-/// [`AppError::InsufficientCredits`] and [`AppError::BrowserUnavailable`], in this order.
+/// [`AppError::ShuttingDown`], [`SessionsError::SessionBusy`] when another call with the key is still starting its session,
+/// [`AppError::DuplicateRequest`], [`SessionsError::NoBrowser`], [`SessionsError::SessionsLimited`], [`AppError::ProfileInUse`],
+/// [`AppError::InsufficientCredits`] and [`SessionsError::BrowserUnavailable`], in this order.
 #[crate::boxed]
 pub async fn start(
     sessions: &Sessions,
@@ -61,7 +61,7 @@ pub async fn start(
     request: BrowserRequest,
     idempotency_key: Option<&str>,
     address: &str,
-) -> Result<BrowserStarted, AppError> {
+) -> Result<BrowserStarted, SessionsError> {
     check_open(sessions.app())?;
     if let Some(key) = idempotency_key {
         return once::start(sessions, caller, request, key, address).await;
@@ -76,7 +76,7 @@ async fn new_session(
     caller: &Caller,
     request: BrowserRequest,
     call: Option<Call>,
-) -> Result<Arc<Live>, AppError> {
+) -> Result<Arc<Live>, SessionsError> {
     let app = sessions.app();
     let browser = needed(sessions)?;
     let place = sessions.place(&caller.team.id)?;
@@ -104,7 +104,7 @@ async fn launch(
     caller: &Caller,
     request: &BrowserRequest,
     state: Option<&State>,
-) -> Result<Session, AppError> {
+) -> Result<Session, SessionsError> {
     let nowhere = Url::parse("about:blank").map_err(AppError::internal)?;
     let nothing: OwnHeaders = Arc::new(|_| Vec::new());
     let visit = Visit {
@@ -130,7 +130,7 @@ pub async fn list(
     caller: &Caller,
     status: Option<SessionStatus>,
     address: &str,
-) -> Result<Vec<BrowserSession>, AppError> {
+) -> Result<Vec<BrowserSession>, SessionsError> {
     let is_active = status.map(|status| status == SessionStatus::Active);
     let rows =
         rows::list(&mut sessions.app().conn().await?, &caller.team.id, is_active, sessions.app().now(), MAX_LISTED)
@@ -141,7 +141,7 @@ pub async fn list(
 /// Runs code in a session of the caller's team.
 ///
 /// # Errors
-/// [`AppError::SessionNotFound`], [`AppError::SessionEnded`], [`AppError::SessionElsewhere`], [`AppError::SessionBusy`]
+/// [`SessionsError::SessionNotFound`], [`SessionsError::SessionEnded`], [`SessionsError::SessionElsewhere`], [`SessionsError::SessionBusy`]
 /// when code of another call runs until `timeout` expires. Errors of the code itself are in the answer.
 #[crate::boxed]
 pub async fn execute(
@@ -150,7 +150,7 @@ pub async fn execute(
     id: Uuid,
     request: ExecuteRequest,
     address: &str,
-) -> Result<Executed, AppError> {
+) -> Result<Executed, SessionsError> {
     check_open(sessions.app())?;
     let live = of_team(sessions, caller, id).await?;
     let deadline = Instant::now() + Duration::from_secs(request.timeout.into());
@@ -164,16 +164,16 @@ pub async fn execute(
 /// # Errors
 /// Errors of [`execute`].
 #[crate::boxed]
-pub async fn end(sessions: &Sessions, caller: &Caller, id: Uuid) -> Result<SessionEnded, AppError> {
+pub async fn end(sessions: &Sessions, caller: &Caller, id: Uuid) -> Result<SessionEnded, SessionsError> {
     of_team(sessions, caller, id).await?.end().await
 }
 
 /// Returns the browser, for a request that requires one.
 ///
 /// # Errors
-/// [`AppError::NoBrowser`].
-pub(crate) fn needed(sessions: &Sessions) -> Result<&Browser, AppError> {
-    sessions.browser().ok_or(AppError::NoBrowser)
+/// [`SessionsError::NoBrowser`].
+pub(crate) fn needed(sessions: &Sessions) -> Result<&Browser, SessionsError> {
+    sessions.browser().ok_or(SessionsError::NoBrowser)
 }
 
 /// Reserves the cost of a session of maximum length, without prompts.
@@ -189,7 +189,7 @@ pub(crate) fn reserved_until(sessions: &Sessions, life: Duration) -> base::Times
 }
 
 /// Finds a live session of the team.
-async fn of_team(sessions: &Sessions, caller: &Caller, id: Uuid) -> Result<Arc<Live>, AppError> {
+async fn of_team(sessions: &Sessions, caller: &Caller, id: Uuid) -> Result<Arc<Live>, SessionsError> {
     // Sessions of a scrape are reached through the scrape.
     let is_own = |row: &Row| row.team_id == caller.team.id && row.scrape_id.is_none();
     if let Some(live) = sessions.find(id).filter(|live| is_own(&live.row())) {
@@ -200,14 +200,14 @@ async fn of_team(sessions: &Sessions, caller: &Caller, id: Uuid) -> Result<Arc<L
 }
 
 /// Returns why a session is not available in this process.
-pub(crate) fn elsewhere(sessions: &Sessions, row: Option<&Row>) -> AppError {
+pub(crate) fn elsewhere(sessions: &Sessions, row: Option<&Row>) -> SessionsError {
     let own = sessions.settings().public_url.as_deref().unwrap_or_default();
     match row {
-        None => AppError::SessionNotFound,
-        Some(row) if !row.is_active(sessions.app().now()) => AppError::SessionEnded,
+        None => SessionsError::SessionNotFound,
+        Some(row) if !row.is_active(sessions.app().now()) => SessionsError::SessionEnded,
         // The session ran in an earlier process of this server, or on a server without a public URL.
-        Some(row) if row.owner == own => AppError::SessionLost,
-        Some(row) => AppError::SessionElsewhere { owner: row.owner.clone() },
+        Some(row) if row.owner == own => SessionsError::SessionLost,
+        Some(row) => SessionsError::SessionElsewhere { owner: row.owner.clone() },
     }
 }
 

@@ -23,7 +23,7 @@ use crate::browser::{self, Beginning, Live, Order, Seen, check_order};
 use crate::profiles::{self, Holder};
 use crate::reservation::Funds;
 use crate::scrape::{READABLE_FOR, noted};
-use crate::{App, AppError, AuthMode, Sessions};
+use crate::{App, AppError, AuthMode, Sessions, SessionsError};
 
 use page::Opening;
 pub(crate) use recent::Recent;
@@ -37,9 +37,9 @@ const REST: Duration = Duration::from_secs(300);
 /// failed. `address` is the base URL that the client used.
 ///
 /// # Errors
-/// [`AppError::OrderRefused`] before anything is done, [`AppError::InsufficientCredits`] before the code runs;
+/// [`SessionsError::OrderRefused`] before anything is done, [`AppError::InsufficientCredits`] before the code runs;
 /// [`AppError::NotFound`] for a scrape that is unknown, private, of another team or older than a day;
-/// [`AppError::SessionElsewhere`]; the errors of starting a session and of a scrape when the page has to be opened.
+/// [`SessionsError::SessionElsewhere`]; the errors of starting a session and of a scrape when the page has to be opened.
 #[crate::boxed]
 pub async fn run(
     sessions: &Sessions,
@@ -47,7 +47,7 @@ pub async fn run(
     scrape: Uuid,
     request: InteractRequest,
     address: &str,
-) -> Result<Executed, AppError> {
+) -> Result<Executed, SessionsError> {
     check_open(sessions.app())?;
     // Check the prompt and its credits before the code runs: a later refusal would discard the results of the code.
     if let Some(prompt) = &request.prompt {
@@ -75,10 +75,10 @@ pub async fn run(
 /// Ends the session of a scrape of the caller's team.
 ///
 /// # Errors
-/// [`AppError::SessionNotFound`] when the scrape never had a session, [`AppError::SessionEnded`] when its session has
-/// ended, [`AppError::SessionElsewhere`].
+/// [`SessionsError::SessionNotFound`] when the scrape never had a session, [`SessionsError::SessionEnded`] when its session has
+/// ended, [`SessionsError::SessionElsewhere`].
 #[crate::boxed]
-pub async fn end(sessions: &Sessions, caller: &Caller, scrape: Uuid) -> Result<SessionEnded, AppError> {
+pub async fn end(sessions: &Sessions, caller: &Caller, scrape: Uuid) -> Result<SessionEnded, SessionsError> {
     if let Some(live) = sessions.of_scrape(&caller.team.id, scrape) {
         return live.end().await;
     }
@@ -87,13 +87,18 @@ pub async fn end(sessions: &Sessions, caller: &Caller, scrape: Uuid) -> Result<S
 }
 
 /// Returns the session that shows the page: the existing one, or a new one.
-async fn session(sessions: &Sessions, caller: &Caller, scrape: Uuid, deadline: Instant) -> Result<Arc<Live>, AppError> {
+async fn session(
+    sessions: &Sessions,
+    caller: &Caller,
+    scrape: Uuid,
+    deadline: Instant,
+) -> Result<Arc<Live>, SessionsError> {
     if let Some(live) = open_here(sessions, caller, scrape) {
         return Ok(live);
     }
     // One call opens the session; concurrent calls wait for it.
     let turn = sessions.opening(scrape);
-    let _turn = timeout_at(deadline, turn.lock()).await.map_err(|_| AppError::SessionBusy)?;
+    let _turn = timeout_at(deadline, turn.lock()).await.map_err(|_| SessionsError::SessionBusy)?;
     if let Some(live) = open_here(sessions, caller, scrape) {
         return Ok(live);
     }
@@ -102,7 +107,7 @@ async fn session(sessions: &Sessions, caller: &Caller, scrape: Uuid, deadline: I
     if let Some(row) = row {
         match browser::elsewhere(sessions, Some(&row)) {
             // The row is over, or an earlier process of this server left it open: end it.
-            AppError::SessionEnded | AppError::SessionLost => {}
+            SessionsError::SessionEnded | SessionsError::SessionLost => {}
             elsewhere => return Err(elsewhere),
         }
         rows::end(&mut app.conn().await?, &row.id, app.now(), 0).await?;
@@ -115,7 +120,12 @@ fn open_here(sessions: &Sessions, caller: &Caller, scrape: Uuid) -> Option<Arc<L
 }
 
 /// Opens the page in the state in which the scrape left it.
-async fn open(sessions: &Sessions, caller: &Caller, scrape: Uuid, deadline: Instant) -> Result<Arc<Live>, AppError> {
+async fn open(
+    sessions: &Sessions,
+    caller: &Caller,
+    scrape: Uuid,
+    deadline: Instant,
+) -> Result<Arc<Live>, SessionsError> {
     let app = sessions.app();
     let request = wanted(app, caller, scrape).await?;
     let place = sessions.place(&caller.team.id)?;

@@ -106,7 +106,7 @@ pub use retention::{Retention, UpkeepSettings};
 pub use rules::Rules;
 pub use runs::{Runs, RunsError};
 pub use service::{App, CoreParts, DEFAULT_TEAM};
-pub use sessions::{SessionParts, SessionSettings, Sessions};
+pub use sessions::{SessionParts, SessionSettings, Sessions, SessionsError};
 pub use settings::{AuthMode, Settings, SiteSettings};
 pub use upkeep::{maintain, maintain_once};
 pub use worker::{QUEUES, WorkerSettings, worker};

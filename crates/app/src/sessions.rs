@@ -1,5 +1,6 @@
 //! Browser sessions of this process, and what they run with: the browser, the runner of code, the settings.
 
+mod error;
 mod settings;
 
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ use uuid::Uuid;
 use crate::browser::Live;
 use crate::{Active, App, AppError, Slot};
 
+pub use error::SessionsError;
 pub use settings::SessionSettings;
 
 /// Browser sessions of this process. Cheap to clone; all clones are the same sessions.
@@ -94,13 +96,13 @@ impl Sessions {
     }
 
     /// Takes a slot for a new session of a team.
-    pub(crate) fn place(&self, team: &str) -> Result<Slot, AppError> {
+    pub(crate) fn place(&self, team: &str) -> Result<Slot, SessionsError> {
         let State { parts, places, closing, .. } = &*self.0;
         if closing.is_cancelled() {
-            return Err(AppError::ShuttingDown);
+            return Err(AppError::ShuttingDown.into());
         }
         let (of_team, of_server) = (parts.settings.max_of_team, parts.settings.max);
-        let limited = |what: &'static str, limit| AppError::SessionsLimited { what, limit };
+        let limited = |what: &'static str, limit| SessionsError::SessionsLimited { what, limit };
         let place = places.enter(team, of_team).ok_or_else(|| limited("team", of_team))?;
         // The total includes the slot just taken.
         if places.total() > of_server { Err(limited("server", of_server)) } else { Ok(place) }

@@ -21,7 +21,7 @@ use crate::active::Slot;
 use crate::auth::Caller;
 use crate::profiles::Opened;
 use crate::reservation::Funds;
-use crate::{AppError, KeyHold, Sessions};
+use crate::{AppError, KeyHold, Sessions, SessionsError};
 
 /// Lease of a session's row: after this time without renewal the session counts as dead.
 pub(super) const ALIVE: TimeDelta = TimeDelta::seconds(30);
@@ -88,7 +88,7 @@ pub(crate) async fn begin(
     caller: &Caller,
     beginning: Beginning,
     expires_at: Timestamp,
-) -> Result<Arc<Live>, AppError> {
+) -> Result<Arc<Live>, SessionsError> {
     let Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call } = beginning;
     let app = sessions.app();
     let now = app.now();
@@ -162,9 +162,14 @@ impl Live {
     /// Runs code after earlier calls have ended.
     ///
     /// # Errors
-    /// [`AppError::SessionEnded`] when the session ends meanwhile, [`AppError::SessionBusy`] when there is no time
+    /// [`SessionsError::SessionEnded`] when the session ends meanwhile, [`SessionsError::SessionBusy`] when there is no time
     /// left, and those of [`interact::Interact::run`]. Errors of the code itself are in the answer.
-    pub(crate) async fn run(&self, language: Language, text: &str, deadline: Instant) -> Result<Executed, AppError> {
+    pub(crate) async fn run(
+        &self,
+        language: Language,
+        text: &str,
+        deadline: Instant,
+    ) -> Result<Executed, SessionsError> {
         let _use = self.enter(false)?;
         let running = async {
             let mut work = self.turn(deadline).await?;
@@ -180,8 +185,12 @@ impl Live {
     /// output, and the error if a step failed.
     ///
     /// # Errors
-    /// Errors of [`Live::run`], and [`AppError::OrderRefused`] for a prompt that is not understood.
-    pub(crate) async fn obey(&self, prompt: &str, deadline: Instant) -> Result<(String, Option<String>), AppError> {
+    /// Errors of [`Live::run`], and [`SessionsError::OrderRefused`] for a prompt that is not understood.
+    pub(crate) async fn obey(
+        &self,
+        prompt: &str,
+        deadline: Instant,
+    ) -> Result<(String, Option<String>), SessionsError> {
         let _use = self.enter(false)?;
         let obeying = async {
             let _turn = self.turn(deadline).await?;
@@ -200,12 +209,15 @@ impl Live {
     }
 
     /// Waits for exclusive access to the page.
-    async fn turn(&self, deadline: Instant) -> Result<MutexGuard<'_, Work>, AppError> {
-        timeout_at(deadline, self.work.lock()).await.map_err(|_| AppError::SessionBusy)
+    async fn turn(&self, deadline: Instant) -> Result<MutexGuard<'_, Work>, SessionsError> {
+        timeout_at(deadline, self.work.lock()).await.map_err(|_| SessionsError::SessionBusy)
     }
 
-    async fn while_it_lives<T>(&self, work: impl Future<Output = Result<T, AppError>>) -> Result<T, AppError> {
-        self.stop.run_until_cancelled(work).await.unwrap_or(Err(AppError::SessionEnded))
+    async fn while_it_lives<T>(
+        &self,
+        work: impl Future<Output = Result<T, SessionsError>>,
+    ) -> Result<T, SessionsError> {
+        self.stop.run_until_cancelled(work).await.unwrap_or(Err(SessionsError::SessionEnded))
     }
 
     /// Reserves credits for a prompt: `reserve` covers all prompts of the session, so it runs once.
@@ -220,14 +232,14 @@ impl Live {
     }
 
     /// Connects a client to the DevTools protocol, until it disconnects or the session ends.
-    pub(super) async fn relay(&self, client: Client) -> Result<RelayEnd, AppError> {
+    pub(super) async fn relay(&self, client: Client) -> Result<RelayEnd, SessionsError> {
         let _use = self.enter(true)?;
         let end = self.stop.run_until_cancelled(self.browser.relay(client)).await;
         Ok(end.unwrap_or(RelayEnd::Gone))
     }
 
     /// Shows the session to a viewer, until it disconnects or the session ends.
-    pub(super) async fn show(&self, viewer: Viewer) -> Result<(), AppError> {
+    pub(super) async fn show(&self, viewer: Viewer) -> Result<(), SessionsError> {
         let _use = self.enter(true)?;
         self.stop.run_until_cancelled(self.browser.show(viewer)).await;
         Ok(())
@@ -249,14 +261,14 @@ impl Live {
         self.uses.lock().last_at
     }
 
-    pub(super) fn enter(&self, is_guest: bool) -> Result<Use<'_>, AppError> {
+    pub(super) fn enter(&self, is_guest: bool) -> Result<Use<'_>, SessionsError> {
         if self.stop.is_cancelled() {
-            return Err(AppError::SessionEnded);
+            return Err(SessionsError::SessionEnded);
         }
         {
             let mut uses = self.uses.lock();
             if is_guest && uses.guests >= MAX_GUESTS {
-                return Err(AppError::SessionsLimited {
+                return Err(SessionsError::SessionsLimited {
                     what: "session",
                     limit: u32::try_from(MAX_GUESTS).unwrap_or(0),
                 });
@@ -269,11 +281,11 @@ impl Live {
     }
 
     /// Ends the session and waits for its result.
-    pub(crate) async fn end(&self) -> Result<SessionEnded, AppError> {
+    pub(crate) async fn end(&self) -> Result<SessionEnded, SessionsError> {
         self.stop.cancel();
         let mut ended = self.ended.subscribe();
         let ended = ended.wait_for(Option::is_some).await.map_err(AppError::internal)?;
-        ended.clone().ok_or(AppError::SessionEnded)
+        ended.clone().ok_or(SessionsError::SessionEnded)
     }
 }
 

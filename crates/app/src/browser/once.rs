@@ -9,12 +9,12 @@ use wire::{BrowserRequest, BrowserStarted};
 use super::{START, Seen, new_session};
 use crate::auth::Caller;
 use crate::idempotency::fingerprint;
-use crate::{AppError, Sessions};
+use crate::{AppError, Sessions, SessionsError};
 
 /// Returns the session that was started with this key, or starts one.
 ///
 /// # Errors
-/// [`AppError::SessionBusy`] when another call with the key is still starting its session after 30 s,
+/// [`SessionsError::SessionBusy`] when another call with the key is still starting its session after 30 s,
 /// [`AppError::DuplicateRequest`] when the key was used for another request; and the errors of a start without a key.
 pub(super) async fn start(
     sessions: &Sessions,
@@ -22,12 +22,12 @@ pub(super) async fn start(
     request: BrowserRequest,
     key: &str,
     address: &str,
-) -> Result<BrowserStarted, AppError> {
+) -> Result<BrowserStarted, SessionsError> {
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
     let call = Call { key: key.to_owned(), fingerprint };
     // One call starts the session; concurrent calls to this server wait for it.
     let turn = sessions.opening(name(&caller.team.id, key));
-    let _turn = timeout_at(Instant::now() + START, turn.lock()).await.map_err(|_| AppError::SessionBusy)?;
+    let _turn = timeout_at(Instant::now() + START, turn.lock()).await.map_err(|_| SessionsError::SessionBusy)?;
     if let Some(known) = known(sessions, caller, &call, address).await? {
         return Ok(known);
     }
@@ -43,12 +43,12 @@ async fn known(
     caller: &Caller,
     call: &Call,
     address: &str,
-) -> Result<Option<BrowserStarted>, AppError> {
+) -> Result<Option<BrowserStarted>, SessionsError> {
     let Some(row) = rows::find_by_key(&mut sessions.app().conn().await?, &caller.team.id, &call.key).await? else {
         return Ok(None);
     };
     if row.call.as_ref().is_none_or(|first| first.fingerprint != call.fingerprint) {
-        return Err(AppError::DuplicateRequest);
+        return Err(AppError::DuplicateRequest.into());
     }
     Ok(Some(Seen::of(sessions, row, address).started()))
 }

@@ -12,7 +12,7 @@ use wire::{ProxyMode, ProxyUsed, ScrapeRequest};
 
 use crate::auth::Caller;
 use crate::browser::needed;
-use crate::{AppError, Sessions, credentials};
+use crate::{Sessions, SessionsError, credentials};
 
 /// Parameters of opening a page.
 pub(super) struct Opening<'a> {
@@ -29,7 +29,7 @@ pub(super) struct Opening<'a> {
 ///
 /// # Errors
 /// Errors of a visit.
-pub(super) async fn open(sessions: &Sessions, caller: &Caller, opening: Opening<'_>) -> Result<Session, AppError> {
+pub(super) async fn open(sessions: &Sessions, caller: &Caller, opening: Opening<'_>) -> Result<Session, SessionsError> {
     let browser = needed(sessions)?;
     let Opening { scrape, request, state, deadline, end } = opening;
     if let Some(session) = browser.resume(&scrape.to_string(), end) {
