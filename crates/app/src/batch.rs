@@ -19,8 +19,8 @@ use crate::check::check;
 use crate::crawl::CrawlsError;
 use crate::idempotency::fingerprint;
 use crate::runs::{
-    Begin, Ended, Kind, Lanes, MAX_LIFE, PAGES, Runs, RunsError, Secrets, Submission, Terms, nothing_more, page_lanes,
-    save, submit,
+    Begin, Ended, Kind, Lanes, MAX_LIFE, PAGES, PageKind, PageSpec, Plain, Runs, RunsError, Secrets, Submission, Terms,
+    nothing_more, page_lanes, save, submit,
 };
 use crate::tracked::tracked;
 
@@ -41,7 +41,6 @@ pub static KIND: Kind = Kind {
     explain,
     total,
     drained: nothing_more,
-    pages: Some(terms),
 };
 
 /// Accepted batch.
@@ -137,16 +136,23 @@ fn explain(ended: &Ended<'_>) -> Option<String> {
     Some(format!("no page could be scraped; the first failed with {}", ended.cause(failed)))
 }
 
-fn terms(spec: Value, secrets: Secrets) -> Result<Terms, AppError> {
-    let request = read(spec, secrets)?;
-    Ok(Terms {
-        options: request.options,
-        zero_data_retention: request.zero_data_retention,
-        max_concurrency: request.max_concurrency,
-        delay: None,
-        webhook: request.webhook,
-        start: None,
-    })
+/// What batches do with their pages: nothing but reading their spec.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlainPages;
+
+impl PageKind for PlainPages {
+    fn read(&self, spec: Value, secrets: Secrets) -> Result<(Terms, Box<dyn PageSpec>), AppError> {
+        let request = read(spec, secrets)?;
+        let terms = Terms {
+            options: request.options,
+            zero_data_retention: request.zero_data_retention,
+            max_concurrency: request.max_concurrency,
+            delay: None,
+            webhook: request.webhook,
+        };
+        let spec: Box<dyn PageSpec> = Box::new(Plain);
+        Ok((terms, spec))
+    }
 }
 
 /// Moves the secrets out of the request. Those of its pages are stored with the pages.

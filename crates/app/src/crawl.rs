@@ -4,6 +4,7 @@
 mod active;
 mod ended;
 mod error;
+mod frontier;
 mod start;
 
 use std::time::Duration;
@@ -24,14 +25,14 @@ use crate::auth::Caller;
 use crate::check::check;
 use crate::idempotency::fingerprint;
 use crate::runs::{
-    Begin, Kind, Lanes, Runs, Secrets, Start, Submission, Terms, add_pages, digest, new_page, nothing_more, page_lanes,
-    submit,
+    Begin, Kind, Lanes, Runs, Secrets, Submission, add_pages, digest, new_page, nothing_more, page_lanes, submit,
 };
 use crate::{App, AppError, credentials};
 
 pub use self::active::active;
 pub use self::error::CrawlsError;
 
+pub(crate) use self::frontier::{CrawlRun, Frontier, Pages};
 #[cfg(test)]
 pub(crate) use self::start::StartPayload;
 pub(crate) use self::start::{StartHandler, look_where_it_led};
@@ -47,7 +48,6 @@ pub static KIND: Kind = Kind {
     explain: ended::explain,
     total: |progress| progress.done + progress.pending,
     drained: nothing_more,
-    pages: Some(terms),
 };
 
 /// Maximum wait for a CPU slot to compile patterns in.
@@ -70,7 +70,7 @@ pub async fn start(
     let app = runs.app();
     check_request(app, caller, &request)?;
     crate::room::check(app)?;
-    let verdict = scope(app, caller, &request, |scope, start| scope.admit_start(start)).await?;
+    let verdict = scope(runs, caller, &request, |scope, start| scope.admit_start(start)).await?;
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
     let webhook = request.webhook.clone();
     let secrets = take_secrets(&mut request).text();
@@ -120,19 +120,6 @@ fn verdict(progress: &Progress) -> Result<(), &'static str> {
     }
 }
 
-fn terms(spec: Value, secrets: Secrets) -> Result<Terms, AppError> {
-    let mut request = wire::decode_crawl(spec).map_err(AppError::internal)?;
-    let basic_auth = put_back(secrets, &mut request);
-    Ok(Terms {
-        options: std::mem::take(&mut request.options.scrape_options),
-        zero_data_retention: request.zero_data_retention,
-        max_concurrency: request.options.max_concurrency,
-        delay: request.options.delay,
-        webhook: request.webhook.clone(),
-        start: Some(Start { request, basic_auth }),
-    })
-}
-
 /// Moves the secrets out of the request.
 fn take_secrets(request: &mut CrawlRequest) -> Secrets {
     let (headers, webhook) = (&mut request.options.scrape_options.headers, request.webhook.as_mut());
@@ -166,8 +153,8 @@ fn check_request(app: &App, caller: &Caller, request: &CrawlRequest) -> Result<(
 
 /// Compiles the scope of a crawl, and applies `then` to it and the start. Patterns are untrusted input, so compiling
 /// them takes one of the team's CPU slots; a scope without patterns is built at once.
-pub(crate) async fn scope<T: Send + 'static>(
-    app: &App,
+async fn scope<T: Send + 'static>(
+    runs: &Runs,
     caller: &Caller,
     request: &CrawlRequest,
     then: impl FnOnce(Scope, &Url) -> T + Send + 'static,
@@ -179,7 +166,7 @@ pub(crate) async fn scope<T: Send + 'static>(
         work()
     } else {
         let owner = Owner::of_team(&caller.team.id);
-        let compiled = app.tools().cpu.run(&owner, Instant::now() + PATIENCE, move |_| work()).await;
+        let compiled = runs.app().tools().cpu.run(&owner, Instant::now() + PATIENCE, move |_| work()).await;
         compiled.map_err(|error| no_place(error, caller))?
     };
     done.map_err(|error| AppError::Invalid(refused(&error)))

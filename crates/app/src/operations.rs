@@ -2,7 +2,7 @@
 
 use wire::Capabilities;
 
-use crate::runs::{Kind, Runs};
+use crate::runs::{RunKind, Runs};
 use crate::{App, CoreParts, SessionParts, Sessions, UpkeepSettings, batch, crawl};
 
 /// Operations of the service. Cheap to clone; all clones are one service.
@@ -51,8 +51,8 @@ impl Operations {
 }
 
 /// All kinds of run.
-pub(crate) fn kinds() -> Vec<&'static Kind> {
-    vec![&crawl::KIND, &batch::KIND]
+pub(crate) fn kinds() -> Vec<RunKind> {
+    vec![RunKind::of_pages(&crawl::KIND, crawl::Pages::default()), RunKind::of_pages(&batch::KIND, batch::PlainPages)]
 }
 
 #[cfg(test)]

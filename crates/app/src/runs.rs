@@ -20,6 +20,7 @@ mod known;
 mod links;
 mod metrics;
 mod page;
+mod page_kind;
 mod pages;
 pub(crate) mod patience;
 mod read;
@@ -42,14 +43,16 @@ pub use self::handle::Runs;
 pub use self::kind::{Drained, Kind};
 pub use self::read::{RunStatus, status};
 
-pub(crate) use self::context::{Context, Frontier, Start, Terms};
+pub(crate) use self::context::{Context, Terms};
 pub(crate) use self::deposit::FOLDER as DOCUMENTS;
 pub(crate) use self::end::{cancel_found, save};
 pub(crate) use self::ended::Ended;
 pub(crate) use self::erase::whole as erase;
+pub(crate) use self::handle::RunKind;
 pub(crate) use self::kind::nothing_more;
-pub(crate) use self::known::MAX_LISTED;
+pub(crate) use self::known::{Known, MAX_LISTED};
 pub(crate) use self::page::{PageHandler, PagePayload};
+pub(crate) use self::page_kind::{Opening, PageKind, PageRun, PageSpec, Plain};
 pub(crate) use self::secrets::{Secrets, hide, of_page};
 pub(crate) use self::submit::{
     Begin, Lanes, Submission, add_pages, beside, digest, jobs_of, new_page, page_lanes, run_of, submit,

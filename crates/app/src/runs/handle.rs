@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::context::{Context, Contexts};
 use super::document::Lost;
 use super::kind::Kind;
+use super::page_kind::PageKind;
 use crate::changes::Changes;
 use crate::orphans::Pass;
 use crate::{App, AppError};
@@ -21,17 +22,35 @@ pub struct Runs(Arc<Room>);
 
 struct Room {
     app: App,
-    kinds: Vec<&'static Kind>,
+    kinds: Vec<RunKind>,
     contexts: Contexts,
     lost: Lost,
     changes: Changes,
     orphans: Pass,
 }
 
+/// Kind of run, and what it does with its pages if its items are pages.
+pub(crate) struct RunKind {
+    kind: &'static Kind,
+    pages: Option<Arc<dyn PageKind>>,
+}
+
+impl RunKind {
+    /// Returns a kind of run whose items are not pages.
+    #[cfg(test)]
+    pub(crate) fn of_steps(kind: &'static Kind) -> Self {
+        Self { kind, pages: None }
+    }
+
+    /// Returns a kind of run whose items are pages.
+    pub(crate) fn of_pages(kind: &'static Kind, pages: impl PageKind) -> Self {
+        Self { kind, pages: Some(Arc::new(pages)) }
+    }
+}
+
 impl Runs {
     /// Assembles the runs of these kinds. Runs of other kinds may be in the database, but do not go on here.
-    #[must_use]
-    pub fn new(app: App, kinds: Vec<&'static Kind>) -> Self {
+    pub(crate) fn new(app: App, kinds: Vec<RunKind>) -> Self {
         let (contexts, lost) = (Contexts::default(), Lost::default());
         Self(Arc::new(Room { app, kinds, contexts, lost, changes: Changes::default(), orphans: Pass::default() }))
     }
@@ -44,7 +63,7 @@ impl Runs {
 
     /// Returns all kinds of run.
     pub fn kinds(&self) -> impl Iterator<Item = &'static Kind> {
-        self.0.kinds.iter().copied()
+        self.0.kinds.iter().map(|found| found.kind)
     }
 
     /// Returns the kind with this database name.
@@ -52,19 +71,25 @@ impl Runs {
         self.kinds().find(|kind| kind.name == name)
     }
 
+    /// Returns the kind with this database name and what it does with its pages, if its items are pages.
+    pub(super) fn pages_of(&self, name: &str) -> Option<(&'static Kind, &Arc<dyn PageKind>)> {
+        let found = self.0.kinds.iter().find(|found| found.kind.name == name)?;
+        Some((found.kind, found.pages.as_ref()?))
+    }
+
     /// Returns the context of an open run; `None` for unknown and ended runs.
     pub(crate) async fn context(&self, id: &str) -> Result<Option<Arc<Context>>, AppError> {
         self.0.contexts.get(self, id).await
     }
 
-    /// Returns the context of a run whose row the caller's transaction has locked. No patterns are compiled, so the
-    /// frontier may be missing. If this version cannot read the spec, the context still has the limits and the hook, so
-    /// that the run's events are sent.
+    /// Returns the context of a run whose row the caller's transaction has locked. Its kind compiles nothing for it. If
+    /// this version cannot read the spec, the context still has the limits and the hook, so that the run's events are
+    /// sent.
     pub(crate) async fn context_of(&self, conn: &mut Conn, row: &Run) -> Result<Arc<Context>, StoreError> {
         self.0.contexts.of(self, conn, row).await
     }
 
-    /// Marks the context of a run as stale, because the run has changed.
+    /// Marks the context of a run as stale, because the run has changed. What its kind keeps for the run stays.
     pub(crate) fn refresh(&self, id: &str) {
         self.0.contexts.refresh(id);
     }
@@ -103,6 +128,6 @@ impl Runs {
 
 impl fmt::Debug for Runs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Runs").field("kinds", &self.0.kinds).finish_non_exhaustive()
+        f.debug_struct("Runs").field("kinds", &self.kinds().collect::<Vec<_>>()).finish_non_exhaustive()
     }
 }

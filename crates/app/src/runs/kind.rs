@@ -6,18 +6,11 @@ use std::pin::Pin;
 
 use base::Timestamp;
 use queue::Queue;
-use serde_json::Value;
 use store::runs::Progress;
 use store::{Conn, StoreError};
 use wire::{ActivityEndpoint, EventFamily};
 
-use super::context::Terms;
 use super::ended::Ended;
-use super::secrets::Secrets;
-use crate::AppError;
-
-/// Parses a spec, with the secrets that were taken out of it.
-pub(crate) type ReadTerms = fn(Value, Secrets) -> Result<Terms, AppError>;
 
 /// Function that may add one more item to a run without work left, in the transaction that would end the run.
 pub type Drained = for<'a> fn(
@@ -46,8 +39,6 @@ pub struct Kind {
     pub(crate) total: fn(&Progress) -> i64,
     /// Called before the run ends, when no work is left. [`nothing_more`] adds no item.
     pub(crate) drained: Drained,
-    /// Parser of the scrape settings; for kinds whose items are pages.
-    pub(crate) pages: Option<ReadTerms>,
 }
 
 /// Lets a run end with its last item.

@@ -36,7 +36,7 @@ pub(crate) struct Learnt(Mutex<Vec<(Vec<u8>, i32)>>);
 
 impl Known {
     /// Creates an empty cache that counts its keys in `all`.
-    pub(super) fn counted_in(all: &Arc<AtomicUsize>) -> Arc<Self> {
+    pub(crate) fn counted_in(all: &Arc<AtomicUsize>) -> Arc<Self> {
         let (keys, is_full, listed) = (RwLock::default(), AtomicBool::default(), Mutex::default());
         Arc::new(Self { keys, is_full, listed, all: Arc::clone(all) })
     }

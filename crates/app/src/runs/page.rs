@@ -19,7 +19,7 @@ use tokio::time::Instant;
 use url::Url;
 use wire::{CacheState, SourceUrl};
 
-use super::context::{Context, Frontier};
+use super::context::Context;
 use super::document::Packed;
 use super::handle::Runs;
 use super::known::Learnt;
@@ -159,7 +159,8 @@ impl Handler for PageHandler {
     fn after_commit(&self, done: &[&Finished<PagePayload, Option<PageResult>>]) {
         pages::settled(done.iter().filter_map(|finished| finished.done.as_ref()));
         for Finished { job, done } in done {
-            done.iter().for_each(|result| result.context.known.learn(&result.learnt));
+            done.iter()
+                .for_each(|result| result.context.crawl().into_iter().for_each(|run| run.known.learn(&result.learnt)));
             if done.as_ref().is_some_and(|result| result.landed.is_some()) {
                 self.runs.refresh(&job.payload.crawl);
             }
@@ -200,7 +201,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
         basic_auth,
         options: Arc::clone(&context.options),
         zero_data_retention: context.zero_data_retention,
-        collect_links: context.frontier.as_ref().is_some_and(|frontier| frontier.follows(&url, depth)),
+        collect_links: context.frontier().is_some_and(|frontier| frontier.follows(&url, depth)),
         run: Some(context.id.clone()),
     };
     let asking = job.asking.clone();
@@ -324,7 +325,7 @@ impl Setting {
         }
         let Self { context, site, url, depth, parent, .. } = self;
         let mut scraped = scraped;
-        if context.frontier.is_some() {
+        if context.frontier().is_some() {
             scraped.document.metadata.depth = Some(depth);
             scraped.document.metadata.parent.clone_from(&parent);
         }
@@ -343,7 +344,7 @@ async fn given(
     url: &Url,
     in_url: Option<BasicAuth>,
 ) -> Result<(Url, Option<BasicAuth>), AppError> {
-    if let Some(frontier) = &context.frontier {
+    if let Some(frontier) = context.frontier() {
         return Ok((frontier.start.clone(), frontier.basic_auth.clone()));
     }
     let kept = runs::secret(&mut app.conn().await?, &context.id, &job.id).await?;
@@ -354,7 +355,7 @@ async fn given(
 /// Returns the robots.txt rules, where the run obeys them. Batches list their pages explicitly, as scrapes do, and skip
 /// robots.txt.
 async fn rules(app: &App, context: &Context, url: &Url) -> Result<Option<Arc<SiteRules>>, AppError> {
-    let Some(frontier) = context.frontier.as_ref().filter(|frontier| !frontier.ignore_robots) else {
+    let Some(frontier) = context.frontier().filter(|frontier| !frontier.ignore_robots) else {
         return Ok(None);
     };
     let approach = Approach {
@@ -411,13 +412,5 @@ impl PageResult {
             copy: None,
             learnt: Learnt::default(),
         }
-    }
-}
-
-impl Frontier {
-    fn follows(&self, page: &Url, depth: u32) -> bool {
-        // With a depth limit, the page may turn out to be nearer to the start.
-        let nearest = if self.scope.max_depth().is_some() { 0 } else { depth };
-        self.sitemap != wire::SitemapMode::Only && self.scope.follows_links_of(page, nearest)
     }
 }

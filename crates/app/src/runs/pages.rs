@@ -104,7 +104,9 @@ pub(super) async fn record(runs: &Runs, conn: &mut Conn, pages: &[Page<'_>]) -> 
     pages.iter().filter_map(|page| deposit(page.result)).for_each(Deposit::look);
     let Some(Page { result: first, .. }) = pages.first() else { return Ok(()) };
     let Some(mut progress) = runs::lock(conn, &first.context.id).await? else { return Ok(()) };
-    first.context.known.set_full(progress.is_full());
+    if let Some(run) = first.context.crawl() {
+        run.known.set_full(progress.is_full());
+    }
     let keys = pages.iter().flat_map(|page| page.result.keys(!progress.is_full()));
     let keys: Vec<Vec<u8>> = keys.map(<[u8]>::to_vec).collect();
     let keys = keys.iter().map(Vec::as_slice);
@@ -118,7 +120,7 @@ pub(super) async fn record(runs: &Runs, conn: &mut Conn, pages: &[Page<'_>]) -> 
     if record.progress.is_open {
         first.learnt.set(record.walk.into_known());
     } else {
-        first.context.known.clear();
+        first.context.crawl().into_iter().for_each(|run| run.known.clear());
         runs.forget(&first.context.id);
     }
     Ok(())
@@ -135,7 +137,7 @@ pub(super) async fn release(runs: &Runs, conn: &mut Conn, row: &Run, ended: Vec<
     record.walk.bring_near(conn, &mut record.progress, HashMap::new()).await?;
     end::save(runs, conn, context.kind, &mut record.progress).await?;
     if !record.progress.is_open {
-        context.known.clear();
+        context.crawl().into_iter().for_each(|run| run.known.clear());
         runs.forget(&context.id);
     }
     Ok(())
@@ -208,7 +210,7 @@ impl Record<'_> {
                 runs::keep_links(conn, &self.context.id, id, way_on).await?;
             }
         }
-        if self.context.frontier.is_some() {
+        if self.context.frontier().is_some() {
             self.release(conn, ended.iter().map(|page| page.id.to_owned()).collect()).await?;
         }
         self.walk.follow(conn, &mut self.progress, links).await?;

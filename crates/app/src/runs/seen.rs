@@ -38,7 +38,9 @@ pub(super) fn read(
     let Asked { url, depth, site } = asked;
     let Scraped { document, links, room, .. } = page;
     let packed = Outcome::Document(Box::new(Packed::of(&document, room)?));
-    let Some(frontier) = &context.frontier else { return Ok(PageResult::without(context, packed)) };
+    let Some((run, frontier)) = context.crawl().and_then(|run| Some((run, run.frontier.as_ref()?))) else {
+        return Ok(PageResult::without(context, packed));
+    };
     let final_url = Url::parse(&document.metadata.url).unwrap_or_else(|_| url.clone());
     let final_url = with_route(final_url, url);
     // A redirect of the start moves the scope; any other page may be redirected out of the scope.
@@ -59,7 +61,7 @@ pub(super) fn read(
     let (key, landing) = (scope.key(url), scope.key(&final_url));
     let alias = (landing != key).then(|| new_page(final_url.clone(), digest(landing.as_str()), depth));
     let canonical = canonical(scope, &final_url, &document).filter(|named| *named != key && *named != landing);
-    let source = Source { scope, known: &context.known, site, url: &final_url, depth };
+    let source = Source { scope, known: &run.known, site, url: &final_url, depth };
     let links = source.sorted(&links, frontier.max_links, stop);
     // The start has depth 0, so no shorter path to it is possible.
     let way_on = match frontier.scope.max_depth().is_some() && depth > 0 && !links.found.is_empty() {

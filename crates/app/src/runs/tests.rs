@@ -53,7 +53,7 @@ pub(crate) async fn app() -> (App, Caller, TempDir) {
 /// Returns the runs of this app.
 pub(crate) fn runs(app: &App) -> Runs {
     let kinds = crate::operations::kinds();
-    Runs::new(app.clone(), kinds.into_iter().chain([&COUNTING]).collect())
+    Runs::new(app.clone(), kinds.into_iter().chain([RunKind::of_steps(&COUNTING)]).collect())
 }
 
 /// Kind of run whose items are steps, one job each.
@@ -67,7 +67,6 @@ static COUNTING: Kind = Kind {
     explain: |_| None,
     total: |progress| progress.done + progress.pending,
     drained: nothing_more,
-    pages: None,
 };
 
 const STEPS: Queue = Queue { name: "steps", slots: 4 };
@@ -322,7 +321,7 @@ async fn a_crawl_that_has_all_its_pages_takes_no_more() {
         .tx(async |conn: &mut Conn| pages::record(&runs, conn, &[Page { id: &pages[0].id, result: &result }]).await)
         .await;
     recorded.unwrap();
-    assert!(context.known.is_full());
+    assert!(context.crawl().unwrap().known.is_full());
     let (_, progress) = runs::read(&mut conn, &id).await.unwrap().unwrap();
     // A spare page has replaced the failed one.
     assert_eq!((progress.pending, progress.failed, progress.spare), (3, 1, 999), "{progress:?}");

@@ -208,7 +208,7 @@ impl<'a> Walk<'a> {
 
     /// Returns the links of a page that has been read, after looking up which of them the run knows.
     async fn links_of(&mut self, conn: &mut Conn, way: &ShorterWay) -> Result<Vec<Found>, StoreError> {
-        let Some(frontier) = &self.context.frontier else { return Ok(Vec::new()) };
+        let Some(frontier) = self.context.frontier() else { return Ok(Vec::new()) };
         let Some(packed) = runs::kept_links(conn, &self.context.id, &way.page).await? else { return Ok(Vec::new()) };
         let links = links::unpack(&packed, &frontier.scope, way);
         let links = links.map_err(|error| StoreError::Inconsistent(error.to_string()))?;
@@ -252,11 +252,11 @@ impl<'a> Walk<'a> {
 
     /// Returns the depth at which the run knows a page.
     fn depth(&self, key: &[u8]) -> Option<i32> {
-        self.known.get(key).copied().or_else(|| self.context.known.depth(key))
+        self.known.get(key).copied().or_else(|| self.context.crawl()?.known.depth(key))
     }
 
     fn max_depth(&self) -> Option<i32> {
-        let max = self.context.frontier.as_ref().and_then(|frontier| frontier.scope.max_depth());
+        let max = self.context.frontier().and_then(|frontier| frontier.scope.max_depth());
         max.map(|max| i32::try_from(max).unwrap_or(i32::MAX))
     }
 }
