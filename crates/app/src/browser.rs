@@ -84,7 +84,9 @@ async fn new_session(
     let expires_at = app.now() + TimeDelta::seconds(request.ttl.into());
     let until = expires_at + TimeDelta::seconds(60);
     let profile = match &request.profile {
-        Some(profile) => Some(profiles::open(app, caller, profile, Holder::One(&id.to_string(), until), false).await?),
+        Some(profile) => {
+            Some(profiles::open(sessions.scraper(), caller, profile, Holder::One(&id.to_string(), until), false).await?)
+        }
         None => None,
     };
     let funds = reserve(sessions, caller, id, life).await?;
@@ -111,7 +113,7 @@ async fn launch(
         block_ads: request.block_ads,
         skip_tls_verification: request.skips_tls_verification(),
         location: request.location.as_ref(),
-        proxy: sessions.app().tools().proxies.next(ProxyUsed::Basic),
+        proxy: sessions.scraper().tools().proxies.next(ProxyUsed::Basic),
         state,
         owner: Owner::of_team(&caller.team.id),
         ..Visit::new(&nowhere, &*nothing, Instant::now() + START)

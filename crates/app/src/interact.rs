@@ -2,7 +2,6 @@
 //! same session.
 
 mod page;
-mod recent;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,22 +10,19 @@ use base::new_id;
 use billing::prompt_extra;
 use chrono::TimeDelta;
 use store::browser as rows;
-use store::scrapes::{self, Scrape};
 use tokio::time::{Instant, timeout_at};
-use url::Url;
 use uuid::Uuid;
-use wire::{Executed, InteractRequest, ScrapeOptions, ScrapeRequest, SessionEnded};
+use wire::{Executed, InteractRequest, SessionEnded};
 
 use crate::admit::check_open;
 use crate::auth::Caller;
 use crate::browser::{self, Beginning, Live, Order, Seen, check_order};
 use crate::profiles::{self, Holder};
 use crate::reservation::Funds;
-use crate::scrape::{READABLE_FOR, noted};
-use crate::{App, AppError, AuthMode, Sessions, SessionsError};
+use crate::scrape::request_of;
+use crate::{AppError, Sessions, SessionsError};
 
 use page::Opening;
-pub(crate) use recent::Recent;
 
 /// Maximum lifetime of a session of a scrape.
 const LIFE: Duration = Duration::from_secs(600);
@@ -127,13 +123,15 @@ async fn open(
     deadline: Instant,
 ) -> Result<Arc<Live>, SessionsError> {
     let app = sessions.app();
-    let request = wanted(app, caller, scrape).await?;
+    let request = request_of(sessions.scraper(), caller, scrape).await?;
     let place = sessions.place(&caller.team.id)?;
     let (id, began) = (new_id(), Instant::now());
     let expires_at = app.now() + TimeDelta::from_std(LIFE).unwrap_or(TimeDelta::MAX);
     let until = expires_at + TimeDelta::seconds(60);
     let profile = match &request.options.profile {
-        Some(profile) => Some(profiles::open(app, caller, profile, Holder::One(&id.to_string(), until), false).await?),
+        Some(profile) => {
+            Some(profiles::open(sessions.scraper(), caller, profile, Holder::One(&id.to_string(), until), false).await?)
+        }
         None => None,
     };
     let funds = browser::reserve(sessions, caller, id, LIFE).await?;
@@ -146,26 +144,6 @@ async fn open(
     let (rest, scrape, is_watchable) = (REST, Some(scrape), true);
     let beginning = Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call: None };
     browser::begin(sessions, caller, beginning, expires_at).await
-}
-
-/// Returns the request of the scrape: from memory, or else as far as its row tells.
-async fn wanted(app: &App, caller: &Caller, scrape: Uuid) -> Result<ScrapeRequest, AppError> {
-    let team = &caller.team.id;
-    if let Some(recent) = app.recent()
-        && let Some(request) = recent.get(team, scrape).await
-    {
-        return Ok((*request).clone());
-    }
-    let not_found = || AppError::NotFound("scrape");
-    let row = scrapes::find(&mut app.conn().await?, team, &scrape.to_string()).await?;
-    // Scrapes of keyless callers have no owner, unless the server is open and keys are optional.
-    let is_ours = |row: &Scrape| row.api_key_id.is_some() || app.settings().auth == AuthMode::Open;
-    let row = row.filter(|row| is_ours(row) && row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
-    if let Some(request) = noted(&row) {
-        return Ok(request);
-    }
-    let url = row.url.as_deref().and_then(|url| Url::parse(url).ok()).ok_or_else(not_found)?;
-    Ok(ScrapeRequest { options: ScrapeOptions::default(), ..ScrapeRequest::new(url) })
 }
 
 /// Reserves the extra cost of prompts, before the first of them.

@@ -18,13 +18,16 @@
 //!         store,
 //!         client,
 //!         blobs: blobs::Blobs::open(&format!("file://{folder}/blobs"))?,
-//!         tools: scrape::Tools { engines: vec![], proxies: Arc::default(), cpu, documents: None },
-//!         capabilities: wire::Capabilities::default(),
 //!         clock: Arc::new(base::SystemClock),
 //!         settings: app::Settings::default(),
 //!         active: app::Active::default(),
 //!         waker: app::Waker::default(),
 //!         tracker: tokio_util::task::TaskTracker::new(),
+//!     },
+//!     scraping: app::ScrapingParts {
+//!         tools: scrape::Tools { engines: vec![], proxies: Arc::default(), cpu, documents: None },
+//!         capabilities: wire::Capabilities::default(),
+//!         cache: app::CacheSettings::default(),
 //!         profile_key: base::Secret::default(),
 //!         remembers: false,
 //!     },
@@ -76,6 +79,7 @@ mod operations;
 mod orphans;
 pub mod parse;
 mod profiles;
+mod recent;
 mod refusal;
 mod reservation;
 mod retention;
@@ -83,6 +87,7 @@ mod room;
 mod rules;
 pub mod runs;
 pub mod scrape;
+mod scraper;
 mod service;
 mod sessions;
 mod settings;
@@ -105,6 +110,7 @@ pub use refusal::{Refusal, Refused, Report};
 pub use retention::{Retention, UpkeepSettings};
 pub use rules::Rules;
 pub use runs::{Runs, RunsError};
+pub use scraper::{Scraper, ScrapingParts};
 pub use service::{App, CoreParts, DEFAULT_TEAM};
 pub use sessions::{SessionParts, SessionSettings, Sessions, SessionsError};
 pub use settings::{AuthMode, Settings, SiteSettings};

@@ -31,11 +31,11 @@ pub struct Load {
 /// Returns the current load of this process.
 #[must_use]
 pub fn load(operations: &Operations) -> Load {
-    let Operations { app, sessions, .. } = operations;
+    let Operations { app, scraper, sessions, .. } = operations;
     let mut load = Load {
         scrapes: app.active().total(),
         sessions: sessions.count(),
-        places: vec![("cpu", app.tools().cpu.load())],
+        places: vec![("cpu", scraper.tools().cpu.load())],
         database: app.store().load(),
         disks: room::free_bytes(app),
         ..Load::default()
@@ -45,7 +45,7 @@ pub fn load(operations: &Operations) -> Load {
         (load.browsers, load.browsers_started) = (counts.processes, counts.launched);
         load.places.push(("browser", browser.load()));
     }
-    if let Some(readers) = &app.tools().documents {
+    if let Some(readers) = &scraper.tools().documents {
         let [documents, pages] = readers.load();
         load.readers = readers.children();
         load.places.extend([("documents", documents), ("recognition", pages)]);

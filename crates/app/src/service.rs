@@ -4,25 +4,20 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use base::{Clock, Owner, Secret, Timestamp};
+use base::{Clock, Owner, Timestamp};
 use blobs::Blobs;
-use cache::Cache;
 use files::Files;
 use queue::Waker;
-use scrape::Tools;
 use site::Site;
 use store::teams::{self, Team};
 use store::{Conn, Store, StoreError, Trouble};
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
-use wire::{Capabilities, Capability};
 
 use crate::bookings::Bookings;
 use crate::callers::Callers;
 use crate::held_keys::HeldKeys;
-use crate::interact::Recent;
-use crate::profiles::Sealer;
 use crate::room::DiskRoom;
 use crate::{Active, AppError, Settings, room};
 
@@ -40,13 +35,10 @@ pub struct App(Arc<Core>);
 pub(crate) struct Core {
     parts: CoreParts,
     bookings: Bookings,
-    cache: Cache,
     callers: Callers,
     files: Files,
     held_keys: HeldKeys,
     room: DiskRoom,
-    sealer: Sealer,
-    recent: Recent,
 }
 
 /// Parts of an [`App`].
@@ -56,10 +48,6 @@ pub struct CoreParts {
     pub store: Store,
     /// Blob store for page bodies.
     pub blobs: Blobs,
-    /// Tools that fetch pages and turn them into documents.
-    pub tools: Tools,
-    /// Optional capabilities of this server.
-    pub capabilities: Capabilities,
     /// Clock for all times that are stored or compared. Deadlines of running requests use tokio's clock.
     pub clock: Arc<dyn Clock>,
     /// Settings of the operator.
@@ -74,10 +62,6 @@ pub struct CoreParts {
     pub waker: Waker,
     /// Tracker of work that must outlive its request, mostly bookings.
     pub tracker: TaskTracker,
-    /// Encryption key of profiles, as 64 hexadecimal digits. When empty, a random key.
-    pub profile_key: Secret,
-    /// Whether requests are remembered, so that their pages can be opened again in a browser.
-    pub remembers: bool,
 }
 
 impl App {
@@ -85,20 +69,16 @@ impl App {
     #[must_use]
     pub fn new(parts: CoreParts) -> Self {
         let room = DiskRoom::new(&parts);
-        let cache = open_cache(&parts, &room);
         let CoreParts { store, blobs, clock, settings, .. } = &parts;
         let files = Files::new(store.clone(), blobs.clone(), clock.clone(), settings.files.clone());
-        let (bookings, sealer) = (Bookings::new(store), Sealer::new(&parts.profile_key));
+        let bookings = Bookings::new(store);
         Self(Arc::new(Core {
             parts,
             bookings,
-            cache,
             callers: Callers::default(),
             files,
             held_keys: HeldKeys::default(),
             room,
-            sealer,
-            recent: Recent::default(),
         }))
     }
 
@@ -206,10 +186,9 @@ impl App {
         &self.0.parts.tracker
     }
 
-    /// Returns the optional capabilities of this server.
-    pub(crate) fn capabilities(&self) -> Capabilities {
-        let recognises = self.tools().documents.as_ref().is_some_and(|pool| pool.can_ocr());
-        self.0.parts.capabilities.iter().chain(recognises.then_some(Capability::Ocr)).collect()
+    /// Whether the disks may take anything more.
+    pub(crate) fn has_room(&self) -> bool {
+        self.0.room.is_free()
     }
 
     /// Reserves room for the body of a request in the memory budget for bodies.
@@ -218,16 +197,8 @@ impl App {
         self.client().in_flight().room(owner)
     }
 
-    pub(crate) fn tools(&self) -> &Tools {
-        &self.0.parts.tools
-    }
-
     pub(crate) fn bookings(&self) -> &Bookings {
         &self.0.bookings
-    }
-
-    pub(crate) fn cache(&self) -> &Cache {
-        &self.0.cache
     }
 
     pub(crate) fn callers(&self) -> &Callers {
@@ -246,10 +217,6 @@ impl App {
         &self.0.room
     }
 
-    pub(crate) fn sealer(&self) -> &Sealer {
-        &self.0.sealer
-    }
-
     /// Returns a weak reference, which does not keep the service alive.
     pub(crate) fn downgrade(&self) -> Weak<Core> {
         Arc::downgrade(&self.0)
@@ -258,11 +225,6 @@ impl App {
     /// Returns the service, unless it is gone.
     pub(crate) fn upgrade(weak: &Weak<Core>) -> Option<Self> {
         weak.upgrade().map(Self)
-    }
-
-    /// Returns the recent requests, if any are remembered.
-    pub(crate) fn recent(&self) -> Option<&Recent> {
-        self.0.parts.remembers.then_some(&self.0.recent)
     }
 
     pub(crate) async fn conn(&self) -> Result<Conn, AppError> {
@@ -276,20 +238,6 @@ impl fmt::Debug for App {
     }
 }
 
-/// Assembles the page cache, which stores nothing while the disks have no room.
-fn open_cache(parts: &CoreParts, room: &DiskRoom) -> Cache {
-    let CoreParts { store, blobs, client, clock, settings, .. } = parts;
-    let room = room.clone();
-    Cache::new(cache::Parts {
-        store: store.clone(),
-        blobs: blobs.clone(),
-        client: client.clone(),
-        clock: Arc::clone(clock),
-        settings: settings.cache,
-        has_room: Box::new(move || room.is_free()),
-    })
-}
-
 /// Converts a limit to its database type.
 pub(crate) fn limit(number: u32) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
@@ -299,3 +247,6 @@ pub(crate) fn limit(number: u32) -> i32 {
 pub(crate) fn uuid(text: &str) -> Result<Uuid, AppError> {
     Uuid::parse_str(text).map_err(AppError::internal)
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

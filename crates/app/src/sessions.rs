@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::browser::Live;
-use crate::{Active, App, AppError, Slot};
+use crate::{Active, App, AppError, Scraper, Slot};
 
 pub use error::SessionsError;
 pub use settings::SessionSettings;
@@ -35,7 +35,7 @@ pub struct SessionParts {
 }
 
 struct State {
-    app: App,
+    scraper: Scraper,
     parts: SessionParts,
     live: Mutex<HashMap<Uuid, Arc<Live>>>,
     /// Locks of scrapes whose page is being opened, and of idempotency keys in use.
@@ -47,9 +47,9 @@ struct State {
 impl Sessions {
     /// Assembles the sessions. None is open.
     #[must_use]
-    pub fn new(app: App, parts: SessionParts) -> Self {
+    pub fn new(scraper: Scraper, parts: SessionParts) -> Self {
         Self(Arc::new(State {
-            app,
+            scraper,
             parts,
             live: Mutex::default(),
             opening: Mutex::default(),
@@ -84,7 +84,11 @@ impl Sessions {
     }
 
     pub(crate) fn app(&self) -> &App {
-        &self.0.app
+        self.0.scraper.app()
+    }
+
+    pub(crate) fn scraper(&self) -> &Scraper {
+        &self.0.scraper
     }
 
     pub(crate) fn interact(&self) -> &Interact {

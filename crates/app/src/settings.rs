@@ -4,7 +4,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use cache::CacheSettings;
 use serde::Deserialize;
 use uuid::Uuid;
 
@@ -19,8 +18,6 @@ pub struct Settings {
     pub team_concurrency: u32,
     /// Requests per minute of a new team, unless its creator sets it; 0 means no limit. Default: 0.
     pub team_rate_per_minute: u32,
-    /// Page cache.
-    pub cache: CacheSettings,
     /// Use of sites' `llms.txt`.
     pub sites: SiteSettings,
     /// Files served by URL.
@@ -62,7 +59,6 @@ impl Default for Settings {
             keyless_team: None,
             team_concurrency: 100,
             team_rate_per_minute: 0,
-            cache: CacheSettings::default(),
             sites: SiteSettings::default(),
             files: files::Settings::default(),
             reservation_grace: Duration::from_secs(60),

@@ -167,8 +167,7 @@ async fn sweep_queue(operations: Operations) -> Result<usize, AppError> {
 
 /// Removes expired and evicted copies from the cache, with their bodies.
 async fn sweep_cache(operations: Operations) -> Result<usize, AppError> {
-    let app = &operations.app;
-    let Swept { rows, bodies } = app.cache().sweep().await?;
+    let Swept { rows, bodies } = operations.scraper.cache().sweep().await?;
     Ok(rows + bodies)
 }
 

@@ -88,8 +88,6 @@ async fn open_parts(
     let core = CoreParts {
         store,
         blobs,
-        capabilities: tools.capabilities(),
-        tools,
         clock,
         settings: settings(config),
         active: app::Active::default(),
@@ -97,11 +95,16 @@ async fn open_parts(
         site,
         client,
         tracker: tokio_util::task::TaskTracker::new(),
+    };
+    let scraping = app::ScrapingParts {
+        capabilities: tools.capabilities(),
+        tools,
+        cache: config.cache,
         profile_key: profile_key(config, &folder)?,
         remembers: sessions.browser.is_some(),
     };
     let upkeep = UpkeepSettings { retention: config.retention, every: config.worker.every };
-    let operations = Operations::new(Parts { core, sessions, upkeep });
+    let operations = Operations::new(Parts { core, scraping, sessions, upkeep });
     operations.app.bootstrap().await?;
     Ok(operations)
 }
@@ -362,7 +365,6 @@ fn settings(config: &Config) -> app::Settings {
         keyless_team: config.auth.keyless_team,
         team_concurrency: config.limits.team_concurrency,
         team_rate_per_minute: config.limits.team_per_minute,
-        cache: config.cache,
         sites: config.sites,
         files: config.files.clone(),
         folders: folders(config).into_iter().map(|(_, folder)| folder).collect(),

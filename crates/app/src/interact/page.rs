@@ -39,13 +39,15 @@ pub(super) async fn open(sessions: &Sessions, caller: &Caller, opening: Opening<
     let (url, basic_auth) = credentials::split(request.url.clone());
     let headers = own_headers(Given::new(&url, &options.headers, basic_auth.as_ref()), &url);
     let strength = match options.proxy {
-        ProxyMode::Enhanced | ProxyMode::Stealth if sessions.app().tools().proxies.has_enhanced() => ProxyUsed::Stealth,
+        ProxyMode::Enhanced | ProxyMode::Stealth if sessions.scraper().tools().proxies.has_enhanced() => {
+            ProxyUsed::Stealth
+        }
         _ => ProxyUsed::Basic,
     };
     let visit = Visit {
         mobile: options.mobile,
         location: options.location.as_ref(),
-        proxy: sessions.app().tools().proxies.next(strength),
+        proxy: sessions.scraper().tools().proxies.next(strength),
         skip_tls_verification: options.skips_tls_verification(basic_auth.is_some()),
         block_ads: options.block_ads,
         wait_for: Duration::from_millis(options.wait_for.into()),

@@ -27,7 +27,7 @@ use super::links::Links;
 use super::seen::{Asked, read};
 use super::{PAGES, metrics, pages, patience, secrets, url_of};
 use crate::scrape::{self, Charged, Surcharge, Wanted};
-use crate::{App, AppError, Refusal, credentials};
+use crate::{App, AppError, Refusal, Scraper, credentials};
 
 /// Attempts after which an answer of 429 or 503 is accepted as the page.
 const MAX_ASKED: i32 = 3;
@@ -136,7 +136,7 @@ impl Handler for PageHandler {
         let found = self.runs.context(&job.payload.crawl).await;
         let again = |error: AppError| patience::again(self.runs.app(), job, &error, patience::PAUSE);
         let Some(context) = found.map_err(again)? else { return Ok(None) };
-        work(self.runs.app(), context, job).await.map(Some)
+        work(self.runs.scraper(), context, job).await.map(Some)
     }
 
     async fn commit(
@@ -175,7 +175,8 @@ impl Polite for PageHandler {
     }
 }
 
-async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> Result<PageResult, Failure> {
+async fn work(scraper: &Scraper, context: Arc<Context>, job: &Running<PagePayload>) -> Result<PageResult, Failure> {
+    let app = scraper.app();
     let url = url_of(&job.payload.url).ok_or_else(|| Failure::retry("the address of the page is not a valid URL"))?;
     let (url, in_url) = credentials::split(url);
     let site = match admitted(app, &context, &url).await {
@@ -208,7 +209,7 @@ async fn work(app: &App, context: Arc<Context>, job: &Running<PagePayload>) -> R
     let setting = Setting { app: app.clone(), context: Arc::clone(&context), site, url, depth, parent, asking };
     let may_ask_again = job.attempt < MAX_ASKED;
     let last = move |scraped: Scraped, took: Duration, stop: &Stop| setting.see(scraped, took, may_ask_again, stop);
-    let Charged { result, credits, surcharge, took, copy } = scrape::page(app, &context.caller, wanted, last).await;
+    let Charged { result, credits, surcharge, took, copy } = scrape::page(scraper, &context.caller, wanted, last).await;
     let pause = patience::refetch_pause(app, job);
     let seen = match result {
         Ok(Ok(seen)) => seen,

@@ -30,7 +30,7 @@ fn the_manual_has_the_defaults_of_the_crates() {
     let config = Config::default();
     let defaults = app::Settings::default();
     let upkeep = app::UpkeepSettings::default();
-    assert_eq!(config.cache, defaults.cache);
+    assert_eq!(config.cache, app::CacheSettings::default());
     assert_eq!(config.files, defaults.files);
     assert_eq!(config.sessions, app::SessionSettings::default());
     assert_eq!(config.browser, ::browser::Settings::default());
