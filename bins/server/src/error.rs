@@ -100,7 +100,7 @@ fn log(code: Code, cause: &(dyn StdError + 'static)) {
 mod tests {
     use ::fetch::FetchError;
     use ::scrape::{DocumentError, ScrapeError};
-    use app::{AppError, RunsError};
+    use app::{AppError, RunsError, SessionsError};
     use serde_json::{Value, json};
 
     use super::*;
@@ -143,9 +143,9 @@ mod tests {
         let (body, wait) = check(AppError::DatabaseUnavailable(cause()), 503, "DATABASE_UNAVAILABLE");
         assert!(!body.contains("postgres") && wait == Some(5), "{body}");
         assert_eq!(check(AppError::StorageUnavailable(cause()), 503, "STORAGE_UNAVAILABLE").1, Some(5));
-        let busy = AppError::BrowserUnavailable { reason: "too many visits wait already".into() };
+        let busy = SessionsError::BrowserUnavailable { reason: "too many visits wait already".into() };
         assert_eq!(check(busy, 503, "BROWSER_UNAVAILABLE").1, Some(5));
-        assert_eq!(check(AppError::NoBrowser, 503, "BROWSER_UNAVAILABLE").1, None);
+        assert_eq!(check(SessionsError::NoBrowser, 503, "BROWSER_UNAVAILABLE").1, None);
     }
 
     #[test]

@@ -73,7 +73,7 @@ pub async fn start(
     let id = match request.append_to_id {
         Some(id) => append(runs, caller, More { id, pages: valid, request: &request, given }, idempotency_key).await?,
         None => {
-            check(runs.app(), caller, &request.options, request.zero_data_retention, request.needs())?;
+            check(runs.scraper(), caller, &request.options, request.zero_data_retention, request.needs())?;
             begin(runs, caller, request, valid, idempotency_key).await?
         }
     };

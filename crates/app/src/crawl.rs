@@ -38,7 +38,7 @@ use crate::idempotency::fingerprint;
 use crate::runs::{
     Begin, Kind, Lanes, Runs, Secrets, Submission, add_pages, digest, new_page, nothing_more, page_lanes, submit,
 };
-use crate::{App, AppError, credentials};
+use crate::{AppError, Scraper, credentials};
 
 pub use self::active::active;
 pub use self::error::CrawlsError;
@@ -80,7 +80,7 @@ pub async fn start(
     idempotency_key: Option<&str>,
 ) -> Result<Uuid, CrawlsError> {
     let app = runs.app();
-    check_request(app, caller, &request)?;
+    check_request(runs.scraper(), caller, &request)?;
     crate::room::check(app)?;
     let verdict = scope(runs, caller, &request, |scope, start| scope.admit_start(start)).await?;
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
@@ -155,12 +155,12 @@ pub fn params_preview(request: &ParamsPreview) -> Result<Value, AppError> {
 }
 
 /// Checks what can be refused without the ledger and without contacting the site.
-fn check_request(app: &App, caller: &Caller, request: &CrawlRequest) -> Result<(), AppError> {
+fn check_request(scraper: &Scraper, caller: &Caller, request: &CrawlRequest) -> Result<(), AppError> {
     let options = &request.options;
     if (options.ignore_robots_txt || options.robots_user_agent.is_some()) && !caller.team.enterprise {
         return Err(AppError::Forbidden("ignoreRobotsTxt and robotsUserAgent are not enabled for this team"));
     }
-    check(app, caller, &options.scrape_options, request.zero_data_retention, request.needs())
+    check(scraper, caller, &options.scrape_options, request.zero_data_retention, request.needs())
 }
 
 /// Compiles the scope of a crawl, and applies `then` to it and the start. Patterns are untrusted input, so compiling
@@ -178,7 +178,7 @@ async fn scope<T: Send + 'static>(
         work()
     } else {
         let owner = Owner::of_team(&caller.team.id);
-        let compiled = runs.app().tools().cpu.run(&owner, Instant::now() + PATIENCE, move |_| work()).await;
+        let compiled = runs.scraper().tools().cpu.run(&owner, Instant::now() + PATIENCE, move |_| work()).await;
         compiled.map_err(|error| no_place(error, caller))?
     };
     done.map_err(|error| AppError::Invalid(refused(&error)))

@@ -7,10 +7,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use blobs::BlobError;
-use browser::BrowserError;
 use cache::CacheError;
 use fetch::FetchError;
-use interact::InteractError;
 use scrape::ScrapeError;
 use site::SiteError;
 use store::{StoreError, Trouble};
@@ -98,49 +96,6 @@ pub enum AppError {
         "the profile is locked by another scrape or session that saves it; wait until it ends, or set saveChanges: false"
     )]
     ProfileInUse,
-    /// Unknown session, one of another team, or a wrong session URL: all look alike.
-    #[error("session not found")]
-    SessionNotFound,
-    /// Session that has ended.
-    #[error("the session has ended")]
-    SessionEnded,
-    /// Session that is not in this process and has no known server.
-    #[error(
-        "the session is not on this server: it ended with a restart, or it runs on another server that has no sessions.public_url"
-    )]
-    SessionLost,
-    /// Session that runs on another server.
-    #[error("the session runs on another server of this service")]
-    SessionElsewhere {
-        /// Base URL of that server.
-        owner: String,
-    },
-    /// Earlier call in the session that ran until the timeout of this one.
-    #[error("timed out waiting for other calls that are still running; try again shortly")]
-    SessionBusy,
-    /// Too many concurrent sessions.
-    #[error("too many sessions: the limit for this {what} is {limit}; end one of them")]
-    SessionsLimited {
-        /// Scope of the limit: `team`, `server` or `session`.
-        what: &'static str,
-        /// The limit.
-        limit: u32,
-    },
-    /// Missing browser: none is available on this server, now or later.
-    #[error(
-        "this server has no browser; its operator can install Chromium (the package `chromium-headless-shell` or \
-         `chromium`) and restart the server"
-    )]
-    NoBrowser,
-    /// Browser that is temporarily unavailable.
-    #[error("no browser is available: {reason}")]
-    BrowserUnavailable {
-        /// Reason.
-        reason: String,
-    },
-    /// Prompt, or code in a language, that is not supported.
-    #[error("{0}")]
-    OrderRefused(String),
     /// Idempotency key that belongs to another request.
     #[error("this x-idempotency-key was used for a request with other parameters")]
     DuplicateRequest,
@@ -218,29 +173,6 @@ impl From<ScrapeError> for AppError {
             ScrapeError::Timeout => Self::Timeout,
             ScrapeError::Port(cause) => cause.downcast::<Self>().map_or_else(Self::internal, |ours| *ours),
             other => Self::Scrape(other),
-        }
-    }
-}
-
-impl From<BrowserError> for AppError {
-    fn from(error: BrowserError) -> Self {
-        match error {
-            BrowserError::Unavailable { reason } => Self::BrowserUnavailable { reason },
-            BrowserError::Crashed => Self::BrowserUnavailable { reason: "it crashed during the call".to_owned() },
-            BrowserError::Timeout => Self::Timeout,
-            // Errors of the page or its site are the same as those of a scrape.
-            other => FetchError::from(other).into(),
-        }
-    }
-}
-
-impl From<InteractError> for AppError {
-    fn from(error: InteractError) -> Self {
-        match error {
-            InteractError::Refused { .. } => Self::OrderRefused(error.to_string()),
-            InteractError::Busy => Self::SessionBusy,
-            InteractError::Gone => Self::BrowserUnavailable { reason: "the page was closed; try again".to_owned() },
-            InteractError::Start(_) => Self::internal(error),
         }
     }
 }

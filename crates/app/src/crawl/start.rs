@@ -216,7 +216,7 @@ impl Sink for Feed<'_> {
         let (app, scope) = (runs.app(), frontier.scope.clone());
         let work = move |stop: &Stop| admitted(&scope, pages, stop);
         let (owner, deadline) = (context.owner(), Instant::now() + PATIENCE);
-        let pages = app.tools().cpu.run(&owner, deadline, work).await.map_err(AppError::internal)?;
+        let pages = runs.scraper().tools().cpu.run(&owner, deadline, work).await.map_err(AppError::internal)?;
         for url in pages.iter().filter_map(|page| Url::parse(&page.url).ok()) {
             if self.listed.len() < MAX_LISTED && self.listed.iter().all(|listed| listed.origin() != url.origin()) {
                 self.listed.push(url);

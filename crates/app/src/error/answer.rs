@@ -29,13 +29,6 @@ impl Refusal for AppError {
             Self::FileGone => Code::FileGone,
             Self::UploadLimit { .. } => Code::UploadLimit,
             Self::ProfileInUse => Code::ProfileInUse,
-            Self::SessionNotFound => Code::SessionNotFound,
-            Self::SessionEnded | Self::SessionLost => Code::SessionEnded,
-            Self::SessionElsewhere { .. } | Self::BrowserUnavailable { .. } | Self::NoBrowser => {
-                Code::BrowserUnavailable
-            }
-            Self::SessionBusy | Self::SessionsLimited { .. } => Code::ConcurrencyLimited,
-            Self::OrderRefused(_) => Code::BadRequest,
             Self::DuplicateRequest => Code::DuplicateRequest,
             Self::ShuttingDown => Code::ShuttingDown,
             Self::StorageFull => Code::StorageFull,
@@ -72,20 +65,17 @@ impl Refusal for AppError {
 
     fn retry_after(&self) -> Option<u64> {
         match self {
-            Self::ConcurrencyLimited { .. } | Self::SessionBusy | Self::SessionsLimited { .. } => Some(1),
+            Self::ConcurrencyLimited { .. } => Some(1),
             Self::ShuttingDown
             | Self::DatabaseUnavailable(_)
             | Self::StorageUnavailable(_)
             | Self::BillingUnavailable(_)
-            | Self::SessionElsewhere { .. }
-            | Self::BrowserUnavailable { .. }
             | Self::Scrape(
                 ScrapeError::Fetch(FetchError::Unavailable { .. })
                 | ScrapeError::Document(DocumentError::Unavailable(_)),
             ) => Some(5),
             Self::StorageFull => Some(60),
             Self::UploadLimit { wait, .. } => Some(wait.as_secs() + 1),
-            // Without a browser, another try would find none either.
             _ => None,
         }
     }
@@ -114,15 +104,6 @@ impl Refusal for AppError {
             | Self::FileGone
             | Self::UploadLimit { .. }
             | Self::ProfileInUse
-            | Self::SessionNotFound
-            | Self::SessionEnded
-            | Self::SessionLost
-            | Self::SessionElsewhere { .. }
-            | Self::SessionBusy
-            | Self::SessionsLimited { .. }
-            | Self::NoBrowser
-            | Self::BrowserUnavailable { .. }
-            | Self::OrderRefused(_)
             | Self::DuplicateRequest
             | Self::ShuttingDown
             | Self::StorageFull => Report::Nothing,

@@ -14,14 +14,14 @@ use super::kind::Kind;
 use super::page_kind::PageKind;
 use crate::changes::Changes;
 use crate::orphans::Pass;
-use crate::{App, AppError};
+use crate::{App, AppError, Scraper};
 
 /// Runs of the service. Cheap to clone; all clones share their state.
 #[derive(Clone)]
 pub struct Runs(Arc<Room>);
 
 struct Room {
-    app: App,
+    scraper: Scraper,
     kinds: Vec<RunKind>,
     contexts: Contexts,
     lost: Lost,
@@ -50,15 +50,21 @@ impl RunKind {
 
 impl Runs {
     /// Assembles the runs of these kinds. Runs of other kinds may be in the database, but do not go on here.
-    pub(crate) fn new(app: App, kinds: Vec<RunKind>) -> Self {
+    pub(crate) fn new(scraper: Scraper, kinds: Vec<RunKind>) -> Self {
         let (contexts, lost) = (Contexts::default(), Lost::default());
-        Self(Arc::new(Room { app, kinds, contexts, lost, changes: Changes::default(), orphans: Pass::default() }))
+        Self(Arc::new(Room { scraper, kinds, contexts, lost, changes: Changes::default(), orphans: Pass::default() }))
     }
 
     /// Returns the core of the service.
     #[must_use]
     pub fn app(&self) -> &App {
-        &self.0.app
+        self.0.scraper.app()
+    }
+
+    /// Returns the tools that read pages.
+    #[must_use]
+    pub fn scraper(&self) -> &Scraper {
+        &self.0.scraper
     }
 
     /// Returns all kinds of run.

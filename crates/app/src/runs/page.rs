@@ -190,7 +190,7 @@ async fn work(runs: &Runs, context: Arc<Context>, job: &Running<PagePayload>) ->
     let setting = Setting { app: app.clone(), context: Arc::clone(&context), look, asking: job.asking.clone() };
     let may_ask_again = job.attempt < MAX_ASKED;
     let last = move |scraped: Scraped, took: Duration, stop: &Stop| setting.see(scraped, took, may_ask_again, stop);
-    let charged = scrape::page(app, &context.caller, wanted, last).await;
+    let charged = scrape::page(runs.scraper(), &context.caller, wanted, last).await;
     finished(app, context, job, charged).await
 }
 

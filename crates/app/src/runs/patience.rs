@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
     use crate::runs::PagePayload;
-    use crate::runs::tests::app;
+    use crate::service::tests::app;
 
     /// Returns a page job at this attempt and of this age.
     fn job(app: &App, attempt: i32, age: TimeDelta) -> Running<PagePayload> {

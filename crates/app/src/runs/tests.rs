@@ -1,54 +1,26 @@
 //! Tests of a minimal kind of run.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use base::{SystemClock, Timestamp};
+use base::Timestamp;
 use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running, Worker};
 use serde::{Deserialize, Serialize};
-use store::runs;
-use store::{Conn, Store, StoreError, jobs};
-use tempfile::TempDir;
+use store::{Conn, StoreError, jobs, runs};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wire::{EventFamily, JobStatus, ResultsQuery};
 
 use super::*;
-use crate::auth::{Caller, authenticate};
+use crate::auth::Caller;
 use crate::idempotency::fingerprint;
-use crate::{App, AppError, Parts};
-
-/// Creates an app with a database of its own, and a caller without a credit limit.
-pub(crate) async fn app() -> (App, Caller, TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let url = format!("sqlite://{}/quarry.db", folder.path().display());
-    let store = Store::open(&url, store::Options::default()).await.unwrap();
-    let client = net::Client::new(net::Config::default()).unwrap();
-    let (cpu, clock) = (::scrape::Cpu::new(2), Arc::new(SystemClock));
-    let app = App::new(Parts {
-        site: site::Site::new(client.clone(), Vec::new(), store.clone(), clock.clone(), cpu.clone()),
-        store,
-        client,
-        blobs: blobs::Blobs::open(&format!("file://{}/blobs", folder.path().display())).unwrap(),
-        tools: ::scrape::Tools { engines: Vec::new(), proxies: Arc::default(), cpu, documents: None },
-        browser: None,
-        capabilities: wire::Capabilities::default(),
-        clock,
-        settings: crate::Settings::default(),
-        active: crate::Active::default(),
-        waker: crate::Waker::default(),
-        tracker: tokio_util::task::TaskTracker::new(),
-        interact: Arc::new(interact::Interact::new(interact::Settings { program: None, user: None, places: 1 })),
-    });
-    app.bootstrap().await.unwrap();
-    let caller = authenticate(&app, None).await.unwrap();
-    (app, caller, folder)
-}
+use crate::scraper::tests::scraper_of;
+pub(crate) use crate::service::tests::app;
+use crate::{App, AppError};
 
 /// Returns the runs of this app.
 pub(crate) fn runs(app: &App) -> Runs {
     let kinds = crate::operations::kinds();
-    Runs::new(app.clone(), kinds.into_iter().chain([RunKind::of_steps(&COUNTING)]).collect())
+    Runs::new(scraper_of(app), kinds.into_iter().chain([RunKind::of_steps(&COUNTING)]).collect())
 }
 
 /// Kind of run whose items are steps, one job each.

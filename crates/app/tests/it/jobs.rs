@@ -393,7 +393,7 @@ async fn a_page_costs_one_trip_to_a_thread() {
     jobs.world.site.html("/a", "<p>a");
     jobs.world.site.html("/b", "<p>b");
     jobs.work();
-    let trips = |jobs: &Jobs| jobs.world.parts.tools.cpu.trips();
+    let trips = |jobs: &Jobs| jobs.world.scraper.tools().cpu.trips();
     let crawl = jobs.crawl(json!({ "url": jobs.url("/"), "sitemap": "skip", "limit": 10 })).await;
     assert_eq!((jobs.ended(&crawl::KIND, crawl).await.completed, trips(&jobs)), (3, 3));
     // A cache hit does not fetch either.

@@ -49,7 +49,7 @@ async fn work_until(operations: &Operations, is_so: impl AsyncFn() -> bool) {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_oldest_copies_give_way_and_a_flood_is_not_kept() {
     let cache = CacheSettings { max_bytes: Some(10_000), ..CacheSettings::default() };
-    let world = World::with(Settings { cache, ..Settings::default() }).await;
+    let world = World::with_cache(Settings::default(), cache).await;
     let team = world.team(None).await;
     let page = |number: usize| format!("/{number}");
     for number in 0..12 {
