@@ -6,6 +6,9 @@
 //! fetched, [`Look::look`] in the thread that parsed it, and a [`PageRecord`] in the transaction that records it. The
 //! defaults of all methods make pages that lead nowhere, as those of a batch; only a spec has to be read.
 
+#[cfg(test)]
+mod tests;
+
 use std::any::Any;
 use std::sync::Arc;
 

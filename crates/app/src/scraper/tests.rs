@@ -1,5 +1,6 @@
 //! A scraper without an engine, for tests.
 
+use fetch::Engine;
 use tempfile::TempDir;
 
 use super::*;
@@ -14,7 +15,12 @@ pub(crate) async fn scraper() -> (Scraper, Caller, TempDir) {
 
 /// Creates a scraper that reads nothing.
 pub(crate) fn scraper_of(app: &App) -> Scraper {
-    let tools = Tools { engines: Vec::new(), proxies: Arc::default(), cpu: scrape::Cpu::new(2), documents: None };
+    scraper_with(app, Vec::new())
+}
+
+/// Creates a scraper with these engines.
+pub(crate) fn scraper_with(app: &App, engines: Vec<Arc<dyn Engine>>) -> Scraper {
+    let tools = Tools { engines, proxies: Arc::default(), cpu: scrape::Cpu::new(2), documents: None };
     let parts = ScrapingParts {
         tools,
         capabilities: Capabilities::default(),
