@@ -100,5 +100,5 @@ async fn a_key_that_another_process_revokes_ends_them_within_a_moment() {
     timeout(PATIENCE, cdp.next()).await.map(|message| assert!(message.is_none())).unwrap();
     // The crawl continues; the operator can cancel it.
     let id = job.rsplit('/').next().unwrap().parse().unwrap();
-    app::jobs::cancel(app.operations(), id).await.unwrap();
+    app::jobs::cancel(&app.operations().runs, id).await.unwrap();
 }

@@ -35,7 +35,7 @@ pub(crate) async fn start(
     let given = GivenFields::of(&body);
     let (request, key) = (wire::decode_batch(body)?, idempotency_key(&headers)?);
     let app::batch::StartedBatch { id, invalid_urls } =
-        app::batch::start(&service.operations.app, &caller, request, &given, key.as_deref()).await?;
+        app::batch::start(&service.operations.runs, &caller, request, &given, key.as_deref()).await?;
     Ok(Json(BatchStarted { success: true, id, url: RUNS.url(&address, id), invalid_urls }))
 }
 

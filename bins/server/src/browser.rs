@@ -35,7 +35,7 @@ pub(crate) async fn start(
     extract::Json(body): extract::Json,
 ) -> Result<Json<BrowserStarted>, Failure> {
     let (request, key) = (wire::decode_browser(body)?, idempotency_key(&headers)?);
-    Ok(Json(app::browser::start(&service.operations.app, &caller, request, key.as_deref(), &address.0).await?))
+    Ok(Json(app::browser::start(&service.operations.sessions, &caller, request, key.as_deref(), &address.0).await?))
 }
 
 /// List the browser sessions of the team.
@@ -52,7 +52,7 @@ pub(crate) async fn list(
     address: PublicAddress,
     Query(SessionsQuery { status }): Query<SessionsQuery>,
 ) -> Result<Json<BrowserSessions>, Failure> {
-    let sessions = app::browser::list(&service.operations.app, &caller, status, &address.0).await?;
+    let sessions = app::browser::list(&service.operations.sessions, &caller, status, &address.0).await?;
     Ok(Json(BrowserSessions { success: true, sessions }))
 }
 
@@ -76,7 +76,8 @@ pub(crate) async fn execute(
 ) -> Result<Response, Failure> {
     let request = wire::decode_execute(body.clone())?;
     let seconds = request.timeout;
-    let done = app::browser::execute(&asked.service.operations.app, &asked.caller, asked.id, request, &address.0).await;
+    let done =
+        app::browser::execute(&asked.service.operations.sessions, &asked.caller, asked.id, request, &address.0).await;
     forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::Work(&body, seconds)).await
 }
 
@@ -92,6 +93,6 @@ pub(crate) async fn execute(
     )
 )]
 pub(crate) async fn end(asked: RunRequest, from: Asked) -> Result<Response, Failure> {
-    let done = app::browser::end(&asked.service.operations.app, &asked.caller, asked.id).await;
+    let done = app::browser::end(&asked.service.operations.sessions, &asked.caller, asked.id).await;
     forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::End).await
 }

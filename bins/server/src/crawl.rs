@@ -35,7 +35,7 @@ pub(crate) async fn start(
     extract::Json(body): extract::Json,
 ) -> Result<Json<Started>, Failure> {
     let (request, key) = (wire::decode_crawl(body)?, idempotency_key(&headers)?);
-    let id = app::crawl::start(&service.operations.app, &caller, request, key.as_deref()).await?;
+    let id = app::crawl::start(&service.operations.runs, &caller, request, key.as_deref()).await?;
     Ok(Json(Started { success: true, id, url: RUNS.url(&address, id) }))
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn active(
     Extension(context): Extension<RequestContext>,
 ) -> Result<Response, Failure> {
     let permit = service.response_budget.permit(&reader(Some(&caller), Some(&context))).await?;
-    Ok(response_budget::whole(&app::crawl::active(&service.operations.app, &caller).await?, permit))
+    Ok(response_budget::whole(&app::crawl::active(&service.operations.runs, &caller).await?, permit))
 }
 
 /// List active crawls, as `/v2/crawl/active` does.

@@ -100,7 +100,7 @@ fn log(code: Code, cause: &(dyn StdError + 'static)) {
 mod tests {
     use ::fetch::FetchError;
     use ::scrape::{DocumentError, ScrapeError};
-    use app::AppError;
+    use app::{AppError, RunsError, SessionsError};
     use serde_json::{Value, json};
 
     use super::*;
@@ -129,7 +129,7 @@ mod tests {
         check(AppError::NotFound("team"), 404, "NOT_FOUND");
         check(AppError::NoCachedData, 404, "SCRAPE_NO_CACHED_DATA");
         check(AppError::LockdownMiss, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
-        check(AppError::JobFinished, 409, "JOB_FINISHED");
+        check(RunsError::JobFinished, 409, "JOB_FINISHED");
         check(AppError::DuplicateRequest, 409, "duplicate_request");
         check(AppError::MapTimeout, 408, "MAP_TIMEOUT");
         check(AppError::Timeout, 408, "SCRAPE_TIMEOUT");
@@ -143,9 +143,9 @@ mod tests {
         let (body, wait) = check(AppError::DatabaseUnavailable(cause()), 503, "DATABASE_UNAVAILABLE");
         assert!(!body.contains("postgres") && wait == Some(5), "{body}");
         assert_eq!(check(AppError::StorageUnavailable(cause()), 503, "STORAGE_UNAVAILABLE").1, Some(5));
-        let busy = AppError::BrowserUnavailable { reason: "too many visits wait already".into() };
+        let busy = SessionsError::BrowserUnavailable { reason: "too many visits wait already".into() };
         assert_eq!(check(busy, 503, "BROWSER_UNAVAILABLE").1, Some(5));
-        assert_eq!(check(AppError::NoBrowser, 503, "BROWSER_UNAVAILABLE").1, None);
+        assert_eq!(check(SessionsError::NoBrowser, 503, "BROWSER_UNAVAILABLE").1, None);
     }
 
     #[test]

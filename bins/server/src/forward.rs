@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use std::net::IpAddr;
 use std::time::Duration;
 
-use app::AppError;
+use app::SessionsError;
 use axum::body::Body;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -58,12 +58,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
 
 /// Returns the local answer, or forwards the call when another server runs the session.
 pub(crate) async fn forwarded(
-    done: Result<Response, AppError>,
+    done: Result<Response, SessionsError>,
     asked: &Asked,
     call: Call<'_>,
 ) -> Result<Response, Failure> {
     match done {
-        Err(AppError::SessionElsewhere { owner }) if !asked.passed_on => pass_on(&owner, asked, call).await,
+        Err(SessionsError::SessionElsewhere { owner }) if !asked.passed_on => pass_on(&owner, asked, call).await,
         done => Ok(done?),
     }
 }

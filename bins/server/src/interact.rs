@@ -30,7 +30,8 @@ pub(crate) async fn run(
 ) -> Result<Response, Failure> {
     let request = wire::decode_interact(body.clone())?;
     let seconds = request.timeout;
-    let done = app::interact::run(&asked.service.operations.app, &asked.caller, asked.id, request, &address.0).await;
+    let done =
+        app::interact::run(&asked.service.operations.sessions, &asked.caller, asked.id, request, &address.0).await;
     forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::Work(&body, seconds)).await
 }
 
@@ -46,6 +47,6 @@ pub(crate) async fn run(
     )
 )]
 pub(crate) async fn end(asked: RunRequest, from: Asked) -> Result<Response, Failure> {
-    let done = app::interact::end(&asked.service.operations.app, &asked.caller, asked.id).await;
+    let done = app::interact::end(&asked.service.operations.sessions, &asked.caller, asked.id).await;
     forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::End).await
 }

@@ -39,7 +39,7 @@ impl Runs {
 
     /// Returns the status of a run with one page of its documents.
     pub(crate) async fn status(self, request: &RunRequest, query: ResultsQuery) -> Result<RunStatus, AppError> {
-        runs::status(&request.service.operations.app, &request.caller, self.kind, request.id, query).await
+        runs::status(&request.service.operations.runs, &request.caller, self.kind, request.id, query).await
     }
 
     /// Answers with the pages that failed, starting after the id in the `after` parameter.
@@ -51,14 +51,14 @@ impl Runs {
     ) -> Result<Response, Failure> {
         let permit = request.service.response_budget.permit(&request.reader).await?;
         let runs::ErrorList { mut errors, last } =
-            runs::errors(&request.service.operations.app, &request.caller, self.kind, request.id, after).await?;
+            runs::errors(&request.service.operations.runs, &request.caller, self.kind, request.id, after).await?;
         errors.next = last.map(|last| format!("{}/errors?after={last}", self.url(address, request.id)));
         Ok(response_budget::whole(&errors, permit))
     }
 
     /// Cancels a run.
     pub(crate) async fn cancel(self, request: &RunRequest) -> Result<Json<Cancelled>, Failure> {
-        runs::cancel(&request.service.operations.app, &request.caller, self.kind, request.id).await?;
+        runs::cancel(&request.service.operations.runs, &request.caller, self.kind, request.id).await?;
         Ok(Json(Cancelled { success: true, status: JobStatus::Cancelled }))
     }
 }

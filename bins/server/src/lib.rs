@@ -222,7 +222,7 @@ impl Running {
         self.service.draining.store(true, Ordering::Relaxed);
         self.background.stop_jobs();
         self.service.watchers.stop();
-        app::browser::close(&self.service.operations.app);
+        self.service.operations.sessions.close();
         self.service.sockets.stop();
         tokio::time::sleep(settings.drain_delay.min(settings.drain)).await;
         let finished = self.shutdown.finish(until.saturating_duration_since(Instant::now())).await;
@@ -239,7 +239,7 @@ impl Drop for Running {
         self.shutdown.drain.cancel();
         self.shutdown.cut.cancel();
         self.service.watchers.stop();
-        app::browser::close(&self.service.operations.app);
+        self.service.operations.sessions.close();
         self.service.sockets.stop();
     }
 }

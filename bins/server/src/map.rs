@@ -28,6 +28,6 @@ pub(crate) async fn map(
     extract::Json(body): extract::Json,
 ) -> Result<Response, Failure> {
     let request = wire::decode_map(body)?;
-    let answer = app::map::map(&service.operations.app, &caller, request).await?;
+    let answer = app::map::map(&service.operations.scraper, &caller, request).await?;
     Ok(service.outbox.json(&reader(Some(&caller), Some(&context)), &answer))
 }

@@ -51,7 +51,7 @@ pub(crate) async fn parse(
     let owner = reader(Some(&caller), Some(&context));
     let (data, room) = if is_json(request.headers()) {
         let extract::Json(body) = extract::Json::from_request(request, &service).await?;
-        parse::parse_uploaded(&service.operations.app, &caller, wire::decode_parse_uploaded(body)?).await?
+        parse::parse_uploaded(&service.operations.scraper, &caller, wire::decode_parse_uploaded(body)?).await?
     } else {
         let (head, body) = request.into_parts();
         let Some(boundary) = multipart::boundary(&head.headers) else {
@@ -62,7 +62,7 @@ pub(crate) async fn parse(
             return Err(Failure::new(Code::UnsupportedMediaType, why));
         };
         let form = multipart::read(&service, &head, body, boundary, &owner).await?;
-        parse::parse(&service.operations.app, &caller, wire::decode_parse(form.options)?, form.upload).await?
+        parse::parse(&service.operations.scraper, &caller, wire::decode_parse(form.options)?, form.upload).await?
     };
     Ok(service.outbox.document(&owner, data, room))
 }
@@ -102,5 +102,5 @@ pub(crate) async fn upload_url(
     responses((status = 200, description = "OK", body = Answer<ParseFormats>))
 )]
 pub(crate) async fn formats(State(service): State<Arc<Service>>) -> Json<Answer<ParseFormats>> {
-    Json(Answer::new(parse::formats(&service.operations.app)))
+    Json(Answer::new(parse::formats(&service.operations.scraper)))
 }

@@ -42,7 +42,7 @@ pub(crate) async fn scrape(
 ) -> Result<Response, Failure> {
     match wire::decode_scrape(body)? {
         ScrapeBody::Page(request) => {
-            let scraped = app::scrape::scrape_with_room(&service.operations.app, &caller, *request).await;
+            let scraped = app::scrape::scrape_with_room(&service.operations.scraper, &caller, *request).await;
             let (data, room) = scraped.map_err(|error| match caller.is_keyless {
                 true => keyless::told(error),
                 false => error.into(),
@@ -63,7 +63,7 @@ pub(crate) async fn scrape(
     responses((status = 200, description = "OK", body = ScrapeAnswer))
 )]
 pub(crate) async fn read(asked: RunRequest) -> Result<Response, Failure> {
-    let (data, room) = app::scrape::read(&asked.service.operations.app, &asked.caller, asked.id).await?;
+    let (data, room) = app::scrape::read(&asked.service.operations.scraper, &asked.caller, asked.id).await?;
     Ok(asked.service.outbox.document(&asked.reader, data, room))
 }
 

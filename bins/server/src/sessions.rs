@@ -5,8 +5,8 @@ mod carry;
 
 use std::sync::Arc;
 
-use app::AppError;
 use app::browser::{Door, Entrance};
+use app::{AppError, SessionsError};
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::ws::WebSocketUpgrade;
@@ -140,7 +140,7 @@ pub(crate) async fn version(
 ) -> Result<Json<Value>, Failure> {
     let path = place.as_ref().ok().map(|Path((id, door, token))| format!("/sessions/{id}/{door}/{token}"));
     let entrance = enter(&service, place, &context).await?;
-    let path = path.filter(|_| entrance.door() == Door::Cdp).ok_or(AppError::SessionNotFound)?;
+    let path = path.filter(|_| entrance.door() == Door::Cdp).ok_or(SessionsError::SessionNotFound)?;
     let socket = format!("{}{path}", address.0.replacen("http", "ws", 1));
     Ok(Json(json!({ "Browser": "Chrome", "Protocol-Version": "1.3", "webSocketDebuggerUrl": socket })))
 }
@@ -149,27 +149,27 @@ pub(crate) async fn version(
 /// used up its failed authentications. Others cost a database query, so wrong tokens, and valid ones from a network that
 /// the team excludes, count as failed authentications.
 async fn enter(service: &Service, place: DoorPath, context: &RequestContext) -> Result<Entrance, Failure> {
-    let unknown = || Failure::from(AppError::SessionNotFound);
+    let unknown = || Failure::from(SessionsError::SessionNotFound);
     let Ok(Path((id, door, token))) = place else { return Err(unknown()) };
     let id = Uuid::try_parse(&id).map_err(|_| unknown())?;
     let door = Door::ALL.into_iter().find(|known| known.as_str() == door).ok_or_else(unknown)?;
     let (from, per_minute) = (context.address(), service.config.limits.refused_per_minute);
     let name = remembered_as(id, door, &token);
-    let here = app::browser::enter_here(&service.operations.app, id, door, &token, from).await;
+    let here = app::browser::enter_here(&service.operations.sessions, id, door, &token, from).await;
     if let Ok(Some(entrance)) = here {
         return Ok(entrance);
     }
     service.refusals.check(from, Some(&name), per_minute)?;
     let entered = match here {
-        Ok(_) => app::browser::enter(&service.operations.app, id, door, &token, from).await,
+        Ok(_) => app::browser::enter(&service.operations.sessions, id, door, &token, from).await,
         Err(error) => Err(error),
     };
     match &entered {
-        Err(AppError::SessionNotFound | AppError::AddressNotAllowed { .. }) => {
+        Err(SessionsError::SessionNotFound | SessionsError::App(AppError::AddressNotAllowed { .. })) => {
             service.refusals.count(from, Some(&name), per_minute);
         }
         // The token is valid, on this server or another one.
-        Ok(_) | Err(AppError::SessionElsewhere { .. }) => service.refusals.remember(&name),
+        Ok(_) | Err(SessionsError::SessionElsewhere { .. }) => service.refusals.remember(&name),
         Err(_) => {}
     }
     Ok(entered?)

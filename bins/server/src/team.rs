@@ -96,5 +96,5 @@ pub(crate) async fn activity(
     Extension(caller): Extension<Caller>,
     Query(query): Query<ActivityQuery>,
 ) -> Result<Json<Activity>, Failure> {
-    Ok(Json(app::activity::list(&service.operations.app, &caller, query).await?))
+    Ok(Json(app::activity::list(&service.operations.runs, &caller, query).await?))
 }

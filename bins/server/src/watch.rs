@@ -158,7 +158,7 @@ impl Watcher {
 
     /// Sends the catch-up message, then every document, then the final message.
     async fn tell(&mut self) -> Result<End, Failure> {
-        let mut changes = self.request.service.operations.app.watch(self.request.id);
+        let mut changes = self.request.service.operations.runs.watch(self.request.id);
         let permit = self.permit().await;
         let (mut progress, mut more) = self.read().await?;
         if !self.catch_up(&mut progress, more).await {

@@ -10,15 +10,19 @@ use store::ledger::{self, Booking};
 use store::runs::{self, OF_THE_RUN, Progress, Run};
 use store::{Conn, StoreError, jobs};
 use uuid::Uuid;
-use wire::{BatchPage, BatchPages, BatchRequest, EventFamily, GivenFields};
+use wire::{ActivityEndpoint, BatchPage, BatchPages, BatchRequest, EventFamily, GivenFields};
 
+use crate::AppError;
 use crate::admit::check_open;
 use crate::auth::Caller;
 use crate::check::check;
+use crate::crawl::CrawlsError;
 use crate::idempotency::fingerprint;
-use crate::runs::{Begin, Ended, Kind, Lanes, MAX_LIFE, PAGES, Secrets, Submission, Terms, page_lanes, save, submit};
+use crate::runs::{
+    Begin, Ended, Kind, Lanes, MAX_LIFE, PAGES, PageKind, PageSpec, Plain, Runs, RunsError, Secrets, Submission, Terms,
+    nothing_more, page_lanes, save, submit,
+};
 use crate::tracked::tracked;
-use crate::{App, AppError};
 
 pub(crate) use self::fill::Fill;
 #[cfg(test)]
@@ -30,12 +34,13 @@ pub static KIND: Kind = Kind {
     name: "batch",
     noun: "batch scrape",
     events: EventFamily::BatchScrape,
+    endpoint: Some(ActivityEndpoint::BatchScrape),
     lanes: page_lanes,
     // A batch completes even if all pages fail: it has processed each of them.
     verdict: |_| Ok(()),
     explain,
     total,
-    pages: Some(terms),
+    drained: nothing_more,
 };
 
 /// Accepted batch.
@@ -52,36 +57,36 @@ pub struct StartedBatch {
 /// options. The same `idempotency_key` with the same request starts one batch, and adds its pages once.
 ///
 /// # Errors
-/// Errors of [`crawl::start`](crate::crawl::start); [`AppError::NotFound`] and [`AppError::JobFinished`] for
+/// Errors of [`crawl::start`](crate::crawl::start); [`AppError::NotFound`] and [`RunsError::JobFinished`] for
 /// `appendToId`.
 #[crate::boxed]
 pub async fn start(
-    app: &App,
+    runs: &Runs,
     caller: &Caller,
     request: BatchRequest,
     given: &GivenFields,
     idempotency_key: Option<&str>,
-) -> Result<StartedBatch, AppError> {
+) -> Result<StartedBatch, CrawlsError> {
     let BatchPages { valid, invalid } = request.pages();
-    crate::room::check(app)?;
+    crate::room::check(runs.app())?;
     let invalid_urls = request.ignore_invalid_urls.then_some(invalid);
     let id = match request.append_to_id {
-        Some(id) => append(app, caller, More { id, pages: valid, request: &request, given }, idempotency_key).await?,
+        Some(id) => append(runs, caller, More { id, pages: valid, request: &request, given }, idempotency_key).await?,
         None => {
-            check(app, caller, &request.options, request.zero_data_retention, request.needs())?;
-            begin(app, caller, request, valid, idempotency_key).await?
+            check(runs.scraper(), caller, &request.options, request.zero_data_retention, request.needs())?;
+            begin(runs, caller, request, valid, idempotency_key).await?
         }
     };
     Ok(StartedBatch { id, invalid_urls })
 }
 
 async fn begin(
-    app: &App,
+    runs: &Runs,
     caller: &Caller,
     mut request: BatchRequest,
     pages: Vec<BatchPage>,
     idempotency_key: Option<&str>,
-) -> Result<Uuid, AppError> {
+) -> Result<Uuid, CrawlsError> {
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
     let max_items = i64::try_from(pages.len()).unwrap_or(i64::MAX);
     // The pages have rows of their own; one URL is kept so that the request can be decoded again.
@@ -103,7 +108,8 @@ async fn begin(
     };
     let lanes = Lanes::new(&caller.team, request.max_concurrency, None);
     let beginning = Beginning { lanes, pages: Pages::of(pages).await? };
-    submit(app, caller, new, beginning).await.map_err(|error| error.for_pages("urls", max_items))
+    let submitted = submit(runs, caller, new, beginning).await;
+    submitted.map_err(|error| CrawlsError::for_pages(error, "urls", max_items))
 }
 
 /// First rows of a batch: all of its pages.
@@ -130,16 +136,23 @@ fn explain(ended: &Ended<'_>) -> Option<String> {
     Some(format!("no page could be scraped; the first failed with {}", ended.cause(failed)))
 }
 
-fn terms(spec: Value, secrets: Secrets) -> Result<Terms, AppError> {
-    let request = read(spec, secrets)?;
-    Ok(Terms {
-        options: request.options,
-        zero_data_retention: request.zero_data_retention,
-        max_concurrency: request.max_concurrency,
-        delay: None,
-        webhook: request.webhook,
-        start: None,
-    })
+/// What batches do with their pages: nothing but reading their spec.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PlainPages;
+
+impl PageKind for PlainPages {
+    fn read(&self, spec: Value, secrets: Secrets) -> Result<(Terms, Box<dyn PageSpec>), AppError> {
+        let request = read(spec, secrets)?;
+        let terms = Terms {
+            options: request.options,
+            zero_data_retention: request.zero_data_retention,
+            max_concurrency: request.max_concurrency,
+            delay: None,
+            webhook: request.webhook,
+        };
+        let spec: Box<dyn PageSpec> = Box::new(Plain);
+        Ok((terms, spec))
+    }
 }
 
 /// Moves the secrets out of the request. Those of its pages are stored with the pages.
@@ -193,8 +206,14 @@ struct More<'a> {
 }
 
 /// Adds pages to an open batch, with a reservation for their credits.
-async fn append(app: &App, caller: &Caller, more: More<'_>, idempotency_key: Option<&str>) -> Result<Uuid, AppError> {
+async fn append(
+    runs: &Runs,
+    caller: &Caller,
+    more: More<'_>,
+    idempotency_key: Option<&str>,
+) -> Result<Uuid, CrawlsError> {
     let More { id, pages, request, given } = more;
+    let app = runs.app();
     check_open(app)?;
     let found = runs::find(&mut app.conn().await?, &id.to_string()).await?;
     let alive = |row: &Run| row.is_open() || row.expires_at > app.now();
@@ -204,9 +223,9 @@ async fn append(app: &App, caller: &Caller, more: More<'_>, idempotency_key: Opt
     if let Some(key) = idempotency_key
         && let Some(before) = runs::append_by_key(&mut app.conn().await?, &row.id, key).await?
     {
-        return if before == fingerprint { Ok(id) } else { Err(AppError::DuplicateRequest) };
+        return if before == fingerprint { Ok(id) } else { Err(AppError::DuplicateRequest.into()) };
     }
-    let context = app.contexts().get(app, &row.id).await?.ok_or(AppError::JobFinished)?;
+    let context = runs.context(&row.id).await?.ok_or(RunsError::JobFinished)?;
     let secrets = runs::secret(&mut app.conn().await?, &row.id, OF_THE_RUN).await?;
     let secrets = Secrets::read(secrets.as_ref()).map_err(AppError::internal)?;
     let batch = read(serde_json::from_str(&row.spec).map_err(AppError::internal)?, secrets)?;
@@ -222,20 +241,20 @@ async fn append(app: &App, caller: &Caller, more: More<'_>, idempotency_key: Opt
         key: idempotency_key.map(str::to_owned),
         fingerprint: fingerprint.clone(),
     };
-    let worker = app.clone();
+    let worker = runs.clone();
     let added = tracked(app.tracker(), async move { add(&worker, addition).await }).await;
     app.waker().wake(PAGES);
     match added.map_err(crate::reservation::refused)? {
         Added::Now => Ok(id),
-        Added::Late => Err(AppError::JobFinished),
+        Added::Late => Err(RunsError::JobFinished.into()),
         Added::Before(before) if before == fingerprint => Ok(id),
-        Added::Before(_) => Err(AppError::DuplicateRequest),
+        Added::Before(_) => Err(AppError::DuplicateRequest.into()),
     }
 }
 
-async fn add(app: &App, addition: Addition) -> Result<Added, StoreError> {
-    let now = app.now();
-    let mut conn = app.store().conn().await?;
+async fn add(runs: &Runs, addition: Addition) -> Result<Added, StoreError> {
+    let now = runs.app().now();
+    let mut conn = runs.app().store().conn().await?;
     conn.tx(async |conn: &mut Conn| {
         let Addition { batch, team, lanes, pages, amount, price, key, fingerprint } = addition;
         // The lock keeps other calls from adding to a batch of the team.
@@ -252,7 +271,7 @@ async fn add(app: &App, addition: Addition) -> Result<Added, StoreError> {
         progress.max_items += amount;
         pages.write(conn, &mut progress, &lanes, now).await?;
         reserve_more(conn, &mut progress, &team, amount.saturating_mul(price), now).await?;
-        save(app, conn, &KIND, &mut progress).await?;
+        save(runs, conn, &KIND, &mut progress).await?;
         Ok(Added::Now)
     })
     .await

@@ -29,10 +29,10 @@ use crate::admit::check_open;
 use crate::auth::Caller;
 use crate::profiles::{self, Holder};
 use crate::reservation::Funds;
-use crate::{App, AppError};
+use crate::{AppError, Sessions, SessionsError};
 
 pub use door::{Door, Entrance, enter, enter_here};
-pub(crate) use live::{Beginning, Live, Sessions, begin};
+pub(crate) use live::{Beginning, Live, begin};
 pub(crate) use orders::{Order, check_order};
 
 /// Maximum number of sessions in a list.
@@ -51,66 +51,69 @@ pub struct Seen {
 /// same `idempotency_key` with the same request returns the same session, even if it has ended.
 ///
 /// # Errors
-/// [`AppError::ShuttingDown`], [`AppError::SessionBusy`] when another call with the key is still starting its session,
-/// [`AppError::DuplicateRequest`], [`AppError::NoBrowser`], [`AppError::SessionsLimited`], [`AppError::ProfileInUse`],
-/// [`AppError::InsufficientCredits`] and [`AppError::BrowserUnavailable`], in this order.
+/// [`AppError::ShuttingDown`], [`SessionsError::SessionBusy`] when another call with the key is still starting its session,
+/// [`AppError::DuplicateRequest`], [`SessionsError::NoBrowser`], [`SessionsError::SessionsLimited`], [`AppError::ProfileInUse`],
+/// [`AppError::InsufficientCredits`] and [`SessionsError::BrowserUnavailable`], in this order.
 #[crate::boxed]
 pub async fn start(
-    app: &App,
+    sessions: &Sessions,
     caller: &Caller,
     request: BrowserRequest,
     idempotency_key: Option<&str>,
     address: &str,
-) -> Result<BrowserStarted, AppError> {
-    check_open(app)?;
+) -> Result<BrowserStarted, SessionsError> {
+    check_open(sessions.app())?;
     if let Some(key) = idempotency_key {
-        return once::start(app, caller, request, key, address).await;
+        return once::start(sessions, caller, request, key, address).await;
     }
-    let live = new_session(app, caller, request, None).await?;
-    Ok(Seen::of(app, live.row(), address).started())
+    let live = new_session(sessions, caller, request, None).await?;
+    Ok(Seen::of(sessions, live.row(), address).started())
 }
 
 /// Starts a browser; `call` is stored with its row.
 async fn new_session(
-    app: &App,
+    sessions: &Sessions,
     caller: &Caller,
     request: BrowserRequest,
     call: Option<Call>,
-) -> Result<Arc<Live>, AppError> {
-    let browser = needed(app)?;
-    let place = app.sessions().place(app, &caller.team.id)?;
+) -> Result<Arc<Live>, SessionsError> {
+    let app = sessions.app();
+    let browser = needed(sessions)?;
+    let place = sessions.place(&caller.team.id)?;
     let (id, life) = (new_id(), Duration::from_secs(request.ttl.into()));
     let expires_at = app.now() + TimeDelta::seconds(request.ttl.into());
     let until = expires_at + TimeDelta::seconds(60);
     let profile = match &request.profile {
-        Some(profile) => Some(profiles::open(app, caller, profile, Holder::One(&id.to_string(), until), false).await?),
+        Some(profile) => {
+            Some(profiles::open(sessions.scraper(), caller, profile, Holder::One(&id.to_string(), until), false).await?)
+        }
         None => None,
     };
-    let funds = reserve(app, caller, id, life).await?;
+    let funds = reserve(sessions, caller, id, life).await?;
     let state = profile.as_ref().map(|profile| &profile.state);
-    let session = launch(app, browser, caller, &request, state).await?;
+    let session = launch(sessions, browser, caller, &request, state).await?;
     let rest = Duration::from_secs(request.activity_ttl.into());
     let is_watchable = request.stream_web_view;
     let scrape = None;
     let beginning = Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call };
-    begin(app, caller, beginning, expires_at).await
+    begin(sessions, caller, beginning, expires_at).await
 }
 
 /// Launches a browser with a blank page.
 async fn launch(
-    app: &App,
+    sessions: &Sessions,
     browser: &Browser,
     caller: &Caller,
     request: &BrowserRequest,
     state: Option<&State>,
-) -> Result<Session, AppError> {
+) -> Result<Session, SessionsError> {
     let nowhere = Url::parse("about:blank").map_err(AppError::internal)?;
     let nothing: OwnHeaders = Arc::new(|_| Vec::new());
     let visit = Visit {
         block_ads: request.block_ads,
         skip_tls_verification: request.skips_tls_verification(),
         location: request.location.as_ref(),
-        proxy: app.tools().proxies.next(ProxyUsed::Basic),
+        proxy: sessions.scraper().tools().proxies.next(ProxyUsed::Basic),
         state,
         owner: Owner::of_team(&caller.team.id),
         ..Visit::new(&nowhere, &*nothing, Instant::now() + START)
@@ -125,34 +128,36 @@ async fn launch(
 /// [`AppError::Internal`].
 #[crate::boxed]
 pub async fn list(
-    app: &App,
+    sessions: &Sessions,
     caller: &Caller,
     status: Option<SessionStatus>,
     address: &str,
-) -> Result<Vec<BrowserSession>, AppError> {
+) -> Result<Vec<BrowserSession>, SessionsError> {
     let is_active = status.map(|status| status == SessionStatus::Active);
-    let rows = rows::list(&mut app.conn().await?, &caller.team.id, is_active, app.now(), MAX_LISTED).await?;
-    Ok(rows.into_iter().map(|row| Seen::of(app, row, address).listed(app)).collect())
+    let rows =
+        rows::list(&mut sessions.app().conn().await?, &caller.team.id, is_active, sessions.app().now(), MAX_LISTED)
+            .await?;
+    Ok(rows.into_iter().map(|row| Seen::of(sessions, row, address).listed(sessions)).collect())
 }
 
 /// Runs code in a session of the caller's team.
 ///
 /// # Errors
-/// [`AppError::SessionNotFound`], [`AppError::SessionEnded`], [`AppError::SessionElsewhere`], [`AppError::SessionBusy`]
+/// [`SessionsError::SessionNotFound`], [`SessionsError::SessionEnded`], [`SessionsError::SessionElsewhere`], [`SessionsError::SessionBusy`]
 /// when code of another call runs until `timeout` expires. Errors of the code itself are in the answer.
 #[crate::boxed]
 pub async fn execute(
-    app: &App,
+    sessions: &Sessions,
     caller: &Caller,
     id: Uuid,
     request: ExecuteRequest,
     address: &str,
-) -> Result<Executed, AppError> {
-    check_open(app)?;
-    let live = of_team(app, caller, id).await?;
+) -> Result<Executed, SessionsError> {
+    check_open(sessions.app())?;
+    let live = of_team(sessions, caller, id).await?;
     let deadline = Instant::now() + Duration::from_secs(request.timeout.into());
     let mut executed = live.run(request.language, &request.code, deadline).await?;
-    executed.urls = Some(Seen::of(app, live.row(), address).urls());
+    executed.urls = Some(Seen::of(sessions, live.row(), address).urls());
     Ok(executed)
 }
 
@@ -161,63 +166,58 @@ pub async fn execute(
 /// # Errors
 /// Errors of [`execute`].
 #[crate::boxed]
-pub async fn end(app: &App, caller: &Caller, id: Uuid) -> Result<SessionEnded, AppError> {
-    of_team(app, caller, id).await?.end().await
-}
-
-/// Ends all sessions of this process and refuses new ones, before shutdown.
-pub fn close(app: &App) {
-    app.sessions().close();
+pub async fn end(sessions: &Sessions, caller: &Caller, id: Uuid) -> Result<SessionEnded, SessionsError> {
+    of_team(sessions, caller, id).await?.end().await
 }
 
 /// Returns the browser, for a request that requires one.
 ///
 /// # Errors
-/// [`AppError::NoBrowser`].
-pub(crate) fn needed(app: &App) -> Result<&Browser, AppError> {
-    app.browser().ok_or(AppError::NoBrowser)
+/// [`SessionsError::NoBrowser`].
+pub(crate) fn needed(sessions: &Sessions) -> Result<&Browser, SessionsError> {
+    sessions.browser().ok_or(SessionsError::NoBrowser)
 }
 
 /// Reserves the cost of a session of maximum length, without prompts.
-pub(crate) async fn reserve(app: &App, caller: &Caller, id: Uuid, life: Duration) -> Result<Funds, AppError> {
+pub(crate) async fn reserve(sessions: &Sessions, caller: &Caller, id: Uuid, life: Duration) -> Result<Funds, AppError> {
     let price = billing::session(life, SessionKind::Plain);
-    Funds::reserve(app, caller, format!("browser:{id}"), price, reserved_until(app, life)).await
+    Funds::reserve(sessions.app(), caller, format!("browser:{id}"), price, reserved_until(sessions, life)).await
 }
 
 /// Returns the time until which a session's credits stay reserved.
-pub(crate) fn reserved_until(app: &App, life: Duration) -> base::Timestamp {
-    let life = TimeDelta::from_std(life + app.settings().reservation_grace).unwrap_or(TimeDelta::MAX);
-    app.now().checked_add_signed(life).unwrap_or(base::Timestamp::MAX_UTC)
+pub(crate) fn reserved_until(sessions: &Sessions, life: Duration) -> base::Timestamp {
+    let life = TimeDelta::from_std(life + sessions.app().settings().reservation_grace).unwrap_or(TimeDelta::MAX);
+    sessions.app().now().checked_add_signed(life).unwrap_or(base::Timestamp::MAX_UTC)
 }
 
 /// Finds a live session of the team.
-async fn of_team(app: &App, caller: &Caller, id: Uuid) -> Result<Arc<Live>, AppError> {
+async fn of_team(sessions: &Sessions, caller: &Caller, id: Uuid) -> Result<Arc<Live>, SessionsError> {
     // Sessions of a scrape are reached through the scrape.
     let is_own = |row: &Row| row.team_id == caller.team.id && row.scrape_id.is_none();
-    if let Some(live) = app.sessions().find(id).filter(|live| is_own(&live.row())) {
+    if let Some(live) = sessions.find(id).filter(|live| is_own(&live.row())) {
         return Ok(live);
     }
-    let row = rows::find(&mut app.conn().await?, &id.to_string()).await?.filter(is_own);
-    Err(elsewhere(app, row.as_ref()))
+    let row = rows::find(&mut sessions.app().conn().await?, &id.to_string()).await?.filter(is_own);
+    Err(elsewhere(sessions, row.as_ref()))
 }
 
 /// Returns why a session is not available in this process.
-pub(crate) fn elsewhere(app: &App, row: Option<&Row>) -> AppError {
-    let own = app.settings().sessions.public_url.as_deref().unwrap_or_default();
+pub(crate) fn elsewhere(sessions: &Sessions, row: Option<&Row>) -> SessionsError {
+    let own = sessions.settings().public_url.as_deref().unwrap_or_default();
     match row {
-        None => AppError::SessionNotFound,
-        Some(row) if !row.is_active(app.now()) => AppError::SessionEnded,
+        None => SessionsError::SessionNotFound,
+        Some(row) if !row.is_active(sessions.app().now()) => SessionsError::SessionEnded,
         // The session ran in an earlier process of this server, or on a server without a public URL.
-        Some(row) if row.owner == own => AppError::SessionLost,
-        Some(row) => AppError::SessionElsewhere { owner: row.owner.clone() },
+        Some(row) if row.owner == own => SessionsError::SessionLost,
+        Some(row) => SessionsError::SessionElsewhere { owner: row.owner.clone() },
     }
 }
 
 impl Seen {
-    pub(crate) fn of(app: &App, row: Row, address: &str) -> Self {
+    pub(crate) fn of(sessions: &Sessions, row: Row, address: &str) -> Self {
         // A session has to be reached at the server that runs it, whichever server answers.
         let owner = Some(row.owner.as_str()).filter(|owner| !owner.is_empty());
-        let address = owner.or(app.settings().sessions.public_url.as_deref()).unwrap_or(address);
+        let address = owner.or(sessions.settings().public_url.as_deref()).unwrap_or(address);
         Self { address: address.trim_end_matches('/').to_owned(), row }
     }
 
@@ -244,8 +244,8 @@ impl Seen {
         BrowserStarted { success: true, id: self.row.id, urls, expires_at }
     }
 
-    fn listed(self, app: &App) -> BrowserSession {
-        let active = self.row.is_active(app.now());
+    fn listed(self, sessions: &Sessions) -> BrowserSession {
+        let active = self.row.is_active(sessions.app().now());
         BrowserSession {
             status: if active { SessionStatus::Active } else { SessionStatus::Destroyed },
             urls: if active { self.urls() } else { SessionUrls::default() },

@@ -2,19 +2,17 @@
 //! other processes are found by polling once a second.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-/// Watched jobs by id. Cheap to clone; clones share their state.
-#[derive(Debug, Clone, Default)]
-pub struct Changes(Arc<Mutex<HashMap<String, watch::Sender<()>>>>);
+/// Watched jobs by id.
+#[derive(Debug, Default)]
+pub(crate) struct Changes(Mutex<HashMap<String, watch::Sender<()>>>);
 
 impl Changes {
     /// Returns a receiver that is notified of every further change to the job; several changes may be merged.
-    #[must_use]
-    pub fn watch(&self, job: &str) -> watch::Receiver<()> {
+    pub(crate) fn watch(&self, job: &str) -> watch::Receiver<()> {
         let mut all = self.0.lock();
         // Drop channels without receivers.
         all.retain(|_, sender| sender.receiver_count() > 0);

@@ -3,7 +3,7 @@
 use wire::{Format, Invalid, Need, ScrapeOptions};
 
 use crate::auth::Caller;
-use crate::{App, AppError};
+use crate::{AppError, Scraper};
 
 /// Refuses requests that cannot be carried out: formats that the key may not use, invalid selectors, zero data
 /// retention for a team without it, and features that this server lacks.
@@ -12,7 +12,7 @@ use crate::{App, AppError};
 /// [`AppError::KeyNotAllowed`], [`AppError::Invalid`], [`AppError::Forbidden`] and [`AppError::Unsupported`], in this
 /// order.
 pub(crate) fn check(
-    app: &App,
+    scraper: &Scraper,
     caller: &Caller,
     options: &ScrapeOptions,
     zero_data_retention: bool,
@@ -23,7 +23,7 @@ pub(crate) fn check(
     if zero_data_retention && !caller.team.zero_data_retention {
         return Err(AppError::Forbidden("zero data retention is not enabled for this team"));
     }
-    let lacking: Vec<Need> = needs.into_iter().filter(|need| !app.capabilities().has(need.capability)).collect();
+    let lacking: Vec<Need> = needs.into_iter().filter(|need| !scraper.capabilities().has(need.capability)).collect();
     if lacking.is_empty() { Ok(()) } else { Err(AppError::Unsupported(lacking)) }
 }
 

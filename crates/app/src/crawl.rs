@@ -1,9 +1,22 @@
-//! Crawls: runs whose items are pages. This module starts crawls and lists the open ones; `start` reads the sitemaps of
-//! the site; [`crate::runs`] holds what all runs share.
+//! Crawls: runs whose items are pages that are found by links and sitemaps. This module starts crawls and lists the open
+//! ones; `start` reads the sitemaps of the site; [`crate::runs`] holds what all runs share.
+//!
+//! What a crawl does with its pages: `frontier` is the crawl at work, `plan` decides whether a page may be fetched,
+//! `look` sorts its links in the thread that parsed it, and `record` writes them down, with `copies` and `walk`.
 
 mod active;
+mod copies;
 mod ended;
+mod error;
+mod frontier;
+mod known;
+mod links;
+mod look;
+mod plan;
+mod record;
 mod start;
+mod waiting;
+mod walk;
 
 use std::time::Duration;
 
@@ -17,32 +30,36 @@ use store::{Conn, StoreError};
 use tokio::time::Instant;
 use url::Url;
 use uuid::Uuid;
-use wire::{CrawlRequest, EventFamily, Invalid, ParamsPreview};
+use wire::{ActivityEndpoint, CrawlRequest, EventFamily, Invalid, ParamsPreview};
 
 use crate::auth::Caller;
 use crate::check::check;
 use crate::idempotency::fingerprint;
 use crate::runs::{
-    Begin, Kind, Lanes, Secrets, Start, Submission, Terms, add_pages, digest, new_page, page_lanes, submit,
+    Begin, Kind, Lanes, Runs, Secrets, Submission, add_pages, digest, new_page, nothing_more, page_lanes, submit,
 };
-use crate::{App, AppError, credentials};
+use crate::{AppError, Scraper, credentials};
 
 pub use self::active::active;
+pub use self::error::CrawlsError;
 
+pub(crate) use self::frontier::Pages;
+pub(crate) use self::start::StartHandler;
 #[cfg(test)]
 pub(crate) use self::start::StartPayload;
-pub(crate) use self::start::{StartHandler, look_where_it_led};
+pub(crate) use self::waiting::release as release_waiting;
 
 /// Kind of run for crawls.
 pub static KIND: Kind = Kind {
     name: "crawl",
     noun: "crawl",
     events: EventFamily::Crawl,
+    endpoint: Some(ActivityEndpoint::Crawl),
     lanes: page_lanes,
     verdict,
     explain: ended::explain,
     total: |progress| progress.done + progress.pending,
-    pages: Some(terms),
+    drained: nothing_more,
 };
 
 /// Maximum wait for a CPU slot to compile patterns in.
@@ -52,19 +69,20 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// then on the crawl survives a restart. The same `idempotency_key` with the same request returns the same crawl.
 ///
 /// # Errors
-/// [`AppError::Invalid`] and similar errors for a request that cannot be carried out, [`AppError::InsufficientCredits`]
-/// when the team cannot pay for `limit` pages, [`AppError::DuplicateRequest`] for a key that belongs to another
-/// request.
+/// [`AppError::Invalid`] and similar errors for a request that cannot be carried out,
+/// [`CrawlsError::InsufficientForPages`] when the team cannot pay for `limit` pages, [`AppError::DuplicateRequest`] for
+/// a key that belongs to another request.
 #[crate::boxed]
 pub async fn start(
-    app: &App,
+    runs: &Runs,
     caller: &Caller,
     mut request: CrawlRequest,
     idempotency_key: Option<&str>,
-) -> Result<Uuid, AppError> {
-    check_request(app, caller, &request)?;
+) -> Result<Uuid, CrawlsError> {
+    let app = runs.app();
+    check_request(runs.scraper(), caller, &request)?;
     crate::room::check(app)?;
-    let verdict = scope(app, caller, &request, |scope, start| scope.admit_start(start)).await?;
+    let verdict = scope(runs, caller, &request, |scope, start| scope.admit_start(start)).await?;
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
     let webhook = request.webhook.clone();
     let secrets = take_secrets(&mut request).text();
@@ -88,8 +106,8 @@ pub async fn start(
         worst: i64::from(options.limit).saturating_mul(billing::quote(&options.scrape_options)),
         warning,
     };
-    let submitted = submit(app, caller, new, Beginning { lanes, pages }).await;
-    submitted.map_err(|error| error.for_pages("limit", i64::from(options.limit)))
+    let submitted = submit(runs, caller, new, Beginning { lanes, pages }).await;
+    submitted.map_err(|error| CrawlsError::for_pages(error, "limit", i64::from(options.limit)))
 }
 
 /// First jobs of a crawl: the start page, unless it is out of scope, and the job that reads the sitemaps.
@@ -112,19 +130,6 @@ fn verdict(progress: &Progress) -> Result<(), &'static str> {
         true => Err(ended::NOTHING),
         false => Ok(()),
     }
-}
-
-fn terms(spec: Value, secrets: Secrets) -> Result<Terms, AppError> {
-    let mut request = wire::decode_crawl(spec).map_err(AppError::internal)?;
-    let basic_auth = put_back(secrets, &mut request);
-    Ok(Terms {
-        options: std::mem::take(&mut request.options.scrape_options),
-        zero_data_retention: request.zero_data_retention,
-        max_concurrency: request.options.max_concurrency,
-        delay: request.options.delay,
-        webhook: request.webhook.clone(),
-        start: Some(Start { request, basic_auth }),
-    })
 }
 
 /// Moves the secrets out of the request.
@@ -150,18 +155,18 @@ pub fn params_preview(request: &ParamsPreview) -> Result<Value, AppError> {
 }
 
 /// Checks what can be refused without the ledger and without contacting the site.
-fn check_request(app: &App, caller: &Caller, request: &CrawlRequest) -> Result<(), AppError> {
+fn check_request(scraper: &Scraper, caller: &Caller, request: &CrawlRequest) -> Result<(), AppError> {
     let options = &request.options;
     if (options.ignore_robots_txt || options.robots_user_agent.is_some()) && !caller.team.enterprise {
         return Err(AppError::Forbidden("ignoreRobotsTxt and robotsUserAgent are not enabled for this team"));
     }
-    check(app, caller, &options.scrape_options, request.zero_data_retention, request.needs())
+    check(scraper, caller, &options.scrape_options, request.zero_data_retention, request.needs())
 }
 
 /// Compiles the scope of a crawl, and applies `then` to it and the start. Patterns are untrusted input, so compiling
 /// them takes one of the team's CPU slots; a scope without patterns is built at once.
-pub(crate) async fn scope<T: Send + 'static>(
-    app: &App,
+async fn scope<T: Send + 'static>(
+    runs: &Runs,
     caller: &Caller,
     request: &CrawlRequest,
     then: impl FnOnce(Scope, &Url) -> T + Send + 'static,
@@ -173,7 +178,7 @@ pub(crate) async fn scope<T: Send + 'static>(
         work()
     } else {
         let owner = Owner::of_team(&caller.team.id);
-        let compiled = app.tools().cpu.run(&owner, Instant::now() + PATIENCE, move |_| work()).await;
+        let compiled = runs.scraper().tools().cpu.run(&owner, Instant::now() + PATIENCE, move |_| work()).await;
         compiled.map_err(|error| no_place(error, caller))?
     };
     done.map_err(|error| AppError::Invalid(refused(&error)))

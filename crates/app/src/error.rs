@@ -7,10 +7,8 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use blobs::BlobError;
-use browser::BrowserError;
 use cache::CacheError;
 use fetch::FetchError;
-use interact::InteractError;
 use scrape::ScrapeError;
 use site::SiteError;
 use store::{StoreError, Trouble};
@@ -32,18 +30,6 @@ pub enum AppError {
     #[error("insufficient credits: this request needs {needed} and the team has {available}")]
     InsufficientCredits {
         /// Maximum cost of the request, in credits.
-        needed: i64,
-        /// Credits that the team can spend now.
-        available: i64,
-    },
-    /// Not enough credits for the maximum number of pages of a crawl or a batch. Nothing was executed or charged.
-    #[error("insufficient credits: {}", pages_sentence(field, *pages, *needed, *available))]
-    InsufficientForPages {
-        /// Field that sets the number of pages: `limit` or `urls`.
-        field: &'static str,
-        /// Number of pages.
-        pages: i64,
-        /// Maximum cost of the pages, in credits.
         needed: i64,
         /// Credits that the team can spend now.
         available: i64,
@@ -94,12 +80,6 @@ pub enum AppError {
         /// Maximum number of scrapes in flight.
         limit: u32,
     },
-    /// Job that has already ended.
-    #[error("the job has already ended")]
-    JobFinished,
-    /// Webhook delivery whose body is no longer kept.
-    #[error("the body of this delivery is no longer stored: it was delivered, or its job has expired")]
-    DeliveryGone,
     /// File that has expired or was removed.
     #[error("the file has expired or was deleted")]
     FileGone,
@@ -116,49 +96,6 @@ pub enum AppError {
         "the profile is locked by another scrape or session that saves it; wait until it ends, or set saveChanges: false"
     )]
     ProfileInUse,
-    /// Unknown session, one of another team, or a wrong session URL: all look alike.
-    #[error("session not found")]
-    SessionNotFound,
-    /// Session that has ended.
-    #[error("the session has ended")]
-    SessionEnded,
-    /// Session that is not in this process and has no known server.
-    #[error(
-        "the session is not on this server: it ended with a restart, or it runs on another server that has no sessions.public_url"
-    )]
-    SessionLost,
-    /// Session that runs on another server.
-    #[error("the session runs on another server of this service")]
-    SessionElsewhere {
-        /// Base URL of that server.
-        owner: String,
-    },
-    /// Earlier call in the session that ran until the timeout of this one.
-    #[error("timed out waiting for other calls that are still running; try again shortly")]
-    SessionBusy,
-    /// Too many concurrent sessions.
-    #[error("too many sessions: the limit for this {what} is {limit}; end one of them")]
-    SessionsLimited {
-        /// Scope of the limit: `team`, `server` or `session`.
-        what: &'static str,
-        /// The limit.
-        limit: u32,
-    },
-    /// Missing browser: none is available on this server, now or later.
-    #[error(
-        "this server has no browser; its operator can install Chromium (the package `chromium-headless-shell` or \
-         `chromium`) and restart the server"
-    )]
-    NoBrowser,
-    /// Browser that is temporarily unavailable.
-    #[error("no browser is available: {reason}")]
-    BrowserUnavailable {
-        /// Reason.
-        reason: String,
-    },
-    /// Prompt, or code in a language, that is not supported.
-    #[error("{0}")]
-    OrderRefused(String),
     /// Idempotency key that belongs to another request.
     #[error("this x-idempotency-key was used for a request with other parameters")]
     DuplicateRequest,
@@ -183,16 +120,6 @@ pub enum AppError {
 }
 
 impl AppError {
-    /// Turns a lack of credits into the error for `pages` pages requested by this field.
-    pub(crate) fn for_pages(self, field: &'static str, pages: i64) -> Self {
-        match self {
-            Self::InsufficientCredits { needed, available } => {
-                Self::InsufficientForPages { field, pages, needed, available }
-            }
-            other => other,
-        }
-    }
-
     /// Wraps a failure of the database, the blob store or a task; an outage becomes the error of that outage.
     pub(crate) fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::of_outage(cause.into()).unwrap_or_else(Self::Internal)
@@ -238,22 +165,6 @@ fn part(error: &(dyn StdError + 'static)) -> Option<Part> {
     None
 }
 
-/// Returns how many pages the credits cover, at the price of the requested pages.
-fn covered(pages: i64, needed: i64, available: i64) -> i64 {
-    available.max(0).saturating_mul(pages).checked_div(needed).unwrap_or(0)
-}
-
-fn pages_sentence(field: &str, pages: i64, needed: i64, available: i64) -> String {
-    let covered = covered(pages, needed, available);
-    match field {
-        "limit" => format!(
-            "a crawl with a `limit` of {pages} pages needs {needed} and the team has {available}; \
-             they cover a `limit` of {covered}"
-        ),
-        _ => format!("{pages} `{field}` need {needed} and the team has {available}; they cover {covered}"),
-    }
-}
-
 impl From<ScrapeError> for AppError {
     /// Unwraps errors of the ports, which belong to this crate.
     fn from(error: ScrapeError) -> Self {
@@ -262,29 +173,6 @@ impl From<ScrapeError> for AppError {
             ScrapeError::Timeout => Self::Timeout,
             ScrapeError::Port(cause) => cause.downcast::<Self>().map_or_else(Self::internal, |ours| *ours),
             other => Self::Scrape(other),
-        }
-    }
-}
-
-impl From<BrowserError> for AppError {
-    fn from(error: BrowserError) -> Self {
-        match error {
-            BrowserError::Unavailable { reason } => Self::BrowserUnavailable { reason },
-            BrowserError::Crashed => Self::BrowserUnavailable { reason: "it crashed during the call".to_owned() },
-            BrowserError::Timeout => Self::Timeout,
-            // Errors of the page or its site are the same as those of a scrape.
-            other => FetchError::from(other).into(),
-        }
-    }
-}
-
-impl From<InteractError> for AppError {
-    fn from(error: InteractError) -> Self {
-        match error {
-            InteractError::Refused { .. } => Self::OrderRefused(error.to_string()),
-            InteractError::Busy => Self::SessionBusy,
-            InteractError::Gone => Self::BrowserUnavailable { reason: "the page was closed; try again".to_owned() },
-            InteractError::Start(_) => Self::internal(error),
         }
     }
 }
@@ -352,19 +240,5 @@ mod tests {
         let (ours, other) = (AppError::from(ScrapeError::Timeout), AppError::Scrape(ScrapeError::Timeout));
         assert!(matches!(ours, AppError::Timeout));
         assert_eq!((ours.code(), ours.to_string()), (other.code(), other.to_string()));
-    }
-
-    #[test]
-    fn credits_that_pages_need_are_told_by_their_field() {
-        let check = |field, pages, needed, available, want: &str| {
-            let error = AppError::InsufficientCredits { needed, available }.for_pages(field, pages);
-            assert_eq!(error.to_string(), format!("insufficient credits: {want}"));
-            assert_eq!(error.code(), Code::InsufficientCredits);
-        };
-        let crawl = "a crawl with a `limit` of 10000 pages needs 50000 and the team has 52; they cover a `limit` of 10";
-        check("limit", 10_000, 50_000, 52, crawl);
-        check("urls", 3, 3, 0, "3 `urls` need 3 and the team has 0; they cover 0");
-        check("urls", 3, 3, -7, "3 `urls` need 3 and the team has -7; they cover 0");
-        assert_eq!(covered(0, 0, 5), 0);
     }
 }

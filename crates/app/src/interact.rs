@@ -2,7 +2,6 @@
 //! same session.
 
 mod page;
-mod recent;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,22 +10,19 @@ use base::new_id;
 use billing::prompt_extra;
 use chrono::TimeDelta;
 use store::browser as rows;
-use store::scrapes::{self, Scrape};
 use tokio::time::{Instant, timeout_at};
-use url::Url;
 use uuid::Uuid;
-use wire::{Executed, InteractRequest, ScrapeOptions, ScrapeRequest, SessionEnded};
+use wire::{Executed, InteractRequest, SessionEnded};
 
 use crate::admit::check_open;
 use crate::auth::Caller;
 use crate::browser::{self, Beginning, Live, Order, Seen, check_order};
 use crate::profiles::{self, Holder};
 use crate::reservation::Funds;
-use crate::scrape::{READABLE_FOR, noted};
-use crate::{App, AppError, AuthMode};
+use crate::scrape::request_of;
+use crate::{AppError, Sessions, SessionsError};
 
 use page::Opening;
-pub(crate) use recent::Recent;
 
 /// Maximum lifetime of a session of a scrape.
 const LIFE: Duration = Duration::from_secs(600);
@@ -37,26 +33,26 @@ const REST: Duration = Duration::from_secs(300);
 /// failed. `address` is the base URL that the client used.
 ///
 /// # Errors
-/// [`AppError::OrderRefused`] before anything is done, [`AppError::InsufficientCredits`] before the code runs;
+/// [`SessionsError::OrderRefused`] before anything is done, [`AppError::InsufficientCredits`] before the code runs;
 /// [`AppError::NotFound`] for a scrape that is unknown, private, of another team or older than a day;
-/// [`AppError::SessionElsewhere`]; the errors of starting a session and of a scrape when the page has to be opened.
+/// [`SessionsError::SessionElsewhere`]; the errors of starting a session and of a scrape when the page has to be opened.
 #[crate::boxed]
 pub async fn run(
-    app: &App,
+    sessions: &Sessions,
     caller: &Caller,
     scrape: Uuid,
     request: InteractRequest,
     address: &str,
-) -> Result<Executed, AppError> {
-    check_open(app)?;
+) -> Result<Executed, SessionsError> {
+    check_open(sessions.app())?;
     // Check the prompt and its credits before the code runs: a later refusal would discard the results of the code.
     if let Some(prompt) = &request.prompt {
         check_order(prompt)?;
     }
     let deadline = Instant::now() + Duration::from_secs(request.timeout.into());
-    let live = session(app, caller, scrape, deadline).await?;
+    let live = session(sessions, caller, scrape, deadline).await?;
     let order = match &request.prompt {
-        Some(prompt) => Some((prompt, pay_for_order(app, caller, &live).await?)),
+        Some(prompt) => Some((prompt, pay_for_order(sessions, caller, &live).await?)),
         None => None,
     };
     let mut executed = Executed { success: true, ..Executed::default() };
@@ -68,97 +64,92 @@ pub async fn run(
         executed.exit_code = i32::from(error.is_some());
         (executed.output, executed.error) = (Some(output), error);
     }
-    executed.urls = Some(Seen::of(app, live.row(), address).urls());
+    executed.urls = Some(Seen::of(sessions, live.row(), address).urls());
     Ok(executed)
 }
 
 /// Ends the session of a scrape of the caller's team.
 ///
 /// # Errors
-/// [`AppError::SessionNotFound`] when the scrape never had a session, [`AppError::SessionEnded`] when its session has
-/// ended, [`AppError::SessionElsewhere`].
+/// [`SessionsError::SessionNotFound`] when the scrape never had a session, [`SessionsError::SessionEnded`] when its session has
+/// ended, [`SessionsError::SessionElsewhere`].
 #[crate::boxed]
-pub async fn end(app: &App, caller: &Caller, scrape: Uuid) -> Result<SessionEnded, AppError> {
-    if let Some(live) = app.sessions().of_scrape(&caller.team.id, scrape) {
+pub async fn end(sessions: &Sessions, caller: &Caller, scrape: Uuid) -> Result<SessionEnded, SessionsError> {
+    if let Some(live) = sessions.of_scrape(&caller.team.id, scrape) {
         return live.end().await;
     }
-    let row = rows::last_of_scrape(&mut app.conn().await?, &caller.team.id, &scrape.to_string()).await?;
-    Err(browser::elsewhere(app, row.as_ref()))
+    let row = rows::last_of_scrape(&mut sessions.app().conn().await?, &caller.team.id, &scrape.to_string()).await?;
+    Err(browser::elsewhere(sessions, row.as_ref()))
 }
 
 /// Returns the session that shows the page: the existing one, or a new one.
-async fn session(app: &App, caller: &Caller, scrape: Uuid, deadline: Instant) -> Result<Arc<Live>, AppError> {
-    if let Some(live) = open_here(app, caller, scrape) {
+async fn session(
+    sessions: &Sessions,
+    caller: &Caller,
+    scrape: Uuid,
+    deadline: Instant,
+) -> Result<Arc<Live>, SessionsError> {
+    if let Some(live) = open_here(sessions, caller, scrape) {
         return Ok(live);
     }
     // One call opens the session; concurrent calls wait for it.
-    let turn = app.sessions().opening(scrape);
-    let _turn = timeout_at(deadline, turn.lock()).await.map_err(|_| AppError::SessionBusy)?;
-    if let Some(live) = open_here(app, caller, scrape) {
+    let turn = sessions.opening(scrape);
+    let _turn = timeout_at(deadline, turn.lock()).await.map_err(|_| SessionsError::SessionBusy)?;
+    if let Some(live) = open_here(sessions, caller, scrape) {
         return Ok(live);
     }
+    let app = sessions.app();
     let row = rows::of_scrape(&mut app.conn().await?, &caller.team.id, &scrape.to_string()).await?;
-    match row {
-        Some(row) if row.is_active(app.now()) => match browser::elsewhere(app, Some(&row)) {
-            // End the row that an earlier process of this server left open.
-            AppError::SessionLost => drop(rows::end(&mut app.conn().await?, &row.id, app.now(), 0).await?),
+    if let Some(row) = row {
+        match browser::elsewhere(sessions, Some(&row)) {
+            // The row is over, or an earlier process of this server left it open: end it.
+            SessionsError::SessionEnded | SessionsError::SessionLost => {}
             elsewhere => return Err(elsewhere),
-        },
-        Some(row) => drop(rows::end(&mut app.conn().await?, &row.id, app.now(), 0).await?),
-        None => {}
+        }
+        rows::end(&mut app.conn().await?, &row.id, app.now(), 0).await?;
     }
-    open(app, caller, scrape, deadline).await
+    open(sessions, caller, scrape, deadline).await
 }
 
-fn open_here(app: &App, caller: &Caller, scrape: Uuid) -> Option<Arc<Live>> {
-    app.sessions().of_scrape(&caller.team.id, scrape).filter(|live| !live.is_over())
+fn open_here(sessions: &Sessions, caller: &Caller, scrape: Uuid) -> Option<Arc<Live>> {
+    sessions.of_scrape(&caller.team.id, scrape).filter(|live| !live.is_over())
 }
 
 /// Opens the page in the state in which the scrape left it.
-async fn open(app: &App, caller: &Caller, scrape: Uuid, deadline: Instant) -> Result<Arc<Live>, AppError> {
-    let request = wanted(app, caller, scrape).await?;
-    let place = app.sessions().place(app, &caller.team.id)?;
+async fn open(
+    sessions: &Sessions,
+    caller: &Caller,
+    scrape: Uuid,
+    deadline: Instant,
+) -> Result<Arc<Live>, SessionsError> {
+    let app = sessions.app();
+    let request = request_of(sessions.scraper(), caller, scrape).await?;
+    let place = sessions.place(&caller.team.id)?;
     let (id, began) = (new_id(), Instant::now());
     let expires_at = app.now() + TimeDelta::from_std(LIFE).unwrap_or(TimeDelta::MAX);
     let until = expires_at + TimeDelta::seconds(60);
     let profile = match &request.options.profile {
-        Some(profile) => Some(profiles::open(app, caller, profile, Holder::One(&id.to_string(), until), false).await?),
+        Some(profile) => {
+            Some(profiles::open(sessions.scraper(), caller, profile, Holder::One(&id.to_string(), until), false).await?)
+        }
         None => None,
     };
-    let funds = browser::reserve(app, caller, id, LIFE).await?;
+    let funds = browser::reserve(sessions, caller, id, LIFE).await?;
     let state = profile.as_ref().map(|profile| &profile.state);
     let opening = Opening { scrape, request: &request, state, deadline, end: began + LIFE };
-    let session = page::open(app, caller, opening).await?;
+    let session = page::open(sessions, caller, opening).await?;
     // The profile lock, the reservation and the proxy expire by `LIFE` after `began`, so the time spent opening the
     // page counts.
     let life = LIFE.saturating_sub(began.elapsed());
     let (rest, scrape, is_watchable) = (REST, Some(scrape), true);
     let beginning = Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call: None };
-    browser::begin(app, caller, beginning, expires_at).await
-}
-
-/// Returns the request of the scrape: from memory, or else as far as its row tells.
-async fn wanted(app: &App, caller: &Caller, scrape: Uuid) -> Result<ScrapeRequest, AppError> {
-    let team = &caller.team.id;
-    if let Some(request) = app.recent().get(team, scrape).await {
-        return Ok((*request).clone());
-    }
-    let not_found = || AppError::NotFound("scrape");
-    let row = scrapes::find(&mut app.conn().await?, team, &scrape.to_string()).await?;
-    // Scrapes of keyless callers have no owner, unless the server is open and keys are optional.
-    let is_ours = |row: &Scrape| row.api_key_id.is_some() || app.settings().auth == AuthMode::Open;
-    let row = row.filter(|row| is_ours(row) && row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
-    if let Some(request) = noted(&row) {
-        return Ok(request);
-    }
-    let url = row.url.as_deref().and_then(|url| Url::parse(url).ok()).ok_or_else(not_found)?;
-    Ok(ScrapeRequest { options: ScrapeOptions::default(), ..ScrapeRequest::new(url) })
+    browser::begin(sessions, caller, beginning, expires_at).await
 }
 
 /// Reserves the extra cost of prompts, before the first of them.
-async fn pay_for_order<'a>(app: &App, caller: &Caller, live: &'a Live) -> Result<Order<'a>, AppError> {
+async fn pay_for_order<'a>(sessions: &Sessions, caller: &Caller, live: &'a Live) -> Result<Order<'a>, AppError> {
     // A returned reservation may be made again for the next prompt, so its key has to be unique.
     let key = format!("browser:{}/prompt:{}", live.id(), new_id());
-    let until = browser::reserved_until(app, LIFE);
-    live.pay(Funds::reserve(app, caller, key, prompt_extra(LIFE), until)).await
+    let until = browser::reserved_until(sessions, LIFE);
+    live.pay(Funds::reserve(sessions.app(), caller, key, prompt_extra(LIFE), until)).await
 }

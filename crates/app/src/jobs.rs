@@ -5,9 +5,9 @@ use queue::Payload as _;
 use store::{Conn, StoreError, jobs};
 use uuid::Uuid;
 
-use crate::runs::PagePayload;
+use crate::runs::{PagePayload, Runs, RunsError, cancel_found};
 use crate::worker::QUEUES;
-use crate::{App, AppError, Operations, runs};
+use crate::{App, AppError};
 
 pub use store::jobs::{Dead, Depth, Listed};
 
@@ -66,16 +66,16 @@ pub async fn redrive(app: &App, id: &str) -> Result<bool, AppError> {
     Ok(back.is_some())
 }
 
-/// Cancels a run of any team, as [`runs::cancel`] does for its owner.
+/// Cancels a run of any team, as [`cancel`](crate::runs::cancel) does for its owner.
 ///
 /// # Errors
-/// [`AppError::NotFound`], and [`AppError::JobFinished`] when the run has already ended.
+/// [`AppError::NotFound`], and [`RunsError::JobFinished`] when the run has already ended.
 #[crate::boxed]
-pub async fn cancel(operations: &Operations, id: Uuid) -> Result<(), AppError> {
-    let app = &operations.app;
+pub async fn cancel(runs: &Runs, id: Uuid) -> Result<(), RunsError> {
+    let app = runs.app();
     let found = store::runs::find(&mut app.conn().await?, &id.to_string()).await?;
     let row = found.filter(|row| row.is_open() || row.expires_at > app.now());
     let row = row.ok_or(AppError::NotFound("crawl or batch scrape"))?;
-    let kind = runs::kind_of(&row.kind).ok_or_else(|| AppError::internal("unknown kind of run"))?;
-    runs::cancel_found(app, kind, row).await
+    let kind = runs.kind_of(&row.kind).ok_or_else(|| AppError::internal("unknown kind of run"))?;
+    cancel_found(runs, kind, row).await
 }

@@ -11,21 +11,32 @@
 //! let store = store::Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await?;
 //! let client = net::Client::new(net::Config::default())?;
 //! let cpu = scrape::Cpu::new(2);
+//! let interact = interact::Interact::new(interact::Settings { program: None, user: None, places: 1 });
 //! let operations = Operations::new(Parts {
-//!     site: site::Site::new(client.clone(), vec![], store.clone(), Arc::new(base::SystemClock), cpu.clone()),
-//!     store,
-//!     client,
-//!     blobs: blobs::Blobs::open(&format!("file://{folder}/blobs"))?,
-//!     tools: scrape::Tools { engines: vec![], proxies: Arc::default(), cpu, documents: None },
-//!     browser: None,
-//!     capabilities: wire::Capabilities::default(),
-//!     clock: Arc::new(base::SystemClock),
-//!     settings: app::Settings::default(),
-//!     active: app::Active::default(),
-//!     changes: app::Changes::default(),
-//!     waker: app::Waker::default(),
-//!     tracker: tokio_util::task::TaskTracker::new(),
-//!     interact: Arc::new(interact::Interact::new(interact::Settings { program: None, user: None, places: 1 })),
+//!     core: app::CoreParts {
+//!         site: site::Site::new(client.clone(), vec![], store.clone(), Arc::new(base::SystemClock), cpu.clone()),
+//!         store,
+//!         client,
+//!         blobs: blobs::Blobs::open(&format!("file://{folder}/blobs"))?,
+//!         clock: Arc::new(base::SystemClock),
+//!         settings: app::Settings::default(),
+//!         active: app::Active::default(),
+//!         waker: app::Waker::default(),
+//!         tracker: tokio_util::task::TaskTracker::new(),
+//!     },
+//!     scraping: app::ScrapingParts {
+//!         tools: scrape::Tools { engines: vec![], proxies: Arc::default(), cpu, documents: None },
+//!         capabilities: wire::Capabilities::default(),
+//!         cache: app::CacheSettings::default(),
+//!         profile_key: base::Secret::default(),
+//!         remembers: false,
+//!     },
+//!     sessions: app::SessionParts {
+//!         browser: None,
+//!         interact: Arc::new(interact),
+//!         settings: app::SessionSettings::default(),
+//!     },
+//!     upkeep: app::UpkeepSettings::default(),
 //! });
 //! let app = &operations.app;
 //! app.bootstrap().await?;
@@ -68,13 +79,17 @@ mod operations;
 mod orphans;
 pub mod parse;
 mod profiles;
+mod recent;
 mod refusal;
 mod reservation;
+mod retention;
 mod room;
 mod rules;
 pub mod runs;
 pub mod scrape;
+mod scraper;
 mod service;
+mod sessions;
 mod settings;
 pub mod teams;
 mod tracked;
@@ -85,15 +100,19 @@ mod worker;
 
 pub use active::{Active, Slot};
 pub use cache::CacheSettings;
-pub use changes::Changes;
+pub use crawl::CrawlsError;
 pub use error::AppError;
 pub use held_keys::KeyHold;
 pub use load::{Load, load};
-pub use operations::Operations;
+pub use operations::{Operations, Parts};
 pub use queue::Waker;
-pub use refusal::{Refusal, Report};
+pub use refusal::{Refusal, Refused, Report};
+pub use retention::{Retention, UpkeepSettings};
 pub use rules::Rules;
-pub use service::{App, DEFAULT_TEAM, Parts};
-pub use settings::{AuthMode, Retention, SessionSettings, Settings, SiteSettings};
+pub use runs::{Runs, RunsError};
+pub use scraper::{Scraper, ScrapingParts};
+pub use service::{App, CoreParts, DEFAULT_TEAM};
+pub use sessions::{SessionParts, SessionSettings, Sessions, SessionsError};
+pub use settings::{AuthMode, Settings, SiteSettings};
 pub use upkeep::{maintain, maintain_once};
 pub use worker::{QUEUES, WorkerSettings, worker};

@@ -31,21 +31,21 @@ pub struct Load {
 /// Returns the current load of this process.
 #[must_use]
 pub fn load(operations: &Operations) -> Load {
-    let app = &operations.app;
+    let Operations { app, scraper, sessions, .. } = operations;
     let mut load = Load {
         scrapes: app.active().total(),
-        sessions: app.sessions().count(),
-        places: vec![("cpu", app.tools().cpu.load())],
+        sessions: sessions.count(),
+        places: vec![("cpu", scraper.tools().cpu.load())],
         database: app.store().load(),
         disks: room::free_bytes(app),
         ..Load::default()
     };
-    if let Some(browser) = app.browser() {
+    if let Some(browser) = sessions.browser() {
         let counts = browser.counts();
         (load.browsers, load.browsers_started) = (counts.processes, counts.launched);
         load.places.push(("browser", browser.load()));
     }
-    if let Some(readers) = &app.tools().documents {
+    if let Some(readers) = &scraper.tools().documents {
         let [documents, pages] = readers.load();
         load.readers = readers.children();
         load.places.extend([("documents", documents), ("recognition", pages)]);

@@ -20,7 +20,7 @@ use wire::{MAX_MAP_LIMIT, MapAnswer, MapLink, MapRequest, SitemapMode};
 use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
 use crate::check::check;
-use crate::{App, AppError, Refusal as _, credentials};
+use crate::{AppError, Refusal as _, Scraper, credentials};
 use links::Links;
 use start_page::StartPage;
 
@@ -38,17 +38,17 @@ const MAX_KEPT: Duration = Duration::from_secs(1);
 /// # Errors
 /// [`AppError`]; [`AppError::MapTimeout`] at the deadline, [`AppError::Scrape`] when the site cannot be read at all.
 #[crate::boxed]
-pub async fn map(app: &App, caller: &Caller, request: MapRequest) -> Result<MapAnswer, AppError> {
+pub async fn map(scraper: &Scraper, caller: &Caller, request: MapRequest) -> Result<MapAnswer, AppError> {
     let started = Instant::now();
     let id = new_id().to_string();
     let timeout = Duration::from_millis(request.timeout.into());
     let entry = Entry { started, timeout, key: format!("map:{id}"), price: billing::MAP };
     let options = start_page::options(&request);
-    let allowed = || check(app, caller, &options, request.zero_data_retention, request.needs());
-    let admitted = admit(app, caller, entry, allowed).await.map_err(in_time);
+    let allowed = || check(scraper, caller, &options, request.zero_data_retention, request.needs());
+    let admitted = admit(scraper.app(), caller, entry, allowed).await.map_err(in_time);
     let Admitted { slot: _slot, funds, deadline } = admitted?;
     let mapping = Mapping::new(id, request, started, deadline);
-    let made = timeout_at(deadline, mapping.make(app, caller)).await;
+    let made = timeout_at(deadline, mapping.make(scraper, caller)).await;
     let made = made.unwrap_or(Err(AppError::MapTimeout)).map_err(in_time);
     mapping.log(caller, &made);
     // On an error the reservation is dropped unsettled, which returns it.
@@ -86,32 +86,32 @@ impl Mapping {
         Self { id, url, basic_auth, request, started, deadline, soft_deadline }
     }
 
-    async fn make(&self, app: &App, caller: &Caller) -> Result<Made, AppError> {
+    async fn make(&self, scraper: &Scraper, caller: &Caller) -> Result<Made, AppError> {
         let approach = self.approach();
-        let site = app.site().rules_at_start(&self.url, approach).await?;
+        let site = scraper.app().site().rules_at_start(&self.url, approach).await?;
         if let Some(failure) = site.failure {
             return Err(failure.error(&self.url).into());
         }
         let mut scope = self.scope()?;
         let owner = caller.owner(&self.id);
         let terms = Terms { owner: &owner, obey: true };
-        let cpu = Cpu { app, owner: &owner, deadline: self.deadline };
+        let cpu = Cpu { scraper, owner: &owner, deadline: self.deadline };
         let mut listed = Sitemaps { cpu, scope: &scope, links: Links::new(&self.request) };
         let wants_page = self.request.sitemap != SitemapMode::Only;
         let page = async {
             match (wants_page, site.rules.allows_url(&self.url)) {
                 (false, _) => StartPage::Unasked,
                 (true, false) => StartPage::Forbidden,
-                (true, true) => start_page::read(app, caller, self).await,
+                (true, true) => start_page::read(scraper, caller, self).await,
             }
         };
         let maps = async {
             match self.request.sitemap {
                 SitemapMode::Skip => Ok(SitemapTotals::default()),
-                _ => app.site().sitemaps(&self.url, approach, terms, &mut listed).await,
+                _ => scraper.app().site().sitemaps(&self.url, approach, terms, &mut listed).await,
             }
         };
-        let (page, found, mut named) = tokio::join!(page, maps, self.named(app, &self.url, terms));
+        let (page, found, mut named) = tokio::join!(page, maps, self.named(scraper, &self.url, terms));
         let mut found = found?;
         let mut from_sitemaps = listed.links;
         if let Some(landed) = page.landed().filter(|landed| **landed != self.url) {
@@ -121,14 +121,14 @@ impl Mapping {
             // The site may have moved to another address, with its sitemaps.
             if self.request.sitemap != SitemapMode::Skip && !from_sitemaps.is_of(landed) {
                 let mut again = Sitemaps { cpu, scope: &scope, links: from_sitemaps };
-                found = found.and(app.site().sitemaps(landed, approach, terms, &mut again).await?);
+                found = found.and(scraper.app().site().sitemaps(landed, approach, terms, &mut again).await?);
                 from_sitemaps = again.links;
             }
             if named.is_empty() && landed.origin() != self.url.origin() {
-                named = self.named(app, landed, terms).await;
+                named = self.named(scraper, landed, terms).await;
             }
         }
-        let known = if wants_page { self.known(app, caller).await } else { Vec::new() };
+        let known = if wants_page { self.known(scraper, caller).await } else { Vec::new() };
         let warnings = warnings(&page, found);
         let (url, request) = (self.url.clone(), self.request.clone());
         let gathered = on_thread(cpu, move |stop: &Stop| -> Result<Vec<MapLink>, AppError> {
@@ -145,10 +145,10 @@ impl Mapping {
     }
 
     /// Returns the pages of the host that earlier crawls of the team have seen; none if the lookup fails.
-    async fn known(&self, app: &App, caller: &Caller) -> Vec<KnownUrl> {
+    async fn known(&self, scraper: &Scraper, caller: &Caller) -> Vec<KnownUrl> {
         let host = &self.url[Position::BeforeHost..Position::AfterPort];
         let find = async {
-            let mut conn = app.store().conn().await?;
+            let mut conn = scraper.app().store().conn().await?;
             runs::known_urls(&mut conn, &caller.team.id, host, i64::from(MAX_MAP_LIMIT)).await
         };
         match timeout_at(self.soft_deadline, find).await {
@@ -161,11 +161,11 @@ impl Mapping {
     }
 
     /// Returns the pages listed in the `llms.txt` of the site of `start`.
-    async fn named(&self, app: &App, start: &Url, terms: Terms<'_>) -> Vec<SitemapPage> {
+    async fn named(&self, scraper: &Scraper, start: &Url, terms: Terms<'_>) -> Vec<SitemapPage> {
         match self.request.sitemap {
             SitemapMode::Skip => Vec::new(),
-            _ if !app.settings().sites.llms_txt_in_map => Vec::new(),
-            _ => app.site().llms_pages(start, self.approach(), terms).await,
+            _ if !scraper.app().settings().sites.llms_txt_in_map => Vec::new(),
+            _ => scraper.app().site().llms_pages(start, self.approach(), terms).await,
         }
     }
 
@@ -205,17 +205,17 @@ impl Mapping {
 /// Owner of CPU slots, and the deadline of the work.
 #[derive(Clone, Copy)]
 struct Cpu<'a> {
-    app: &'a App,
+    scraper: &'a Scraper,
     owner: &'a Owner,
     deadline: Instant,
 }
 
 /// Runs CPU work off the async threads; a timeout fails the map.
 async fn on_thread<T: Send + 'static>(
-    Cpu { app, owner, deadline }: Cpu<'_>,
+    Cpu { scraper, owner, deadline }: Cpu<'_>,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> Result<T, AppError> {
-    app.tools().cpu.run(owner, deadline, work).await.map_err(|error| match error {
+    scraper.tools().cpu.run(owner, deadline, work).await.map_err(|error| match error {
         CpuError::Timeout => AppError::MapTimeout,
         CpuError::Panicked => AppError::internal(error),
     })

@@ -8,8 +8,8 @@ use chrono::TimeDelta;
 use parking_lot::Mutex;
 use store::runs;
 
-use crate::runs::DOCUMENTS;
-use crate::{App, AppError};
+use crate::AppError;
+use crate::runs::{DOCUMENTS, Runs};
 
 /// Minimum age of a body to remove: a younger one may belong to a document that is just being written.
 const MIN_AGE: Duration = Duration::from_secs(60 * 60);
@@ -31,9 +31,10 @@ struct Progress {
 }
 
 /// Examines the next bodies and removes those that no row refers to; returns how many.
-pub(crate) async fn sweep(app: &App) -> Result<usize, AppError> {
+pub(crate) async fn sweep(runs: &Runs) -> Result<usize, AppError> {
+    let app = runs.app();
     let now = app.now();
-    let progress = app.orphans().0.lock().clone();
+    let progress = runs.orphans().0.lock().clone();
     if progress.after.is_none() && progress.next.is_some_and(|next| now < next) {
         return Ok(0);
     }
@@ -54,6 +55,6 @@ pub(crate) async fn sweep(app: &App) -> Result<usize, AppError> {
         removed += 1;
     }
     let next = is_last.then(|| now + PAUSE);
-    *app.orphans().0.lock() = Progress { after, next };
+    *runs.orphans().0.lock() = Progress { after, next };
     Ok(removed)
 }

@@ -20,7 +20,7 @@ use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
 use crate::check::check;
 use crate::scrape::{UploadedFile, Wanted, file};
-use crate::{App, AppError, room};
+use crate::{App, AppError, Scraper, room};
 
 pub use ::files::{Link, Place, UploadLink};
 
@@ -50,12 +50,12 @@ enum Origin {
 /// [`AppError`]; see its variants.
 #[crate::boxed]
 pub async fn parse(
-    app: &App,
+    scraper: &Scraper,
     caller: &Caller,
     request: ParseRequest,
     upload: Upload,
 ) -> Result<(Document, net::Room), AppError> {
-    made(app, caller, request, Origin::Here(upload)).await
+    made(scraper, caller, request, Origin::Here(upload)).await
 }
 
 /// Turns a file from an upload URL of the team into a document. The file is read once and then removed.
@@ -64,7 +64,7 @@ pub async fn parse(
 /// Errors of [`parse()`], and [`AppError::NotFound`] when there is no such file.
 #[crate::boxed]
 pub async fn parse_uploaded(
-    app: &App,
+    scraper: &Scraper,
     caller: &Caller,
     uploaded: ParseUploaded,
 ) -> Result<(Document, net::Room), AppError> {
@@ -73,11 +73,11 @@ pub async fn parse_uploaded(
         return Err(Invalid::at("zeroDataRetention", why).into());
     }
     let id = Uuid::try_parse(&uploaded.upload_ref).map_err(|_| AppError::NotFound("upload"))?;
-    made(app, caller, uploaded.request, Origin::Place(id)).await
+    made(scraper, caller, uploaded.request, Origin::Place(id)).await
 }
 
 async fn made(
-    app: &App,
+    scraper: &Scraper,
     caller: &Caller,
     mut request: ParseRequest,
     origin: Origin,
@@ -86,13 +86,13 @@ async fn made(
     read_pictures(&mut request);
     let timeout = Duration::from_millis(request.options.timeout.into());
     let entry = Entry { started, timeout, key: format!("scrape:{id}"), price: billing::quote(&request.options) };
-    let check = || check(app, caller, &request.options, request.zero_data_retention, request.needs());
-    let Admitted { slot: _slot, funds, .. } = admit(app, caller, entry, check).await?;
+    let check = || check(scraper, caller, &request.options, request.zero_data_retention, request.needs());
+    let Admitted { slot: _slot, funds, .. } = admit(scraper.app(), caller, entry, check).await?;
     let upload = match origin {
         Origin::Here(upload) => upload,
-        Origin::Place(place) => take(app, caller, place, started + timeout).await?,
+        Origin::Place(place) => take(scraper.app(), caller, place, started + timeout).await?,
     };
-    file(app, caller, page(id, request, upload), funds, started).await
+    file(scraper, caller, page(id, request, upload), funds, started).await
 }
 
 /// Adds the image parser, as an uploaded image is meant to be read.
@@ -189,7 +189,7 @@ const TEXTS: [TextFormat; 5] = [
 
 /// Lists the formats that can be parsed, and which of them this server supports.
 #[must_use]
-pub fn formats(app: &App) -> ParseFormats {
+pub fn formats(scraper: &Scraper) -> ParseFormats {
     let words = |list: &[&str]| list.iter().map(|&word| word.to_owned()).collect();
     let document = |kind: Kind| {
         let (sort, needs) = match kind.family() {
@@ -203,7 +203,7 @@ pub fn formats(app: &App) -> ParseFormats {
             kind: sort,
             extensions: words(kind.extensions()),
             mime_types: words(kind.mime_types()),
-            available: app.capabilities().has(needs),
+            available: scraper.capabilities().has(needs),
         }
     };
     let text = |text: &TextFormat| FileFormat {

@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use wire::{Invalid, Profile};
 
 use crate::auth::Caller;
-use crate::{App, AppError};
+use crate::{AppError, Scraper};
 
 pub(crate) use seal::Sealer;
 
@@ -48,7 +48,7 @@ pub(crate) struct Opened {
 
 /// Right to save a profile: a lease that ends on drop, or by its expiry.
 pub(crate) struct Saver {
-    app: App,
+    scraper: Scraper,
     team: String,
     name: String,
     holder: String,
@@ -65,23 +65,23 @@ pub(crate) struct Saver {
 /// profiles, [`AppError::Internal`] when the profile cannot be read, [`AppError::Timeout`] when no CPU slot of the
 /// team gets free.
 pub(crate) async fn open(
-    app: &App,
+    scraper: &Scraper,
     caller: &Caller,
     profile: &Profile,
     holder: Holder<'_>,
     private: bool,
 ) -> Result<Opened, AppError> {
-    let team = &caller.team.id;
+    let (app, team) = (scraper.app(), &caller.team.id);
     // Acquire the lease before reading, or changes that another holder is about to save would be lost.
     let saver = match profile.save_changes && !private {
-        true => Some(Saver::acquire(app, team, &profile.name, holder).await?),
+        true => Some(Saver::acquire(scraper, team, &profile.name, holder).await?),
         false => None,
     };
     let sealed = rows::load(&mut app.conn().await?, team, &profile.name, app.now()).await?;
     let state = match sealed {
         Some(sealed) => {
             let (owner, name) = (team.clone(), profile.name.clone());
-            on_thread(app, team, move |sealer| sealer.open(&sealed, &owner, &name)).await??
+            on_thread(scraper, team, move |sealer| sealer.open(&sealed, &owner, &name)).await??
         }
         None => State::default(),
     };
@@ -90,20 +90,21 @@ pub(crate) async fn open(
 
 /// Runs work on a whole profile, which may be large, in one of the team's CPU slots.
 async fn on_thread<T: Send + 'static>(
-    app: &App,
+    scraper: &Scraper,
     team: &str,
     work: impl FnOnce(&Sealer) -> T + Send + 'static,
 ) -> Result<T, AppError> {
-    let inside = app.clone();
+    let inside = scraper.clone();
     let work = move |_: &Stop| work(inside.sealer());
-    app.tools().cpu.run(&Owner::of_team(team), Instant::now() + PATIENCE, work).await.map_err(|error| match error {
+    scraper.tools().cpu.run(&Owner::of_team(team), Instant::now() + PATIENCE, work).await.map_err(|error| match error {
         CpuError::Timeout => AppError::Timeout,
         CpuError::Panicked => AppError::internal(error),
     })
 }
 
 impl Saver {
-    async fn acquire(app: &App, team: &str, name: &str, holder: Holder<'_>) -> Result<Self, AppError> {
+    async fn acquire(scraper: &Scraper, team: &str, name: &str, holder: Holder<'_>) -> Result<Self, AppError> {
+        let app = scraper.app();
         let mut conn = app.conn().await?;
         if rows::count_others(&mut conn, team, name).await? >= MAX_PROFILES {
             let why = format!("would exceed the limit of {MAX_PROFILES} profiles per team; use an existing one");
@@ -118,7 +119,7 @@ impl Saver {
             return Err(AppError::ProfileInUse);
         }
         let (team, name, holder) = (team.to_owned(), name.to_owned(), id.to_owned());
-        Ok(Self { app: app.clone(), team, name, holder, lease, is_shared })
+        Ok(Self { scraper: scraper.clone(), team, name, holder, lease, is_shared })
     }
 
     /// Replaces the stored state; returns `false` when the new one is too large.
@@ -127,10 +128,11 @@ impl Saver {
     /// [`AppError::ProfileInUse`] when the lease has expired and another holder may have started,
     /// [`AppError::Internal`], [`AppError::Timeout`]. The stored state is then unchanged.
     async fn save(&self, state: State) -> Result<bool, AppError> {
-        let Self { app, team, name, holder, lease, .. } = self;
+        let Self { scraper, team, name, holder, lease, .. } = self;
         let (owner, called) = (team.clone(), name.clone());
         let seal = move |sealer: &Sealer| state.fits().then(|| sealer.seal(&state, &owner, &called)).transpose();
-        let Some(sealed) = on_thread(app, team, seal).await?? else { return Ok(false) };
+        let Some(sealed) = on_thread(scraper, team, seal).await?? else { return Ok(false) };
+        let app = scraper.app();
         let new = NewState { team, name, state: &sealed, now: app.now() };
         let saved =
             app.conn().await?.tx(async |conn: &mut store::Conn| rows::save(conn, &new, lease, holder).await).await?;
@@ -165,14 +167,14 @@ impl Drop for Saver {
     fn drop(&mut self) {
         // Without a runtime, as at process exit, the lease is not released: it expires.
         let Some(runtime) = Handle::try_current().ok().filter(|_| !self.is_shared) else { return };
-        let (app, lease, holder) = (self.app.clone(), self.lease.clone(), self.holder.clone());
+        let (app, lease, holder) = (self.scraper.app().clone(), self.lease.clone(), self.holder.clone());
         let release = async move {
             let released = async { leases::release(&mut app.store().conn().await?, &lease, &holder).await };
             if let Err(error) = released.await {
                 tracing::debug!(%error, "could not release the lease of a profile; it will expire");
             }
         };
-        self.app.tracker().spawn_on(release, &runtime);
+        self.scraper.app().tracker().spawn_on(release, &runtime);
     }
 }
 
@@ -181,24 +183,24 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::runs::tests::app;
+    use crate::scraper::tests::scraper;
 
     #[tokio::test]
     async fn profiles_are_sealed_and_opened_where_work_is_done() {
-        let (app, caller, _folder) = app().await;
+        let (scraper, caller, _folder) = scraper().await;
         let profile = Profile { name: "shop".to_owned(), save_changes: true };
-        let holder = Holder::One("a", app.now() + TimeDelta::seconds(60));
-        let before = app.tools().cpu.trips();
-        let opened = open(&app, &caller, &profile, holder, false).await.unwrap();
-        assert!(opened.state.cookies.is_empty() && app.tools().cpu.trips() == before, "there is none yet");
+        let holder = Holder::One("a", scraper.app().now() + TimeDelta::seconds(60));
+        let before = scraper.tools().cpu.trips();
+        let opened = open(&scraper, &caller, &profile, holder, false).await.unwrap();
+        assert!(opened.state.cookies.is_empty() && scraper.tools().cpu.trips() == before, "there is none yet");
         let saver = opened.saver.unwrap();
         let state = State { cookies: vec![json!({ "name": "sid" })], origins: Vec::new() };
         assert!(saver.save(state).await.unwrap());
         let large = State { cookies: vec!["x".repeat(MAX_STATE_BYTES).into()], origins: Vec::new() };
         assert!(!saver.save(large).await.unwrap());
-        assert_eq!(app.tools().cpu.trips(), before + 2);
-        let opened = open(&app, &caller, &profile, holder, true).await.unwrap();
+        assert_eq!(scraper.tools().cpu.trips(), before + 2);
+        let opened = open(&scraper, &caller, &profile, holder, true).await.unwrap();
         assert_eq!(opened.state.cookies, [json!({ "name": "sid" })]);
-        assert_eq!(app.tools().cpu.trips(), before + 3);
+        assert_eq!(scraper.tools().cpu.trips(), before + 3);
     }
 }

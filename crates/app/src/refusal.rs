@@ -1,6 +1,8 @@
 //! The public side of errors: code, message and details for the client, and the cause for the log.
 
 use std::error::Error as StdError;
+use std::fmt;
+use std::ops::Deref;
 
 use serde_json::Value;
 use wire::{Code, Invalid, ParseRefusal};
@@ -11,24 +13,30 @@ pub trait Refusal: StdError + Send + Sync + 'static {
     /// exhaustively: a new error needs one.
     fn code(&self) -> Code;
 
+    /// Returns the error of another part of the service that this one only passes on. The other methods answer as that
+    /// error does, unless they are implemented.
+    fn passed_on(&self) -> Option<&dyn Refusal> {
+        None
+    }
+
     /// Returns the message for the client.
     fn message(&self) -> String {
-        self.to_string()
+        self.passed_on().map_or_else(|| self.to_string(), Refusal::message)
     }
 
     /// Returns the details for the client, if the code has any.
     fn details(&self) -> Option<Value> {
-        None
+        self.passed_on().and_then(Refusal::details)
     }
 
     /// Returns the seconds after which the client may try again, if it is known that this helps.
     fn retry_after(&self) -> Option<u64> {
-        None
+        self.passed_on().and_then(Refusal::retry_after)
     }
 
     /// Returns the cause to log, once per request.
     fn report(&self) -> Report<'_> {
-        Report::Nothing
+        self.passed_on().map_or(Report::Nothing, Refusal::report)
     }
 
     /// Whether a part of the deployment is unavailable or full: the request will succeed after the outage, which is
@@ -48,6 +56,49 @@ pub enum Report<'a> {
     /// Cause of an unexpected failure, logged at level error and withheld from the client.
     Broken(&'a (dyn StdError + 'static)),
 }
+
+/// Any refusal, for functions in which those of several parts of the service meet. It is no error itself, so that `?` can
+/// turn every refusal into it.
+pub struct Refused(Box<dyn Refusal>);
+
+impl<E: Refusal> From<E> for Refused {
+    fn from(error: E) -> Self {
+        Self(Box::new(error))
+    }
+}
+
+impl Deref for Refused {
+    type Target = dyn Refusal;
+
+    fn deref(&self) -> &Self::Target {
+        &*self.0
+    }
+}
+
+impl fmt::Debug for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Converts causes of an [`AppError`](crate::AppError) into an error that has it as its variant `App`, so that `?` takes
+/// both steps at once.
+macro_rules! through_app {
+    ($error:ty: $($cause:ty),+) => {
+        $(impl From<$cause> for $error {
+            fn from(cause: $cause) -> Self {
+                Self::App(cause.into())
+            }
+        })+
+    };
+}
+pub(crate) use through_app;
 
 impl Refusal for Invalid {
     fn code(&self) -> Code {

@@ -155,7 +155,7 @@ mod tests {
     use store::ledger;
 
     use super::*;
-    use crate::runs::tests::app;
+    use crate::service::tests::app;
 
     /// End of the funds of a request.
     #[derive(Debug, Clone, Copy)]

@@ -10,7 +10,7 @@ use outage::disk;
 use parking_lot::Mutex;
 use store::{Store, Trouble};
 
-use crate::{App, AppError, Parts};
+use crate::{App, AppError, CoreParts};
 
 /// Interval between two warnings.
 const BETWEEN_WARNINGS: TimeDelta = TimeDelta::minutes(1);
@@ -30,8 +30,8 @@ struct Inner {
 }
 
 impl DiskRoom {
-    pub(crate) fn new(parts: &Parts) -> Self {
-        let Parts { store, blobs, clock, settings, .. } = parts;
+    pub(crate) fn new(parts: &CoreParts) -> Self {
+        let CoreParts { store, blobs, clock, settings, .. } = parts;
         Self(Arc::new(Inner {
             store: store.clone(),
             blobs: blobs.clone(),

@@ -6,53 +6,55 @@
 //! `pages::record` does all of that. Status, cancellation, error lists and removal work the same for every kind.
 
 mod context;
-mod copies;
 mod deposit;
 mod document;
 mod end;
 mod ended;
 mod erase;
+mod error;
 mod errors;
+mod handle;
 mod kind;
-mod known;
-mod links;
 mod metrics;
 mod page;
+mod page_kind;
 mod pages;
 pub(crate) mod patience;
 mod read;
 mod secrets;
-mod seen;
 mod submit;
 #[cfg(test)]
 pub(crate) mod tests;
-mod waiting;
-mod walk;
 
 use chrono::TimeDelta;
 use queue::Queue;
 use url::Url;
 
 pub use self::end::cancel;
+pub use self::error::RunsError;
 pub use self::errors::{ErrorList, errors};
-pub use self::kind::Kind;
+pub use self::handle::Runs;
+pub use self::kind::{Drained, Kind};
 pub use self::read::{RunStatus, status};
 
-pub(crate) use self::context::{Context, Contexts, Frontier, Start, Terms};
+pub(crate) use self::context::{Context, Terms};
 pub(crate) use self::deposit::FOLDER as DOCUMENTS;
-pub(crate) use self::document::Lost;
 pub(crate) use self::end::{cancel_found, save};
 pub(crate) use self::ended::Ended;
 pub(crate) use self::erase::whole as erase;
-pub(crate) use self::kind::kind_of;
-pub(crate) use self::known::MAX_LISTED;
-pub(crate) use self::page::{PageHandler, PagePayload};
+pub(crate) use self::handle::RunKind;
+pub(crate) use self::kind::nothing_more;
+pub(crate) use self::page::{Outcome, PageHandler, PagePayload, PageResult};
+pub(crate) use self::page_kind::{
+    Given, KeptPage, Left, Look, Looked, Opening, Page, PageKind, PagePlan, PageRecord, PageRun, PageSpec, Plain,
+    PlannedPage, Recording, Visit,
+};
 pub(crate) use self::secrets::{Secrets, hide, of_page};
 pub(crate) use self::submit::{
     Begin, Lanes, Submission, add_pages, beside, digest, jobs_of, new_page, page_lanes, run_of, submit,
 };
-pub(crate) use self::waiting::release as release_waiting;
-pub(crate) use self::walk::Walk;
+#[cfg(test)]
+pub(crate) use self::{document::Packed, pages::record};
 
 /// Queue of the jobs that fetch pages and prepare runs of pages.
 pub(crate) const PAGES: Queue = Queue { name: "pages", slots: 64 };

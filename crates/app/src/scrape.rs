@@ -29,10 +29,10 @@ use crate::check::check;
 use crate::profiles::{self, Holder, Opened, Saver};
 use crate::reservation::Funds;
 use crate::service::uuid;
-use crate::{App, AppError, Refusal as _};
+use crate::{App, AppError, Refusal as _, Scraper};
 
 pub use self::kept::read;
-pub(crate) use self::kept::{READABLE_FOR, noted};
+pub(crate) use self::kept::request_of;
 pub(crate) use self::purse::Surcharge;
 pub(crate) use self::wanted::{UploadedFile, Wanted};
 
@@ -49,8 +49,8 @@ const WRITTEN_WITHIN: TimeDelta = TimeDelta::minutes(10);
 /// # Errors
 /// [`AppError`]; see its variants.
 #[crate::boxed]
-pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Result<Document, AppError> {
-    scrape_with_room(app, caller, request).await.map(|(document, _)| document)
+pub async fn scrape(scraper: &Scraper, caller: &Caller, request: ScrapeRequest) -> Result<Document, AppError> {
+    scrape_with_room(scraper, caller, request).await.map(|(document, _)| document)
 }
 
 /// Scrapes as [`scrape()`] does, and also returns the document's share of the memory budget for bodies; keep it until
@@ -60,7 +60,7 @@ pub async fn scrape(app: &App, caller: &Caller, request: ScrapeRequest) -> Resul
 /// [`AppError`]; see its variants.
 #[crate::boxed]
 pub async fn scrape_with_room(
-    app: &App,
+    scraper: &Scraper,
     caller: &Caller,
     request: ScrapeRequest,
 ) -> Result<(Document, net::Room), AppError> {
@@ -70,17 +70,19 @@ pub async fn scrape_with_room(
     let price = billing::quote(&request.options);
     let entry = Entry { started, timeout, key: format!("scrape:{id}"), price };
     let Admitted { slot: _slot, funds, .. } =
-        admit(app, caller, entry, || check_request(app, caller, &request)).await?;
-    if app.browser().is_some() && !caller.is_keyless {
-        app.recent().put(&caller.team.id, uuid(&id)?, &request).await;
+        admit(scraper.app(), caller, entry, || check_request(scraper, caller, &request)).await?;
+    if let Some(recent) = scraper.recent()
+        && !caller.is_keyless
+    {
+        recent.put(&caller.team.id, uuid(&id)?, &request).await;
     }
-    let mut scraping = Scraping::new(app, caller, Wanted::of(id, request), started);
-    let copies = scraping.copies(app);
+    let mut scraping = Scraping::new(scraper, caller, Wanted::of(id, request), started);
+    let copies = scraping.copies(scraper);
     let purse = scraping.purse(funds);
     let stamp = scraping.stamp();
     let last = move |scraped: Scraped, _: &Stop| stamp.put(scraped);
     let ports = Ports { copies: Some(&copies), funds: Some(&purse), ..Ports::default() };
-    let result = scraping.run(app, caller, ports, last).await;
+    let result = scraping.run(scraper, caller, ports, last).await;
     let result = result.map(|(mut scraped, unsaved)| {
         warn(&mut scraped.document, unsaved);
         scraped
@@ -92,20 +94,20 @@ pub async fn scrape_with_room(
 
 /// Turns an uploaded file into a document, as [`scrape()`] does with a page. Nothing is fetched or cached.
 pub(crate) async fn file(
-    app: &App,
+    scraper: &Scraper,
     caller: &Caller,
     uploaded: UploadedFile,
     funds: Funds,
     started: Instant,
 ) -> Result<(Document, net::Room), AppError> {
     let UploadedFile { wanted, fetched } = uploaded;
-    let scraping = Scraping::new(app, caller, wanted, started);
+    let scraping = Scraping::new(scraper, caller, wanted, started);
     let purse = scraping.purse(funds);
     let stamp = scraping.stamp();
     let last = move |scraped: Scraped, _: &Stop| stamp.put(scraped);
     let ports = Ports { funds: Some(&purse), ..Ports::default() };
     let looks_like = looks_like(&fetched, scraping.target.file.as_deref());
-    let result = ::scrape::read(app.tools(), ports, &scraping.target, fetched, last).await;
+    let result = ::scrape::read(scraper.tools(), ports, &scraping.target, fetched, last).await;
     result.iter().for_each(Scraped::shrink_room);
     let result = result.map_err(|error| match error {
         ScrapeError::UnsupportedFile { .. } => AppError::UnsupportedFile(looks_like),
@@ -124,14 +126,14 @@ fn looks_like(fetched: &Fetched, name: Option<&str>) -> String {
 
 /// Scrapes one page of a crawl or a batch. Unlike in [`scrape()`], the job has checked the request, pays, and records
 /// the result. `last` processes the page in the thread that parsed it; it also gets the time that the page took.
-pub(crate) async fn page<T, F>(app: &App, caller: &Caller, wanted: Wanted, last: F) -> Charged<T>
+pub(crate) async fn page<T, F>(scraper: &Scraper, caller: &Caller, wanted: Wanted, last: F) -> Charged<T>
 where
     T: Send + 'static,
     F: FnOnce(Scraped, Duration, &Stop) -> T + Send + 'static,
 {
-    let mut scraping = Scraping::new(app, caller, wanted, Instant::now());
-    let copies = scraping.copies(app);
-    let purse = scraping.run_purse(app, caller);
+    let mut scraping = Scraping::new(scraper, caller, wanted, Instant::now());
+    let copies = scraping.copies(scraper);
+    let purse = scraping.run_purse(scraper.app(), caller);
     let (stamp, started) = (scraping.stamp(), scraping.started);
     let last = move |scraped: Scraped, stop: &Stop| {
         let (metadata, pages) = (&scraped.document.metadata, scraped.pages);
@@ -142,7 +144,7 @@ where
     };
     // The document is already packed, so a profile that was not saved is only logged.
     let ports = Ports { copies: Some(&copies), funds: Some(&purse), ..Ports::default() };
-    let result = scraping.run(app, caller, ports, last).await.map(|(made, _)| made);
+    let result = scraping.run(scraper, caller, ports, last).await.map(|(made, _)| made);
     let credits = scraping.price(result.as_ref().map(|(_, _, (_, pages))| *pages));
     metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
     scraping.log(caller, result.as_ref().map(|(_, _, (cache, _))| *cache), credits);
@@ -175,7 +177,7 @@ fn warn(document: &mut Document, why: Option<String>) {
 }
 
 /// Checks what can be refused before anything is reserved or fetched.
-fn check_request(app: &App, caller: &Caller, request: &ScrapeRequest) -> Result<(), AppError> {
+fn check_request(scraper: &Scraper, caller: &Caller, request: &ScrapeRequest) -> Result<(), AppError> {
     if caller.is_keyless && request.options.profile.is_some() {
         return Err(AppError::Unauthorized("`profile` needs an API key: Authorization: Bearer <key>"));
     }
@@ -185,7 +187,7 @@ fn check_request(app: &App, caller: &Caller, request: &ScrapeRequest) -> Result<
     if request.domain_tools && request.is_private() {
         return Err(AppError::Forbidden("domainTools cannot be combined with zero data retention"));
     }
-    check(app, caller, &request.options, request.zero_data_retention, request.needs())
+    check(scraper, caller, &request.options, request.zero_data_retention, request.needs())
 }
 
 /// Scrape in progress.
@@ -227,10 +229,10 @@ impl Stamp {
 }
 
 impl Scraping {
-    fn new(app: &App, caller: &Caller, wanted: Wanted, started: Instant) -> Self {
+    fn new(scraper: &Scraper, caller: &Caller, wanted: Wanted, started: Instant) -> Self {
         let Wanted { id, url, source, file, given_for, basic_auth, options, zero_data_retention, .. } = wanted;
         let Wanted { collect_links, run, .. } = wanted;
-        let cache = app.cache().settings();
+        let cache = scraper.cache().settings();
         let situation = Situation {
             // Keyless callers neither read nor fill the cache of a team.
             enabled: cache.enabled && (cache.shared || !caller.is_keyless),
@@ -238,7 +240,7 @@ impl Scraping {
             zero_data_retention,
             credentials: basic_auth.is_some(),
         };
-        let began = app.now();
+        let began = scraper.app().now();
         // Lockdown is zero data retention without a connection, so it leaves no trace either.
         let private = zero_data_retention || options.lockdown;
         let deadline = started + Duration::from_millis(options.timeout.into());
@@ -268,8 +270,8 @@ impl Scraping {
         }
     }
 
-    fn copies<'a>(&self, app: &'a App) -> CacheCopies<'a> {
-        CacheCopies::new(app.cache(), &self.target, self.policy.clone())
+    fn copies<'a>(&self, scraper: &'a Scraper) -> CacheCopies<'a> {
+        CacheCopies::new(scraper.cache(), &self.target, self.policy.clone())
     }
 
     /// Returns the stamp for a new document.
@@ -291,7 +293,7 @@ impl Scraping {
     /// Runs the pipeline. Also returns why the profile was not saved, if it should have been.
     async fn run<T, F>(
         &mut self,
-        app: &App,
+        scraper: &Scraper,
         caller: &Caller,
         ports: Ports<'_>,
         last: F,
@@ -300,16 +302,16 @@ impl Scraping {
         T: Send + 'static,
         F: FnOnce(Scraped, &Stop) -> T + Send + 'static,
     {
-        let saver = self.open_profile(app, caller).await?;
+        let saver = self.open_profile(scraper, caller).await?;
         let last = move |mut scraped: Scraped, stop: &Stop| {
             let state = scraped.state.take();
             (last(scraped, stop), state)
         };
         let owner = || self.run.clone().unwrap_or_else(|| self.id.clone());
-        let files = (!self.is_fleeting).then(|| Place::new(app, caller, owner()));
+        let files = (!self.is_fleeting).then(|| Place::new(scraper.app(), caller, owner()));
         let files = files.as_ref().map(|place| place as &dyn Files);
         let ports = Ports { files, ..ports };
-        let result = ::scrape::run(app.tools(), ports, &self.target, last).await;
+        let result = ::scrape::run(scraper.tools(), ports, &self.target, last).await;
         let (made, state) = result.map_err(|error| match (error, self.policy.on_miss) {
             (ScrapeError::NoCopy, OnMiss::LockdownMiss) => AppError::LockdownMiss,
             (error, _) => error.into(),
@@ -322,14 +324,15 @@ impl Scraping {
     }
 
     /// Opens the profile that was asked for. All pages of a run count as one holder of the profile.
-    async fn open_profile(&mut self, app: &App, caller: &Caller) -> Result<Option<Saver>, AppError> {
+    async fn open_profile(&mut self, scraper: &Scraper, caller: &Caller) -> Result<Option<Saver>, AppError> {
         let Some(profile) = self.target.options.profile.clone() else { return Ok(None) };
-        let left = self.target.deadline.saturating_duration_since(Instant::now()) + app.settings().reservation_grace;
+        let left =
+            self.target.deadline.saturating_duration_since(Instant::now()) + scraper.app().settings().reservation_grace;
         let holder = match &self.run {
             Some(run) => Holder::Run(run),
-            None => Holder::One(&self.id, app.now() + left),
+            None => Holder::One(&self.id, scraper.app().now() + left),
         };
-        let opening = profiles::open(app, caller, &profile, holder, self.target.private);
+        let opening = profiles::open(scraper, caller, &profile, holder, self.target.private);
         let opened = timeout_at(self.target.deadline, opening).await;
         let Opened { state, saver } = opened.unwrap_or(Err(AppError::Timeout))?;
         (self.target.state, self.target.keeps_state) = (Some(Arc::new(state)), saver.is_some());

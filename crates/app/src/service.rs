@@ -6,31 +6,20 @@ use std::time::Duration;
 
 use base::{Clock, Owner, Timestamp};
 use blobs::Blobs;
-use browser::Browser;
-use cache::Cache;
 use files::Files;
-use interact::Interact;
 use queue::Waker;
-use scrape::Tools;
 use site::Site;
 use store::teams::{self, Team};
 use store::{Conn, Store, StoreError, Trouble};
-use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
-use wire::{Capabilities, Capability};
 
 use crate::bookings::Bookings;
-use crate::browser::Sessions;
 use crate::callers::Callers;
 use crate::held_keys::HeldKeys;
-use crate::interact::Recent;
-use crate::orphans::Pass;
-use crate::profiles::Sealer;
 use crate::room::DiskRoom;
-use crate::runs::{Contexts, Lost};
-use crate::{Active, AppError, Changes, Settings, room};
+use crate::{Active, AppError, Settings, room};
 
 /// Id of the team that runs calls without a key in open mode. It has no credit limit.
 pub const DEFAULT_TEAM: &str = "00000000-0000-7000-8000-000000000000";
@@ -44,34 +33,21 @@ pub struct App(Arc<Core>);
 
 /// Parts of a service, and the in-memory state of its operations.
 pub(crate) struct Core {
-    parts: Parts,
+    parts: CoreParts,
     bookings: Bookings,
-    cache: Cache,
     callers: Callers,
-    contexts: Contexts,
     files: Files,
     held_keys: HeldKeys,
     room: DiskRoom,
-    lost: Lost,
-    orphans: Pass,
-    sealer: Sealer,
-    sessions: Sessions,
-    recent: Recent,
 }
 
 /// Parts of an [`App`].
 #[derive(Clone)]
-pub struct Parts {
+pub struct CoreParts {
     /// Database.
     pub store: Store,
     /// Blob store for page bodies.
     pub blobs: Blobs,
-    /// Tools that fetch pages and turn them into documents.
-    pub tools: Tools,
-    /// Browser of this process, if it has one.
-    pub browser: Option<Arc<Browser>>,
-    /// Optional capabilities of this server.
-    pub capabilities: Capabilities,
     /// Clock for all times that are stored or compared. Deadlines of running requests use tokio's clock.
     pub clock: Arc<dyn Clock>,
     /// Settings of the operator.
@@ -82,39 +58,27 @@ pub struct Parts {
     pub site: Site,
     /// HTTP client for other outgoing requests: webhooks.
     pub client: net::Client,
-    /// Subscribers to changes of crawls and batches.
-    pub changes: Changes,
     /// Wakes the workers of this process when there is work.
     pub waker: Waker,
     /// Tracker of work that must outlive its request, mostly bookings.
     pub tracker: TaskTracker,
-    /// Runner of code and prompts in sessions.
-    pub interact: Arc<Interact>,
 }
 
 impl App {
     /// Assembles the service. Nothing is read or written yet.
     #[must_use]
-    pub fn new(parts: Parts) -> Self {
+    pub fn new(parts: CoreParts) -> Self {
         let room = DiskRoom::new(&parts);
-        let cache = open_cache(&parts, &room);
-        let Parts { store, blobs, clock, settings, .. } = &parts;
+        let CoreParts { store, blobs, clock, settings, .. } = &parts;
         let files = Files::new(store.clone(), blobs.clone(), clock.clone(), settings.files.clone());
-        let (bookings, sealer) = (Bookings::new(store), Sealer::new(&settings.sessions.profile_key));
+        let bookings = Bookings::new(store);
         Self(Arc::new(Core {
             parts,
             bookings,
-            cache,
             callers: Callers::default(),
-            contexts: Contexts::default(),
             files,
             held_keys: HeldKeys::default(),
             room,
-            lost: Lost::default(),
-            orphans: Pass::default(),
-            sealer,
-            sessions: Sessions::default(),
-            recent: Recent::default(),
         }))
     }
 
@@ -170,25 +134,10 @@ impl App {
         self.tracker().wait().await;
     }
 
-    /// Closes the browser of this process, if it has one.
-    #[crate::boxed]
-    pub(crate) async fn close(&self) {
-        if let Some(browser) = self.browser() {
-            browser.close().await;
-        }
-    }
-
     /// Returns the current time for everything that is stored or compared.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.clock().now()
-    }
-
-    /// Returns a receiver that is notified of every change that this process makes to a crawl or batch; several changes
-    /// may be merged into one notification.
-    #[must_use]
-    pub fn watch(&self, id: Uuid) -> watch::Receiver<()> {
-        self.changes().watch(&id.to_string())
     }
 
     /// Returns the database.
@@ -237,10 +186,9 @@ impl App {
         &self.0.parts.tracker
     }
 
-    /// Returns the optional capabilities of this server.
-    pub(crate) fn capabilities(&self) -> Capabilities {
-        let recognises = self.tools().documents.as_ref().is_some_and(|pool| pool.can_ocr());
-        self.0.parts.capabilities.iter().chain(recognises.then_some(Capability::Ocr)).collect()
+    /// Whether the disks may take anything more.
+    pub(crate) fn has_room(&self) -> bool {
+        self.0.room.is_free()
     }
 
     /// Reserves room for the body of a request in the memory budget for bodies.
@@ -249,36 +197,12 @@ impl App {
         self.client().in_flight().room(owner)
     }
 
-    pub(crate) fn tools(&self) -> &Tools {
-        &self.0.parts.tools
-    }
-
-    pub(crate) fn changes(&self) -> &Changes {
-        &self.0.parts.changes
-    }
-
-    pub(crate) fn interact(&self) -> &Arc<Interact> {
-        &self.0.parts.interact
-    }
-
-    pub(crate) fn browser(&self) -> Option<&Browser> {
-        self.0.parts.browser.as_deref()
-    }
-
     pub(crate) fn bookings(&self) -> &Bookings {
         &self.0.bookings
     }
 
-    pub(crate) fn cache(&self) -> &Cache {
-        &self.0.cache
-    }
-
     pub(crate) fn callers(&self) -> &Callers {
         &self.0.callers
-    }
-
-    pub(crate) fn contexts(&self) -> &Contexts {
-        &self.0.contexts
     }
 
     pub(crate) fn files(&self) -> &Files {
@@ -293,22 +217,6 @@ impl App {
         &self.0.room
     }
 
-    pub(crate) fn lost(&self) -> &Lost {
-        &self.0.lost
-    }
-
-    pub(crate) fn orphans(&self) -> &Pass {
-        &self.0.orphans
-    }
-
-    pub(crate) fn sealer(&self) -> &Sealer {
-        &self.0.sealer
-    }
-
-    pub(crate) fn sessions(&self) -> &Sessions {
-        &self.0.sessions
-    }
-
     /// Returns a weak reference, which does not keep the service alive.
     pub(crate) fn downgrade(&self) -> Weak<Core> {
         Arc::downgrade(&self.0)
@@ -317,10 +225,6 @@ impl App {
     /// Returns the service, unless it is gone.
     pub(crate) fn upgrade(weak: &Weak<Core>) -> Option<Self> {
         weak.upgrade().map(Self)
-    }
-
-    pub(crate) fn recent(&self) -> &Recent {
-        &self.0.recent
     }
 
     pub(crate) async fn conn(&self) -> Result<Conn, AppError> {
@@ -334,20 +238,6 @@ impl fmt::Debug for App {
     }
 }
 
-/// Assembles the page cache, which stores nothing while the disks have no room.
-fn open_cache(parts: &Parts, room: &DiskRoom) -> Cache {
-    let Parts { store, blobs, client, clock, settings, .. } = parts;
-    let room = room.clone();
-    Cache::new(cache::Parts {
-        store: store.clone(),
-        blobs: blobs.clone(),
-        client: client.clone(),
-        clock: Arc::clone(clock),
-        settings: settings.cache,
-        has_room: Box::new(move || room.is_free()),
-    })
-}
-
 /// Converts a limit to its database type.
 pub(crate) fn limit(number: u32) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
@@ -357,3 +247,6 @@ pub(crate) fn limit(number: u32) -> i32 {
 pub(crate) fn uuid(text: &str) -> Result<Uuid, AppError> {
     Uuid::parse_str(text).map_err(AppError::internal)
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -12,30 +12,30 @@ use queue::{Periodic, run_periodic};
 use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, webhooks};
 use tokio_util::sync::CancellationToken;
 
-use crate::{App, AppError, Operations, Refusal as _, files, orphans, profiles, runs};
+use crate::{App, AppError, Operations, Refusal as _, crawl, files, orphans, profiles, runs};
 
 /// Maximum number of rows that one transaction removes, so that other writers never wait long.
 const BATCH: i64 = 500;
 
 /// All tasks by the name of their lease.
 const TASKS: &[(&str, Task)] = &[
-    ("reservations", |operations| Box::pin(release_reservations(operations.app))),
-    ("scrapes", |operations| Box::pin(forget_scrapes(operations.app))),
-    ("robots", |operations| Box::pin(forget_robots(operations.app))),
-    ("webhooks", |operations| Box::pin(forget_webhooks(operations.app))),
-    ("runs", |operations| Box::pin(erase_runs(operations.app))),
-    ("waiting", |operations| Box::pin(release_waiting(operations.app))),
+    ("reservations", |operations| Box::pin(release_reservations(operations))),
+    ("scrapes", |operations| Box::pin(forget_scrapes(operations))),
+    ("robots", |operations| Box::pin(forget_robots(operations))),
+    ("webhooks", |operations| Box::pin(forget_webhooks(operations))),
+    ("runs", |operations| Box::pin(erase_runs(operations))),
+    ("waiting", |operations| Box::pin(release_waiting(operations))),
     ("files", |operations| Box::pin(async move { files::sweep(&operations.app).await })),
-    ("orphans", |operations| Box::pin(async move { orphans::sweep(&operations.app).await })),
-    ("sessions", |operations| Box::pin(sweep_sessions(operations.app))),
-    ("profiles", |operations| Box::pin(forget_profiles(operations.app))),
-    ("queue", |operations| Box::pin(sweep_queue(operations.app))),
-    ("cache", |operations| Box::pin(sweep_cache(operations.app))),
+    ("orphans", |operations| Box::pin(async move { orphans::sweep(&operations.runs).await })),
+    ("sessions", |operations| Box::pin(sweep_sessions(operations))),
+    ("profiles", |operations| Box::pin(forget_profiles(operations))),
+    ("queue", |operations| Box::pin(sweep_queue(operations))),
+    ("cache", |operations| Box::pin(sweep_cache(operations))),
 ];
 
 type Task = fn(Operations) -> Pin<Box<dyn Future<Output = Result<usize, AppError>> + Send>>;
 
-/// Runs all tasks every [`maintain_every`](crate::Settings::maintain_every) until `stop`, each unless another process
+/// Runs all tasks every [`maintain_every`](crate::UpkeepSettings::every) until `stop`, each unless another process
 /// runs it. A failed task is logged and tried again at its next turn.
 #[crate::boxed]
 pub async fn maintain(operations: Operations, stop: CancellationToken) {
@@ -46,7 +46,7 @@ async fn repeat(operations: Operations, tasks: &'static [(&'static str, Task)], 
     let app = operations.app.clone();
     let tasks = tasks.iter().map(|&(name, task)| {
         let operations = operations.clone();
-        Periodic::new(name, operations.app.settings().maintain_every, move || {
+        Periodic::new(name, operations.upkeep.every, move || {
             let done = task(operations.clone());
             async move {
                 let removed = match done.await {
@@ -94,72 +94,80 @@ macro_rules! to_the_end {
 }
 
 /// Returns the credits of expired reservations.
-async fn release_reservations(app: App) -> Result<usize, AppError> {
+async fn release_reservations(operations: Operations) -> Result<usize, AppError> {
+    let app = &operations.app;
     Ok(to_the_end!(app, |conn| ledger::expire_reservations(conn, app.now(), BATCH)))
 }
 
 /// Removes rows of old scrapes.
-async fn forget_scrapes(app: App) -> Result<usize, AppError> {
-    let before = before(&app, app.settings().retention.scrapes);
+async fn forget_scrapes(operations: Operations) -> Result<usize, AppError> {
+    let app = &operations.app;
+    let before = before(app, operations.upkeep.retention.scrapes);
     Ok(to_the_end!(app, |conn| scrapes::forget(conn, before, BATCH)))
 }
 
 /// Removes expired robots.txt answers.
-async fn forget_robots(app: App) -> Result<usize, AppError> {
+async fn forget_robots(operations: Operations) -> Result<usize, AppError> {
+    let app = &operations.app;
     Ok(to_the_end!(app, |conn| robots::forget(conn, app.now(), BATCH)))
 }
 
 /// Removes old webhook deliveries, and the bodies of those whose jobs are gone.
-async fn forget_webhooks(app: App) -> Result<usize, AppError> {
-    let before = before(&app, app.settings().retention.deliveries);
+async fn forget_webhooks(operations: Operations) -> Result<usize, AppError> {
+    let app = &operations.app;
+    let before = before(app, operations.upkeep.retention.deliveries);
     let emptied = to_the_end!(app, |conn| webhooks::drop_bodies(conn, app.now(), BATCH));
     tracing::debug!(deliveries = emptied, "removed webhook bodies of expired jobs");
     Ok(to_the_end!(app, |conn| webhooks::forget(conn, before, BATCH)))
 }
 
 /// Removes runs whose results have expired, with their documents.
-async fn erase_runs(app: App) -> Result<usize, AppError> {
+async fn erase_runs(operations: Operations) -> Result<usize, AppError> {
+    let app = &operations.app;
     let mut sum = 0;
     loop {
         let found = store::runs::expired(&mut app.conn().await?, app.now()).await?;
         let Some(run) = found else { return Ok(sum) };
-        runs::erase(&app, &run).await?;
+        runs::erase(app, &run).await?;
         sum += 1;
     }
 }
 
 /// Releases pages that wait for ended pages. Nothing is removed.
-async fn release_waiting(app: App) -> Result<usize, AppError> {
-    runs::release_waiting(&app).await?;
+async fn release_waiting(operations: Operations) -> Result<usize, AppError> {
+    crawl::release_waiting(&operations.runs).await?;
     Ok(0)
 }
 
 /// Ends sessions whose server is gone, and removes the rows of old ones.
-async fn sweep_sessions(app: App) -> Result<usize, AppError> {
-    let before = before(&app, app.settings().retention.scrapes);
+async fn sweep_sessions(operations: Operations) -> Result<usize, AppError> {
+    let app = &operations.app;
+    let before = before(app, operations.upkeep.retention.scrapes);
     let ended = to_the_end!(app, |conn| browser::end_lost(conn, app.now(), BATCH));
     Ok(ended + to_the_end!(app, |conn| browser::forget(conn, before, BATCH)))
 }
 
 /// Removes unused profiles, and expired leases of profiles.
-async fn forget_profiles(app: App) -> Result<usize, AppError> {
-    let before = before(&app, app.settings().retention.profiles);
+async fn forget_profiles(operations: Operations) -> Result<usize, AppError> {
+    let app = &operations.app;
+    let before = before(app, operations.upkeep.retention.profiles);
     let leases = to_the_end!(app, |conn| leases::forget(conn, profiles::LEASE, app.now(), BATCH));
     Ok(leases + to_the_end!(app, |conn| store::profiles::forget(conn, before, BATCH)))
 }
 
 /// Removes remains of finished jobs from the queue: empty lanes, hosts, dead letters.
-async fn sweep_queue(app: App) -> Result<usize, AppError> {
-    let retention = app.settings().retention;
+async fn sweep_queue(operations: Operations) -> Result<usize, AppError> {
+    let app = &operations.app;
+    let retention = operations.upkeep.retention;
     let lanes = to_the_end!(app, |conn| jobs::sweep_lanes(conn, BATCH));
-    let hosts = to_the_end!(app, |conn| hosts::forget(conn, before(&app, retention.hosts), BATCH));
-    let dead = to_the_end!(app, |conn| jobs::forget_dead(conn, before(&app, retention.dead_jobs), BATCH));
+    let hosts = to_the_end!(app, |conn| hosts::forget(conn, before(app, retention.hosts), BATCH));
+    let dead = to_the_end!(app, |conn| jobs::forget_dead(conn, before(app, retention.dead_jobs), BATCH));
     Ok(lanes + hosts + dead)
 }
 
 /// Removes expired and evicted copies from the cache, with their bodies.
-async fn sweep_cache(app: App) -> Result<usize, AppError> {
-    let Swept { rows, bodies } = app.cache().sweep().await?;
+async fn sweep_cache(operations: Operations) -> Result<usize, AppError> {
+    let Swept { rows, bodies } = operations.scraper.cache().sweep().await?;
     Ok(rows + bodies)
 }
 
@@ -178,21 +186,22 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
+    use crate::operations::tests::operations;
 
     static ROUNDS: AtomicUsize = AtomicUsize::new(0);
 
     /// Counts its runs.
-    async fn sweep_nothing(_: App) -> Result<usize, AppError> {
+    async fn sweep_nothing(_: Operations) -> Result<usize, AppError> {
         Ok(ROUNDS.fetch_add(1, Ordering::Relaxed))
     }
 
-    const NOTHING: &[(&str, Task)] = &[("nothing", |operations| Box::pin(sweep_nothing(operations.app)))];
+    const NOTHING: &[(&str, Task)] = &[("nothing", |operations| Box::pin(sweep_nothing(operations)))];
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn another_task_is_a_function_and_a_line() {
-        let (app, _caller, _folder) = crate::runs::tests::app().await;
+        let (operations, _folder) = operations().await;
         let stop = CancellationToken::new();
-        let working = tokio::spawn(repeat(Operations { app }, NOTHING, stop.clone()));
+        let working = tokio::spawn(repeat(operations, NOTHING, stop.clone()));
         while ROUNDS.load(Ordering::Relaxed) == 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }

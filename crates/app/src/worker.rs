@@ -38,9 +38,9 @@ pub fn worker(operations: &Operations, settings: WorkerSettings) -> Worker {
     let settings = queue::Settings { slots, per_host, lease, heartbeat: lease / 3, reap, drain, ..defaults };
     Worker::new(app.store().clone(), app.clock().clone(), settings)
         .woken_by(app.waker().clone())
-        .with(StartHandler { app: app.clone() })
-        .with(Fill { app: app.clone() })
-        .with_polite(PageHandler { app: app.clone() })
+        .with(StartHandler { runs: operations.runs.clone() })
+        .with(Fill { runs: operations.runs.clone() })
+        .with_polite(PageHandler { runs: operations.runs.clone() })
         .with(Deliver::new(app.store().clone(), app.clock().clone(), app.client().clone()))
 }
 

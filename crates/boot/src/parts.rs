@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::browser::Browser;
-use app::{AppError, Operations, Parts, WorkerSettings};
+use app::{AppError, CoreParts, Operations, Parts, UpkeepSettings, WorkerSettings};
 use base::{Clock, Secret};
 use blobs::{Blobs, S3};
 use fetch::{BrowserEngine, Engine, HttpEngine};
@@ -80,22 +80,31 @@ async fn open_parts(
         tokio::spawn(abilities.tell(config.browser.clone(), documents.clone()));
     }
     let tools = scrape::Tools { engines, proxies: Arc::new(proxies(config)), cpu, documents };
-    let operations = Operations::new(Parts {
+    let sessions = app::SessionParts {
         browser,
+        interact: Arc::new(interact::Interact::new(code(config))),
+        settings: config.sessions.clone(),
+    };
+    let core = CoreParts {
         store,
         blobs,
-        capabilities: tools.capabilities(),
-        tools,
         clock,
-        settings: app::Settings { sessions: sessions(config, &folder)?, ..settings(config) },
+        settings: settings(config),
         active: app::Active::default(),
-        changes: app::Changes::default(),
         waker: app::Waker::default(),
         site,
         client,
         tracker: tokio_util::task::TaskTracker::new(),
-        interact: Arc::new(interact::Interact::new(code(config))),
-    });
+    };
+    let scraping = app::ScrapingParts {
+        capabilities: tools.capabilities(),
+        tools,
+        cache: config.cache,
+        profile_key: profile_key(config, &folder)?,
+        remembers: sessions.browser.is_some(),
+    };
+    let upkeep = UpkeepSettings { retention: config.retention, every: config.worker.every };
+    let operations = Operations::new(Parts { core, scraping, sessions, upkeep });
     operations.app.bootstrap().await?;
     Ok(operations)
 }
@@ -235,19 +244,19 @@ fn code(config: &Config) -> interact::Settings {
     interact::Settings { program, user, places }
 }
 
-/// Returns the settings of sessions, with the key of profiles from the settings or the data folder.
-fn sessions(config: &Config, folder: &Path) -> Result<app::SessionSettings, ConfigError> {
-    let mut sessions = config.sessions.clone();
-    let mut digits = [0; 32];
-    if sessions.profile_key.is_empty() {
+/// Returns the encryption key of profiles, from the settings or the data folder.
+fn profile_key(config: &Config, folder: &Path) -> Result<Secret, ConfigError> {
+    let mut key = config.sessions.profile_key.clone();
+    if key.is_empty() {
         let file = folder.join("profile.key");
         let why =
             |error: std::io::Error| ConfigError::new("SESSIONS__PROFILE_KEY", format!("{}: {error}", file.display()));
-        sessions.profile_key = key_in(&file).map_err(why)?;
+        key = key_in(&file).map_err(why)?;
     }
-    hex::decode_to_slice(sessions.profile_key.expose(), &mut digits)
+    let mut digits = [0; 32];
+    hex::decode_to_slice(key.expose(), &mut digits)
         .map_err(|_| ConfigError::new("SESSIONS__PROFILE_KEY", "must be 64 hexadecimal digits"))?;
-    Ok(sessions)
+    Ok(key)
 }
 
 /// Reads the key from a private file, which is created when missing. Of several processes that start together, one creates
@@ -356,13 +365,10 @@ fn settings(config: &Config) -> app::Settings {
         keyless_team: config.auth.keyless_team,
         team_concurrency: config.limits.team_concurrency,
         team_rate_per_minute: config.limits.team_per_minute,
-        cache: config.cache,
         sites: config.sites,
         files: config.files.clone(),
-        retention: config.retention,
         folders: folders(config).into_iter().map(|(_, folder)| folder).collect(),
         min_free: config.data.min_free,
-        maintain_every: config.worker.every,
         ..app::Settings::default()
     }
 }

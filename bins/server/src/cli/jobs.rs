@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, ensure};
 use app::jobs::{self, Dead, Depth, Listed};
-use app::{App, AppError};
+use app::{App, AppError, RunsError};
 use boot::config::Loaded;
 use clap::Subcommand;
 use uuid::Uuid;
@@ -41,8 +41,10 @@ impl Jobs {
         match self {
             Self::List { dead: true, team } => list_dead(app, team).await,
             Self::List { dead: false, team } => list(app, team).await,
-            Self::Cancel { id } => match jobs::cancel(&operations, id).await {
-                Err(AppError::NotFound(_)) => Err(anyhow::anyhow!("there is no crawl or batch with this id")),
+            Self::Cancel { id } => match jobs::cancel(&operations.runs, id).await {
+                Err(RunsError::App(AppError::NotFound(_))) => {
+                    Err(anyhow::anyhow!("there is no crawl or batch with this id"))
+                }
                 done => Ok(done?),
             },
             Self::Redrive { id } => redrive(app, id).await,

@@ -12,8 +12,8 @@ use url::Url;
 use wire::BatchPage;
 
 use super::KIND;
-use crate::runs::{Context, Lanes, PAGES, add_pages, beside, digest, new_page, of_page, patience, run_of, save};
-use crate::{App, AppError, credentials};
+use crate::runs::{Context, Lanes, PAGES, Runs, add_pages, beside, digest, new_page, of_page, patience, run_of, save};
+use crate::{AppError, credentials};
 
 /// Number of pages that one transaction inserts: about 30 ms in SQLite.
 pub(crate) const PIECE: usize = 500;
@@ -37,7 +37,7 @@ impl Payload for FillPayload {
 
 /// Handler of fill jobs.
 pub(crate) struct Fill {
-    pub(crate) app: App,
+    pub(crate) runs: Runs,
 }
 
 /// Pages of a batch, as rows or, if there are many, as compressed pieces.
@@ -126,11 +126,11 @@ impl Handler for Fill {
     type Done = ();
 
     async fn run(&self, job: &Running<FillPayload>) -> Result<(), Failure> {
-        let again = |error: AppError| patience::again(&self.app, job, &error, patience::PAUSE);
-        let found = self.app.contexts().get(&self.app, &job.payload.crawl).await.map_err(again)?;
+        let again = |error: AppError| patience::again(self.runs.app(), job, &error, patience::PAUSE);
+        let found = self.runs.context(&job.payload.crawl).await.map_err(again)?;
         let Some(context) = found else { return Ok(()) };
-        while next(&self.app, &context).await.map_err(again)? {
-            self.app.waker().wake(PAGES);
+        while next(&self.runs, &context).await.map_err(again)? {
+            self.runs.app().waker().wake(PAGES);
             yield_now().await;
         }
         Ok(())
@@ -143,27 +143,28 @@ impl Handler for Fill {
             // Pages may have been added in the meantime, with a job of their own.
             if !runs::has_pieces(conn, crawl).await? {
                 progress.preparing = false;
-                save(&self.app, conn, &KIND, &mut progress).await?;
+                save(&self.runs, conn, &KIND, &mut progress).await?;
             }
         }
         Ok(())
     }
 
     async fn give_up(&self, conn: &mut Conn, job: &Running<FillPayload>, error: &str) -> Result<(), StoreError> {
-        give_up(&self.app, conn, &job.payload.crawl, error).await
+        give_up(&self.runs, conn, &job.payload.crawl, error).await
     }
 
     async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, error: &str) -> Result<(), StoreError> {
-        give_up(&self.app, conn, run_of(&job.lane), error).await
+        give_up(&self.runs, conn, run_of(&job.lane), error).await
     }
 
     fn after_commit(&self, done: &[&Finished<FillPayload, ()>]) {
-        done.iter().for_each(|finished| self.app.changes().notify(&finished.job.payload.crawl));
+        done.iter().for_each(|finished| self.runs.changed(&finished.job.payload.crawl));
     }
 }
 
 /// Inserts the rows of the next piece; returns `false` when there is none.
-async fn next(app: &App, context: &Context) -> Result<bool, AppError> {
+async fn next(runs: &Runs, context: &Context) -> Result<bool, AppError> {
+    let app = runs.app();
     let Some((seq, piece)) = runs::first_piece(&mut app.conn().await?, &context.id).await? else { return Ok(false) };
     let pages = spawn_blocking(move || unpacked(&piece)).await.map_err(AppError::internal)??;
     let now = app.now();
@@ -176,7 +177,7 @@ async fn next(app: &App, context: &Context) -> Result<bool, AppError> {
             // Another worker may have inserted the piece if the lease of this job expired.
             if runs::remove_piece(conn, &context.id, seq).await? {
                 pages.write(conn, &mut progress, &context.lanes, now).await?;
-                save(app, conn, &KIND, &mut progress).await?;
+                save(runs, conn, &KIND, &mut progress).await?;
             }
             Ok(true)
         })
@@ -185,12 +186,12 @@ async fn next(app: &App, context: &Context) -> Result<bool, AppError> {
 }
 
 /// Ends a batch without the pages whose rows could not be inserted.
-async fn give_up(app: &App, conn: &mut Conn, batch: &str, error: &str) -> Result<(), StoreError> {
+async fn give_up(runs: &Runs, conn: &mut Conn, batch: &str, error: &str) -> Result<(), StoreError> {
     let Some(mut progress) = runs::lock(conn, batch).await? else { return Ok(()) };
     tracing::error!(batch, error, "could not add all pages of a batch; it goes on without them");
     runs::remove_pieces(conn, batch).await?;
     runs::warn(conn, batch, "some pages could not be queued; they are not charged").await?;
     progress.max_items = progress.pending + progress.done + progress.failed;
     progress.preparing = false;
-    save(app, conn, &KIND, &mut progress).await
+    save(runs, conn, &KIND, &mut progress).await
 }

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::elsewhere;
 use super::live::Live;
-use crate::{App, AppError, auth};
+use crate::{Sessions, SessionsError, auth};
 
 /// Kind of access that a session URL grants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,15 +55,15 @@ impl Door {
 /// [`AppError::AddressNotAllowed`] when the team does not allow that address.
 #[crate::boxed]
 pub async fn enter_here(
-    app: &App,
+    sessions: &Sessions,
     id: Uuid,
     door: Door,
     token: &str,
     from: IpAddr,
-) -> Result<Option<Entrance>, AppError> {
-    let live = app.sessions().find(id).filter(|live| opens(&live.row(), door, token) && !live.stop.is_cancelled());
+) -> Result<Option<Entrance>, SessionsError> {
+    let live = sessions.find(id).filter(|live| opens(&live.row(), door, token) && !live.stop.is_cancelled());
     let Some(live) = live else { return Ok(None) };
-    auth::rules_of_team(app, live.team()).await?.check_address(from)?;
+    auth::rules_of_team(sessions.app(), live.team()).await?.check_address(from)?;
     Ok(Some(Entrance { live, door }))
 }
 
@@ -71,19 +71,25 @@ pub async fn enter_here(
 /// looked up in the database.
 ///
 /// # Errors
-/// [`AppError::SessionNotFound`] for a wrong token and for one of another kind of access, which look like an unknown
-/// session; [`AppError::AddressNotAllowed`] when the team does not allow that address; [`AppError::SessionElsewhere`]
+/// [`SessionsError::SessionNotFound`] for a wrong token and for one of another kind of access, which look like an unknown
+/// session; [`AppError::AddressNotAllowed`] when the team does not allow that address; [`SessionsError::SessionElsewhere`]
 /// on another server.
 #[crate::boxed]
-pub async fn enter(app: &App, id: Uuid, door: Door, token: &str, from: IpAddr) -> Result<Entrance, AppError> {
-    if app.sessions().find(id).is_some() {
-        return enter_here(app, id, door, token, from).await?.ok_or(AppError::SessionNotFound);
+pub async fn enter(
+    sessions: &Sessions,
+    id: Uuid,
+    door: Door,
+    token: &str,
+    from: IpAddr,
+) -> Result<Entrance, SessionsError> {
+    if sessions.find(id).is_some() {
+        return enter_here(sessions, id, door, token, from).await?.ok_or(SessionsError::SessionNotFound);
     }
-    let row = rows::find(&mut app.conn().await?, &id.to_string()).await?;
+    let row = rows::find(&mut sessions.app().conn().await?, &id.to_string()).await?;
     // Tokens end with their session, so a token does not reveal whether there was one.
     match row.filter(|row| opens(row, door, token)) {
-        Some(row) => Err(elsewhere(app, Some(&row))),
-        None => Err(AppError::SessionNotFound),
+        Some(row) => Err(elsewhere(sessions, Some(&row))),
+        None => Err(SessionsError::SessionNotFound),
     }
 }
 
@@ -119,8 +125,8 @@ impl Entrance {
     /// Connects a client to the DevTools protocol.
     ///
     /// # Errors
-    /// [`AppError::SessionEnded`], [`AppError::SessionsLimited`].
-    pub async fn relay(&self, client: Client) -> Result<RelayEnd, AppError> {
+    /// [`SessionsError::SessionEnded`], [`SessionsError::SessionsLimited`].
+    pub async fn relay(&self, client: Client) -> Result<RelayEnd, SessionsError> {
         self.live.relay(client).await
     }
 
@@ -128,7 +134,7 @@ impl Entrance {
     ///
     /// # Errors
     /// Errors of [`Entrance::relay`].
-    pub async fn show(&self, viewer: Viewer) -> Result<(), AppError> {
+    pub async fn show(&self, viewer: Viewer) -> Result<(), SessionsError> {
         let may_steer = viewer.may_steer && self.door == Door::Control;
         self.live.show(Viewer { may_steer, ..viewer }).await
     }

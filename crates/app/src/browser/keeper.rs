@@ -33,7 +33,7 @@ pub(super) async fn keep(live: Arc<Live>, kept: Kept) {
     let why = tokio::select! {
         why = wait(&live) => why,
         () = live.stop.cancelled() => "ended by a client",
-        () = live.app.sessions().closing().cancelled() => "the server is shutting down",
+        () = live.sessions.closing().cancelled() => "the server is shutting down",
         () = live.browser.gone() => "the browser is gone",
         () = live.key.revoked() => "the API key was revoked",
     };
@@ -69,13 +69,13 @@ async fn wait(live: &Live) -> &'static str {
 }
 
 async fn renew(live: &Live) -> Result<bool, AppError> {
-    let mut conn = live.app.conn().await?;
-    Ok(rows::renew(&mut conn, &live.id.to_string(), live.last_used_at(), live.app.now() + ALIVE).await?)
+    let mut conn = live.sessions.app().conn().await?;
+    Ok(rows::renew(&mut conn, &live.id.to_string(), live.last_used_at(), live.sessions.app().now() + ALIVE).await?)
 }
 
 async fn finish(live: &Arc<Live>, kept: Kept, lived: Duration, why: &'static str) {
     let Kept { place, funds, profile } = kept;
-    let app = &live.app;
+    let app = live.sessions.app();
     // Checked before closing: afterwards the browser is gone in any case.
     let lost_browser = live.browser.is_gone();
     if let Some(Opened { state: before, saver: Some(saver) }) = profile {
@@ -98,7 +98,7 @@ async fn finish(live: &Arc<Live>, kept: Kept, lived: Duration, why: &'static str
     let status = SessionStatus::Destroyed;
     live.ended.send_replace(Some(SessionEnded { success: true, status, session_duration_ms, credits_billed: credits }));
     // Removed last: a concurrent call to end the session still gets its result.
-    app.sessions().remove(live.id);
+    live.sessions.remove(live.id);
     drop(place);
 }
 

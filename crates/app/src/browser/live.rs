@@ -1,7 +1,6 @@
 //! Live sessions of this process.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::browser::{Client, RelayEnd, Session, Viewer};
@@ -18,26 +17,16 @@ use wire::{Executed, Language, SessionEnded};
 
 use super::keeper;
 use super::orders::{Order, Orders, refused};
-use crate::active::{Active, Slot};
+use crate::active::Slot;
 use crate::auth::Caller;
 use crate::profiles::Opened;
 use crate::reservation::Funds;
-use crate::{App, AppError, KeyHold};
+use crate::{AppError, KeyHold, Sessions, SessionsError};
 
 /// Lease of a session's row: after this time without renewal the session counts as dead.
 pub(super) const ALIVE: TimeDelta = TimeDelta::seconds(30);
 /// Maximum number of clients and viewers of one session at a time.
 const MAX_GUESTS: usize = 8;
-
-/// Sessions of this process.
-#[derive(Default)]
-pub(crate) struct Sessions {
-    live: Mutex<HashMap<Uuid, Arc<Live>>>,
-    /// Locks of scrapes whose page is being opened, and of idempotency keys in use.
-    opening: Mutex<HashMap<Uuid, Weak<AsyncMutex<()>>>>,
-    places: Active,
-    closing: CancellationToken,
-}
 
 /// Parts of a new session.
 pub(crate) struct Beginning {
@@ -58,7 +47,7 @@ pub(crate) struct Beginning {
 
 /// Session that runs in this process.
 pub(crate) struct Live {
-    pub(super) app: App,
+    pub(super) sessions: Sessions,
     pub(super) id: Uuid,
     pub(super) browser: Session,
     pub(super) began: Instant,
@@ -93,76 +82,21 @@ pub(super) struct Use<'a> {
     is_guest: bool,
 }
 
-impl Sessions {
-    /// Takes a slot for a new session of a team.
-    pub(crate) fn place(&self, app: &App, team: &str) -> Result<Slot, AppError> {
-        let settings = &app.settings().sessions;
-        if self.closing.is_cancelled() {
-            return Err(AppError::ShuttingDown);
-        }
-        let of_team = settings.max_of_team;
-        let limited = |what: &'static str, limit| AppError::SessionsLimited { what, limit };
-        let place = self.places.enter(team, of_team).ok_or_else(|| limited("team", of_team))?;
-        // The total includes the slot just taken.
-        if self.places.total() > settings.max { Err(limited("server", settings.max)) } else { Ok(place) }
-    }
-
-    pub(crate) fn find(&self, id: Uuid) -> Option<Arc<Live>> {
-        self.live.lock().get(&id).cloned()
-    }
-
-    /// Returns the number of open sessions.
-    pub(crate) fn count(&self) -> u32 {
-        self.places.total()
-    }
-
-    /// Finds the session that shows the page of a scrape.
-    pub(crate) fn of_scrape(&self, team: &str, scrape: Uuid) -> Option<Arc<Live>> {
-        let scrape = scrape.to_string();
-        let is_it = |live: &&Arc<Live>| live.row.scrape_id.as_deref() == Some(&scrape) && live.team() == team;
-        self.live.lock().values().find(is_it).cloned()
-    }
-
-    /// Returns the lock for opening the page of a scrape: one call opens it at a time.
-    pub(crate) fn opening(&self, scrape: Uuid) -> Arc<AsyncMutex<()>> {
-        let mut opening = self.opening.lock();
-        if let Some(known) = opening.get(&scrape).and_then(Weak::upgrade) {
-            return known;
-        }
-        // Drop unused locks, so that there are never more than calls.
-        opening.retain(|_, turn| turn.strong_count() > 0);
-        let turn = Arc::default();
-        opening.insert(scrape, Arc::downgrade(&turn));
-        turn
-    }
-
-    pub(super) fn remove(&self, id: Uuid) {
-        self.live.lock().remove(&id);
-    }
-
-    pub(super) fn close(&self) {
-        self.closing.cancel();
-    }
-
-    pub(super) fn closing(&self) -> &CancellationToken {
-        &self.closing
-    }
-}
-
 /// Inserts the row of a session and starts the task that ends it.
 pub(crate) async fn begin(
-    app: &App,
+    sessions: &Sessions,
     caller: &Caller,
     beginning: Beginning,
     expires_at: Timestamp,
-) -> Result<Arc<Live>, AppError> {
+) -> Result<Arc<Live>, SessionsError> {
     let Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call } = beginning;
+    let app = sessions.app();
     let now = app.now();
     let row = Row {
         id: id.to_string(),
         team_id: caller.team.id.clone(),
         scrape_id: scrape.map(|scrape| scrape.to_string()),
-        owner: app.settings().sessions.public_url.clone().unwrap_or_default(),
+        owner: sessions.settings().public_url.clone().unwrap_or_default(),
         tokens: Tokens { cdp: token(), view: token(), hand: token() },
         is_watchable,
         created_at: now,
@@ -176,7 +110,7 @@ pub(crate) async fn begin(
     rows::insert(&mut app.conn().await?, &row).await?;
     let began = Instant::now();
     let live = Arc::new(Live {
-        app: app.clone(),
+        sessions: sessions.clone(),
         id,
         began,
         ends: began + life,
@@ -190,7 +124,7 @@ pub(crate) async fn begin(
         key: app.hold_key(caller.key.as_deref()),
         ended: watch::Sender::new(None),
     });
-    app.sessions().live.lock().insert(id, Arc::clone(&live));
+    sessions.insert(&live);
     let kept = keeper::Kept { place, funds, profile };
     app.tracker().spawn(keeper::keep(Arc::clone(&live), kept));
     Ok(live)
@@ -211,6 +145,11 @@ impl Live {
         self.row.clone()
     }
 
+    /// Whether it shows the page of this scrape.
+    pub(crate) fn shows(&self, scrape: &str) -> bool {
+        self.row.scrape_id.as_deref() == Some(scrape)
+    }
+
     pub(crate) fn id(&self) -> Uuid {
         self.id
     }
@@ -223,16 +162,21 @@ impl Live {
     /// Runs code after earlier calls have ended.
     ///
     /// # Errors
-    /// [`AppError::SessionEnded`] when the session ends meanwhile, [`AppError::SessionBusy`] when there is no time
+    /// [`SessionsError::SessionEnded`] when the session ends meanwhile, [`SessionsError::SessionBusy`] when there is no time
     /// left, and those of [`interact::Interact::run`]. Errors of the code itself are in the answer.
-    pub(crate) async fn run(&self, language: Language, text: &str, deadline: Instant) -> Result<Executed, AppError> {
+    pub(crate) async fn run(
+        &self,
+        language: Language,
+        text: &str,
+        deadline: Instant,
+    ) -> Result<Executed, SessionsError> {
         let _use = self.enter(false)?;
         let running = async {
             let mut work = self.turn(deadline).await?;
             let hands = self.browser.hands().await?;
             let timeout = deadline.saturating_duration_since(Instant::now());
             let code = Code { language: spoken(language), text, timeout };
-            Ok(executed(self.app.interact().run(&hands, &code, &mut work).await?))
+            Ok(executed(self.sessions.interact().run(&hands, &code, &mut work).await?))
         };
         self.while_it_lives(running).await
     }
@@ -241,15 +185,19 @@ impl Live {
     /// output, and the error if a step failed.
     ///
     /// # Errors
-    /// Errors of [`Live::run`], and [`AppError::OrderRefused`] for a prompt that is not understood.
-    pub(crate) async fn obey(&self, prompt: &str, deadline: Instant) -> Result<(String, Option<String>), AppError> {
+    /// Errors of [`Live::run`], and [`SessionsError::OrderRefused`] for a prompt that is not understood.
+    pub(crate) async fn obey(
+        &self,
+        prompt: &str,
+        deadline: Instant,
+    ) -> Result<(String, Option<String>), SessionsError> {
         let _use = self.enter(false)?;
         let obeying = async {
             let _turn = self.turn(deadline).await?;
             let hands = self.browser.hands().await?;
             let timeout = deadline.saturating_duration_since(Instant::now());
             self.orders.begin();
-            let done = self.app.interact().obey(&hands, prompt, timeout).await;
+            let done = self.sessions.interact().obey(&hands, prompt, timeout).await;
             self.orders.decide(counts(&done));
             match done {
                 Ok(told) => Ok((told, None)),
@@ -261,12 +209,15 @@ impl Live {
     }
 
     /// Waits for exclusive access to the page.
-    async fn turn(&self, deadline: Instant) -> Result<MutexGuard<'_, Work>, AppError> {
-        timeout_at(deadline, self.work.lock()).await.map_err(|_| AppError::SessionBusy)
+    async fn turn(&self, deadline: Instant) -> Result<MutexGuard<'_, Work>, SessionsError> {
+        timeout_at(deadline, self.work.lock()).await.map_err(|_| SessionsError::SessionBusy)
     }
 
-    async fn while_it_lives<T>(&self, work: impl Future<Output = Result<T, AppError>>) -> Result<T, AppError> {
-        self.stop.run_until_cancelled(work).await.unwrap_or(Err(AppError::SessionEnded))
+    async fn while_it_lives<T>(
+        &self,
+        work: impl Future<Output = Result<T, SessionsError>>,
+    ) -> Result<T, SessionsError> {
+        self.stop.run_until_cancelled(work).await.unwrap_or(Err(SessionsError::SessionEnded))
     }
 
     /// Reserves credits for a prompt: `reserve` covers all prompts of the session, so it runs once.
@@ -281,14 +232,14 @@ impl Live {
     }
 
     /// Connects a client to the DevTools protocol, until it disconnects or the session ends.
-    pub(super) async fn relay(&self, client: Client) -> Result<RelayEnd, AppError> {
+    pub(super) async fn relay(&self, client: Client) -> Result<RelayEnd, SessionsError> {
         let _use = self.enter(true)?;
         let end = self.stop.run_until_cancelled(self.browser.relay(client)).await;
         Ok(end.unwrap_or(RelayEnd::Gone))
     }
 
     /// Shows the session to a viewer, until it disconnects or the session ends.
-    pub(super) async fn show(&self, viewer: Viewer) -> Result<(), AppError> {
+    pub(super) async fn show(&self, viewer: Viewer) -> Result<(), SessionsError> {
         let _use = self.enter(true)?;
         self.stop.run_until_cancelled(self.browser.show(viewer)).await;
         Ok(())
@@ -297,7 +248,7 @@ impl Live {
     /// Records activity, which restarts the idle timeout.
     pub(crate) fn touch(&self) {
         let mut uses = self.uses.lock();
-        (uses.last, uses.last_at) = (Instant::now(), self.app.now());
+        (uses.last, uses.last_at) = (Instant::now(), self.sessions.app().now());
     }
 
     /// Whether the idle timeout has passed.
@@ -310,14 +261,14 @@ impl Live {
         self.uses.lock().last_at
     }
 
-    pub(super) fn enter(&self, is_guest: bool) -> Result<Use<'_>, AppError> {
+    pub(super) fn enter(&self, is_guest: bool) -> Result<Use<'_>, SessionsError> {
         if self.stop.is_cancelled() {
-            return Err(AppError::SessionEnded);
+            return Err(SessionsError::SessionEnded);
         }
         {
             let mut uses = self.uses.lock();
             if is_guest && uses.guests >= MAX_GUESTS {
-                return Err(AppError::SessionsLimited {
+                return Err(SessionsError::SessionsLimited {
                     what: "session",
                     limit: u32::try_from(MAX_GUESTS).unwrap_or(0),
                 });
@@ -330,11 +281,11 @@ impl Live {
     }
 
     /// Ends the session and waits for its result.
-    pub(crate) async fn end(&self) -> Result<SessionEnded, AppError> {
+    pub(crate) async fn end(&self) -> Result<SessionEnded, SessionsError> {
         self.stop.cancel();
         let mut ended = self.ended.subscribe();
         let ended = ended.wait_for(Option::is_some).await.map_err(AppError::internal)?;
-        ended.clone().ok_or(AppError::SessionEnded)
+        ended.clone().ok_or(SessionsError::SessionEnded)
     }
 }
 

@@ -9,43 +9,48 @@ use wire::{BrowserRequest, BrowserStarted};
 use super::{START, Seen, new_session};
 use crate::auth::Caller;
 use crate::idempotency::fingerprint;
-use crate::{App, AppError};
+use crate::{AppError, Sessions, SessionsError};
 
 /// Returns the session that was started with this key, or starts one.
 ///
 /// # Errors
-/// [`AppError::SessionBusy`] when another call with the key is still starting its session after 30 s,
+/// [`SessionsError::SessionBusy`] when another call with the key is still starting its session after 30 s,
 /// [`AppError::DuplicateRequest`] when the key was used for another request; and the errors of a start without a key.
 pub(super) async fn start(
-    app: &App,
+    sessions: &Sessions,
     caller: &Caller,
     request: BrowserRequest,
     key: &str,
     address: &str,
-) -> Result<BrowserStarted, AppError> {
+) -> Result<BrowserStarted, SessionsError> {
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
     let call = Call { key: key.to_owned(), fingerprint };
     // One call starts the session; concurrent calls to this server wait for it.
-    let turn = app.sessions().opening(name(&caller.team.id, key));
-    let _turn = timeout_at(Instant::now() + START, turn.lock()).await.map_err(|_| AppError::SessionBusy)?;
-    if let Some(known) = known(app, caller, &call, address).await? {
+    let turn = sessions.opening(name(&caller.team.id, key));
+    let _turn = timeout_at(Instant::now() + START, turn.lock()).await.map_err(|_| SessionsError::SessionBusy)?;
+    if let Some(known) = known(sessions, caller, &call, address).await? {
         return Ok(known);
     }
-    match new_session(app, caller, request, Some(call.clone())).await {
-        Ok(live) => Ok(Seen::of(app, live.row(), address).started()),
+    match new_session(sessions, caller, request, Some(call.clone())).await {
+        Ok(live) => Ok(Seen::of(sessions, live.row(), address).started()),
         // A call to another server may have been faster.
-        Err(error) => known(app, caller, &call, address).await?.ok_or(error),
+        Err(error) => known(sessions, caller, &call, address).await?.ok_or(error),
     }
 }
 
-async fn known(app: &App, caller: &Caller, call: &Call, address: &str) -> Result<Option<BrowserStarted>, AppError> {
-    let Some(row) = rows::find_by_key(&mut app.conn().await?, &caller.team.id, &call.key).await? else {
+async fn known(
+    sessions: &Sessions,
+    caller: &Caller,
+    call: &Call,
+    address: &str,
+) -> Result<Option<BrowserStarted>, SessionsError> {
+    let Some(row) = rows::find_by_key(&mut sessions.app().conn().await?, &caller.team.id, &call.key).await? else {
         return Ok(None);
     };
     if row.call.as_ref().is_none_or(|first| first.fingerprint != call.fingerprint) {
-        return Err(AppError::DuplicateRequest);
+        return Err(AppError::DuplicateRequest.into());
     }
-    Ok(Some(Seen::of(app, row, address).started()))
+    Ok(Some(Seen::of(sessions, row, address).started()))
 }
 
 /// Returns the id of the lock for a team's idempotency key.

@@ -5,8 +5,8 @@ use interact::OrderError;
 use parking_lot::Mutex;
 use tokio::sync::Mutex as AsyncMutex;
 
-use crate::AppError;
 use crate::reservation::Funds;
+use crate::{AppError, SessionsError};
 
 /// Prompts of one session.
 #[derive(Default)]
@@ -110,14 +110,14 @@ impl Drop for Order<'_> {
 /// Checks whether a prompt can be carried out, as far as its text tells.
 ///
 /// # Errors
-/// [`AppError::OrderRefused`].
-pub(crate) fn check_order(prompt: &str) -> Result<(), AppError> {
+/// [`SessionsError::OrderRefused`].
+pub(crate) fn check_order(prompt: &str) -> Result<(), SessionsError> {
     interact::check_order(prompt).map_err(|error| refused(&error))
 }
 
 /// Returns why a prompt is refused, and what would help.
-pub(super) fn refused(error: &OrderError) -> AppError {
-    AppError::OrderRefused(match error {
+pub(super) fn refused(error: &OrderError) -> SessionsError {
+    SessionsError::OrderRefused(match error {
         OrderError::NotPlain { .. } => {
             format!("{error}; other instructions need a language model, and none is configured on this server")
         }

@@ -8,9 +8,9 @@ use store::runs::{self, Run};
 use wire::{ActiveCrawl, ActiveCrawls};
 
 use super::KIND;
+use crate::AppError;
 use crate::auth::Caller;
-use crate::runs::hide;
-use crate::{App, AppError};
+use crate::runs::{Runs, hide};
 
 /// Maximum number of crawls listed.
 const MAX_CRAWLS: i64 = 1000;
@@ -28,7 +28,8 @@ const MAX_DEPTH: u32 = 2;
 /// # Errors
 /// [`AppError::Internal`].
 #[crate::boxed]
-pub async fn active(app: &App, caller: &Caller) -> Result<ActiveCrawls, AppError> {
+pub async fn active(runs: &Runs, caller: &Caller) -> Result<ActiveCrawls, AppError> {
+    let app = runs.app();
     let ids = runs::active(&mut app.conn().await?, &caller.team.id, KIND.name, MAX_CRAWLS).await?;
     let mut list = ActiveCrawls { success: true, crawls: Vec::new(), warning: None };
     let mut bytes = 0;

@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Stop, Timestamp, new_id};
@@ -19,11 +18,11 @@ use url::Url;
 use wire::SitemapMode;
 
 use super::KIND;
-use crate::runs::{
-    Context, Frontier, Lanes, MAX_LISTED, PAGES, Walk, add_pages, beside, digest, host_of, new_page, patience, run_of,
-    save,
-};
-use crate::{App, AppError};
+use super::frontier::{CrawlRun, Frontier};
+use super::known::MAX_LISTED;
+use super::walk::Walk;
+use crate::AppError;
+use crate::runs::{Context, Lanes, PAGES, Runs, add_pages, beside, digest, host_of, new_page, patience, run_of, save};
 
 /// Number of pages from `llms.txt` that are added at once.
 const BATCH: usize = 1000;
@@ -46,7 +45,7 @@ impl Payload for StartPayload {
 
 /// Handler of start jobs.
 pub(crate) struct StartHandler {
-    pub(crate) app: App,
+    pub(crate) runs: Runs,
 }
 
 /// Queues the start job of a crawl, in a lane beside the pages.
@@ -56,7 +55,7 @@ pub(super) async fn enqueue(conn: &mut Conn, run: &str, lanes: &Lanes, now: Time
 
 /// Queues a start job for the recorded redirect target of the start. The progress is locked, and the run stays open
 /// until the sitemaps are read. While the first start job is running nothing is queued: its end does that.
-pub(crate) async fn look_where_it_led(
+pub(super) async fn look_where_it_led(
     conn: &mut Conn,
     progress: &mut Progress,
     lanes: &Lanes,
@@ -79,42 +78,43 @@ impl Handler for StartHandler {
     type Done = ();
 
     async fn run(&self, job: &Running<StartPayload>) -> Result<(), Failure> {
-        let again = |error: AppError| patience::again(&self.app, job, &error, patience::refetch_pause(&self.app, job));
+        let app = self.runs.app();
+        let again = |error: AppError| patience::again(app, job, &error, patience::refetch_pause(app, job));
         let StartPayload { crawl, moved } = &job.payload;
         if *moved {
             // The context may have been read before the start was redirected.
-            self.app.contexts().refresh(crawl);
+            self.runs.refresh(crawl);
         }
-        let found = self.app.contexts().get(&self.app, crawl).await.map_err(again)?;
-        let Some(context) = found else { return Ok(()) };
-        let Some(frontier) = &context.frontier else { return Ok(()) };
+        let Some(context) = self.runs.context(crawl).await.map_err(again)? else { return Ok(()) };
+        let Some(run) = CrawlRun::of(&context) else { return Ok(()) };
+        let Some(frontier) = &run.frontier else { return Ok(()) };
         let home = if *moved { frontier.landed.as_ref() } else { Some(&frontier.start) };
         // Another task may have cached the run as it was before.
         let Some(home) = home else { return Err(Failure::retry("the redirect target of the start is not known yet")) };
-        look(&self.app, &context, frontier, home).await.map_err(again)
+        look(Reading { runs: &self.runs, context: &context, run, frontier }, home).await.map_err(again)
     }
 
     async fn commit(&self, conn: &mut Conn, done: &[&Finished<StartPayload, ()>]) -> Result<(), StoreError> {
         let jobs: BTreeSet<(&str, bool)> = done.iter().map(|finished| finished.job.payload.key()).collect();
         for (crawl, moved) in jobs {
-            prepared(&self.app, conn, crawl, moved).await?;
+            prepared(&self.runs, conn, crawl, moved).await?;
         }
         Ok(())
     }
 
     fn after_commit(&self, done: &[&Finished<StartPayload, ()>]) {
-        done.iter().for_each(|finished| self.app.changes().notify(&finished.job.payload.crawl));
-        self.app.waker().wake(PAGES);
+        done.iter().for_each(|finished| self.runs.changed(&finished.job.payload.crawl));
+        self.runs.app().waker().wake(PAGES);
     }
 
     async fn give_up(&self, conn: &mut Conn, job: &Running<StartPayload>, error: &str) -> Result<(), StoreError> {
         tracing::warn!(crawl = job.payload.crawl, error, "could not read the sitemaps; the crawl goes on without them");
-        prepared(&self.app, conn, &job.payload.crawl, job.payload.moved).await
+        prepared(&self.runs, conn, &job.payload.crawl, job.payload.moved).await
     }
 
     async fn give_up_unread(&self, conn: &mut Conn, job: &Claimed, _: &str) -> Result<(), StoreError> {
         // The payload is unknown, so this may be the last start job: a crawl that waited for another would never end.
-        prepared(&self.app, conn, run_of(&job.lane), true).await
+        prepared(&self.runs, conn, run_of(&job.lane), true).await
     }
 }
 
@@ -126,19 +126,30 @@ impl StartPayload {
 
 /// Records that a start job is done. Queues the job for the redirect target if there is one; otherwise the crawl ends
 /// with its last page.
-async fn prepared(app: &App, conn: &mut Conn, crawl: &str, moved: bool) -> Result<(), StoreError> {
+async fn prepared(runs: &Runs, conn: &mut Conn, crawl: &str, moved: bool) -> Result<(), StoreError> {
     let Some(mut progress) = runs::lock(conn, crawl).await? else { return Ok(()) };
     progress.preparing = false;
     if !moved && runs::landed(conn, crawl).await?.is_some() {
         let Some(row) = runs::find(conn, crawl).await? else { return Ok(()) };
-        let context = app.contexts().of(conn, &row).await?;
-        look_where_it_led(conn, &mut progress, &context.lanes, app.now()).await?;
+        let context = runs.context_of(conn, &row).await?;
+        look_where_it_led(conn, &mut progress, &context.lanes, runs.app().now()).await?;
     }
-    save(app, conn, &KIND, &mut progress).await
+    save(runs, conn, &KIND, &mut progress).await
+}
+
+/// Crawl whose sitemaps are read.
+#[derive(Clone, Copy)]
+struct Reading<'a> {
+    runs: &'a Runs,
+    context: &'a Context,
+    run: &'a CrawlRun,
+    frontier: &'a Frontier,
 }
 
 /// Reads robots.txt and the sitemaps of the site of `home`: the start or its redirect target.
-async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url) -> Result<(), AppError> {
+async fn look(reading: Reading<'_>, home: &Url) -> Result<(), AppError> {
+    let Reading { runs, context, run, frontier } = reading;
+    let app = runs.app();
     let agent = frontier.agent.as_deref().unwrap_or(AGENT);
     let deadline = Instant::now() + PATIENCE;
     let verify_tls = !context.options.skips_tls_verification(frontier.basic_auth.is_some());
@@ -151,17 +162,17 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url
         }
     }
     // The sitemaps of the start may have covered the site of its redirect target already.
-    if frontier.sitemap == SitemapMode::Skip || (home != &frontier.start && context.known.has_listed(home)) {
+    if frontier.sitemap == SitemapMode::Skip || (home != &frontier.start && run.known.has_listed(home)) {
         return Ok(());
     }
-    let mut feed = Feed { app, context, frontier, listed: Vec::new() };
+    let mut feed = Feed { reading, listed: Vec::new() };
     let owner = context.owner();
     let terms = Terms { owner: &owner, obey: !frontier.ignore_robots };
     let found = app.site().sitemaps(home, approach, terms, &mut feed).await?;
     tracing::debug!(crawl = context.id, sitemaps = found.sitemaps, pages = found.pages, "sitemaps read");
     if app.settings().sites.llms_txt_in_crawl {
         let mut named = app.site().llms_pages(home, approach, terms).await;
-        named.retain(|page| !is_known_otherwise(context, frontier, &page.url));
+        named.retain(|page| !is_known_otherwise(reading, &page.url));
         while !named.is_empty() {
             let later = named.split_off(named.len().min(BATCH));
             if feed.take(std::mem::replace(&mut named, later)).await?.is_break() {
@@ -170,21 +181,19 @@ async fn look(app: &App, context: &Arc<Context>, frontier: &Frontier, home: &Url
         }
     }
     // Only after success: a job that is retried reads the sitemaps again.
-    context.known.note_listed(feed.listed.into_iter());
+    run.known.note_listed(feed.listed.into_iter());
     Ok(())
 }
 
 /// Whether the crawl is known to have the page of which this address is the Markdown version.
-fn is_known_otherwise(context: &Context, frontier: &Frontier, url: &Url) -> bool {
-    let page = page_of_markdown(url).map(|page| digest(frontier.scope.key(&page).as_str()));
-    page.is_some_and(|key| context.known.contains(&key))
+fn is_known_otherwise(reading: Reading<'_>, url: &Url) -> bool {
+    let page = page_of_markdown(url).map(|page| digest(reading.frontier.scope.key(&page).as_str()));
+    page.is_some_and(|key| reading.run.known.contains(&key))
 }
 
 /// Sink that queues pages listed in sitemaps. Idempotent, so a job may be repeated.
 struct Feed<'a> {
-    app: &'a App,
-    context: &'a Arc<Context>,
-    frontier: &'a Frontier,
+    reading: Reading<'a>,
     /// One listed page of each site.
     listed: Vec<Url>,
 }
@@ -203,36 +212,37 @@ impl Sink for Feed<'_> {
     type Error = AppError;
 
     async fn take(&mut self, pages: Vec<SitemapPage>) -> Result<ControlFlow<()>, AppError> {
-        let scope = self.frontier.scope.clone();
+        let Reading { runs, context, run, frontier } = self.reading;
+        let (app, scope) = (runs.app(), frontier.scope.clone());
         let work = move |stop: &Stop| admitted(&scope, pages, stop);
-        let (owner, deadline) = (self.context.owner(), Instant::now() + PATIENCE);
-        let pages = self.app.tools().cpu.run(&owner, deadline, work).await.map_err(AppError::internal)?;
+        let (owner, deadline) = (context.owner(), Instant::now() + PATIENCE);
+        let pages = runs.scraper().tools().cpu.run(&owner, deadline, work).await.map_err(AppError::internal)?;
         for url in pages.iter().filter_map(|page| Url::parse(&page.url).ok()) {
             if self.listed.len() < MAX_LISTED && self.listed.iter().all(|listed| listed.origin() != url.origin()) {
                 self.listed.push(url);
             }
         }
-        let now = self.app.now();
-        let mut conn = self.app.conn().await?;
+        let now = app.now();
+        let mut conn = app.conn().await?;
         let going_on: Result<bool, StoreError> = conn
             .tx(async |conn: &mut Conn| {
-                let team = &self.context.caller.team.id;
+                let team = &context.caller.team.id;
                 // Every transaction locks the team before the run: another order would deadlock.
                 jobs::lock_team(conn, PAGES.name, team).await?;
-                let Some(mut progress) = runs::lock(conn, &self.context.id).await? else { return Ok(false) };
+                let Some(mut progress) = runs::lock(conn, &context.id).await? else { return Ok(false) };
                 let way = |page: &NewPage| Way { depth: page.depth, parent: None };
                 let listed: HashMap<Vec<u8>, Way> = pages.iter().map(|page| (page.key.clone(), way(page))).collect();
-                add_pages(conn, &mut progress, &self.context.lanes, pages, now).await?;
-                if self.context.has_max_depth() {
+                add_pages(conn, &mut progress, &context.lanes, pages, now).await?;
+                if run.has_max_depth() {
                     // Links may have led to some of them before, at a greater depth.
-                    let mut walk = Walk::begin(conn, self.context, &progress, std::iter::empty(), now).await?;
+                    let mut walk = Walk::begin(conn, context, &progress, Vec::new(), now).await?;
                     walk.bring_near(conn, &mut progress, listed).await?;
                 }
-                save(self.app, conn, &KIND, &mut progress).await?;
+                save(runs, conn, &KIND, &mut progress).await?;
                 Ok(progress.room() > 0)
             })
             .await;
-        self.app.waker().wake(PAGES);
+        app.waker().wake(PAGES);
         Ok(if going_on? { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 }

@@ -5,7 +5,7 @@ use scrape::{DocumentError, ScrapeError};
 use serde_json::{Value, json};
 use wire::{Code, Need};
 
-use super::{AppError, covered};
+use super::AppError;
 use crate::refusal::{Refusal, Report};
 
 impl Refusal for AppError {
@@ -14,7 +14,7 @@ impl Refusal for AppError {
             Self::Invalid(_) => Code::BadRequest,
             Self::Unsupported(needs) => needs.first().map_or(Code::BadRequest, |need| need.code),
             Self::Unauthorized(_) => Code::Unauthorized,
-            Self::InsufficientCredits { .. } | Self::InsufficientForPages { .. } => Code::InsufficientCredits,
+            Self::InsufficientCredits { .. } => Code::InsufficientCredits,
             Self::Forbidden(_) => Code::Forbidden,
             Self::KeyNotAllowed { .. } => Code::KeyNotAllowed,
             Self::AddressNotAllowed { .. } => Code::AddressNotAllowed,
@@ -26,18 +26,9 @@ impl Refusal for AppError {
             Self::Timeout => Code::ScrapeTimeout,
             Self::MapTimeout => Code::MapTimeout,
             Self::ConcurrencyLimited { .. } => Code::ConcurrencyLimited,
-            Self::JobFinished => Code::JobFinished,
-            Self::DeliveryGone => Code::DeliveryGone,
             Self::FileGone => Code::FileGone,
             Self::UploadLimit { .. } => Code::UploadLimit,
             Self::ProfileInUse => Code::ProfileInUse,
-            Self::SessionNotFound => Code::SessionNotFound,
-            Self::SessionEnded | Self::SessionLost => Code::SessionEnded,
-            Self::SessionElsewhere { .. } | Self::BrowserUnavailable { .. } | Self::NoBrowser => {
-                Code::BrowserUnavailable
-            }
-            Self::SessionBusy | Self::SessionsLimited { .. } => Code::ConcurrencyLimited,
-            Self::OrderRefused(_) => Code::BadRequest,
             Self::DuplicateRequest => Code::DuplicateRequest,
             Self::ShuttingDown => Code::ShuttingDown,
             Self::StorageFull => Code::StorageFull,
@@ -68,30 +59,23 @@ impl Refusal for AppError {
             Self::Scrape(ScrapeError::Fetch(FetchError::Action { index, kind, selector, reason })) => {
                 Some(json!({ "index": index, "type": kind, "selector": selector, "reason": reason }))
             }
-            Self::InsufficientForPages { field, pages, needed, available } => {
-                let most = covered(*pages, *needed, *available);
-                Some(json!([{ "path": field, "message": format!("may say at most {most} with these credits") }]))
-            }
             _ => None,
         }
     }
 
     fn retry_after(&self) -> Option<u64> {
         match self {
-            Self::ConcurrencyLimited { .. } | Self::SessionBusy | Self::SessionsLimited { .. } => Some(1),
+            Self::ConcurrencyLimited { .. } => Some(1),
             Self::ShuttingDown
             | Self::DatabaseUnavailable(_)
             | Self::StorageUnavailable(_)
             | Self::BillingUnavailable(_)
-            | Self::SessionElsewhere { .. }
-            | Self::BrowserUnavailable { .. }
             | Self::Scrape(
                 ScrapeError::Fetch(FetchError::Unavailable { .. })
                 | ScrapeError::Document(DocumentError::Unavailable(_)),
             ) => Some(5),
             Self::StorageFull => Some(60),
             Self::UploadLimit { wait, .. } => Some(wait.as_secs() + 1),
-            // Without a browser, another try would find none either.
             _ => None,
         }
     }
@@ -106,7 +90,6 @@ impl Refusal for AppError {
             | Self::Unsupported(_)
             | Self::Unauthorized(_)
             | Self::InsufficientCredits { .. }
-            | Self::InsufficientForPages { .. }
             | Self::Forbidden(_)
             | Self::KeyNotAllowed { .. }
             | Self::AddressNotAllowed { .. }
@@ -118,20 +101,9 @@ impl Refusal for AppError {
             | Self::Timeout
             | Self::MapTimeout
             | Self::ConcurrencyLimited { .. }
-            | Self::JobFinished
-            | Self::DeliveryGone
             | Self::FileGone
             | Self::UploadLimit { .. }
             | Self::ProfileInUse
-            | Self::SessionNotFound
-            | Self::SessionEnded
-            | Self::SessionLost
-            | Self::SessionElsewhere { .. }
-            | Self::SessionBusy
-            | Self::SessionsLimited { .. }
-            | Self::NoBrowser
-            | Self::BrowserUnavailable { .. }
-            | Self::OrderRefused(_)
             | Self::DuplicateRequest
             | Self::ShuttingDown
             | Self::StorageFull => Report::Nothing,

@@ -12,7 +12,7 @@ use wire::{ProxyMode, ProxyUsed, ScrapeRequest};
 
 use crate::auth::Caller;
 use crate::browser::needed;
-use crate::{App, AppError, credentials};
+use crate::{Sessions, SessionsError, credentials};
 
 /// Parameters of opening a page.
 pub(super) struct Opening<'a> {
@@ -29,8 +29,8 @@ pub(super) struct Opening<'a> {
 ///
 /// # Errors
 /// Errors of a visit.
-pub(super) async fn open(app: &App, caller: &Caller, opening: Opening<'_>) -> Result<Session, AppError> {
-    let browser = needed(app)?;
+pub(super) async fn open(sessions: &Sessions, caller: &Caller, opening: Opening<'_>) -> Result<Session, SessionsError> {
+    let browser = needed(sessions)?;
     let Opening { scrape, request, state, deadline, end } = opening;
     if let Some(session) = browser.resume(&scrape.to_string(), end) {
         return Ok(session);
@@ -39,13 +39,15 @@ pub(super) async fn open(app: &App, caller: &Caller, opening: Opening<'_>) -> Re
     let (url, basic_auth) = credentials::split(request.url.clone());
     let headers = own_headers(Given::new(&url, &options.headers, basic_auth.as_ref()), &url);
     let strength = match options.proxy {
-        ProxyMode::Enhanced | ProxyMode::Stealth if app.tools().proxies.has_enhanced() => ProxyUsed::Stealth,
+        ProxyMode::Enhanced | ProxyMode::Stealth if sessions.scraper().tools().proxies.has_enhanced() => {
+            ProxyUsed::Stealth
+        }
         _ => ProxyUsed::Basic,
     };
     let visit = Visit {
         mobile: options.mobile,
         location: options.location.as_ref(),
-        proxy: app.tools().proxies.next(strength),
+        proxy: sessions.scraper().tools().proxies.next(strength),
         skip_tls_verification: options.skips_tls_verification(basic_auth.is_some()),
         block_ads: options.block_ads,
         wait_for: Duration::from_millis(options.wait_for.into()),

@@ -11,7 +11,7 @@ use wire::{MapRequest, ScrapeOptions};
 use super::Mapping;
 use super::links::Links;
 use crate::auth::Caller;
-use crate::{App, AppError};
+use crate::{AppError, Scraper};
 
 /// Maximum total size of the page's links that are examined, in bytes.
 const MAX_LINK_BYTES: usize = 8 << 20;
@@ -43,7 +43,7 @@ pub(super) fn options(request: &MapRequest) -> ScrapeOptions {
 }
 
 /// Fetches the page and its links, without reading or writing the cache.
-pub(super) async fn read(app: &App, caller: &Caller, mapping: &Mapping) -> StartPage {
+pub(super) async fn read(scraper: &Scraper, caller: &Caller, mapping: &Mapping) -> StartPage {
     let target = Target {
         basic_auth: mapping.basic_auth.clone(),
         private: mapping.request.zero_data_retention,
@@ -51,7 +51,7 @@ pub(super) async fn read(app: &App, caller: &Caller, mapping: &Mapping) -> Start
         collect_links: true,
         ..Target::new(mapping.url.clone(), Arc::new(options(&mapping.request)), mapping.soft_deadline)
     };
-    let made = scrape::run(app.tools(), Ports::default(), &target, |scraped, _| StartPage::of(scraped)).await;
+    let made = scrape::run(scraper.tools(), Ports::default(), &target, |scraped, _| StartPage::of(scraped)).await;
     made.unwrap_or_else(|error| StartPage::Failed(error.into()))
 }
 

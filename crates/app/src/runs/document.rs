@@ -14,6 +14,7 @@ use uuid::Uuid;
 use wire::Document;
 
 use super::deposit::Deposit;
+use super::handle::Runs;
 use super::host_of;
 use crate::auth::Caller;
 use crate::{App, AppError};
@@ -147,7 +148,7 @@ impl Move {
 /// # Errors
 /// [`AppError::Internal`] when the blob store is not reachable; trying again may help.
 pub(crate) async fn unpack(
-    app: &App,
+    runs: &Runs,
     rows: Vec<StoredDocument>,
     urls: Option<Move>,
 ) -> Result<Vec<Box<RawValue>>, AppError> {
@@ -155,7 +156,7 @@ pub(crate) async fn unpack(
     for mut row in rows {
         let body = match (row.body.take(), row.blob.as_deref()) {
             (Some(body), _) => Some(Bytes::from(body)),
-            (None, Some(key)) => match app.blobs().get(key).await {
+            (None, Some(key)) => match runs.app().blobs().get(key).await {
                 Err(error @ (BlobError::Store { .. } | BlobError::Away(_))) => return Err(AppError::internal(error)),
                 other => other.ok().flatten(),
             },
@@ -163,17 +164,17 @@ pub(crate) async fn unpack(
         };
         bodies.push((row, body));
     }
-    let app = app.clone();
+    let runs = runs.clone();
     let work = move || {
         let read =
-            |(row, body): (StoredDocument, Option<Bytes>)| read_or_tell(&app, &row, body.as_deref(), urls.as_ref());
+            |(row, body): (StoredDocument, Option<Bytes>)| read_or_tell(&runs, &row, body.as_deref(), urls.as_ref());
         bodies.into_iter().map(read).collect()
     };
     spawn_blocking(work).await.map_err(AppError::internal)?
 }
 
 fn read_or_tell(
-    app: &App,
+    runs: &Runs,
     row: &StoredDocument,
     body: Option<&[u8]>,
     urls: Option<&Move>,
@@ -183,7 +184,7 @@ fn read_or_tell(
     if let Some(document) = body.and_then(|body| read(body, limit, urls)) {
         return Ok(document);
     }
-    if app.lost().is_news(&row.page_id) {
+    if runs.lost().is_news(&row.page_id) {
         tracing::warn!(page = row.page_id, blob = row.blob, "body of a stored document is lost or damaged");
     }
     let metadata = json!({

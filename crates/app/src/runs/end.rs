@@ -10,6 +10,8 @@ use webhooks::Event;
 use wire::WebhookEvent;
 
 use super::ended::Ended;
+use super::error::RunsError;
+use super::handle::Runs;
 use super::secrets::Secrets;
 use super::{Kind, RETENTION, erase, read};
 use crate::auth::Caller;
@@ -27,17 +29,21 @@ const ERASED_RETENTION: TimeDelta = TimeDelta::hours(1);
 /// # Errors
 /// [`StoreError`]; then the transaction must be rolled back, including the caller's own writes.
 pub(crate) async fn save(
-    app: &App,
+    runs: &Runs,
     conn: &mut Conn,
     kind: &'static Kind,
     progress: &mut Progress,
 ) -> Result<(), StoreError> {
+    let now = runs.app().now();
+    if progress.is_over() {
+        (kind.drained)(conn, progress, now).await?;
+    }
     if progress.is_over() {
         let end = match (kind.verdict)(progress) {
             Ok(()) => End { status: runs::COMPLETED, error: None, retention: RETENTION },
             Err(why) => End { status: runs::FAILED, error: Some(why), retention: RETENTION },
         };
-        close(conn, kind, progress, end, app.now()).await?;
+        close(conn, kind, progress, end, now).await?;
     }
     runs::save(conn, progress).await
 }
@@ -46,15 +52,16 @@ pub(crate) async fn save(
 /// returned. For a private run, pages and documents are erased, even if the run has already ended.
 ///
 /// # Errors
-/// [`AppError::NotFound`], and [`AppError::JobFinished`] when the run has already ended.
+/// [`AppError::NotFound`], and [`RunsError::JobFinished`] when the run has already ended.
 #[crate::boxed]
-pub async fn cancel(app: &App, caller: &Caller, kind: &'static Kind, id: Uuid) -> Result<(), AppError> {
-    let (row, _) = read::find(app, caller, kind, id).await?;
-    cancel_found(app, kind, row).await
+pub async fn cancel(runs: &Runs, caller: &Caller, kind: &'static Kind, id: Uuid) -> Result<(), RunsError> {
+    let (row, _) = read::find(runs.app(), caller, kind, id).await?;
+    cancel_found(runs, kind, row).await
 }
 
 /// Cancels a run as [`cancel`] does, without checking the caller.
-pub(crate) async fn cancel_found(app: &App, kind: &'static Kind, row: Run) -> Result<(), AppError> {
+pub(crate) async fn cancel_found(runs: &Runs, kind: &'static Kind, row: Run) -> Result<(), RunsError> {
+    let app = runs.app();
     let (worker, id) = (app.clone(), row.id.clone());
     let stopped = tracked(app.tracker(), async move {
         if !row.is_open() || !stop(&worker, kind, &row).await? {
@@ -68,11 +75,11 @@ pub(crate) async fn cancel_found(app: &App, kind: &'static Kind, row: Run) -> Re
         Ok(true)
     });
     let stopped = stopped.await?;
-    app.contexts().forget(&id);
-    app.changes().notify(&id);
+    runs.forget(&id);
+    runs.changed(&id);
     let queues = (kind.lanes)(&id).into_iter().map(|(queue, _)| queue);
     queues.chain([HOOKS]).for_each(|queue| app.waker().wake(queue));
-    if stopped { Ok(()) } else { Err(AppError::JobFinished) }
+    if stopped { Ok(()) } else { Err(RunsError::JobFinished) }
 }
 
 /// Marks the run as cancelled; returns `false` when it had already ended.

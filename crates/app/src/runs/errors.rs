@@ -7,6 +7,7 @@ use uuid::Uuid;
 use wire::{JobError, JobErrors, without_userinfo};
 
 use super::Kind;
+use super::handle::Runs;
 use super::read::find;
 use crate::auth::Caller;
 use crate::{App, AppError};
@@ -36,12 +37,13 @@ pub struct ErrorList {
 /// The errors of [`super::status`].
 #[crate::boxed]
 pub async fn errors(
-    app: &App,
+    runs: &Runs,
     caller: &Caller,
     kind: &'static Kind,
     id: Uuid,
     after: Option<Uuid>,
 ) -> Result<ErrorList, AppError> {
+    let app = runs.app();
     let (row, _) = find(app, caller, kind, id).await?;
     let after = after.map(|id| id.to_string()).unwrap_or_default();
     let mut kinds =

@@ -1,19 +1,23 @@
 //! Definition of the kinds of run.
 
 use std::fmt;
+use std::future::ready;
+use std::pin::Pin;
 
+use base::Timestamp;
 use queue::Queue;
-use serde_json::Value;
 use store::runs::Progress;
-use wire::EventFamily;
+use store::{Conn, StoreError};
+use wire::{ActivityEndpoint, EventFamily};
 
-use super::context::Terms;
 use super::ended::Ended;
-use super::secrets::Secrets;
-use crate::{AppError, batch, crawl};
 
-/// Parses a spec, with the secrets that were taken out of it.
-pub(crate) type ReadTerms = fn(Value, Secrets) -> Result<Terms, AppError>;
+/// Function that may add one more item to a run without work left, in the transaction that would end the run.
+pub type Drained = for<'a> fn(
+    &'a mut Conn,
+    &'a mut Progress,
+    Timestamp,
+) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
 
 /// Kind of run: crawls or batches.
 pub struct Kind {
@@ -23,6 +27,8 @@ pub struct Kind {
     pub(crate) noun: &'static str,
     /// Family of webhook events.
     pub(crate) events: EventFamily,
+    /// How a team's activity log names it; `None` when it is not listed.
+    pub(crate) endpoint: Option<ActivityEndpoint>,
     /// Queues and lanes of the jobs of a run, by its id.
     pub(crate) lanes: fn(&str) -> Vec<(Queue, String)>,
     /// Result of a run with no work left: success, or why it failed.
@@ -31,16 +37,17 @@ pub struct Kind {
     pub(crate) explain: fn(&Ended<'_>) -> Option<String>,
     /// Total number of items, as far as known.
     pub(crate) total: fn(&Progress) -> i64,
-    /// Parser of the scrape settings; for kinds whose items are pages.
-    pub(crate) pages: Option<ReadTerms>,
+    /// Called before the run ends, when no work is left. [`nothing_more`] adds no item.
+    pub(crate) drained: Drained,
 }
 
-/// All kinds of run.
-static KINDS: &[&Kind] = &[&crawl::KIND, &batch::KIND];
-
-/// Returns the kind with this database name.
-pub(crate) fn kind_of(name: &str) -> Option<&'static Kind> {
-    KINDS.iter().copied().find(|kind| kind.name == name)
+/// Lets a run end with its last item.
+pub(crate) fn nothing_more<'a>(
+    _: &'a mut Conn,
+    _: &'a mut Progress,
+    _: Timestamp,
+) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>> {
+    Box::pin(ready(Ok(())))
 }
 
 impl fmt::Debug for Kind {

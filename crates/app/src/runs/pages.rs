@@ -1,45 +1,42 @@
-//! Recording of page results: documents, credits, links, counters and events are written in the transaction that
-//! removes the page jobs, so that each page counts exactly once even after a crash.
+//! Recording of pages: documents, credits, counters and events are written in the transaction that removes the page
+//! jobs, so that each page counts exactly once even after a crash. What else follows from a page is decided by the
+//! run's kind ([`PageRecord`]).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use base::Timestamp;
 use cache::write_copies;
 use queue::Finished;
 use store::ledger::{self, Booking};
-use store::runs::{self, EndedPage, NewDocument, NewPage, PageState, Progress, Run, Standing, Waiting, Way};
+use store::runs::{self, EndedPage, NewDocument, PageState, Progress};
 use store::{Conn, StoreError, jobs};
 use webhooks::Event;
 use wire::WebhookEvent;
 
-use super::context::Context;
-use super::copies::{self, Copies, Judgement, Reason};
 use super::deposit::Deposit;
-use super::document::{Packed, Place};
-use super::end;
-use super::links::{self, Found, Links};
-use super::page::{Outcome, Page, PagePayload, PageResult};
-use super::walk::Walk;
+use super::document::Place;
+use super::page::{Outcome, PagePayload, PageResult};
+use super::page_kind::{KeptPage, Page, PageRecord, Recording};
+use super::{Runs, end};
+use crate::metrics;
 use crate::scrape::Surcharge;
 use crate::webhooks::{Source, emit_all};
-use crate::{App, crawl, metrics};
 
 type Done = Finished<PagePayload, Option<PageResult>>;
 
-/// Records results of pages of several runs. Their jobs are already removed, and the teams' rows are locked.
-pub(super) async fn commit(app: &App, conn: &mut Conn, done: &[&Done]) -> Result<(), StoreError> {
+/// Records pages of several runs. Their jobs are already removed, and the teams' rows are locked.
+pub(super) async fn commit(runs: &Runs, conn: &mut Conn, done: &[&Done]) -> Result<(), StoreError> {
     spoil(done)?;
     // Ordered by team, as jobs lock them, and by run id, so that two workers cannot deadlock.
-    let mut runs: BTreeMap<(&str, &str), Vec<Page<'_>>> = BTreeMap::new();
+    let mut by_run: BTreeMap<(&str, &str), Vec<Page<'_>>> = BTreeMap::new();
     for Finished { job, done } in done {
         if let Some(result) = done {
-            runs.entry((&job.team_id, &job.payload.crawl)).or_default().push(Page { id: &job.id, result });
+            by_run.entry((&job.team_id, &job.payload.crawl)).or_default().push(Page { id: &job.id, result });
         }
     }
-    let copies = runs.values().flatten().filter_map(|page| page.result.copy.as_deref()).collect();
-    for pages in runs.into_values() {
-        record(app, conn, &pages).await?;
+    let copies = by_run.values().flatten().filter_map(|page| page.result.copy.as_deref()).collect();
+    for pages in by_run.into_values() {
+        record(runs, conn, &pages).await?;
     }
     write_copies(conn, copies).await
 }
@@ -61,7 +58,13 @@ fn spoil(done: &[&Done]) -> Result<(), StoreError> {
 
 /// Records a page that was given up, with the same consequences as a page that could not be scraped. Does nothing if a
 /// result of the page is recorded already.
-pub(super) async fn give_up(app: &App, conn: &mut Conn, run: &str, page: &str, error: &str) -> Result<(), StoreError> {
+pub(super) async fn give_up(
+    runs: &Runs,
+    conn: &mut Conn,
+    run: &str,
+    page: &str,
+    error: &str,
+) -> Result<(), StoreError> {
     let is_open = runs::lock(conn, run).await?.is_some();
     let row = runs::find(conn, run).await?;
     // Remove the dead job of a private run, because nothing of it is kept, and of a deleted run, because there is
@@ -74,10 +77,10 @@ pub(super) async fn give_up(app: &App, conn: &mut Conn, run: &str, page: &str, e
         return Ok(());
     }
     tracing::warn!(run, page, error, "page given up");
-    let context = app.contexts().of(conn, &row).await?;
+    let context = runs.context_of(conn, &row).await?;
     let (code, error) = ("UNKNOWN_ERROR".to_owned(), "the page could not be processed".to_owned());
     let result = PageResult::without(Arc::clone(&context), Outcome::Failed { code, error });
-    record(app, conn, &[Page { id: page, result: &result }]).await
+    record(runs, conn, &[Page { id: page, result: &result }]).await
 }
 
 /// Tells the deposited bodies that the transaction was committed.
@@ -93,261 +96,97 @@ fn deposit(result: &PageResult) -> Option<&Deposit> {
 }
 
 /// Records pages of one run with all consequences. Does nothing when the run has ended.
-pub(super) async fn record(app: &App, conn: &mut Conn, pages: &[Page<'_>]) -> Result<(), StoreError> {
+pub(crate) async fn record(runs: &Runs, conn: &mut Conn, pages: &[Page<'_>]) -> Result<(), StoreError> {
     pages.iter().filter_map(|page| deposit(page.result)).for_each(Deposit::look);
     let Some(Page { result: first, .. }) = pages.first() else { return Ok(()) };
-    let Some(mut progress) = runs::lock(conn, &first.context.id).await? else { return Ok(()) };
-    first.context.known.set_full(progress.is_full());
-    let keys = pages.iter().flat_map(|page| page.result.keys(!progress.is_full()));
-    let keys: Vec<Vec<u8>> = keys.map(<[u8]>::to_vec).collect();
-    let keys = keys.iter().map(Vec::as_slice);
-    let mut walk = Walk::begin(conn, &first.context, &progress, keys, app.now()).await?;
-    let depths = depths(conn, &first.context, pages).await?;
-    // Some canonical pages are known only through the links of their copies, which wait for them.
-    walk.take_on_first(conn, &mut progress, canonical(pages, &depths)).await?;
-    let copies = Copies::of(conn, &first.context.id, pages).await?;
-    let mut record = Record { app, context: &first.context, walk, progress, copies, now: app.now() };
-    record.write(conn, pages, &depths).await?;
-    if record.progress.is_open {
-        first.learnt.set(record.walk.into_known());
-    } else {
-        first.context.known.clear();
-        app.contexts().forget(&first.context.id);
+    let context = &*first.context;
+    let Some(mut progress) = runs::lock(conn, &context.id).await? else { return Ok(()) };
+    let recording = Recording { context, pages, now: runs.app().now() };
+    let kind = context.pages.begin(conn, &mut progress, recording).await?;
+    let mut record = Record { runs, recording, kind, progress };
+    record.write(conn).await?;
+    let Record { kind, progress, .. } = record;
+    *first.left.lock() = kind.finish(progress.is_open);
+    if !progress.is_open {
+        runs.forget(&context.id);
     }
     Ok(())
-}
-
-/// Releases the pages of a run that wait for these ended pages, given by their ids. The team's row is locked.
-pub(super) async fn release(app: &App, conn: &mut Conn, row: &Run, ended: Vec<String>) -> Result<(), StoreError> {
-    let Some(progress) = runs::lock(conn, &row.id).await? else { return Ok(()) };
-    let context = app.contexts().of(conn, row).await?;
-    let walk = Walk::begin(conn, &context, &progress, std::iter::empty(), app.now()).await?;
-    let copies = Copies::of(conn, &row.id, &[]).await?;
-    let mut record = Record { app, context: &context, walk, progress, copies, now: app.now() };
-    record.release(conn, ended).await?;
-    record.walk.bring_near(conn, &mut record.progress, HashMap::new()).await?;
-    end::save(app, conn, context.kind, &mut record.progress).await?;
-    if !record.progress.is_open {
-        context.known.clear();
-        app.contexts().forget(&context.id);
-    }
-    Ok(())
-}
-
-/// Returns the pages that these name as canonical and also link to.
-fn canonical(pages: &[Page<'_>], depths: &HashMap<String, i32>) -> Vec<Found> {
-    let named = pages.iter().filter_map(|Page { id, result }| {
-        let canonical = result.canonical.as_deref()?;
-        result.links.find(canonical, depths.get(*id).copied())
-    });
-    named.collect()
-}
-
-/// Returns the current depths of these pages; empty where the crawl has no depth limit.
-async fn depths(conn: &mut Conn, context: &Context, pages: &[Page<'_>]) -> Result<HashMap<String, i32>, StoreError> {
-    match context.has_max_depth() {
-        true => runs::depths(conn, &pages.iter().map(|page| page.id).collect::<Vec<_>>()).await,
-        false => Ok(HashMap::new()),
-    }
 }
 
 /// Pages of one run that are recorded in one transaction.
 struct Record<'a> {
-    app: &'a App,
-    context: &'a Context,
-    walk: Walk<'a>,
+    runs: &'a Runs,
+    recording: Recording<'a>,
+    /// What the kind of the run does with them.
+    kind: Box<dyn PageRecord + 'a>,
     /// Locked progress of the run.
     progress: Progress,
-    copies: Copies,
-    now: Timestamp,
 }
 
-/// Page that became a document.
-struct KeptPage<'a> {
-    page: Page<'a>,
-    packed: &'a Packed,
+/// Credits of pages, to be charged together.
+#[derive(Default)]
+struct Bill<'a> {
+    credits: i64,
+    surcharges: Vec<&'a Surcharge>,
 }
 
-impl Record<'_> {
-    async fn write(
-        &mut self,
-        conn: &mut Conn,
-        pages: &[Page<'_>],
-        depths: &HashMap<String, i32>,
-    ) -> Result<(), StoreError> {
-        let (mut ended, mut kept, mut links) = (Vec::new(), Vec::new(), Links::default());
-        let (mut credits, mut surcharges) = (0, Vec::new());
-        for page in copies::last(pages) {
+impl<'a> Record<'a> {
+    async fn write(&mut self, conn: &mut Conn) -> Result<(), StoreError> {
+        let Recording { context, now, .. } = self.recording;
+        let (mut ended, mut kept, mut bill) = (Vec::new(), Vec::new(), Bill::default());
+        for page in self.in_order() {
             let result = page.result;
-            links.take(&result.links, depths.get(page.id).copied());
-            let Some(settled) = self.settle(conn, page).await? else { continue };
-            self.progress.pending -= 1;
+            let Some(settled) = self.kind.settle(conn, &mut self.progress, page).await? else { continue };
+            self.count(settled.state);
             if settled.state == PageState::Done || !matches!(result.outcome, Outcome::Document(_)) {
-                credits += result.credits;
-                surcharges.extend(&result.surcharge);
+                bill.credits += result.credits;
+                bill.surcharges.extend(&result.surcharge);
                 if let Outcome::Document(packed) = &result.outcome {
                     kept.push(KeptPage { page, packed });
                 }
             }
             ended.push(settled);
         }
-        self.see_start(conn, pages).await?;
-        self.charge(conn, ended.first().map_or("", |page| page.id), credits, &surcharges).await?;
-        let documents = self.keep(conn, &kept).await?;
-        runs::end_pages(conn, &ended, documents, self.now).await?;
+        self.charge(conn, ended.first().map_or("", |page| page.id), bill).await?;
+        self.kind.record(conn, &mut self.progress, &kept).await?;
+        runs::end_pages(conn, &ended, self.rows(&kept), now).await?;
         self.tell(conn, &kept, &ended).await?;
-        for Page { id, result } in pages {
-            if let Some(way_on) = &result.way_on {
-                runs::keep_links(conn, &self.context.id, id, way_on).await?;
-            }
-        }
-        if self.context.frontier.is_some() {
-            self.release(conn, ended.iter().map(|page| page.id.to_owned()).collect()).await?;
-        }
-        self.walk.follow(conn, &mut self.progress, links).await?;
-        self.bring_near(conn, pages).await?;
-        end::save(self.app, conn, self.context.kind, &mut self.progress).await
+        self.kind.follow(conn, &mut self.progress, &ended).await?;
+        end::save(self.runs, conn, context.kind, &mut self.progress).await
     }
 
-    /// Records where the start was redirected to and what it answered, if it is among the pages.
-    async fn see_start(&mut self, conn: &mut Conn, pages: &[Page<'_>]) -> Result<(), StoreError> {
-        if let Some(landed) = pages.iter().rev().find_map(|page| page.result.landed.as_deref())
-            // A start that waited for another page is recorded twice.
-            && runs::landed(conn, &self.context.id).await?.as_deref() != Some(landed)
-        {
-            runs::set_landed(conn, &self.context.id, landed).await?;
-            crawl::look_where_it_led(conn, &mut self.progress, &self.context.lanes, self.now).await?;
-        }
-        if let Some(status) = pages.iter().find_map(|page| page.result.start_status) {
-            runs::warn(conn, &self.context.id, &format!("the start page answered {status}")).await?;
-        }
-        Ok(())
+    /// Returns the pages in the order in which they are settled.
+    fn in_order(&self) -> Vec<Page<'a>> {
+        let mut pages = self.recording.pages.to_vec();
+        pages.sort_by_key(|page| self.kind.is_last(page.result));
+        pages
     }
 
-    /// Releases the pages that wait for these ended pages: those that are duplicates now are left out, the others are
-    /// fetched again.
-    async fn release(&mut self, conn: &mut Conn, mut ended: Vec<String>) -> Result<(), StoreError> {
-        // A page that is left out may be awaited by further pages, hence the loop.
-        while !ended.is_empty() {
-            let ids: Vec<&str> = ended.iter().map(String::as_str).collect();
-            let (mut copies, mut again) = (Vec::new(), Vec::new());
-            for waiting in runs::waiting_for(conn, &ids).await? {
-                match copies::reason_of(&waiting) {
-                    Some(reason) => copies.push((waiting, reason)),
-                    None => again.push(waiting.page),
-                }
-            }
-            self.read_again(conn, again).await?;
-            self.leave_out(conn, &copies).await?;
-            ended = copies.into_iter().map(|(waiting, _)| waiting.page.id).collect();
-        }
-        Ok(())
-    }
-
-    async fn read_again(&mut self, conn: &mut Conn, pages: Vec<NewPage>) -> Result<(), StoreError> {
-        let ids: Vec<&str> = pages.iter().map(|page| page.id.as_str()).collect();
-        runs::read_again(conn, &ids).await?;
-        pages.into_iter().for_each(|page| self.walk.read_again(page));
-        Ok(())
-    }
-
-    async fn leave_out(&mut self, conn: &mut Conn, copies: &[(Waiting, Reason)]) -> Result<(), StoreError> {
-        if copies.is_empty() {
-            return Ok(());
-        }
-        let ended = copies.iter().map(|(waiting, reason)| EndedPage {
-            id: &waiting.page.id,
-            state: PageState::External,
-            reason: Some(*reason),
-            content: Some(waiting.other.content.unwrap_or_default()),
-        });
-        let ended: Vec<EndedPage<'_>> = ended.collect();
-        self.progress.pending -= i64::try_from(ended.len()).unwrap_or(0);
-        runs::end_pages(conn, &ended, Vec::new(), self.now).await
-    }
-
-    /// With a depth limit, the target of a redirect is at most as deep as the page that redirects to it.
-    async fn bring_near(&mut self, conn: &mut Conn, pages: &[Page<'_>]) -> Result<(), StoreError> {
-        let mut nearer: HashMap<Vec<u8>, Way> = HashMap::new();
-        for Page { result, .. } in pages.iter().filter(|_| self.context.has_max_depth()) {
-            let (Some(alias), Some(way)) = (&result.alias, &result.way) else { continue };
-            let is_nearest = nearer.get(&alias.key).is_none_or(|other| way.depth < other.depth);
-            if is_nearest && self.walk.is_further(&alias.key, way.depth) {
-                nearer.insert(alias.key.clone(), way.clone());
-            }
-        }
-        match nearer.is_empty() {
-            true => Ok(()),
-            false => self.walk.bring_near(conn, &mut self.progress, nearer).await,
-        }
-    }
-
-    /// Decides the final state of a page: left out when the run has it under another address, `None` when it waits.
-    async fn settle<'r>(&mut self, conn: &mut Conn, page: Page<'r>) -> Result<Option<EndedPage<'r>>, StoreError> {
-        let Page { id, result } = page;
-        let (state, reason) = match &result.outcome {
-            Outcome::Document(_) => match self.copies.judge(conn, page).await? {
-                Judgement::Waits => return Ok(None),
-                Judgement::Copy(reason) => (PageState::External, Some(reason)),
-                Judgement::Own(led_to) => {
-                    self.adopt(conn, page, led_to).await?;
-                    (PageState::Done, None)
-                }
-            },
-            Outcome::Failed { code, error } => (PageState::Failed, Some((code.as_str(), error.as_str()))),
-            Outcome::Left { state, code, message } => (*state, Some((*code, *message))),
-        };
+    /// Counts a page that is no longer pending.
+    fn count(&mut self, state: PageState) {
+        self.progress.pending -= 1;
         match state {
             PageState::Done => self.progress.done += 1,
             PageState::Failed => self.progress.failed += 1,
             _ => {}
         }
-        let content = match (&result.outcome, state) {
-            // A page without text has been read as well.
-            (Outcome::Document(_), PageState::External) => Some(result.content.unwrap_or_default()),
-            _ => result.content,
-        };
-        Ok(Some(EndedPage { id, state, reason, content }))
-    }
-
-    /// Marks the address that a document was redirected to as read, so that no other page yields the same text.
-    async fn adopt(
-        &mut self,
-        conn: &mut Conn,
-        Page { id, result }: Page<'_>,
-        led_to: Option<Standing>,
-    ) -> Result<(), StoreError> {
-        if let Some(alias) = result.alias.as_ref().filter(|alias| !self.walk.knows(&alias.key)) {
-            self.walk.note_alias(alias.clone(), id, result.content);
-        }
-        // A page that is still to come has a text of its own.
-        let is_over = |page: &Standing| !matches!(page.state, PageState::Queued | PageState::Waiting);
-        let Some(page) = led_to.filter(is_over) else { return Ok(()) };
-        if page.state == PageState::Spare {
-            self.progress.spare -= 1;
-        }
-        runs::set_read(conn, &page, id, result.content.unwrap_or_default()).await
     }
 
     /// Charges the run's reservation, and the surcharges that single pages have reserved.
-    async fn charge(
-        &mut self,
-        conn: &mut Conn,
-        first: &str,
-        credits: i64,
-        surcharges: &[&Surcharge],
-    ) -> Result<(), StoreError> {
+    async fn charge(&mut self, conn: &mut Conn, first: &str, bill: Bill<'_>) -> Result<(), StoreError> {
+        let Bill { credits, surcharges } = bill;
         if credits == 0 {
             return Ok(());
         }
-        for surcharge in surcharges {
-            surcharge.settle(conn, self.now).await?;
+        let Recording { context, now, .. } = self.recording;
+        for surcharge in &surcharges {
+            surcharge.settle(conn, now).await?;
         }
         let of_run = credits - surcharges.iter().map(|surcharge| surcharge.amount).sum::<i64>();
         // Each page is recorded once, so its id makes the key unique.
         let key = format!("pages:{first}");
-        let (team, api_key) = (self.context.caller.team.id.as_str(), self.context.caller.key.as_deref());
-        let booking = Booking { key: &key, team, api_key, at: self.now };
+        let (team, api_key) = (context.caller.team.id.as_str(), context.caller.key.as_deref());
+        let booking = Booking { key: &key, team, api_key, at: now };
         match &self.progress.reservation {
             Some(reservation) => ledger::post(conn, &booking, reservation, of_run).await?,
             None => ledger::charge(conn, &booking, of_run).await?,
@@ -358,23 +197,23 @@ impl Record<'_> {
     }
 
     /// Builds the rows of the documents, numbered after the existing ones.
-    async fn keep(&self, conn: &mut Conn, kept: &[KeptPage<'_>]) -> Result<Vec<NewDocument>, StoreError> {
-        let likenesses: Vec<(u64, u64)> = kept.iter().filter_map(|kept| kept.page.result.likeness).collect();
-        runs::enter_templates(conn, &self.context.id, &likenesses, links::longer).await?;
+    fn rows(&self, kept: &[KeptPage<'_>]) -> Vec<NewDocument> {
+        let context = self.recording.context;
         let before = self.progress.done - i64::try_from(kept.len()).unwrap_or(0);
         let rows = (before + 1..).zip(kept).map(|(seq, KeptPage { page, packed })| {
             packed.deposit.iter().for_each(Deposit::keep);
-            let site = packed.site().filter(|_| !self.context.is_private());
-            packed.row(Place { team: &self.context.caller.team.id, run: &self.context.id, seq, page: page.id }, site)
+            let site = packed.site().filter(|_| !context.is_private());
+            packed.row(Place { team: &context.caller.team.id, run: &context.id, seq, page: page.id }, site)
         });
-        Ok(rows.collect())
+        rows.collect()
     }
 
     /// Emits a webhook event for each document and each failed page.
     async fn tell(&self, conn: &mut Conn, kept: &[KeptPage<'_>], ended: &[EndedPage<'_>]) -> Result<(), StoreError> {
-        let Some(hook) = &self.context.hook else { return Ok(()) };
-        let page = self.context.kind.events.event(WebhookEvent::Page);
-        let mut events: Vec<Event<'_>> = kept.iter().map(|kept| Event::new(page).with(&kept.packed.json)).collect();
+        let Recording { context, now, .. } = self.recording;
+        let Some(hook) = &context.hook else { return Ok(()) };
+        let event = context.kind.events.event(WebhookEvent::Page);
+        let mut events: Vec<Event<'_>> = kept.iter().map(|page| self.kind.page_event(event, page)).collect();
         let failed: Vec<&EndedPage<'_>> = ended.iter().filter(|page| page.state == PageState::Failed).collect();
         if !failed.is_empty() {
             let ids: Vec<&str> = failed.iter().map(|page| page.id).collect();
@@ -382,10 +221,10 @@ impl Record<'_> {
             for EndedPage { id, reason, .. } in failed {
                 let url = urls.get(*id).map(|url| wire::without_userinfo(url)).unwrap_or_default();
                 let error = reason.map_or("", |(_, error)| error);
-                events.extend(Event::failed_page(page, &url, error));
+                events.extend(Event::failed_page(event, &url, error));
             }
         }
-        let source = Source { team: &self.context.caller.team.id, job: &self.context.id };
-        emit_all(conn, hook, source, &events, self.now).await
+        let source = Source { team: &context.caller.team.id, job: &context.id };
+        emit_all(conn, hook, source, &events, now).await
     }
 }

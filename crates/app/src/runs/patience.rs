@@ -3,7 +3,7 @@
 use chrono::TimeDelta;
 use queue::{Failure, Running};
 
-use crate::{App, AppError, Refusal as _, room};
+use crate::{App, AppError, Refusal, room};
 
 /// Pause before a job checks again whether the outage is over.
 pub(crate) const PAUSE: TimeDelta = TimeDelta::seconds(15);
@@ -23,7 +23,7 @@ pub(super) async fn can_keep(app: &App) -> Result<(), AppError> {
 
 /// Returns a retry, after `pause` if an outage is the cause: such an attempt does not count during the first 24 hours
 /// of the job.
-pub(crate) fn again<P>(app: &App, job: &Running<P>, error: &AppError, pause: TimeDelta) -> Failure {
+pub(crate) fn again<P>(app: &App, job: &Running<P>, error: &dyn Refusal, pause: TimeDelta) -> Failure {
     if !error.is_outage() {
         return Failure::retry(format!("{error:?}"));
     }
@@ -36,7 +36,7 @@ pub(crate) fn again<P>(app: &App, job: &Running<P>, error: &AppError, pause: Tim
 }
 
 /// Whether this error ends the job: an outage at the last counted attempt.
-pub(super) fn is_end<P>(app: &App, job: &Running<P>, error: &AppError) -> bool {
+pub(super) fn is_end<P>(app: &App, job: &Running<P>, error: &dyn Refusal) -> bool {
     error.is_outage() && age(app, job) >= PATIENCE && job.attempt >= job.max_attempts
 }
 
@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
     use crate::runs::PagePayload;
-    use crate::runs::tests::app;
+    use crate::service::tests::app;
 
     /// Returns a page job at this attempt and of this age.
     fn job(app: &App, attempt: i32, age: TimeDelta) -> Running<PagePayload> {

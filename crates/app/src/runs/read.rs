@@ -8,6 +8,7 @@ use wire::{JobStatus, ResultsQuery};
 
 use super::Kind;
 use super::document::{Move, unpack};
+use super::handle::Runs;
 use crate::auth::Caller;
 use crate::{App, AppError};
 
@@ -53,16 +54,16 @@ pub struct RunStatus {
 /// [`AppError::NotFound`] for an unknown run, one of another team, and one whose results have expired.
 #[crate::boxed]
 pub async fn status(
-    app: &App,
+    runs: &Runs,
     caller: &Caller,
     kind: &'static Kind,
     id: Uuid,
     page: ResultsQuery,
 ) -> Result<RunStatus, AppError> {
-    let (row, progress) = find(app, caller, kind, id).await?;
+    let (row, progress) = find(runs.app(), caller, kind, id).await?;
     let skip = page.skip.unwrap_or(0);
     let most = i64::from(page.limit.unwrap_or(PAGE).min(MAX_PAGE));
-    let documents = chunk(app, caller, &row, i64::try_from(skip).unwrap_or(i64::MAX), most).await?;
+    let documents = chunk(runs, caller, &row, i64::try_from(skip).unwrap_or(i64::MAX), most).await?;
     let given = skip.saturating_add(documents.len() as u64);
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
     Ok(RunStatus {
@@ -105,13 +106,13 @@ fn status_of(row: &Run) -> JobStatus {
 
 /// Reads documents up to the size limit. Sizes are queried first, so that only bodies that fit are read.
 async fn chunk(
-    app: &App,
+    runs: &Runs,
     caller: &Caller,
     row: &Run,
     mut after: i64,
     most: i64,
 ) -> Result<Vec<Box<RawValue>>, AppError> {
-    let run = &row.id;
+    let (app, run) = (runs.app(), &row.id);
     let sizes = runs::document_sizes(&mut app.conn().await?, run, after, most).await?;
     let mut sum = 0;
     let fitting = sizes.iter().enumerate().take_while(|(index, (_, bytes))| {
@@ -128,5 +129,5 @@ async fn chunk(
         left -= i64::try_from(step.len()).unwrap_or(left);
         rows.extend(step);
     }
-    unpack(app, rows, Move::of(app, row, caller)).await
+    unpack(runs, rows, Move::of(app, row, caller)).await
 }

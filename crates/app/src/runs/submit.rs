@@ -14,6 +14,7 @@ use uuid::Uuid;
 use webhooks::Event;
 use wire::{WebhookConfig, WebhookEvent};
 
+use super::handle::Runs;
 use super::kind::Kind;
 use super::page::PagePayload;
 use super::{MAX_LIFE, PAGES, RETENTION, host_of, url_of};
@@ -157,7 +158,13 @@ pub(crate) fn jobs_of(run: &str, pages: &[NewPage], now: Timestamp) -> Result<Ve
 ///
 /// # Errors
 /// [`AppError::Invalid`] for its webhook, [`AppError::InsufficientCredits`], [`AppError::DuplicateRequest`].
-pub(crate) async fn submit<B: Begin>(app: &App, caller: &Caller, new: Submission, begin: B) -> Result<Uuid, AppError> {
+pub(crate) async fn submit<B: Begin>(
+    runs: &Runs,
+    caller: &Caller,
+    new: Submission,
+    begin: B,
+) -> Result<Uuid, AppError> {
+    let app = runs.app();
     check_open(app)?;
     let hook = Hook::check(new.webhook.as_ref(), new.private)?;
     let (id, kind) = (new_id(), new.kind);

@@ -22,10 +22,10 @@ use super::copies::KeptCopy;
 use super::{Price, Scraping, Stamp, Wanted};
 use crate::admit::{check_open, slot};
 use crate::auth::Caller;
-use crate::{App, AppError};
+use crate::{AppError, AuthMode, Scraper};
 
 /// Time after its start during which a scrape can be read (docs/CONTRACT.md, "Scrape").
-pub(crate) const READABLE_FOR: TimeDelta = TimeDelta::hours(24);
+const READABLE_FOR: TimeDelta = TimeDelta::hours(24);
 /// Maximum size of a note, in bytes; only hundreds of long selectors exceed it.
 const MAX_NOTE_BYTES: usize = 16 * 1024;
 /// Options that do not affect how a document is made from the page.
@@ -77,17 +77,22 @@ pub(super) fn note(target: &Target, document: &Document, copy: String) -> Option
 /// is not in the cache, as with `storeInCache: false`, with headers of the caller and with zero data retention.
 /// [`AppError::ConcurrencyLimited`], [`AppError::Timeout`] and [`AppError::Scrape`] as [`scrape`](super::scrape()).
 #[crate::boxed]
-pub async fn read(app: &App, caller: &Caller, id: Uuid) -> Result<(Document, net::Room), AppError> {
+pub async fn read(scraper: &Scraper, caller: &Caller, id: Uuid) -> Result<(Document, net::Room), AppError> {
     let started = Instant::now();
-    check_open(app)?;
-    let _slot = slot(app, caller)?;
+    check_open(scraper.app())?;
+    let _slot = slot(scraper.app(), caller)?;
     let deadline = started + Duration::from_millis(DEFAULT_TIMEOUT_MS.into());
-    let made = timeout_at(deadline, again(app, caller, id, started)).await;
+    let made = timeout_at(deadline, again(scraper, caller, id, started)).await;
     made.unwrap_or(Err(AppError::Timeout))
 }
 
-async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result<(Document, net::Room), AppError> {
-    let not_found = || AppError::NotFound("scrape");
+async fn again(
+    scraper: &Scraper,
+    caller: &Caller,
+    id: Uuid,
+    started: Instant,
+) -> Result<(Document, net::Room), AppError> {
+    let (app, not_found) = (scraper.app(), || AppError::NotFound("scrape"));
     let found = scrapes::find(&mut app.conn().await?, &caller.team.id, &id.to_string()).await?;
     let row = found.filter(|row| row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
     let (request, note) = request(&row).ok_or_else(not_found)?;
@@ -97,8 +102,8 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
         None => None,
     };
     let stamp = Stamp { id: row.id.clone(), price: Price::Known(row.credits) };
-    let scraping = Scraping::new(app, caller, Wanted::of(row.id, request), started);
-    let copy = KeptCopy { cache: app.cache(), id: &note.copy, owner: &scraping.target.owner };
+    let scraping = Scraping::new(scraper, caller, Wanted::of(row.id, request), started);
+    let copy = KeptCopy { cache: scraper.cache(), id: &note.copy, owner: &scraping.target.owner };
     let (source_url, warning) = (note.source_url, note.warning);
     // The reader may reach this server at another address than the original caller.
     let screenshot = note.screenshot.map(|url| match &caller.address {
@@ -117,7 +122,9 @@ async fn again(app: &App, caller: &Caller, id: Uuid, started: Instant) -> Result
         (document.warning, document.screenshot) = (warning, screenshot);
         scraped
     };
-    match ::scrape::run(app.tools(), Ports { copies: Some(&copy), ..Ports::default() }, &scraping.target, last).await {
+    match ::scrape::run(scraper.tools(), Ports { copies: Some(&copy), ..Ports::default() }, &scraping.target, last)
+        .await
+    {
         Ok(scraped) => Ok((scraped.document, scraped.room)),
         Err(ScrapeError::NoCopy) => Err(not_found()),
         Err(error) => Err(error.into()),
@@ -132,9 +139,28 @@ fn request(row: &Scrape) -> Option<(ScrapeRequest, Note)> {
     Some((ScrapeRequest { options, ..ScrapeRequest::new(url) }, note))
 }
 
-/// Restores the request from the row, without the options in [`ELSEWHERE`] and without secrets.
-pub(crate) fn noted(row: &Scrape) -> Option<ScrapeRequest> {
-    request(row).map(|(request, _)| request)
+/// Returns the request of a scrape of the caller's team, so that its page can be opened again the same way: from memory,
+/// or else as far as its row tells. The row has no secrets and no options in [`ELSEWHERE`].
+///
+/// # Errors
+/// [`AppError::NotFound`] for a scrape that is unknown, private, of another team or older than a day.
+pub(crate) async fn request_of(scraper: &Scraper, caller: &Caller, id: Uuid) -> Result<ScrapeRequest, AppError> {
+    let (app, team) = (scraper.app(), &caller.team.id);
+    if let Some(recent) = scraper.recent()
+        && let Some(request) = recent.get(team, id).await
+    {
+        return Ok((*request).clone());
+    }
+    let not_found = || AppError::NotFound("scrape");
+    let row = scrapes::find(&mut app.conn().await?, team, &id.to_string()).await?;
+    // Scrapes of keyless callers have no owner, unless the server is open and keys are optional.
+    let is_ours = |row: &Scrape| row.api_key_id.is_some() || app.settings().auth == AuthMode::Open;
+    let row = row.filter(|row| is_ours(row) && row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
+    if let Some((request, _)) = request(&row) {
+        return Ok(request);
+    }
+    let url = row.url.as_deref().and_then(|url| Url::parse(url).ok()).ok_or_else(not_found)?;
+    Ok(ScrapeRequest { options: ScrapeOptions::default(), ..ScrapeRequest::new(url) })
 }
 
 /// Returns the options as JSON, without defaults and without those in [`ELSEWHERE`].

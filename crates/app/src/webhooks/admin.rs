@@ -13,6 +13,7 @@ use wire::{DeliveryState, DeliveryView, Invalid, Listing, RotateSecret, WebhookS
 
 use super::deliver::stored_secrets;
 use super::{HOOKS, attempt, lane, retry_lane};
+use crate::runs::RunsError;
 use crate::service::uuid;
 use crate::{App, AppError};
 
@@ -47,10 +48,10 @@ pub async fn deliveries(
 /// is still pending is left as it is.
 ///
 /// # Errors
-/// [`AppError::NotFound`] when the delivery is unknown or no longer kept; [`AppError::DeliveryGone`] when its body was
+/// [`AppError::NotFound`] when the delivery is unknown or no longer kept; [`RunsError::DeliveryGone`] when its body was
 /// removed, because the receiver accepted it or its job has expired.
 #[crate::boxed]
-pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, AppError> {
+pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, RunsError> {
     let (id, now) = (delivery.to_string(), app.now());
     let mut conn = app.conn().await?;
     let found = conn
@@ -66,10 +67,10 @@ pub async fn redeliver(app: &App, delivery: Uuid) -> Result<DeliveryView, AppErr
         .await?;
     let found = found.ok_or(AppError::NotFound("webhook delivery"))?;
     if !found.has_body {
-        return Err(AppError::DeliveryGone);
+        return Err(RunsError::DeliveryGone);
     }
     app.waker().wake(HOOKS);
-    view(found)
+    Ok(view(found)?)
 }
 
 /// Returns the signing secret of a team's webhooks; creates the first one if it has none.

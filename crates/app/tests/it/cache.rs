@@ -35,11 +35,8 @@ async fn a_copy_serves_other_formats_without_a_fetch() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_scrape_can_be_read_for_a_day_while_its_copy_is_there() {
-    let settings = |hours: u64| {
-        let retention = Duration::from_secs(hours * 3600);
-        Settings { cache: CacheSettings { retention, ..CacheSettings::default() }, ..Settings::default() }
-    };
-    let world = World::with(settings(48)).await;
+    let cache = |hours: u64| CacheSettings { retention: Duration::from_secs(hours * 3600), ..CacheSettings::default() };
+    let world = World::with_cache(Settings::default(), cache(48)).await;
     let team = world.team(Some(10)).await;
     world.site.html("/page", "<title>T</title><main><h1>Hello</h1></main>");
     let first = world.scrape(&team, "/page").await.unwrap();
@@ -47,7 +44,7 @@ async fn a_scrape_can_be_read_for_a_day_while_its_copy_is_there() {
     let second = world.scrape(&team, "/page").await.unwrap();
     let again = async |document: &wire::Document| {
         let id = document.metadata.scrape_id.parse().unwrap();
-        read(&world.app, &team, id).await.map(|(document, _)| document).map_err(|error| error.code())
+        read(&world.scraper, &team, id).await.map(|(document, _)| document).map_err(|error| error.code())
     };
     assert_eq!(again(&first).await, Ok(first.clone()));
     assert_eq!(again(&second).await, Ok(second.clone()), "made from the copy of the first");
@@ -56,15 +53,15 @@ async fn a_scrape_can_be_read_for_a_day_while_its_copy_is_there() {
     assert_eq!(again(&second).await, Ok(second.clone()));
     assert_eq!((world.asked(), world.balance(&team).await.spent), (1, 2));
 
-    let world = World::with(settings(1)).await;
+    let world = World::with_cache(Settings::default(), cache(1)).await;
     let team = world.team(None).await;
     world.site.html("/page", "<p>x</p>");
     let document = world.scrape(&team, "/page").await.unwrap();
     let id = document.metadata.scrape_id.parse().unwrap();
-    assert_eq!(read(&world.app, &team, id).await.unwrap().0, document);
+    assert_eq!(read(&world.scraper, &team, id).await.unwrap().0, document);
     world.clock.advance(Duration::from_secs(3601));
     app::maintain_once(&world.operations).await.unwrap();
-    assert!(matches!(read(&world.app, &team, id).await, Err(AppError::NotFound(_))));
+    assert!(matches!(read(&world.scraper, &team, id).await, Err(AppError::NotFound(_))));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -122,7 +119,7 @@ async fn min_age_never_fetches() {
 #[tokio::test(flavor = "multi_thread")]
 async fn lockdown_pays_for_hits_and_misses() {
     let cache = CacheSettings { retention: 800 * DAY, ..CacheSettings::default() };
-    let world = World::with(Settings { cache, ..Settings::default() }).await;
+    let world = World::with_cache(Settings::default(), cache).await;
     let team = world.team(Some(20)).await;
     world.site.html("/", "<p>x</p>");
     let lockdown = || ScrapeOptions { lockdown: true, ..options() };
@@ -163,7 +160,7 @@ async fn spellings_share_a_copy_and_variants_do_not() {
 async fn a_team_sees_its_own_copies_unless_they_are_shared() {
     for (shared, expect) in [(false, 2), (true, 1)] {
         let cache = CacheSettings { shared, ..CacheSettings::default() };
-        let world = World::with(Settings { cache, ..Settings::default() }).await;
+        let world = World::with_cache(Settings::default(), cache).await;
         world.site.html("/", "<p>x</p>");
         for caller in [world.team(None).await, world.team(None).await] {
             world.scrape(&caller, "/").await.unwrap();

@@ -31,7 +31,7 @@ async fn nothing_is_kept_against_the_callers_will() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_cache_can_be_off() {
     let cache = CacheSettings { enabled: false, ..CacheSettings::default() };
-    let world = World::with(Settings { cache, ..Settings::default() }).await;
+    let world = World::with_cache(Settings::default(), cache).await;
     world.site.html("/", "<p>x</p>");
     assert_eq!(states(&world, &ScrapeOptions::default()).await, [None, None]);
     assert_eq!(world.cached_bytes().await, 0);
@@ -46,7 +46,7 @@ async fn credentials_in_the_url_are_used_and_never_kept() {
     url.set_username("me").unwrap();
     url.set_password(Some("URLPASS33")).unwrap();
     for _ in 0..2 {
-        let document = app::scrape::scrape(&world.app, &team, ScrapeRequest::new(url.clone())).await.unwrap();
+        let document = app::scrape::scrape(&world.scraper, &team, ScrapeRequest::new(url.clone())).await.unwrap();
         assert_eq!(document.metadata.source_url, world.site.url("/secret").as_str());
         assert_eq!(document.metadata.cache_state, None);
     }

@@ -41,7 +41,7 @@ async fn failures_cost_nothing() {
     let file = world.scrape(&team, "/zip").await;
     assert!(matches!(file, Err(AppError::Scrape(ScrapeError::UnsupportedFile { .. }))), "{file:?}");
     let blocked = ScrapeRequest::new(Url::parse("http://127.0.0.1:1/").unwrap());
-    let blocked = scrape(&world.app, &team, blocked).await;
+    let blocked = scrape(&world.scraper, &team, blocked).await;
     assert!(matches!(blocked, Err(AppError::Scrape(ScrapeError::Fetch(_)))), "{blocked:?}");
     assert_eq!(world.balance(&team).await, Balance { available: 10, reserved: 0, spent: 0, granted: 10 });
     assert_eq!(world.parts.active.total(), 0);
@@ -62,8 +62,8 @@ async fn a_client_that_hangs_up_pays_nothing() {
     let team = world.team(Some(10)).await;
     world.site.respond("/slow", slow(Duration::from_secs(30)));
     let running = tokio::spawn({
-        let (app, team, request) = (world.app.clone(), team.clone(), world.request("/slow"));
-        async move { scrape(&app, &team, request).await }
+        let (scraper, team, request) = (world.scraper.clone(), team.clone(), world.request("/slow"));
+        async move { scrape(&scraper, &team, request).await }
     });
     while world.asked() == 0 {
         tokio::time::sleep(Duration::from_millis(2)).await;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use app::auth::Caller;
 use app::runs::{self, Kind, RunStatus};
-use app::{AppError, QUEUES, WorkerSettings, batch, crawl, maintain_once, worker};
+use app::{CrawlsError, QUEUES, WorkerSettings, batch, crawl, maintain_once, worker};
 use base::{Clock, SystemClock};
 use chrono::TimeDelta;
 use serde_json::{Value, json};
@@ -58,19 +58,19 @@ impl Jobs {
         self.world.site.url(path).to_string()
     }
 
-    async fn batch(&self, body: Value) -> Result<Uuid, AppError> {
+    async fn batch(&self, body: Value) -> Result<Uuid, CrawlsError> {
         let given = GivenFields::of(&body);
         let request = wire::decode_batch(body).unwrap();
-        batch::start(&self.world.app, &self.caller, request, &given, None).await.map(|started| started.id)
+        batch::start(&self.world.runs, &self.caller, request, &given, None).await.map(|started| started.id)
     }
 
     async fn crawl(&self, body: Value) -> Uuid {
         let request = wire::decode_crawl(body).unwrap();
-        crawl::start(&self.world.app, &self.caller, request, None).await.unwrap()
+        crawl::start(&self.world.runs, &self.caller, request, None).await.unwrap()
     }
 
     async fn status(&self, kind: &'static Kind, id: Uuid) -> RunStatus {
-        runs::status(&self.world.app, &self.caller, kind, id, ResultsQuery::default()).await.unwrap()
+        runs::status(&self.world.runs, &self.caller, kind, id, ResultsQuery::default()).await.unwrap()
     }
 
     async fn ended(&self, kind: &'static Kind, id: Uuid) -> RunStatus {
@@ -148,7 +148,7 @@ async fn pages_that_can_never_be_written_down_end_their_job() {
     jobs.work();
     let ended = jobs.ended(&batch::KIND, id).await;
     assert_eq!((ended.status, ended.completed, ended.credits_used), (JobStatus::Completed, 3, 3));
-    let errors = runs::errors(&jobs.world.app, &jobs.caller, &batch::KIND, id, None).await.unwrap().errors.errors;
+    let errors = runs::errors(&jobs.world.runs, &jobs.caller, &batch::KIND, id, None).await.unwrap().errors.errors;
     assert!(errors.len() == 3 && errors.iter().all(|error| error.url.contains("poison")), "{errors:?}");
     let asked = jobs.world.site.requests().into_iter().filter(|seen| seen.path != "/hook").count();
     assert_eq!(asked, 6, "none was asked twice");
@@ -355,7 +355,7 @@ async fn a_long_batch_is_accepted_whole_and_taken_on_in_pieces() {
     jobs.work();
     let ended = jobs.ended(&batch::KIND, id).await;
     assert_eq!((ended.status, ended.total, jobs.reserved().await), (JobStatus::Completed, 0, 0));
-    let errors = runs::errors(&jobs.world.app, &jobs.caller, &batch::KIND, id, None).await.unwrap().errors.errors;
+    let errors = runs::errors(&jobs.world.runs, &jobs.caller, &batch::KIND, id, None).await.unwrap().errors.errors;
     let found: std::collections::BTreeSet<String> = errors.into_iter().map(|error| error.url).collect();
     assert_eq!(found, urls.into_iter().chain(more).collect(), "every page once");
     jobs.end().await;
@@ -368,7 +368,7 @@ async fn a_long_batch_can_be_stopped_before_and_behind_its_pieces() {
     let small = jobs.batch(json!({"urls": urls[..400]})).await.unwrap();
     let long = jobs.batch(json!({"urls": urls})).await.unwrap();
     for id in [small, long] {
-        runs::cancel(&jobs.world.app, &jobs.caller, &batch::KIND, id).await.unwrap();
+        runs::cancel(&jobs.world.runs, &jobs.caller, &batch::KIND, id).await.unwrap();
         assert_eq!(jobs.status(&batch::KIND, id).await.status, JobStatus::Cancelled);
         assert!(jobs.waiting(id).await.is_empty());
     }
@@ -393,7 +393,7 @@ async fn a_page_costs_one_trip_to_a_thread() {
     jobs.world.site.html("/a", "<p>a");
     jobs.world.site.html("/b", "<p>b");
     jobs.work();
-    let trips = |jobs: &Jobs| jobs.world.parts.tools.cpu.trips();
+    let trips = |jobs: &Jobs| jobs.world.scraper.tools().cpu.trips();
     let crawl = jobs.crawl(json!({ "url": jobs.url("/"), "sitemap": "skip", "limit": 10 })).await;
     assert_eq!((jobs.ended(&crawl::KIND, crawl).await.completed, trips(&jobs)), (3, 3));
     // A cache hit does not fetch either.

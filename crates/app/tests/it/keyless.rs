@@ -24,7 +24,7 @@ async fn a_scrape_without_a_key_leaves_no_copy_and_no_document() {
     world.scrape(&caller, "/").await.unwrap();
     assert_eq!((world.asked(), world.cached_bytes().await), (2, 0));
     let id = first.metadata.scrape_id.parse().unwrap();
-    assert!(matches!(read(&world.app, &caller, id).await, Err(AppError::NotFound(_))));
+    assert!(matches!(read(&world.scraper, &caller, id).await, Err(AppError::NotFound(_))));
     let profile = Some(Profile { name: "shop".into(), save_changes: false });
     let options = ScrapeOptions { profile, ..ScrapeOptions::default() };
     let refused = world.scrape_with(&caller, "/", options).await;
@@ -32,14 +32,14 @@ async fn a_scrape_without_a_key_leaves_no_copy_and_no_document() {
 
     // A shared cache also serves keyless callers.
     let cache = CacheSettings { shared: true, ..CacheSettings::default() };
-    let world = World::with(Settings { cache, ..settings() }).await;
+    let world = World::with_cache(settings(), cache).await;
     world.site.html("/", "<p>Granite.</p>");
     let caller = keyless(&world.app).await.unwrap();
     let first = world.scrape(&caller, "/").await.unwrap();
     world.scrape(&caller, "/").await.unwrap();
     assert_eq!(world.asked(), 1);
     let id = first.metadata.scrape_id.parse().unwrap();
-    assert!(matches!(read(&world.app, &caller, id).await, Err(AppError::NotFound(_))));
+    assert!(matches!(read(&world.scraper, &caller, id).await, Err(AppError::NotFound(_))));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -52,10 +52,9 @@ async fn reservations_of_a_dead_process_come_back() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_of_two_processes_leads() {
-    let settings = || Settings { maintain_every: Duration::from_millis(5), ..Settings::default() };
-    let world = World::with(settings()).await;
+    let world = World::start().await;
     let team = world.team(None).await;
-    let other = world.another(settings()).await;
+    let other = world.another(Settings::default()).await;
     world.site.html("/", large("x"));
     world.scrape(&team, "/").await.unwrap();
     world.clock.advance(31 * DAY);

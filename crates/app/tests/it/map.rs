@@ -20,7 +20,7 @@ fn request(world: &World) -> MapRequest {
 }
 
 async fn run(world: &World, caller: &Caller, request: MapRequest) -> Result<MapAnswer, AppError> {
-    map(&world.app, caller, request).await
+    map(&world.scraper, caller, request).await
 }
 
 /// Returns the paths of the answer, in its order.

@@ -18,11 +18,11 @@ async fn zero_data_retention_leaves_only_credits() {
     world.site.html("/kept-7711", body);
     world.site.html("/zdr-7712", body);
     let request = ScrapeRequest { zero_data_retention: true, ..world.request("/zdr-7712") };
-    let document = scrape(&world.app, &team, request.clone()).await.unwrap();
+    let document = scrape(&world.scraper, &team, request.clone()).await.unwrap();
     assert!(document.markdown.unwrap().contains("ZDRBODY55"));
     assert_eq!(document.metadata.cache_state, None);
     let failing = ScrapeRequest { options: ScrapeOptions { min_age: Some(1), ..Default::default() }, ..request };
-    assert!(matches!(scrape(&world.app, &team, failing).await, Err(AppError::NoCachedData)));
+    assert!(matches!(scrape(&world.scraper, &team, failing).await, Err(AppError::NoCachedData)));
     assert_eq!(world.balance(&team).await.spent, 1);
     for marker in ["zdr-7712", "ZDRBODY55"] {
         assert!(!world.stored(marker), "{marker} in a file");
@@ -41,7 +41,7 @@ async fn lockdown_leaves_no_url() {
     let team = world.team(Some(10)).await;
     let url = "http://secret-host-9f3.test/p?token=TOPSECRET1".parse().unwrap();
     let options = ScrapeOptions { lockdown: true, max_age: Some(0), ..Default::default() };
-    let answer = scrape(&world.app, &team, ScrapeRequest { options, ..ScrapeRequest::new(url) }).await;
+    let answer = scrape(&world.scraper, &team, ScrapeRequest { options, ..ScrapeRequest::new(url) }).await;
     assert!(matches!(answer, Err(AppError::LockdownMiss)));
     for marker in ["secret-host-9f3", "TOPSECRET1"] {
         assert!(!world.stored(marker) && !crate::log::contains(marker), "{marker}");

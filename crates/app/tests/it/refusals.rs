@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::{AppError, Refusal as _, scrape::scrape, teams};
+use app::{AppError, Refusal, scrape::scrape, teams};
 use serde_json::json;
 use testkit::Reply;
 use uuid::Uuid;
@@ -19,7 +19,7 @@ async fn requests_that_cannot_run() {
     let team = world.team(Some(1)).await;
     let plain = world.request("/");
     let check = async |request: ScrapeRequest, code: Code, text: &str| {
-        let error = scrape(&world.app, &team, request).await.unwrap_err();
+        let error = scrape(&world.scraper, &team, request).await.unwrap_err();
         assert_eq!((error.code(), error.to_string().contains(text)), (code, true), "{error}");
     };
     let with = |options: ScrapeOptions| ScrapeRequest { options, ..plain.clone() };
@@ -48,28 +48,30 @@ async fn what_a_server_can_do_is_the_same_for_every_request() {
     let team = world.team(None).await;
     let formats = json!(["markdown", "audio"]);
     let url = world.site.url("/").to_string();
-    let code = |error: AppError| error.code();
+    fn code(error: impl Refusal) -> Code {
+        error.code()
+    }
     let page = ScrapeRequest {
         options: ScrapeOptions { formats: vec![Format::Markdown, Format::Audio], ..Default::default() },
         ..world.request("/")
     };
-    let refused = scrape(&world.app, &team, page.clone()).await.map(drop).map_err(code);
+    let refused = scrape(&world.scraper, &team, page.clone()).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeAudioNotSupported));
     let crawl = wire::decode_crawl(json!({ "url": url, "scrapeOptions": { "formats": formats } })).unwrap();
-    let refused = app::crawl::start(&world.app, &team, crawl, None).await.map(drop).map_err(code);
+    let refused = app::crawl::start(&world.runs, &team, crawl, None).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeAudioNotSupported));
     let body = json!({ "urls": [url], "formats": formats });
     let (batch, given) = (wire::decode_batch(body.clone()).unwrap(), GivenFields::of(&body));
-    let refused = app::batch::start(&world.app, &team, batch, &given, None).await.map(drop).map_err(code);
+    let refused = app::batch::start(&world.runs, &team, batch, &given, None).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeAudioNotSupported));
     let map = wire::decode_map(json!({ "url": url, "threatProtection": { "mode": "normal" } })).unwrap();
-    let refused = app::map::map(&world.app, &team, map).await.map(drop).map_err(code);
+    let refused = app::map::map(&world.scraper, &team, map).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeThreatProtectionNotSupported));
     assert_eq!(world.asked(), 0);
 
     world.site.html("/", "<p>x</p>");
     let able = world.able([Capability::Media].into_iter().collect()).await;
-    assert!(scrape(&able.app, &team, page).await.is_ok());
+    assert!(scrape(&able.scraper, &team, page).await.is_ok());
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -80,11 +82,11 @@ async fn flags_open_what_they_name() {
     world.site.html("/", "<p>x</p>");
     let plain = world.request("/");
     let private = ScrapeRequest { zero_data_retention: true, ..plain.clone() };
-    scrape(&world.app, &team, private.clone()).await.unwrap();
+    scrape(&world.scraper, &team, private.clone()).await.unwrap();
     let both = ScrapeRequest { domain_tools: true, ..private };
-    assert_eq!(scrape(&world.app, &team, both).await.unwrap_err().code(), Code::Forbidden);
+    assert_eq!(scrape(&world.scraper, &team, both).await.unwrap_err().code(), Code::Forbidden);
     let tools = ScrapeRequest { domain_tools: true, ..plain };
-    assert_eq!(scrape(&world.app, &team, tools).await.unwrap_err().code(), Code::ScrapeDomainToolsNotSupported);
+    assert_eq!(scrape(&world.scraper, &team, tools).await.unwrap_err().code(), Code::ScrapeDomainToolsNotSupported);
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -64,7 +64,7 @@ async fn an_unchanged_page_is_not_sent_again() {
     assert_eq!((&fresh.metadata.cached_at, &fresh.warning), (&None, &first.warning));
     assert_eq!(fresh.metadata.content_type, first.metadata.content_type);
     let id = fresh.metadata.scrape_id.parse().unwrap();
-    assert_eq!(read(&world.app, &team, id).await.unwrap().0, fresh);
+    assert_eq!(read(&world.scraper, &team, id).await.unwrap().0, fresh);
 
     // The age of a revalidated copy counts from the 304.
     world.clock.advance(Duration::from_secs(10));

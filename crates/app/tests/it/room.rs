@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use app::{AppError, CacheSettings, Operations, Settings, WorkerSettings, batch, crawl, maintain_once, worker};
+use app::{
+    AppError, CacheSettings, CrawlsError, Operations, Settings, WorkerSettings, batch, crawl, maintain_once, worker,
+};
 use serde_json::json;
 use store::cache as rows;
 use store::jobs;
@@ -47,7 +49,7 @@ async fn work_until(operations: &Operations, is_so: impl AsyncFn() -> bool) {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_oldest_copies_give_way_and_a_flood_is_not_kept() {
     let cache = CacheSettings { max_bytes: Some(10_000), ..CacheSettings::default() };
-    let world = World::with(Settings { cache, ..Settings::default() }).await;
+    let world = World::with_cache(Settings::default(), cache).await;
     let team = world.team(None).await;
     let page = |number: usize| format!("/{number}");
     for number in 0..12 {
@@ -74,11 +76,14 @@ async fn a_disk_that_is_nearly_full_takes_nothing_more() {
     assert_eq!(world.cached_bytes().await, 0);
     let url = world.site.url("/");
     let request = wire::decode_crawl(json!({ "url": url })).unwrap();
-    assert!(matches!(crawl::start(&world.app, &team, request, None).await, Err(AppError::StorageFull)));
+    assert!(matches!(
+        crawl::start(&world.runs, &team, request, None).await,
+        Err(CrawlsError::App(AppError::StorageFull))
+    ));
     let request = wire::decode_batch(json!({ "urls": [url] })).unwrap();
     assert!(matches!(
-        batch::start(&world.app, &team, request, &wire::GivenFields::default(), None).await,
-        Err(AppError::StorageFull)
+        batch::start(&world.runs, &team, request, &wire::GivenFields::default(), None).await,
+        Err(CrawlsError::App(AppError::StorageFull))
     ));
     assert_eq!((world.balance(&team).await.reserved, world.balance(&team).await.spent), (0, 2));
 }
@@ -91,7 +96,7 @@ async fn pages_wait_for_room_and_then_fail_with_the_reason() {
     world.site.html("/", "<p>x</p>");
     let request = wire::decode_batch(json!({ "urls": [world.site.url("/")] })).unwrap();
     let id =
-        batch::start(&world.app, &team, request, &wire::GivenFields::default(), None).await.unwrap().id.to_string();
+        batch::start(&world.runs, &team, request, &wire::GivenFields::default(), None).await.unwrap().id.to_string();
     let (full, stop) = (world.another(short()).await, CancellationToken::new());
     let work = tokio::spawn(worker(&full, slow()).run(stop.clone()));
     let mut conn = world.parts.store.conn().await.unwrap();
@@ -121,7 +126,7 @@ async fn an_old_page_outlives_a_short_outage() {
     let team = world.team(Some(10)).await;
     world.site.html("/", "<p>x</p>");
     let request = wire::decode_batch(json!({ "urls": [world.site.url("/")] })).unwrap();
-    batch::start(&world.app, &team, request, &wire::GivenFields::default(), None).await.unwrap();
+    batch::start(&world.runs, &team, request, &wire::GivenFields::default(), None).await.unwrap();
     world.clock.advance(2 * DAY);
     let is_put_back = async || {
         let mut conn = world.parts.store.conn().await.unwrap();

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ::webhooks::{Event, Received, SIGNATURE, SigningSecret, standard_verify, verify};
 use app::webhooks::{self, Deliver, Hook, Source, emit, emit_all};
-use app::{AppError, auth::Caller};
+use app::{AppError, RunsError, auth::Caller};
 use base::Clock;
 use net::{Allow, Client, Config, Egress, Limits};
 use queue::{Settings, Worker};
@@ -168,7 +168,7 @@ async fn failures_are_tried_again_and_then_by_hand() {
     }
     assert_eq!(seen.len(), 5);
     let gone = webhooks::redeliver(&sending.world.app, Uuid::nil()).await;
-    assert!(matches!(gone, Err(AppError::NotFound("webhook delivery"))));
+    assert!(matches!(gone, Err(RunsError::App(AppError::NotFound("webhook delivery")))));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,7 +7,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use app::auth::{Caller, authenticate};
-use app::{Active, App, AppError, Operations, Parts, Settings, scrape::scrape, teams};
+use app::{
+    Active, App, AppError, CacheSettings, CoreParts, Operations, Runs, Scraper, Settings, UpkeepSettings,
+    scrape::scrape, teams,
+};
 use billing::Balance;
 use blobs::Blobs;
 use fetch::{Engine, HttpEngine};
@@ -27,8 +30,10 @@ pub(crate) struct World {
     pub(crate) operations: Operations,
     /// State that the operations share.
     pub(crate) app: App,
+    pub(crate) scraper: Scraper,
+    pub(crate) runs: Runs,
     /// Parts of the service.
-    pub(crate) parts: Parts,
+    pub(crate) parts: CoreParts,
     pub(crate) site: Site,
     pub(crate) clock: ManualClock,
     folder: TempDir,
@@ -41,17 +46,19 @@ impl World {
     }
 
     pub(crate) async fn with(settings: Settings) -> Self {
-        Self::on(Site::start().await, settings).await
+        Self::with_cache(settings, CacheSettings::default()).await
     }
 
-    /// Starts a service with an existing origin.
-    pub(crate) async fn on(site: Site, settings: Settings) -> Self {
+    /// Starts a service with these settings of the page cache.
+    pub(crate) async fn with_cache(settings: Settings, cache: CacheSettings) -> Self {
         crate::log::capture();
+        let site = Site::start().await;
         let folder = tempfile::tempdir().unwrap();
         let clock = ManualClock::default();
-        let (operations, parts) = open(folder.path(), &site, &clock, settings).await;
-        let app = operations.app.clone();
-        Self { operations, app, parts, site, clock, folder, leaves_jobs: AtomicBool::new(false) }
+        let (operations, parts) =
+            open(folder.path(), &site, &clock, Given { settings, cache, ..Given::default() }).await;
+        let Operations { app, scraper, runs, .. } = operations.clone();
+        Self { operations, app, scraper, runs, parts, site, clock, folder, leaves_jobs: AtomicBool::new(false) }
     }
 
     /// Declares that the test ends with unfinished jobs and their reservations.
@@ -61,12 +68,12 @@ impl World {
 
     /// Starts a second service on the same data.
     pub(crate) async fn another(&self, settings: Settings) -> Operations {
-        open(self.folder.path(), &self.site, &self.clock, settings).await.0
+        open(self.folder.path(), &self.site, &self.clock, Given { settings, ..Given::default() }).await.0
     }
 
     /// Starts a second service on the same data, with these capabilities.
     pub(crate) async fn able(&self, capabilities: Capabilities) -> Operations {
-        open_with(self.folder.path(), &self.site, &self.clock, (Settings::default(), capabilities)).await.0
+        open(self.folder.path(), &self.site, &self.clock, Given { capabilities, ..Given::default() }).await.0
     }
 
     /// Creates a team and its key; without `credits` it has no limit.
@@ -92,7 +99,7 @@ impl World {
     }
 
     pub(crate) async fn scrape(&self, caller: &Caller, path: &str) -> Result<Document, AppError> {
-        scrape(&self.app, caller, self.request(path)).await
+        scrape(&self.scraper, caller, self.request(path)).await
     }
 
     pub(crate) async fn scrape_with(
@@ -101,7 +108,7 @@ impl World {
         path: &str,
         options: ScrapeOptions,
     ) -> Result<Document, AppError> {
-        scrape(&self.app, caller, ScrapeRequest { options, ..self.request(path) }).await
+        scrape(&self.scraper, caller, ScrapeRequest { options, ..self.request(path) }).await
     }
 
     pub(crate) async fn balance(&self, caller: &Caller) -> Balance {
@@ -200,16 +207,16 @@ async fn look(store: &Store) -> String {
     left
 }
 
-async fn open(folder: &Path, site: &Site, clock: &ManualClock, settings: Settings) -> (Operations, Parts) {
-    open_with(folder, site, clock, (settings, Capabilities::default())).await
+/// What tests choose of a service.
+#[derive(Default)]
+struct Given {
+    settings: Settings,
+    cache: CacheSettings,
+    capabilities: Capabilities,
 }
 
-async fn open_with(
-    folder: &Path,
-    site: &Site,
-    clock: &ManualClock,
-    (settings, capabilities): (Settings, Capabilities),
-) -> (Operations, Parts) {
+async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> (Operations, CoreParts) {
+    let Given { settings, cache, capabilities } = given;
     let allow = vec![Allow::Address(site.addr())];
     let egress = Egress { allow, ..Egress::default() };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
@@ -217,23 +224,32 @@ async fn open_with(
     let folder = folder.display();
     let store = Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await.unwrap();
     let cpu = ::scrape::Cpu::new(2);
-    let parts = Parts {
+    let parts = CoreParts {
         site: site::Site::new(client.clone(), Vec::new(), store.clone(), Arc::new(clock.clone()), cpu.clone()),
         store,
         client,
         blobs: Blobs::open(&format!("file://{folder}/blobs")).unwrap(),
-        tools: ::scrape::Tools { engines: vec![engine], proxies: Arc::default(), cpu, documents: None },
-        browser: None,
-        capabilities,
         clock: Arc::new(clock.clone()),
         settings,
         active: Active::default(),
-        changes: app::Changes::default(),
         waker: app::Waker::default(),
         tracker: TaskTracker::new(),
-        interact: Arc::new(interact::Interact::new(interact::Settings { program: None, user: None, places: 1 })),
     };
-    let operations = Operations::new(parts.clone());
+    let scraping = app::ScrapingParts {
+        tools: ::scrape::Tools { engines: vec![engine], proxies: Arc::default(), cpu, documents: None },
+        capabilities,
+        cache,
+        profile_key: base::Secret::default(),
+        remembers: false,
+    };
+    let code = interact::Settings { program: None, user: None, places: 1 };
+    let sessions = app::SessionParts {
+        browser: None,
+        interact: Arc::new(interact::Interact::new(code)),
+        settings: app::SessionSettings::default(),
+    };
+    let upkeep = UpkeepSettings { every: Duration::from_millis(5), ..UpkeepSettings::default() };
+    let operations = Operations::new(app::Parts { core: parts.clone(), scraping, sessions, upkeep });
     operations.app.bootstrap().await.unwrap();
     (operations, parts)
 }

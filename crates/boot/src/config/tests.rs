@@ -29,16 +29,17 @@ fn the_defaults_are_complete() {
 fn the_manual_has_the_defaults_of_the_crates() {
     let config = Config::default();
     let defaults = app::Settings::default();
-    assert_eq!(config.cache, defaults.cache);
+    let upkeep = app::UpkeepSettings::default();
+    assert_eq!(config.cache, app::CacheSettings::default());
     assert_eq!(config.files, defaults.files);
-    assert_eq!(config.sessions, defaults.sessions);
+    assert_eq!(config.sessions, app::SessionSettings::default());
     assert_eq!(config.browser, ::browser::Settings::default());
     assert_eq!(config.documents, reader::Settings::default());
-    assert_eq!(config.retention, defaults.retention);
+    assert_eq!(config.retention, upkeep.retention);
     assert_eq!(config.auth.mode, defaults.auth);
     assert_eq!(config.limits.team_concurrency, defaults.team_concurrency);
     assert_eq!(config.limits.team_per_minute, defaults.team_rate_per_minute);
-    assert_eq!(config.worker.every, defaults.maintain_every);
+    assert_eq!(config.worker.every, upkeep.every);
     let limits = net::Limits::default();
     assert_eq!((config.fetch.max_raw, config.fetch.max_decoded), (limits.body_raw, limits.body_decoded));
     assert_eq!(config.fetch.max_in_flight, limits.in_flight);

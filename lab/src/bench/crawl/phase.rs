@@ -7,12 +7,22 @@ use std::fmt::Write as _;
 /// within a commit counts as commit.
 const PHASES: &[(&str, &[&str])] = &[
     ("content_hash", &["content_hash"]),
-    ("commit", &["queue::commits", "store::jobs::end", "app::runs::pages::", "store::ledger", "store::hosts"]),
+    (
+        "commit",
+        &[
+            "queue::commits",
+            "store::jobs::end",
+            "app::runs::pages::",
+            "app::crawl::record::",
+            "store::ledger",
+            "store::hosts",
+        ],
+    ),
     ("claim", &["queue::claims", "queue::due", "store::jobs::claim", "store::jobs::due"]),
     ("page cache", &["cache::", "store::cache"]),
     ("JSON and zstd of the document", &["app::runs::document", "app::runs::deposit", "zstd", "ZSTD_", "serde_json"]),
     ("markdown", &["formats::markdown"]),
-    ("links", &["formats::links", "app::runs::links", "crawl_frontier::"]),
+    ("links", &["formats::links", "app::crawl::links", "crawl_frontier::"]),
     ("parse", &["html5ever", "markup5ever", "page::parse", "page::page::Page::parse"]),
     ("main content, metadata", &["formats::", "page::"]),
     ("other database", &["store::", "diesel", "sqlite3", "tokio_postgres"]),
@@ -76,7 +86,7 @@ mod tests {
         check(&["memmove", "html5ever::tokenizer::step", "page::parse::parse", "tokio::runtime::task::poll"], "parse");
         check(&["serde_json::ser::to_string", "store::runs::pages", "queue::commits::commit"], "commit");
         check(&["ZSTD_compressBlock", "app::runs::document::pack"], "JSON and zstd of the document");
-        check(&["crawl_frontier::traps::content::content_hash", "app::runs::page::read"], "content_hash");
+        check(&["crawl_frontier::traps::content::content_hash", "app::crawl::look::read"], "content_hash");
         check(&["sqlite3VdbeExec", "store::teams::find"], "other database");
     }
 

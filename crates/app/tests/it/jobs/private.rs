@@ -1,5 +1,7 @@
 //! Private jobs: nothing that they fetched is kept.
 
+use app::{AppError, RunsError};
+
 use super::*;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -15,7 +17,7 @@ async fn of_a_private_job_that_is_stopped_nothing_is_left() {
     while jobs.status(&batch::KIND, id).await.completed == 0 {
         sleep(Duration::from_millis(10)).await;
     }
-    runs::cancel(&jobs.world.app, &jobs.caller, &batch::KIND, id).await.unwrap();
+    runs::cancel(&jobs.world.runs, &jobs.caller, &batch::KIND, id).await.unwrap();
     let after = jobs.status(&batch::KIND, id).await;
     assert_eq!((after.status, after.completed, after.credits_used), (JobStatus::Cancelled, 0, 1));
     assert!(after.documents.is_empty() && after.next_skip.is_none());
@@ -35,10 +37,10 @@ async fn a_private_job_that_has_ended_is_erased_on_demand() {
     let mut conn = jobs.world.parts.store.conn().await.unwrap();
     assert_eq!(jobs::dead(&mut conn, None, 9).await.unwrap(), [], "no dead letter holds its URL");
     drop(conn);
-    let again = runs::cancel(&jobs.world.app, &jobs.caller, &batch::KIND, id).await;
-    assert!(matches!(again, Err(AppError::JobFinished)));
-    let gone = runs::cancel(&jobs.world.app, &jobs.caller, &batch::KIND, id).await;
-    assert!(matches!(gone, Err(AppError::NotFound(_))));
+    let again = runs::cancel(&jobs.world.runs, &jobs.caller, &batch::KIND, id).await;
+    assert!(matches!(again, Err(RunsError::JobFinished)));
+    let gone = runs::cancel(&jobs.world.runs, &jobs.caller, &batch::KIND, id).await;
+    assert!(matches!(gone, Err(RunsError::App(AppError::NotFound(_)))));
     jobs.nothing_says("secret", id).await;
     jobs.end().await;
 }

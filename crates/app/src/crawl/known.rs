@@ -12,7 +12,7 @@ use url::{Origin, Url};
 const MAX_KEYS: usize = 1_000_000;
 
 /// Maximum number of sites per run that are remembered as listed in a sitemap.
-pub(crate) const MAX_LISTED: usize = 16;
+pub(super) const MAX_LISTED: usize = 16;
 
 /// Page key, as in [`store::runs::NewPage::key`].
 type Key = [u8; 16];
@@ -29,10 +29,6 @@ pub(crate) struct Known {
     /// Number of keys of all runs.
     all: Arc<AtomicUsize>,
 }
-
-/// Keys that a transaction wrote or read, added to [`Known`] after the commit.
-#[derive(Debug, Default)]
-pub(crate) struct Learnt(Mutex<Vec<(Vec<u8>, i32)>>);
 
 impl Known {
     /// Creates an empty cache that counts its keys in `all`.
@@ -81,8 +77,7 @@ impl Known {
     }
 
     /// Adds committed keys. When the memory limit is reached, further keys are looked up in the database.
-    pub(crate) fn learn(&self, learnt: &Learnt) {
-        let learnt = std::mem::take(&mut *learnt.0.lock());
+    pub(super) fn learn(&self, learnt: Vec<(Vec<u8>, i32)>) {
         let mut keys = self.keys.write();
         let learnt = learnt.iter().filter_map(|(key, depth)| Some((Key::try_from(key.as_slice()).ok()?, *depth)));
         for (key, depth) in learnt {
@@ -102,21 +97,12 @@ impl Drop for Known {
     }
 }
 
-impl Learnt {
-    /// Replaces the keys left by an earlier attempt of the transaction.
-    pub(crate) fn set(&self, keys: Vec<(Vec<u8>, i32)>) {
-        *self.0.lock() = keys;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn learnt(numbers: std::ops::Range<u8>) -> Learnt {
-        let learnt = Learnt::default();
-        learnt.set(numbers.map(|number| (vec![number; 16], 1)).collect());
-        learnt
+    fn keys(numbers: std::ops::Range<u8>) -> Vec<(Vec<u8>, i32)> {
+        numbers.map(|number| (vec![number; 16], 1)).collect()
     }
 
     #[test]
@@ -124,9 +110,9 @@ mod tests {
         let all = Arc::default();
         let (one, other) = (Known::counted_in(&all), Known::counted_in(&all));
         assert!(!one.contains(&[1; 16]));
-        one.learn(&learnt(0..5));
-        one.learn(&learnt(3..8));
-        other.learn(&learnt(0..5));
+        one.learn(keys(0..5));
+        one.learn(keys(3..8));
+        other.learn(keys(0..5));
         assert!(one.contains(&[7; 16]) && !other.contains(&[7; 16]) && !one.contains(&[7; 15]));
         assert_eq!(all.load(Ordering::Relaxed), 13);
         drop(one);
@@ -139,7 +125,7 @@ mod tests {
     fn memory_is_bounded() {
         let all = Arc::new(AtomicUsize::new(MAX_KEYS - 2));
         let known = Known::counted_in(&all);
-        known.learn(&learnt(0..5));
+        known.learn(keys(0..5));
         assert_eq!((0..5).filter(|number| known.contains(&[*number; 16])).count(), 2);
     }
 }

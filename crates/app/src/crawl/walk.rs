@@ -6,13 +6,15 @@ use base::Timestamp;
 use store::runs::{self, NewPage, PageRow, PageState, Progress, ShorterWay, Way};
 use store::{Conn, StoreError, jobs};
 
-use super::context::Context;
-use super::jobs_of;
+use super::frontier::{CrawlRun, Frontier};
 use super::links::{self, Found, Links, Listed};
+use crate::runs::{Context, jobs_of};
 
 /// Pages that a run knows and adds in one transaction. The caller holds the lock on its progress.
-pub(crate) struct Walk<'a> {
+pub(super) struct Walk<'a> {
     context: &'a Context,
+    /// Crawl of the context.
+    run: Option<&'a CrawlRun>,
     /// Whether the run was full before; then the pages that links lead to are not looked up.
     is_full: bool,
     /// Keys of known pages that are not in the context's memory, with their depths.
@@ -26,23 +28,24 @@ pub(crate) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     /// Begins with the keys that the run already knows.
-    pub(crate) async fn begin(
+    pub(super) async fn begin(
         conn: &mut Conn,
         context: &'a Context,
         progress: &Progress,
-        keys: impl Iterator<Item = &[u8]>,
+        keys: Vec<&[u8]>,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
         // A full run has all its pages and enough spare ones: further pages need not be examined.
         let is_full = progress.is_full();
         let known = HashMap::new();
-        let mut walk = Self { context, is_full, known, rows: Vec::new(), fresh: Vec::new(), now };
+        let mut walk =
+            Self { context, run: CrawlRun::of(context), is_full, known, rows: Vec::new(), fresh: Vec::new(), now };
         walk.look_up(conn, keys).await?;
         Ok(walk)
     }
 
     /// Returns all keys that are known from now on, with their depths.
-    pub(crate) fn into_known(self) -> Vec<(Vec<u8>, i32)> {
+    pub(super) fn into_known(self) -> Vec<(Vec<u8>, i32)> {
         self.known.into_iter().collect()
     }
 
@@ -108,7 +111,7 @@ impl<'a> Walk<'a> {
 
     /// Records that known pages are at most at these depths, and follows their links again where they were read at a
     /// greater depth.
-    pub(crate) async fn bring_near(
+    pub(super) async fn bring_near(
         &mut self,
         conn: &mut Conn,
         progress: &mut Progress,
@@ -208,11 +211,11 @@ impl<'a> Walk<'a> {
 
     /// Returns the links of a page that has been read, after looking up which of them the run knows.
     async fn links_of(&mut self, conn: &mut Conn, way: &ShorterWay) -> Result<Vec<Found>, StoreError> {
-        let Some(frontier) = &self.context.frontier else { return Ok(Vec::new()) };
+        let Some(frontier) = self.frontier() else { return Ok(Vec::new()) };
         let Some(packed) = runs::kept_links(conn, &self.context.id, &way.page).await? else { return Ok(Vec::new()) };
         let links = links::unpack(&packed, &frontier.scope, way);
         let links = links.map_err(|error| StoreError::Inconsistent(error.to_string()))?;
-        self.look_up(conn, links.iter().map(|found| found.page.key.as_slice())).await?;
+        self.look_up(conn, links.iter().map(|found| found.page.key.as_slice()).collect()).await?;
         Ok(links)
     }
 
@@ -237,8 +240,8 @@ impl<'a> Walk<'a> {
     }
 
     /// Looks up in the database which of the keys not in memory the run knows.
-    async fn look_up(&mut self, conn: &mut Conn, keys: impl Iterator<Item = &[u8]>) -> Result<(), StoreError> {
-        let unsure = keys.filter(|key| !self.knows(key)).collect();
+    async fn look_up(&mut self, conn: &mut Conn, keys: Vec<&[u8]>) -> Result<(), StoreError> {
+        let unsure = keys.into_iter().filter(|key| !self.knows(key)).collect();
         self.known.extend(runs::known_keys(conn, &self.context.id, unsure).await?);
         Ok(())
     }
@@ -252,11 +255,15 @@ impl<'a> Walk<'a> {
 
     /// Returns the depth at which the run knows a page.
     fn depth(&self, key: &[u8]) -> Option<i32> {
-        self.known.get(key).copied().or_else(|| self.context.known.depth(key))
+        self.known.get(key).copied().or_else(|| self.run?.known.depth(key))
+    }
+
+    fn frontier(&self) -> Option<&'a Frontier> {
+        self.run?.frontier.as_ref()
     }
 
     fn max_depth(&self) -> Option<i32> {
-        let max = self.context.frontier.as_ref().and_then(|frontier| frontier.scope.max_depth());
+        let max = self.frontier().and_then(|frontier| frontier.scope.max_depth());
         max.map(|max| i32::try_from(max).unwrap_or(i32::MAX))
     }
 }

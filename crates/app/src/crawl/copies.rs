@@ -1,15 +1,16 @@
-//! Duplicate pages of a run: pages redirected to a page that the run already has, and pages whose text equals that of
-//! the page they name as canonical.
+//! Duplicate pages of a crawl: pages redirected to a page that the crawl already has, and pages whose text equals that
+//! of the page they name as canonical.
 //!
 //! Which of two pages becomes the document is decided when the other one has ended. Until then a page waits, without a
 //! job and without its text. If it turns out not to be a duplicate it is fetched again; a page waits at most once.
 
 use std::collections::HashMap;
 
-use store::runs::{self, PageState, Standing, Wait, Waiting};
+use store::runs::{self as rows, PageState, Standing, Wait, Waiting};
 use store::{Conn, StoreError};
 
-use super::page::Page;
+use super::look::{CrawlPage, found};
+use crate::runs::Page;
 
 /// Error code and message of a page that is left out as a duplicate.
 pub(super) type Reason = (&'static str, &'static str);
@@ -22,20 +23,13 @@ pub(super) struct Copies {
     known: HashMap<Vec<u8>, Standing>,
 }
 
-/// Verdict on a document: whether it counts in its run.
+/// Verdict on a document: whether it counts in its crawl.
 pub(super) enum Judgement {
-    /// A document of its own, with the page it was redirected to in its former state, if the run knows that page.
+    /// A document of its own, with the page it was redirected to in its former state, if the crawl knows that page.
     Own(Option<Standing>),
     Copy(Reason),
     /// Undecided until another page has ended.
     Waits,
-}
-
-/// Returns the pages with those that name a canonical page last: the canonical page may be among them.
-pub(super) fn last<'r>(pages: &[Page<'r>]) -> Vec<Page<'r>> {
-    let mut pages = pages.to_vec();
-    pages.sort_by_key(|page| page.result.canonical.is_some());
-    pages
 }
 
 /// Returns why a page that has waited is left out; `None` when it is no duplicate.
@@ -44,77 +38,79 @@ pub(super) fn reason_of(waiting: &Waiting) -> Option<Reason> {
     waiting.is_copy().then_some(reason)
 }
 
+/// Returns the keys of the pages that a page refers to, and its own if there are any.
+fn named(page: &CrawlPage) -> impl Iterator<Item = &[u8]> {
+    let others = [page.alias.as_ref().map(|alias| alias.key.as_slice()), page.canonical.as_deref()];
+    let own = Some(page.key.as_slice()).filter(|_| others.iter().any(Option::is_some));
+    others.into_iter().chain([own]).flatten()
+}
+
 impl Copies {
-    /// Reads the state of all pages that the results refer to. The caller holds the lock on the run's progress.
+    /// Reads the state of all pages that these refer to. The caller holds the lock on the run's progress.
     pub(super) async fn of(conn: &mut Conn, run: &str, pages: &[Page<'_>]) -> Result<Self, StoreError> {
-        let named = |Page { result, .. }: &Page<'_>| {
-            let named = [result.alias.as_ref().map(|page| page.key.clone()), result.canonical.clone()];
-            let own = result.key.clone().filter(|_| named.iter().any(Option::is_some));
-            named.into_iter().chain([own]).flatten()
-        };
-        let keys: Vec<Vec<u8>> = pages.iter().flat_map(named).collect();
-        let keys: Vec<&[u8]> = keys.iter().map(Vec::as_slice).collect();
-        Ok(Self { known: runs::standings(conn, run, &keys).await? })
+        let keys: Vec<&[u8]> = pages.iter().filter_map(found).flat_map(named).collect();
+        Ok(Self { known: rows::standings(conn, run, &keys).await? })
     }
 
     /// Decides whether a document counts, is a duplicate or has to wait. From then on a document that counts is known
-    /// as read.
-    pub(super) async fn judge(&mut self, conn: &mut Conn, page: Page<'_>) -> Result<Judgement, StoreError> {
-        if let Some(reason) = self.copy_of_read(page) {
+    /// as read. `id` is that of its page.
+    pub(super) async fn judge(&mut self, conn: &mut Conn, id: &str, page: &CrawlPage) -> Result<Judgement, StoreError> {
+        if let Some(reason) = self.copy_of_read(id, page) {
             return Ok(Judgement::Copy(reason));
         }
-        if self.wait(conn, page).await? {
+        if self.wait(conn, id, page).await? {
             return Ok(Judgement::Waits);
         }
-        let led_to = self.led_to(page).cloned();
-        let Page { id, result } = page;
-        let keys = result.alias.iter().map(|page| &page.key).chain(&result.key);
-        let read = |key: &Vec<u8>| (key.clone(), standing(id, PageState::Done, result.content));
+        let led_to = self.led_to(id, page).cloned();
+        let keys = page.alias.iter().map(|alias| &alias.key).chain([&page.key]);
+        let read = |key: &Vec<u8>| (key.clone(), standing(id, PageState::Done, page.content));
         self.known.extend(keys.map(read));
         Ok(Judgement::Own(led_to))
     }
 
-    /// Returns the other page that a document was redirected to, if the run knows it.
-    fn led_to(&self, Page { id, result }: Page<'_>) -> Option<&Standing> {
-        let alias = result.alias.as_ref()?;
-        self.known.get(&alias.key).filter(|page| page.id != id)
+    /// Returns the other page that a document was redirected to, if the crawl knows it.
+    fn led_to(&self, id: &str, page: &CrawlPage) -> Option<&Standing> {
+        let alias = page.alias.as_ref()?;
+        self.known.get(&alias.key).filter(|other| other.id != id)
     }
 
-    fn canonical(&self, Page { id, result }: Page<'_>) -> Option<&Standing> {
-        let canonical = result.canonical.as_ref().filter(|_| result.content.is_some())?;
-        self.known.get(canonical).filter(|page| page.id != id)
+    fn canonical(&self, id: &str, page: &CrawlPage) -> Option<&Standing> {
+        let canonical = page.canonical.as_ref().filter(|_| page.content.is_some())?;
+        self.known.get(canonical).filter(|other| other.id != id)
     }
 
-    fn copy_of_read(&self, page: Page<'_>) -> Option<Reason> {
-        if self.led_to(page).is_some_and(Standing::is_read) {
+    fn copy_of_read(&self, id: &str, page: &CrawlPage) -> Option<Reason> {
+        if self.led_to(id, page).is_some_and(Standing::is_read) {
             return Some(LEADS);
         }
-        let has_same_text = |other: &&Standing| other.is_read() && other.content == page.result.content;
-        self.canonical(page).filter(has_same_text).map(|_| SAME_TEXT)
+        let canonical = self.canonical(id, page).filter(|other| other.is_read() && other.content == page.content);
+        canonical.map(|_| SAME_TEXT)
     }
 
     /// Makes a page wait for one that is still to come; returns whether it waits.
-    async fn wait(&mut self, conn: &mut Conn, page: Page<'_>) -> Result<bool, StoreError> {
-        let Some((other, content)) = self.to_wait_for(conn, page).await? else { return Ok(false) };
-        let Page { id, result } = page;
-        runs::wait(conn, id, &Wait { other: &other, content, way: result.way.as_ref() }).await?;
+    async fn wait(&mut self, conn: &mut Conn, id: &str, page: &CrawlPage) -> Result<bool, StoreError> {
+        let Some((other, content)) = self.to_wait_for(conn, id, page).await? else { return Ok(false) };
+        rows::wait(conn, id, &Wait { other: &other, content, way: Some(&page.way) }).await?;
         let waits = Standing { has_waited: true, ..standing(id, PageState::Waiting, content) };
-        self.known.extend(result.key.clone().map(|key| (key, waits)));
+        self.known.insert(page.key.clone(), waits);
         Ok(true)
     }
 
     /// Returns the page that a document has to wait for, and the text hash by which it would be a duplicate.
-    async fn to_wait_for(&self, conn: &mut Conn, page: Page<'_>) -> Result<Option<(String, Option<u64>)>, StoreError> {
-        let Page { id, result } = page;
-        let own = result.key.as_ref().and_then(|key| self.known.get(key));
-        if own.is_some_and(|own| own.has_waited) {
+    async fn to_wait_for(
+        &self,
+        conn: &mut Conn,
+        id: &str,
+        page: &CrawlPage,
+    ) -> Result<Option<(String, Option<u64>)>, StoreError> {
+        if self.known.get(&page.key).is_some_and(|own| own.has_waited) {
             return Ok(None);
         }
-        let led_to = self.led_to(page).map(|other| (other, None));
-        let canonical = self.canonical(page).map(|other| (other, result.content));
+        let led_to = self.led_to(id, page).map(|other| (other, None));
+        let canonical = self.canonical(id, page).map(|other| (other, page.content));
         for (other, content) in led_to.into_iter().chain(canonical) {
             // Do not wait for a page whose own chain of waits ends at this one: both would wait forever.
-            if is_to_come(other) && runs::end_of_wait(conn, &other.id).await?.is_some_and(|last| last != id) {
+            if is_to_come(other) && rows::end_of_wait(conn, &other.id).await?.is_some_and(|last| last != id) {
                 return Ok(Some((other.id.clone(), content)));
             }
         }
@@ -139,15 +135,14 @@ mod tests {
     use store::runs::{NewPage, Progress};
     use tempfile::TempDir;
 
-    use super::super::page::{Outcome, PageResult};
-    use super::super::tests::{app, document, page};
-    use super::super::{Context, digest, pages, waiting};
+    use super::super::record::tests::{crawl_page, crawls, document, failed, page, read};
+    use super::super::{start, waiting};
     use super::*;
-    use crate::App;
+    use crate::runs::{Context, PageResult, Runs, digest, record};
 
     /// Crawl whose start is queued, with further pages.
     struct Crawl {
-        app: App,
+        runs: Runs,
         context: Arc<Context>,
         conn: Conn,
         pages: Vec<NewPage>,
@@ -157,60 +152,61 @@ mod tests {
     impl Crawl {
         /// Starts a crawl limited to `limit` pages: the start, and as many of these as fit.
         async fn of(limit: u32, names: &[&str]) -> Self {
-            let (app, caller, folder) = app().await;
+            let (runs, caller, folder) = crawls().await;
             let request = serde_json::json!({"url": "http://a.test/", "limit": limit, "sitemap": "skip"});
             let request = wire::decode_crawl(request).unwrap();
-            let id = crate::crawl::start(&app, &caller, request, None).await.unwrap().to_string();
-            let context = app.contexts().get(&app, &id).await.unwrap().unwrap();
-            let mut conn = app.conn().await.unwrap();
+            let id = start(&runs, &caller, request, None).await.unwrap().to_string();
+            let context = runs.context(&id).await.unwrap().unwrap();
+            let mut conn = runs.app().conn().await.unwrap();
             let pages: Vec<NewPage> = names.iter().map(|name| page(name)).collect();
             let added: Result<(), StoreError> = conn
                 .tx(async |conn: &mut Conn| {
-                    let mut progress = runs::lock(conn, &id).await?.unwrap();
-                    runs::add_pages(conn, &mut progress, pages.clone()).await?;
-                    runs::save(conn, &progress).await
+                    let mut progress = rows::lock(conn, &id).await?.unwrap();
+                    rows::add_pages(conn, &mut progress, pages.clone()).await?;
+                    rows::save(conn, &progress).await
                 })
                 .await;
             added.unwrap();
-            Self { app, context, conn, pages, _folder: folder }
+            Self { runs, context, conn, pages, _folder: folder }
         }
 
         /// Returns a page as a document with this text.
         fn read(&self, name: &str, text: u64) -> PageResult {
-            PageResult { key: Some(digest(name)), content: Some(text), ..document(&self.context) }
+            read(document(&self.context), CrawlPage { content: Some(text), ..crawl_page(name) })
         }
 
         /// Returns a document that names another page as canonical.
         fn naming(&self, name: &str, other: &str, text: u64) -> PageResult {
-            PageResult { canonical: Some(digest(other)), ..self.read(name, text) }
+            let page = CrawlPage { content: Some(text), canonical: Some(digest(other)), ..crawl_page(name) };
+            read(document(&self.context), page)
         }
 
         /// Returns a document that was redirected to another page.
         fn leading(&self, name: &str, other: &str, text: u64) -> PageResult {
-            PageResult { alias: Some(page(other)), ..self.read(name, text) }
+            let page = CrawlPage { content: Some(text), alias: Some(page(other)), ..crawl_page(name) };
+            read(document(&self.context), page)
         }
 
         fn failed(&self) -> PageResult {
-            let outcome = Outcome::Failed { code: "X".to_owned(), error: "broken".to_owned() };
-            PageResult::without(Arc::clone(&self.context), outcome)
+            failed(&self.context)
         }
 
         /// Records results of pages, given by their index, in one transaction, and returns the states of all pages.
         async fn record(&mut self, results: &[(usize, PageResult)]) -> Vec<PageState> {
-            let Self { app, conn, pages: all, context, .. } = self;
-            let app = &*app;
+            let Self { runs, conn, pages: all, context, .. } = self;
+            let runs = &*runs;
             let results: Vec<Page<'_>> =
                 results.iter().map(|(place, result)| Page { id: &all[*place].id, result }).collect();
             let recorded: Result<(), StoreError> =
-                conn.tx(async |conn: &mut Conn| pages::record(app, conn, &results).await).await;
+                conn.tx(async |conn: &mut Conn| record(runs, conn, &results).await).await;
             recorded.unwrap();
             let keys: Vec<&[u8]> = all.iter().map(|page| page.key.as_slice()).collect();
-            let known = runs::standings(conn, &context.id, &keys).await.unwrap();
+            let known = rows::standings(conn, &context.id, &keys).await.unwrap();
             keys.iter().map(|key| known[*key].state).collect()
         }
 
         async fn progress(&mut self) -> Progress {
-            runs::read(&mut self.conn, &self.context.id).await.unwrap().unwrap().1
+            rows::read(&mut self.conn, &self.context.id).await.unwrap().unwrap().1
         }
     }
 
@@ -238,11 +234,11 @@ mod tests {
         let mut crawl = Crawl::of(60, &["a", "b"]).await;
         let a = crawl.naming("a", "b", 7);
         assert_eq!(crawl.record(&[(0, a)]).await, [Waits, Queued]);
-        waiting::release(&crawl.app).await.unwrap();
+        waiting::release(&crawl.runs).await.unwrap();
         assert_eq!(crawl.record(&[]).await, [Waits, Queued]);
-        let ended = runs::EndedPage { id: &crawl.pages[1].id, state: Done, reason: None, content: None };
-        runs::end_pages(&mut crawl.conn, &[ended], Vec::new(), crawl.app.now()).await.unwrap();
-        waiting::release(&crawl.app).await.unwrap();
+        let ended = rows::EndedPage { id: &crawl.pages[1].id, state: Done, reason: None, content: None };
+        rows::end_pages(&mut crawl.conn, &[ended], Vec::new(), crawl.runs.app().now()).await.unwrap();
+        waiting::release(&crawl.runs).await.unwrap();
         assert_eq!(crawl.record(&[]).await, [Queued, Done]);
     }
 

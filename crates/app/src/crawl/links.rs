@@ -10,7 +10,7 @@ use store::{Conn, StoreError};
 use url::Url;
 
 use super::known::Known;
-use super::submit::{digest, new_page};
+use crate::runs::{digest, new_page};
 use crate::{AppError, credentials};
 
 /// Maximum number of links per page that are reported without being followed.
@@ -215,7 +215,6 @@ mod tests {
     use crawl_frontier::{Robots, ScopeOptions};
 
     use super::*;
-    use crate::runs::known::Learnt;
 
     fn sorted(robots: &str, links: &[String], most: usize, stop: &Stop) -> Links {
         let start = Url::parse("https://a.test/").unwrap();
@@ -251,9 +250,7 @@ mod tests {
         let sorted = |links: &[String]| source.sorted(links, 1000, &Stop::new());
         let first = sorted(&links(10, ""));
         assert_eq!(first.found.len(), 10);
-        let learnt = Learnt::default();
-        learnt.set(first.keys(true).map(|key| (key.to_vec(), 1)).collect());
-        known.learn(&learnt);
+        known.learn(first.keys(true).map(|key| (key.to_vec(), 1)).collect());
         let urls: Vec<String> = sorted(&links(12, "#part")).found.into_iter().map(|found| found.page.url).collect();
         assert_eq!(urls, ["https://a.test/10", "https://a.test/11"]);
     }

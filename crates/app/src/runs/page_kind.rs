@@ -1,0 +1,276 @@
+//! Interface of kinds of run whose items are pages: what a kind decides about its pages, while this module fetches,
+//! packs, records and charges them.
+//!
+//! A kind is registered with a [`PageKind`]. It reads the spec of a run into a [`PageSpec`], which opens the
+//! [`PageRun`] that all pages of the run share. Each page then passes three points: [`PageRun::plan`] before it is
+//! fetched, [`Look::look`] in the thread that parsed it, and a [`PageRecord`] in the transaction that records it. The
+//! defaults of all methods make pages that lead nowhere, as those of a batch; only a spec has to be read.
+
+#[cfg(test)]
+mod tests;
+
+use std::any::Any;
+use std::sync::Arc;
+
+use ::scrape::Scraped;
+use async_trait::async_trait;
+use base::address::BasicAuth;
+use base::{Stop, Timestamp};
+use serde_json::Value;
+use store::runs::{EndedPage, PageState, Progress, Run, Way};
+use store::{Conn, StoreError};
+use url::Url;
+use webhooks::Event;
+use wire::EventType;
+
+use super::Runs;
+use super::context::{Context, Terms};
+use super::document::Packed;
+use super::page::{Outcome, PageResult};
+use super::secrets::Secrets;
+use crate::auth::Caller;
+use crate::{AppError, Refused};
+
+/// What a look at a page has found, for [`PageRecord`].
+pub(crate) type Found = Box<dyn Any + Send + Sync>;
+
+/// What a transaction leaves behind for [`PageRun::committed`].
+pub(crate) type Left = Box<dyn Any + Send + Sync>;
+
+/// What a kind of run does with pages. One object for the process; it may hold what all runs of the kind share.
+pub(crate) trait PageKind: Send + Sync + 'static {
+    /// Reads the spec of a run, with the secrets that were taken out of it. Called in transactions too, so it must be
+    /// quick.
+    ///
+    /// # Errors
+    /// A spec that this version cannot read.
+    fn read(&self, spec: Value, secrets: Secrets) -> Result<(Terms, Box<dyn PageSpec>), AppError>;
+
+    /// Returns the run of a spec that cannot be read. It only has to end the run's pages.
+    fn bare(&self) -> Arc<dyn PageRun> {
+        Arc::new(Plain)
+    }
+}
+
+/// Spec of a run that has been read.
+#[async_trait]
+pub(crate) trait PageSpec: Send {
+    /// Opens the run for its workers. May compile, and query the database.
+    ///
+    /// # Errors
+    /// An outage, or a spec that cannot be compiled.
+    async fn open(self: Box<Self>, _opening: Opening<'_>) -> Result<Arc<dyn PageRun>, AppError> {
+        Ok(self.unopened())
+    }
+
+    /// Returns the run for a transaction, without compiling anything.
+    fn unopened(self: Box<Self>) -> Arc<dyn PageRun>;
+}
+
+/// Run that is opened.
+#[derive(Clone, Copy)]
+pub(crate) struct Opening<'a> {
+    pub(crate) runs: &'a Runs,
+    pub(crate) row: &'a Run,
+    pub(crate) progress: &'a Progress,
+    pub(crate) caller: &'a Caller,
+    /// Stale context of the same run. A spec never changes, so what was compiled from it can be reused.
+    pub(crate) before: Option<&'a Context>,
+}
+
+/// Open run, shared by all its pages and kept in [`Context::pages`]. A kind finds its own type in there by downcast.
+#[async_trait]
+pub(crate) trait PageRun: Any + Send + Sync {
+    /// Returns the memory that it takes beyond the usual, in bytes.
+    fn bytes(&self) -> usize {
+        0
+    }
+
+    /// Decides before a page is fetched whether it may be, and how it is looked at.
+    ///
+    /// # Errors
+    /// An outage or an internal error: the page is retried.
+    async fn plan(&self, _runs: &Runs, _page: PlannedPage<'_>) -> Result<PagePlan, Refused> {
+        Ok(PagePlan::Scrape(Visit::plain()))
+    }
+
+    /// Begins to record pages, in the transaction that removes their jobs. The run's progress is locked.
+    ///
+    /// # Errors
+    /// [`StoreError`]; then the transaction is rolled back.
+    async fn begin<'a>(
+        &'a self,
+        _conn: &mut Conn,
+        _progress: &mut Progress,
+        _recording: Recording<'a>,
+    ) -> Result<Box<dyn PageRecord + 'a>, StoreError> {
+        Ok(Box::new(Plain))
+    }
+
+    /// Takes what [`PageRecord::finish`] left, after the commit. Returns whether the run has to be read again.
+    fn committed(&self, _left: Left) -> bool {
+        false
+    }
+}
+
+/// Page that is about to be fetched.
+pub(crate) struct PlannedPage<'a> {
+    pub(crate) context: &'a Arc<Context>,
+    /// Id of the page.
+    pub(crate) id: &'a str,
+    /// URL without user name and password.
+    pub(crate) url: &'a Url,
+    /// Path on which the page was found.
+    pub(crate) way: Way,
+}
+
+/// Decision about a page.
+pub(crate) enum PagePlan {
+    Scrape(Visit),
+    /// Not fetched.
+    End(Outcome),
+}
+
+/// How a page is fetched and looked at.
+pub(crate) struct Visit {
+    /// Credentials of the run; without them the page has its own.
+    pub(crate) given: Option<Given>,
+    /// Whether links are collected even if no format asks for them.
+    pub(crate) collect_links: bool,
+    pub(crate) look: Box<dyn Look>,
+}
+
+/// Credentials, and the URL that they and the headers were given for.
+pub(crate) struct Given {
+    pub(crate) url: Url,
+    pub(crate) basic_auth: Option<BasicAuth>,
+}
+
+impl Visit {
+    /// Returns the visit of a page whose links do not matter.
+    pub(crate) fn plain() -> Self {
+        Self { given: None, collect_links: false, look: Box::new(Plain) }
+    }
+}
+
+/// Look at a page, in the thread that parsed it, before its document is packed.
+pub(crate) trait Look: Send {
+    /// Looks at the page, and may complete its metadata. CPU-bound; `stop` cancels it.
+    ///
+    /// # Errors
+    /// An internal error.
+    fn look(self: Box<Self>, page: &mut Scraped, stop: &Stop) -> Result<Looked, AppError>;
+}
+
+/// Result of a look.
+pub(crate) enum Looked {
+    /// The page becomes a document.
+    Keep(Option<Found>),
+    /// It does not.
+    End(Outcome),
+}
+
+/// Page of a run with its result.
+#[derive(Clone, Copy)]
+pub(crate) struct Page<'r> {
+    /// Id of the page, which is that of its job too.
+    pub(crate) id: &'r str,
+    pub(crate) result: &'r PageResult,
+}
+
+impl<'r> Page<'r> {
+    /// Returns how the page ends by its own outcome.
+    pub(crate) fn ended(self) -> EndedPage<'r> {
+        let (state, reason) = match &self.result.outcome {
+            Outcome::Document(_) => (PageState::Done, None),
+            Outcome::Failed { code, error } => (PageState::Failed, Some((code.as_str(), error.as_str()))),
+            Outcome::Left { state, code, message } => (*state, Some((*code, *message))),
+        };
+        EndedPage { id: self.id, state, reason, content: None }
+    }
+}
+
+/// Page that became a document.
+#[derive(Clone, Copy)]
+pub(crate) struct KeptPage<'a> {
+    pub(crate) page: Page<'a>,
+    pub(crate) packed: &'a Packed,
+}
+
+/// Pages of one run that are recorded in one transaction.
+#[derive(Clone, Copy)]
+pub(crate) struct Recording<'a> {
+    pub(crate) context: &'a Context,
+    pub(crate) pages: &'a [Page<'a>],
+    pub(crate) now: Timestamp,
+}
+
+/// What a kind does with the pages of a [`Recording`]. The methods are called in this order; progress is that of the
+/// run, locked, and written at the end.
+#[async_trait]
+pub(crate) trait PageRecord: Send + Sync {
+    /// Whether a page is settled behind the others.
+    fn is_last(&self, _page: &PageResult) -> bool {
+        false
+    }
+
+    /// Decides how a page ends; `None` while it waits for another one. The caller counts it.
+    async fn settle<'r>(
+        &mut self,
+        _conn: &mut Conn,
+        _progress: &mut Progress,
+        page: Page<'r>,
+    ) -> Result<Option<EndedPage<'r>>, StoreError> {
+        Ok(Some(page.ended()))
+    }
+
+    /// Writes rows of its own. The pages that became documents are given; the rows of the documents follow.
+    async fn record(
+        &mut self,
+        _conn: &mut Conn,
+        _progress: &mut Progress,
+        _kept: &[KeptPage<'_>],
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Returns the webhook event of a document.
+    fn page_event<'e>(&self, event: EventType, page: &KeptPage<'e>) -> Event<'e> {
+        Event::new(event).with(&page.packed.json)
+    }
+
+    /// Adds further pages, after these have ended.
+    async fn follow(
+        &mut self,
+        _conn: &mut Conn,
+        _progress: &mut Progress,
+        _ended: &[EndedPage<'_>],
+    ) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    /// Ends the recording; `is_open` says whether the run goes on. What it returns is given to [`PageRun::committed`].
+    fn finish(self: Box<Self>, _is_open: bool) -> Option<Left> {
+        None
+    }
+}
+
+/// Spec, run, record and look where pages lead nowhere: all the defaults.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plain;
+
+impl PageSpec for Plain {
+    fn unopened(self: Box<Self>) -> Arc<dyn PageRun> {
+        Arc::new(*self)
+    }
+}
+
+impl PageRun for Plain {}
+
+impl PageRecord for Plain {}
+
+impl Look for Plain {
+    fn look(self: Box<Self>, _: &mut Scraped, _: &Stop) -> Result<Looked, AppError> {
+        Ok(Looked::Keep(None))
+    }
+}
