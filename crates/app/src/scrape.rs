@@ -28,8 +28,8 @@ use crate::auth::Caller;
 use crate::check::check;
 use crate::profiles::{self, Holder, Opened, Saver};
 use crate::reservation::Funds;
-use crate::service::uuid;
 use crate::{App, AppError, Refusal as _, Scraper, ScrapingError};
+use kernel::uuid;
 
 pub use self::kept::read;
 pub(crate) use self::kept::request_of;

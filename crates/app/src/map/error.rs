@@ -6,8 +6,8 @@ use site::SiteError;
 use store::StoreError;
 use wire::Code;
 
-use crate::refusal::{Refusal, through_app};
 use crate::{AppError, ScrapingError};
+use kernel::{Refusal, through_app};
 
 /// Reason why a map was refused or failed.
 #[derive(Debug, thiserror::Error)]

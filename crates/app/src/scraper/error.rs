@@ -13,7 +13,7 @@ use store::StoreError;
 use wire::{Code, Invalid};
 
 use crate::AppError;
-use crate::refusal::{Refusal, Report, through_app};
+use kernel::{Refusal, Report, through_app};
 
 /// Reason why a page, a file or a profile was refused or failed.
 #[derive(Debug, thiserror::Error)]

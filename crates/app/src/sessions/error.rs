@@ -6,8 +6,8 @@ use fetch::FetchError;
 use store::StoreError;
 use wire::Code;
 
-use crate::refusal::{Refusal, through_app};
 use crate::{AppError, ScrapingError};
+use kernel::{Refusal, through_app};
 
 /// Reason why an operation of browser sessions was refused or failed.
 #[derive(Debug, thiserror::Error)]

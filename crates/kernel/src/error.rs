@@ -86,7 +86,7 @@ pub enum AppError {
 
 impl AppError {
     /// Wraps a failure of the database, the blob store or a task; an outage becomes the error of that outage.
-    pub(crate) fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
+    pub fn internal(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         Self::of_outage(cause.into()).unwrap_or_else(Self::Internal)
     }
 
@@ -94,7 +94,7 @@ impl AppError {
     ///
     /// # Errors
     /// The given error, if it is no outage.
-    pub(crate) fn of_outage(cause: Box<dyn StdError + Send + Sync>) -> Result<Self, Box<dyn StdError + Send + Sync>> {
+    pub fn of_outage(cause: Box<dyn StdError + Send + Sync>) -> Result<Self, Box<dyn StdError + Send + Sync>> {
         match part(&*cause) {
             Some(Part::Database) => Ok(Self::DatabaseUnavailable(cause)),
             Some(Part::Files) => Ok(Self::StorageUnavailable(cause)),
