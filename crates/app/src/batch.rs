@@ -17,12 +17,12 @@ use crate::admit::check_open;
 use crate::auth::Caller;
 use crate::check::check;
 use crate::crawl::CrawlsError;
-use crate::idempotency::fingerprint;
 use crate::runs::{
     Begin, Ended, Kind, Lanes, MAX_LIFE, PAGES, PageKind, PageSpec, Plain, Runs, RunsError, Secrets, Submission, Terms,
     nothing_more, page_lanes, save, submit,
 };
-use crate::tracked::tracked;
+use kernel::fingerprint;
+use kernel::tracked;
 
 pub(crate) use self::fill::Fill;
 #[cfg(test)]

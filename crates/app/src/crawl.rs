@@ -34,11 +34,11 @@ use wire::{ActivityEndpoint, CrawlRequest, EventFamily, Invalid, ParamsPreview};
 
 use crate::auth::Caller;
 use crate::check::check;
-use crate::idempotency::fingerprint;
 use crate::runs::{
     Begin, Kind, Lanes, Runs, Secrets, Submission, add_pages, digest, new_page, nothing_more, page_lanes, submit,
 };
 use crate::{AppError, Scraper, credentials};
+use kernel::fingerprint;
 
 pub use self::active::active;
 pub use self::error::CrawlsError;

@@ -8,8 +8,8 @@ use store::{Conn, List, StoreError, teams};
 use uuid::Uuid;
 use wire::{CreateKey, EndpointGroup, FormatKind, KeyCreated, KeyView, Listing, UpdateKey};
 
-use crate::service::uuid;
 use crate::{App, AppError, auth, rules};
+use kernel::uuid;
 
 /// Creates a key for a team.
 ///
@@ -59,7 +59,7 @@ pub async fn update(app: &App, key: Uuid, request: UpdateKey) -> Result<KeyView,
         formats: request.formats.as_deref().map(formats),
     };
     let changed = rows::update(&mut app.conn().await?, &key.to_string(), &change).await?;
-    app.callers().forget();
+    app.forget_callers();
     view(changed.ok_or(AppError::NotFound("API key"))?)
 }
 
@@ -79,8 +79,8 @@ fn formats(kinds: &[FormatKind]) -> Option<List> {
 #[crate::boxed]
 pub async fn revoke(app: &App, key: Uuid) -> Result<(), AppError> {
     let revoked = rows::revoke(&mut app.conn().await?, &key.to_string(), app.now()).await?;
-    app.callers().forget();
-    app.held_keys().end(&key.to_string());
+    app.forget_callers();
+    app.end_key(&key.to_string());
     if revoked { Ok(()) } else { Err(AppError::NotFound("working API key")) }
 }
 

@@ -53,66 +53,47 @@
 /// it compiles it again, including its queries.
 pub(crate) use async_recursion::async_recursion as boxed;
 
-mod active;
 pub mod activity;
-mod admit;
-pub mod auth;
 pub mod batch;
-mod bookings;
 pub mod browser;
-mod callers;
 mod changes;
 mod check;
 pub mod crawl;
-mod credentials;
-mod error;
 pub mod files;
-mod held_keys;
-mod idempotency;
 pub mod interact;
 pub mod jobs;
 pub mod keys;
 mod load;
 pub mod map;
-mod metrics;
 mod operations;
 mod orphans;
 pub mod parse;
 mod profiles;
 mod recent;
-mod refusal;
-mod reservation;
 mod retention;
-mod room;
-mod rules;
 pub mod runs;
 pub mod scrape;
 mod scraper;
-mod service;
 mod sessions;
-mod settings;
 pub mod teams;
-mod tracked;
 mod upkeep;
 pub mod usage;
 pub mod webhooks;
 mod worker;
 
-pub use active::{Active, Slot};
+pub use ::kernel::{
+    Active, App, AppError, AuthMode, DEFAULT_TEAM, KeyHold, Parts as CoreParts, Refusal, Refused, Report, Rules,
+    Settings, SiteSettings, Slot, Waker, auth,
+};
+pub(crate) use ::kernel::{admit, credentials, metrics, reservation, room, rules};
 pub use cache::CacheSettings;
 pub use crawl::CrawlsError;
-pub use error::AppError;
-pub use held_keys::KeyHold;
 pub use load::{Load, load};
+pub use map::MapError;
 pub use operations::{Operations, Parts};
-pub use queue::Waker;
-pub use refusal::{Refusal, Refused, Report};
 pub use retention::{Retention, UpkeepSettings};
-pub use rules::Rules;
 pub use runs::{Runs, RunsError};
-pub use scraper::{Scraper, ScrapingParts};
-pub use service::{App, CoreParts, DEFAULT_TEAM};
+pub use scraper::{Scraper, ScrapingError, ScrapingParts};
 pub use sessions::{SessionParts, SessionSettings, Sessions, SessionsError};
-pub use settings::{AuthMode, Settings, SiteSettings};
 pub use upkeep::{maintain, maintain_once};
 pub use worker::{QUEUES, WorkerSettings, worker};

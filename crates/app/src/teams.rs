@@ -7,8 +7,8 @@ use store::{Conn, List, StoreError, keys as key_rows};
 use uuid::Uuid;
 use wire::{CreateTeam, Listing, TeamCreated, TeamFlags, TeamView, UpdateTeam};
 
-use crate::service::{limit as column, uuid};
 use crate::{App, AppError, keys, rules};
+use kernel::{limit as column, uuid};
 
 /// Creates a team with its first key. Without `credits` it has no credit limit.
 ///
@@ -96,7 +96,7 @@ pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView
             Ok(changed)
         })
         .await?;
-    app.callers().forget();
+    app.forget_callers();
     view(&mut conn, changed.ok_or(AppError::NotFound("team"))?).await
 }
 

@@ -9,10 +9,10 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until, timeout};
 use wire::{SessionEnded, SessionStatus};
 
 use super::live::{ALIVE, Live};
-use crate::active::Slot;
 use crate::profiles::Opened;
 use crate::reservation::Funds;
 use crate::{AppError, Refusal as _};
+use kernel::Slot;
 
 /// Interval at which the idle timeout is checked.
 const LOOK: Duration = Duration::from_secs(1);

@@ -17,11 +17,11 @@ use wire::{Executed, Language, SessionEnded};
 
 use super::keeper;
 use super::orders::{Order, Orders, refused};
-use crate::active::Slot;
 use crate::auth::Caller;
 use crate::profiles::Opened;
 use crate::reservation::Funds;
 use crate::{AppError, KeyHold, Sessions, SessionsError};
+use kernel::Slot;
 
 /// Lease of a session's row: after this time without renewal the session counts as dead.
 pub(super) const ALIVE: TimeDelta = TimeDelta::seconds(30);

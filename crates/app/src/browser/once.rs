@@ -8,8 +8,8 @@ use wire::{BrowserRequest, BrowserStarted};
 
 use super::{START, Seen, new_session};
 use crate::auth::Caller;
-use crate::idempotency::fingerprint;
 use crate::{AppError, Sessions, SessionsError};
+use kernel::fingerprint;
 
 /// Returns the session that was started with this key, or starts one.
 ///

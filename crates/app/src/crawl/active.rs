@@ -48,7 +48,7 @@ pub async fn active(runs: &Runs, caller: &Caller) -> Result<ActiveCrawls, AppErr
         if !complete {
             list.warning = Some("some options are left out because they are too large".to_owned());
         }
-        let id = crate::service::uuid(&row.id)?;
+        let id = kernel::uuid(&row.id)?;
         list.crawls.push(ActiveCrawl { id, team_id: row.team_id, url, options });
     }
     Ok(list)

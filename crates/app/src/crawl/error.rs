@@ -5,8 +5,8 @@ use store::StoreError;
 use wire::{Code, Invalid};
 
 use crate::AppError;
-use crate::refusal::{Refusal, through_app};
 use crate::runs::RunsError;
+use kernel::{Refusal, through_app};
 
 /// Reason why a crawl or a batch was not started.
 #[derive(Debug, thiserror::Error)]

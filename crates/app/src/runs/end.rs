@@ -15,9 +15,9 @@ use super::handle::Runs;
 use super::secrets::Secrets;
 use super::{Kind, RETENTION, erase, read};
 use crate::auth::Caller;
-use crate::tracked::tracked;
 use crate::webhooks::{HOOKS, Hook, emit};
 use crate::{App, AppError};
+use kernel::tracked;
 
 /// Maximum number of queued jobs that one transaction removes.
 const PIECE: i64 = 1000;

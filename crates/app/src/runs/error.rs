@@ -4,7 +4,7 @@ use store::StoreError;
 use wire::Code;
 
 use crate::AppError;
-use crate::refusal::{Refusal, through_app};
+use kernel::{Refusal, through_app};
 
 /// Reason why an operation on a run was refused or failed.
 #[derive(Debug, thiserror::Error)]

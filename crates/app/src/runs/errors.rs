@@ -67,7 +67,7 @@ pub async fn errors(
             found.last = last;
             return Ok(found);
         }
-        last = Some(crate::service::uuid(&listed.id)?);
+        last = Some(kernel::uuid(&listed.id)?);
         match state {
             PageState::Blocked => found.errors.robots_blocked.push(without_userinfo(&listed.url)),
             _ => found.errors.errors.push(JobError {

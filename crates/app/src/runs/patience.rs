@@ -56,7 +56,7 @@ mod tests {
 
     use super::*;
     use crate::runs::PagePayload;
-    use crate::service::tests::app;
+    use crate::scraper::tests::app;
 
     /// Returns a page job at this attempt and of this age.
     fn job(app: &App, attempt: i32, age: TimeDelta) -> Running<PagePayload> {

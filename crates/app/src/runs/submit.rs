@@ -20,9 +20,9 @@ use super::page::PagePayload;
 use super::{MAX_LIFE, PAGES, RETENTION, host_of, url_of};
 use crate::admit::check_open;
 use crate::auth::Caller;
-use crate::tracked::tracked;
 use crate::webhooks::{HOOKS, Hook, emit};
 use crate::{App, AppError};
+use kernel::tracked;
 
 /// Run to be submitted.
 pub(crate) struct Submission {
@@ -221,7 +221,7 @@ fn row(id: Uuid, caller: &Caller, new: &Submission, now: Timestamp) -> Run {
 async fn known(app: &App, row: &Run) -> Result<Option<Uuid>, AppError> {
     let Some(key) = &row.idempotency_key else { return Ok(None) };
     match runs::find_by_key(&mut app.conn().await?, &row.team_id, &row.kind, key).await? {
-        Some(found) if found.fingerprint == row.fingerprint => crate::service::uuid(&found.id).map(Some),
+        Some(found) if found.fingerprint == row.fingerprint => kernel::uuid(&found.id).map(Some),
         Some(_) => Err(AppError::DuplicateRequest),
         None => Ok(None),
     }

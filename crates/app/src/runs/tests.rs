@@ -12,10 +12,10 @@ use wire::{EventFamily, JobStatus, ResultsQuery};
 
 use super::*;
 use crate::auth::Caller;
-use crate::idempotency::fingerprint;
+pub(crate) use crate::scraper::tests::app;
 use crate::scraper::tests::scraper_of;
-use crate::service::tests::app;
 use crate::{App, AppError};
+use kernel::fingerprint;
 
 /// Kind of run whose items are steps, one job each.
 static COUNTING: Kind = Kind {

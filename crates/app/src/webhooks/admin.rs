@@ -14,8 +14,8 @@ use wire::{DeliveryState, DeliveryView, Invalid, Listing, RotateSecret, WebhookS
 use super::deliver::stored_secrets;
 use super::{HOOKS, attempt, lane, retry_lane};
 use crate::runs::RunsError;
-use crate::service::uuid;
 use crate::{App, AppError};
+use kernel::uuid;
 
 /// Lists up to `limit` (1 to 1000) deliveries of a team, newest first, after `after`; of one state or of all.
 ///

@@ -17,8 +17,8 @@ use super::*;
 use crate::runs::{
     Begin, Kind, Lanes, PageHandler, RunKind, Submission, add_pages, digest, new_page, page_lanes, status, submit,
 };
+use crate::scraper::tests::app;
 use crate::scraper::tests::scraper_with;
-use crate::service::tests::app;
 
 /// Kind of run that notes the titles of its pages, and reads `/last` after all others.
 static TITLES: Kind = Kind {

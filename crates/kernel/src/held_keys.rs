@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use store::keys as rows;
 use tokio_util::sync::CancellationToken;
 
-use crate::service::Core;
+use crate::app::Core;
 use crate::{App, AppError};
 
 /// Polling interval.

@@ -15,7 +15,7 @@ use crate::{App, AppError, metrics};
 
 /// Reservation of one request. Dropping it unsettled, as when the client disconnects, returns all of it in the
 /// background; after a crash, [`maintain`](crate::maintain) returns it when it expires.
-pub(crate) struct Funds {
+pub struct Funds {
     app: App,
     source: Option<Source>,
     _at_work: AtWork,
@@ -26,7 +26,8 @@ impl Funds {
     ///
     /// # Errors
     /// [`AppError::InsufficientCredits`], [`AppError::BillingUnavailable`].
-    pub(crate) async fn reserve(
+    #[crate::boxed]
+    pub async fn reserve(
         app: &App,
         caller: &Caller,
         key: String,
@@ -55,7 +56,8 @@ impl Funds {
     ///
     /// # Errors
     /// Errors of [`Funds::reserve`].
-    pub(crate) async fn raise(&mut self, amount: i64) -> Result<(), AppError> {
+    #[crate::boxed]
+    pub async fn raise(&mut self, amount: i64) -> Result<(), AppError> {
         let Some(Source::Reserved(held)) = &self.source else { return Ok(()) };
         let before = held.amount();
         if before >= amount {
@@ -83,7 +85,8 @@ impl Funds {
     ///
     /// # Errors
     /// Errors of [`store::ledger::settle`] and [`store::ledger::charge`].
-    pub(crate) async fn settle_in(&self, conn: &mut Conn, credits: i64, at: Timestamp) -> Result<(), StoreError> {
+    #[crate::boxed]
+    pub async fn settle_in(&self, conn: &mut Conn, credits: i64, at: Timestamp) -> Result<(), StoreError> {
         match &self.source {
             Some(source) => settle(conn, source, credits, None, at).await,
             None => Ok(()),
@@ -94,7 +97,8 @@ impl Funds {
     ///
     /// # Errors
     /// [`AppError::BillingUnavailable`]; then nothing is charged.
-    pub(crate) async fn settle(
+    #[crate::boxed]
+    pub async fn settle(
         mut self,
         credits: i64,
         row: Option<Scrape>,
@@ -140,7 +144,9 @@ impl Drop for Funds {
     }
 }
 
-pub(crate) fn refused(error: StoreError) -> AppError {
+/// Returns why credits were not reserved.
+#[must_use]
+pub fn refused(error: StoreError) -> AppError {
     match error {
         StoreError::Ledger(LedgerError::Insufficient { needed, available }) => {
             AppError::InsufficientCredits { needed, available }
@@ -155,7 +161,7 @@ mod tests {
     use store::ledger;
 
     use super::*;
-    use crate::service::tests::app;
+    use crate::tests::app;
 
     /// End of the funds of a request.
     #[derive(Debug, Clone, Copy)]

@@ -6,28 +6,30 @@ use base::Timestamp;
 use chrono::TimeDelta;
 use tokio::time::{Instant, timeout_at};
 
-use crate::active::Slot;
 use crate::auth::Caller;
 use crate::reservation::Funds;
-use crate::{App, AppError};
+use crate::{App, AppError, Slot};
 
 /// Parameters of admission.
-pub(crate) struct Entry {
-    pub(crate) started: Instant,
+pub struct Entry {
+    /// Start of the request.
+    pub started: Instant,
     /// Timeout of the whole request.
-    pub(crate) timeout: Duration,
+    pub timeout: Duration,
     /// Ledger key of the reservation.
-    pub(crate) key: String,
+    pub key: String,
     /// Maximum cost in credits.
-    pub(crate) price: i64,
+    pub price: i64,
 }
 
 /// Admitted request. Dropping it frees its slot and returns its credits.
-pub(crate) struct Admitted {
+pub struct Admitted {
     /// Slot among the team's requests in flight.
-    pub(crate) slot: Slot,
-    pub(crate) funds: Funds,
-    pub(crate) deadline: Instant,
+    pub slot: Slot,
+    /// Reserved credits.
+    pub funds: Funds,
+    /// Deadline of the whole request.
+    pub deadline: Instant,
 }
 
 /// Admits a request: the service must be running, `check` must pass, and the team must have a free slot and the
@@ -36,7 +38,7 @@ pub(crate) struct Admitted {
 /// # Errors
 /// [`AppError::ShuttingDown`], the errors of `check`, [`AppError::ConcurrencyLimited`], and those of
 /// [`Funds::reserve`], in this order. [`AppError::Timeout`] when the reservation takes the whole timeout.
-pub(crate) async fn admit(
+pub async fn admit(
     app: &App,
     caller: &Caller,
     entry: Entry,
@@ -55,12 +57,18 @@ pub(crate) async fn admit(
 }
 
 /// Returns an error when the service is shutting down.
-pub(crate) fn check_open(app: &App) -> Result<(), AppError> {
+///
+/// # Errors
+/// [`AppError::ShuttingDown`].
+pub fn check_open(app: &App) -> Result<(), AppError> {
     if app.tracker().is_closed() { Err(AppError::ShuttingDown) } else { Ok(()) }
 }
 
 /// Takes a slot for a request of the team, if one is free.
-pub(crate) fn slot(app: &App, caller: &Caller) -> Result<Slot, AppError> {
+///
+/// # Errors
+/// [`AppError::ConcurrencyLimited`].
+pub fn slot(app: &App, caller: &Caller) -> Result<Slot, AppError> {
     let limit = u32::try_from(caller.team.concurrency).unwrap_or(0);
     app.active().enter(&caller.team.id, limit).ok_or(AppError::ConcurrencyLimited { limit })
 }

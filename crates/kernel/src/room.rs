@@ -10,7 +10,7 @@ use outage::disk;
 use parking_lot::Mutex;
 use store::{Store, Trouble};
 
-use crate::{App, AppError, CoreParts};
+use crate::{App, AppError, Parts};
 
 /// Interval between two warnings.
 const BETWEEN_WARNINGS: TimeDelta = TimeDelta::minutes(1);
@@ -30,8 +30,8 @@ struct Inner {
 }
 
 impl DiskRoom {
-    pub(crate) fn new(parts: &CoreParts) -> Self {
-        let CoreParts { store, blobs, clock, settings, .. } = parts;
+    pub(crate) fn new(parts: &Parts) -> Self {
+        let Parts { store, blobs, clock, settings, .. } = parts;
         Self(Arc::new(Inner {
             store: store.clone(),
             blobs: blobs.clone(),
@@ -88,12 +88,16 @@ impl DiskRoom {
 }
 
 /// Refuses work whose results have to be stored while the disk is nearly full.
-pub(crate) fn check(app: &App) -> Result<(), AppError> {
+///
+/// # Errors
+/// [`AppError::StorageFull`].
+pub fn check(app: &App) -> Result<(), AppError> {
     if app.room().is_free() { Ok(()) } else { Err(AppError::StorageFull) }
 }
 
 /// Returns the data folders with the free bytes of their disks.
-pub(crate) fn free_bytes(app: &App) -> Vec<(PathBuf, u64)> {
+#[must_use]
+pub fn free_bytes(app: &App) -> Vec<(PathBuf, u64)> {
     let folders = app.settings().folders.iter();
     folders.filter_map(|folder| Some((folder.clone(), disk::room(folder)?.free))).collect()
 }

@@ -33,7 +33,7 @@ pub struct App(Arc<Core>);
 
 /// Parts of a service, and the in-memory state of its operations.
 pub(crate) struct Core {
-    parts: CoreParts,
+    parts: Parts,
     bookings: Bookings,
     callers: Callers,
     files: Files,
@@ -43,7 +43,7 @@ pub(crate) struct Core {
 
 /// Parts of an [`App`].
 #[derive(Clone)]
-pub struct CoreParts {
+pub struct Parts {
     /// Database.
     pub store: Store,
     /// Blob store for page bodies.
@@ -67,9 +67,9 @@ pub struct CoreParts {
 impl App {
     /// Assembles the service. Nothing is read or written yet.
     #[must_use]
-    pub fn new(parts: CoreParts) -> Self {
+    pub fn new(parts: Parts) -> Self {
         let room = DiskRoom::new(&parts);
-        let CoreParts { store, blobs, clock, settings, .. } = &parts;
+        let Parts { store, blobs, clock, settings, .. } = &parts;
         let files = Files::new(store.clone(), blobs.clone(), clock.clone(), settings.files.clone());
         let bookings = Bookings::new(store);
         Self(Arc::new(Core {
@@ -147,47 +147,56 @@ impl App {
     }
 
     /// Returns the blob store.
-    pub(crate) fn blobs(&self) -> &Blobs {
+    #[must_use]
+    pub fn blobs(&self) -> &Blobs {
         &self.0.parts.blobs
     }
 
     /// Returns the HTTP client for outgoing requests other than scrapes.
-    pub(crate) fn client(&self) -> &net::Client {
+    #[must_use]
+    pub fn client(&self) -> &net::Client {
         &self.0.parts.client
     }
 
     /// Returns the reader of robots.txt and sitemaps.
-    pub(crate) fn site(&self) -> &Site {
+    #[must_use]
+    pub fn site(&self) -> &Site {
         &self.0.parts.site
     }
 
     /// Returns the clock for all times that are stored or compared.
-    pub(crate) fn clock(&self) -> &Arc<dyn Clock> {
+    #[must_use]
+    pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.0.parts.clock
     }
 
     /// Returns the settings of the operator.
-    pub(crate) fn settings(&self) -> &Settings {
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
         &self.0.parts.settings
     }
 
     /// Returns the counters of scrapes in flight.
-    pub(crate) fn active(&self) -> &Active {
+    #[must_use]
+    pub fn active(&self) -> &Active {
         &self.0.parts.active
     }
 
     /// Returns what wakes the workers of this process.
-    pub(crate) fn waker(&self) -> &Waker {
+    #[must_use]
+    pub fn waker(&self) -> &Waker {
         &self.0.parts.waker
     }
 
     /// Returns the tracker of work that must outlive its request.
-    pub(crate) fn tracker(&self) -> &TaskTracker {
+    #[must_use]
+    pub fn tracker(&self) -> &TaskTracker {
         &self.0.parts.tracker
     }
 
     /// Whether the disks may take anything more.
-    pub(crate) fn has_room(&self) -> bool {
+    #[must_use]
+    pub fn has_room(&self) -> bool {
         self.0.room.is_free()
     }
 
@@ -201,11 +210,23 @@ impl App {
         &self.0.bookings
     }
 
+    /// Forgets what is known of callers, after a change of a key or a team.
+    pub fn forget_callers(&self) {
+        self.callers().forget();
+    }
+
+    /// Ends the holds of a revoked key.
+    pub fn end_key(&self, key: &str) {
+        self.held_keys().end(key);
+    }
+
     pub(crate) fn callers(&self) -> &Callers {
         &self.0.callers
     }
 
-    pub(crate) fn files(&self) -> &Files {
+    /// Returns the files that have a signed URL.
+    #[must_use]
+    pub fn files(&self) -> &Files {
         &self.0.files
     }
 
@@ -227,7 +248,12 @@ impl App {
         weak.upgrade().map(Self)
     }
 
-    pub(crate) async fn conn(&self) -> Result<Conn, AppError> {
+    /// Takes a connection to the database.
+    ///
+    /// # Errors
+    /// [`AppError::DatabaseUnavailable`], [`AppError::Internal`].
+    #[crate::boxed]
+    pub async fn conn(&self) -> Result<Conn, AppError> {
         Ok(self.store().conn().await?)
     }
 }
@@ -239,14 +265,15 @@ impl fmt::Debug for App {
 }
 
 /// Converts a limit to its database type.
-pub(crate) fn limit(number: u32) -> i32 {
+#[must_use]
+pub fn limit(number: u32) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
 /// Parses an id from the database.
-pub(crate) fn uuid(text: &str) -> Result<Uuid, AppError> {
+///
+/// # Errors
+/// [`AppError::Internal`].
+pub fn uuid(text: &str) -> Result<Uuid, AppError> {
     Uuid::parse_str(text).map_err(AppError::internal)
 }
-
-#[cfg(test)]
-pub(crate) mod tests;

@@ -9,10 +9,7 @@ use tracing::Instrument as _;
 
 /// Runs `work` as a task of `tracker` and waits for its output. If this future is dropped early, as when the client
 /// disconnects, the task continues.
-pub(crate) async fn tracked<T: Send + 'static>(
-    tracker: &TaskTracker,
-    work: impl Future<Output = T> + Send + 'static,
-) -> T {
+pub async fn tracked<T: Send + 'static>(tracker: &TaskTracker, work: impl Future<Output = T> + Send + 'static) -> T {
     let (done, output) = oneshot::channel();
     // An unclaimed output is dropped inside the task: after the task's end, `drain` would not wait for work that the
     // output's own drop starts.

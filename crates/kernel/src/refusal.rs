@@ -89,6 +89,7 @@ impl fmt::Display for Refused {
 
 /// Converts causes of an [`AppError`](crate::AppError) into an error that has it as its variant `App`, so that `?` takes
 /// both steps at once.
+#[macro_export]
 macro_rules! through_app {
     ($error:ty: $($cause:ty),+) => {
         $(impl From<$cause> for $error {
@@ -98,7 +99,6 @@ macro_rules! through_app {
         })+
     };
 }
-pub(crate) use through_app;
 
 impl Refusal for Invalid {
     fn code(&self) -> Code {

@@ -192,7 +192,7 @@ mod tests {
 
     use super::super::Source;
     use super::*;
-    use crate::service::tests::app;
+    use crate::tests::app;
 
     fn charge(team: &str, number: usize) -> Change {
         let source = Source::Unlimited { key: format!("scrape:{number}"), team: team.to_owned(), api_key: None };

@@ -26,7 +26,7 @@ impl Rules {
     /// # Errors
     /// [`AppError::Internal`] for a rule that cannot be parsed, such as one of a later version: ignoring it would allow
     /// too much.
-    pub(crate) fn of(key: Option<&ApiKey>, team: &Team) -> Result<Self, AppError> {
+    pub fn of(key: Option<&ApiKey>, team: &Team) -> Result<Self, AppError> {
         let addresses = match &team.addresses {
             Some(List(networks)) => {
                 let networks: Result<Vec<IpNet>, _> = networks.iter().map(|network| network.parse()).collect();
@@ -77,7 +77,7 @@ impl Rules {
     ///
     /// # Errors
     /// [`AppError::KeyNotAllowed`], which names the first that is not allowed.
-    pub(crate) fn check_formats(&self, options: &ScrapeOptions) -> Result<(), AppError> {
+    pub fn check_formats(&self, options: &ScrapeOptions) -> Result<(), AppError> {
         let Some(allowed) = &self.formats else { return Ok(()) };
         let refused = |what: String| AppError::KeyNotAllowed {
             what,
@@ -116,7 +116,8 @@ fn brings(action: &Action) -> Option<(&'static str, FormatKind)> {
 }
 
 /// Returns a rule as stored in a row; an empty list removes it.
-pub(crate) fn list<T>(words: &[T], text: impl Fn(&T) -> String) -> Option<List> {
+#[must_use]
+pub fn list<T>(words: &[T], text: impl Fn(&T) -> String) -> Option<List> {
     Some(List(words.iter().map(text).collect())).filter(|List(words)| !words.is_empty())
 }
 
@@ -124,7 +125,7 @@ pub(crate) fn list<T>(words: &[T], text: impl Fn(&T) -> String) -> Option<List> 
 ///
 /// # Errors
 /// [`AppError::Internal`] for an unknown word.
-pub(crate) fn words<T: DeserializeOwned>(list: Option<&List>) -> Result<Option<Vec<T>>, AppError> {
+pub fn words<T: DeserializeOwned>(list: Option<&List>) -> Result<Option<Vec<T>>, AppError> {
     let Some(List(words)) = list else { return Ok(None) };
     let words: Result<Vec<T>, _> = words.iter().map(|word| serde_json::from_value(word.as_str().into())).collect();
     words.map(Some).map_err(AppError::internal)

@@ -3,6 +3,7 @@
 use sha2::{Digest, Sha256};
 
 /// Returns the SHA-256 of a request, to compare requests that share an idempotency key.
-pub(crate) fn fingerprint(request: &str) -> String {
+#[must_use]
+pub fn fingerprint(request: &str) -> String {
     hex::encode(Sha256::digest(request.as_bytes()))
 }

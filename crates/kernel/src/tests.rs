@@ -3,11 +3,14 @@
 use std::sync::Arc;
 
 use base::SystemClock;
+use blobs::Blobs;
+use site::Site;
 use store::Store;
 use tempfile::TempDir;
+use tokio_util::task::TaskTracker;
 
-use super::*;
 use crate::auth::{Caller, authenticate};
+use crate::{Active, App, Parts, Settings, Waker};
 
 /// Creates an app with a database of its own, and a caller without a credit limit.
 pub(crate) async fn app() -> (App, Caller, TempDir) {
@@ -16,7 +19,7 @@ pub(crate) async fn app() -> (App, Caller, TempDir) {
     let store = Store::open(&url, store::Options::default()).await.unwrap();
     let client = net::Client::new(net::Config::default()).unwrap();
     let clock = Arc::new(SystemClock);
-    let app = App::new(CoreParts {
+    let app = App::new(Parts {
         site: Site::new(client.clone(), Vec::new(), store.clone(), clock.clone(), cpu::Cpu::new(2)),
         store,
         client,

@@ -2,22 +2,24 @@
 
 use base::Secret;
 use base::address::BasicAuth;
-pub(crate) use base::address::take_credentials as take;
+pub use base::address::take_credentials as take;
 use url::Url;
 
 /// Splits a URL into the URL without its userinfo, and the userinfo as Basic credentials (RFC 7617) if there was any.
-pub(crate) fn split(mut url: Url) -> (Url, Option<BasicAuth>) {
+#[must_use]
+pub fn split(mut url: Url) -> (Url, Option<BasicAuth>) {
     let user = take(&mut url);
     (url, user)
 }
 
 /// Returns the URL without its userinfo.
-pub(crate) fn cut(url: Url) -> Url {
+#[must_use]
+pub fn cut(url: Url) -> Url {
     split(url).0
 }
 
 /// Restores the userinfo that [`take`] removed, percent-encoded.
-pub(crate) fn put(url: &mut Url, name: &str, password: &Secret) {
+pub fn put(url: &mut Url, name: &str, password: &Secret) {
     let (name, password) = (encoded(name), encoded(password.expose()));
     let is_put = url.set_username(&name).is_ok() && url.set_password(Some(&password)).is_ok();
     debug_assert!(is_put, "the URL had userinfo before");

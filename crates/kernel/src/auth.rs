@@ -30,14 +30,16 @@ pub struct Caller {
 impl Caller {
     /// Returns the caller of a job that was accepted earlier. The rules of its key are not checked again: they apply to
     /// new requests.
-    pub(crate) fn of(team: Team, key: Option<String>, address: Option<String>) -> Self {
+    #[must_use]
+    pub fn of(team: Team, key: Option<String>, address: Option<String>) -> Self {
         Self { team, key, address, rules: Arc::default(), is_keyless: false }
     }
 }
 
 impl Caller {
     /// Returns the owner of work for this run or scrape of the team.
-    pub(crate) fn owner(&self, run: &str) -> Owner {
+    #[must_use]
+    pub fn owner(&self, run: &str) -> Owner {
         Owner::new(&self.team.id, run)
     }
 }
@@ -147,7 +149,7 @@ pub async fn keyless(app: &App) -> Result<Caller, AppError> {
 /// # Errors
 /// [`AppError::Internal`] when the team no longer exists.
 #[crate::boxed]
-pub(crate) async fn rules_of_team(app: &App, id: &str) -> Result<Arc<Rules>, AppError> {
+pub async fn rules_of_team(app: &App, id: &str) -> Result<Arc<Rules>, AppError> {
     // No hash of an API key has this form.
     let name = format!("team {id}");
     if let Some(caller) = app.callers().get(&name, app.now()).await {
@@ -163,18 +165,21 @@ pub(crate) async fn rules_of_team(app: &App, id: &str) -> Result<Arc<Rules>, App
 }
 
 /// Generates an API key: `fc-` and 64 hexadecimal digits, 256 bits from the operating system's generator.
-pub(crate) fn token() -> Secret {
+#[must_use]
+pub fn token() -> Secret {
     Secret::new(format!("fc-{}", hex::encode(rand::random::<[u8; 32]>())))
 }
 
 /// Returns the stored form of an API key: SHA-256 in hex. A key has 256 random bits, so it needs neither a salt nor a
 /// slow hash, and a lookup by hash leaks nothing through timing.
-pub(crate) fn hash(token: &str) -> String {
+#[must_use]
+pub fn hash(token: &str) -> String {
     hex::encode(Sha256::digest(token.as_bytes()))
 }
 
 /// Returns the last characters of a key, enough for its owner to recognise it.
-pub(crate) fn hint(token: &str) -> String {
+#[must_use]
+pub fn hint(token: &str) -> String {
     let start = token.char_indices().rev().nth(3).map_or(0, |(index, _)| index);
     token[start..].to_owned()
 }
