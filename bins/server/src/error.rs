@@ -100,7 +100,7 @@ fn log(code: Code, cause: &(dyn StdError + 'static)) {
 mod tests {
     use ::fetch::FetchError;
     use ::scrape::{DocumentError, ScrapeError};
-    use app::{AppError, RunsError, SessionsError};
+    use app::{AppError, MapError, RunsError, ScrapingError, SessionsError};
     use serde_json::{Value, json};
 
     use super::*;
@@ -127,15 +127,15 @@ mod tests {
         check(key, 403, "KEY_NOT_ALLOWED");
         check(AppError::AddressNotAllowed { address: [192, 0, 2, 7].into() }, 403, "ADDRESS_NOT_ALLOWED");
         check(AppError::NotFound("team"), 404, "NOT_FOUND");
-        check(AppError::NoCachedData, 404, "SCRAPE_NO_CACHED_DATA");
-        check(AppError::LockdownMiss, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
+        check(ScrapingError::NoCachedData, 404, "SCRAPE_NO_CACHED_DATA");
+        check(ScrapingError::LockdownMiss, 404, "SCRAPE_LOCKDOWN_CACHE_MISS");
         check(RunsError::JobFinished, 409, "JOB_FINISHED");
         check(AppError::DuplicateRequest, 409, "duplicate_request");
-        check(AppError::MapTimeout, 408, "MAP_TIMEOUT");
+        check(MapError::MapTimeout, 408, "MAP_TIMEOUT");
         check(AppError::Timeout, 408, "SCRAPE_TIMEOUT");
-        let (body, _) = check(AppError::UnsupportedFile("a ZIP archive".into()), 400, "PARSE_UNSUPPORTED_FILE");
+        let (body, _) = check(ScrapingError::UnsupportedFile("a ZIP archive".into()), 400, "PARSE_UNSUPPORTED_FILE");
         assert!(body.contains("looks like a ZIP archive"), "{body}");
-        check(AppError::FileGone, 410, "FILE_GONE");
+        check(ScrapingError::FileGone, 410, "FILE_GONE");
         assert_eq!(check(AppError::ConcurrencyLimited { limit: 1 }, 429, "CONCURRENCY_LIMITED").1, Some(1));
         assert_eq!(check(AppError::ShuttingDown, 503, "SHUTTING_DOWN").1, Some(5));
         assert_eq!(check(AppError::StorageFull, 503, "STORAGE_FULL").1, Some(60));
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn scrape_failures_by_kind() {
-        let of = |error: ScrapeError, status: u16, code: &str| check(AppError::Scrape(error), status, code).0;
+        let of = |error: ScrapeError, status: u16, code: &str| check(ScrapingError::Scrape(error), status, code).0;
         let reason = String::new;
         of(FetchError::Blocked { host: "h".into(), reason: "r" }.into(), 403, "SCRAPE_TARGET_BLOCKED");
         of(FetchError::Dns { host: "h".into() }.into(), 400, "SCRAPE_DNS_RESOLUTION_ERROR");

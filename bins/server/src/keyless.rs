@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use app::{App, AppError, AuthMode, teams};
+use app::{App, AppError, AuthMode, ScrapingError, teams};
 use boot::StartError;
 use boot::config::{Auth, Config, ConfigError, Keyless};
 use wire::{Code, EndpointGroup, UsedUp};
@@ -76,13 +76,13 @@ pub(crate) fn too_many(standing: &Standing) -> Failure {
 }
 
 /// Returns the error for a call without a key. It reveals neither the credits nor the limits of the team.
-pub(crate) fn told(error: AppError) -> Failure {
+pub(crate) fn told(error: ScrapingError) -> Failure {
     match error {
-        AppError::InsufficientCredits { .. } => {
+        ScrapingError::App(AppError::InsufficientCredits { .. }) => {
             let why = format!("the credits for calls without an API key are used up; {GET_A_KEY}");
             Failure::new(Code::RateLimited, why).used_up(UsedUp::Credits, CREDITS_AFTER)
         }
-        AppError::ConcurrencyLimited { .. } => {
+        ScrapingError::App(AppError::ConcurrencyLimited { .. }) => {
             let why = format!("too many calls without an API key are running; try again shortly, or {GET_A_KEY}");
             Failure::new(Code::ConcurrencyLimited, why).retry_after(1)
         }

@@ -4,12 +4,8 @@ mod answer;
 
 use std::error::Error as StdError;
 use std::net::IpAddr;
-use std::time::Duration;
 
 use blobs::BlobError;
-use cache::CacheError;
-use fetch::FetchError;
-use scrape::ScrapeError;
 use site::SiteError;
 use store::{StoreError, Trouble};
 use wire::Need;
@@ -56,46 +52,15 @@ pub enum AppError {
     /// Unknown item, or one of another team: the two look alike.
     #[error("{0} not found")]
     NotFound(&'static str),
-    /// Cache miss with `minAge`.
-    #[error("no cached copy matches minAge and maxAge; omit minAge to fetch the page")]
-    NoCachedData,
-    /// Cache miss with `lockdown`.
-    #[error("lockdown is set and the cache has no copy of this page; nothing was fetched")]
-    LockdownMiss,
-    /// Page that could not be turned into a document.
-    #[error(transparent)]
-    Scrape(ScrapeError),
-    /// Uploaded file of an unsupported type, with its apparent type.
-    #[error("unsupported file type: the file looks like {0}; GET /v2/parse/formats lists the supported types")]
-    UnsupportedFile(String),
     /// Deadline of the request exceeded.
     #[error("the scrape did not finish in time; a longer timeout may help")]
     Timeout,
-    /// Map that found nothing before its deadline.
-    #[error("The map operation timed out: no URLs were found within timeout; increase it")]
-    MapTimeout,
     /// Too many scrapes and maps of the team in flight.
     #[error("concurrency limit reached: {limit} requests of this team are already running")]
     ConcurrencyLimited {
         /// Maximum number of scrapes in flight.
         limit: u32,
     },
-    /// File that has expired or was removed.
-    #[error("the file has expired or was deleted")]
-    FileGone,
-    /// Too many unread uploads of the team.
-    #[error("{why}")]
-    UploadLimit {
-        /// Description of the exceeded limit, with its setting.
-        why: String,
-        /// Time until the oldest unread upload expires.
-        wait: Duration,
-    },
-    /// Profile that another scrape or session may save now.
-    #[error(
-        "the profile is locked by another scrape or session that saves it; wait until it ends, or set saveChanges: false"
-    )]
-    ProfileInUse,
     /// Idempotency key that belongs to another request.
     #[error("this x-idempotency-key was used for a request with other parameters")]
     DuplicateRequest,
@@ -165,36 +130,12 @@ fn part(error: &(dyn StdError + 'static)) -> Option<Part> {
     None
 }
 
-impl From<ScrapeError> for AppError {
-    /// Unwraps errors of the ports, which belong to this crate.
-    fn from(error: ScrapeError) -> Self {
-        match error {
-            ScrapeError::NoCopy => Self::NoCachedData,
-            ScrapeError::Timeout => Self::Timeout,
-            ScrapeError::Port(cause) => cause.downcast::<Self>().map_or_else(Self::internal, |ours| *ours),
-            other => Self::Scrape(other),
-        }
-    }
-}
-
-impl From<FetchError> for AppError {
-    fn from(error: FetchError) -> Self {
-        ScrapeError::from(error).into()
-    }
-}
-
 impl From<SiteError> for AppError {
     fn from(error: SiteError) -> Self {
         match error {
             SiteError::Timeout => Self::Timeout,
             SiteError::Panicked => Self::internal(error),
         }
-    }
-}
-
-impl From<CacheError> for AppError {
-    fn from(error: CacheError) -> Self {
-        Self::internal(error)
     }
 }
 
@@ -212,7 +153,6 @@ impl From<BlobError> for AppError {
 
 #[cfg(test)]
 mod tests {
-    use files::FilesError;
     use wire::Code;
 
     use super::*;
@@ -222,23 +162,9 @@ mod tests {
     fn outages_are_found_among_the_causes() {
         let check = |error: AppError, expect: Code| assert_eq!(error.code(), expect, "{error:?}");
         check(StoreError::Pool("refused".to_owned()).into(), Code::DatabaseUnavailable);
-        check(FilesError::Store(StoreError::Connect("refused".to_owned())).into(), Code::DatabaseUnavailable);
         check(StoreError::Migration("database or disk is full".to_owned()).into(), Code::StorageFull);
         check(BlobError::Away("refused".to_owned()).into(), Code::StorageUnavailable);
-        check(FilesError::Blob(BlobError::Full("0 bytes".to_owned())).into(), Code::StorageFull);
         check(BlobError::Key("?".to_owned()).into(), Code::UnknownError);
         check(StoreError::UnknownTeam.into(), Code::UnknownError);
-        check(CacheError::Blob(BlobError::Full("0 bytes".to_owned())).into(), Code::StorageFull);
-        let port: Box<dyn StdError + Send + Sync> = Box::new(BlobError::Away("refused".to_owned()));
-        check(ScrapeError::Port(port).into(), Code::StorageUnavailable);
-        let port: Box<dyn StdError + Send + Sync> = Box::new(CacheError::Store(StoreError::Pool("refused".to_owned())));
-        check(ScrapeError::Port(port).into(), Code::DatabaseUnavailable);
-    }
-
-    #[test]
-    fn a_scrape_says_the_same_of_its_deadline_as_all_others() {
-        let (ours, other) = (AppError::from(ScrapeError::Timeout), AppError::Scrape(ScrapeError::Timeout));
-        assert!(matches!(ours, AppError::Timeout));
-        assert_eq!((ours.code(), ours.to_string()), (other.code(), other.to_string()));
     }
 }

@@ -5,20 +5,19 @@
 use std::ops::Range;
 
 use bytes::Bytes;
-use fetch::FetchError;
-use files::{FilesError, Lookup, Pieces};
+use files::{Lookup, Pieces};
 use url::Url;
 
-use crate::{App, AppError, room};
+use crate::{App, AppError, ScrapingError, room};
 
 pub use ::files::{File, Kept, Link, NewFile};
 
 /// Stores a file. `address` is the base URL that the client used, as `https://host:port`.
 ///
 /// # Errors
-/// [`AppError::StorageFull`] when the disk is nearly full, [`AppError::Scrape`] when the file is too large.
+/// [`AppError::StorageFull`] when the disk is nearly full, [`ScrapingError::Scrape`] when the file is too large.
 #[crate::boxed]
-pub async fn keep(app: &App, new: NewFile, body: Bytes, address: &str) -> Result<Kept, AppError> {
+pub async fn keep(app: &App, new: NewFile, body: Bytes, address: &str) -> Result<Kept, ScrapingError> {
     room::check(app)?;
     Ok(app.files().keep(new, body, address).await?)
 }
@@ -26,23 +25,23 @@ pub async fn keep(app: &App, new: NewFile, body: Bytes, address: &str) -> Result
 /// Finds the file of a signed URL.
 ///
 /// # Errors
-/// [`AppError::NotFound`] for a URL that this service has not signed, [`AppError::FileGone`] when it has expired.
+/// [`AppError::NotFound`] for a URL that this service has not signed, [`ScrapingError::FileGone`] when it has expired.
 #[crate::boxed]
-pub async fn find(app: &App, link: &Link<'_>) -> Result<File, AppError> {
+pub async fn find(app: &App, link: &Link<'_>) -> Result<File, ScrapingError> {
     match app.files().find(link).await? {
         Lookup::Found(file) => Ok(file),
-        Lookup::Gone => Err(AppError::FileGone),
-        Lookup::Unknown => Err(AppError::NotFound("file")),
+        Lookup::Gone => Err(ScrapingError::FileGone),
+        Lookup::Unknown => Err(AppError::NotFound("file").into()),
     }
 }
 
 /// Streams the bytes of a file in `range`, which must lie within it.
 ///
 /// # Errors
-/// [`AppError::FileGone`] when the file's data is gone.
+/// [`ScrapingError::FileGone`] when the file's data is gone.
 #[crate::boxed]
-pub async fn read(app: &App, file: &File, range: Range<u64>) -> Result<Pieces, AppError> {
-    app.files().read(file, range).await?.ok_or(AppError::FileGone)
+pub async fn read(app: &App, file: &File, range: Range<u64>) -> Result<Pieces, ScrapingError> {
+    app.files().read(file, range).await?.ok_or(ScrapingError::FileGone)
 }
 
 /// Returns a URL at which the blob store serves the file directly; `None` when [`read`] has to be used.
@@ -51,7 +50,7 @@ pub async fn read(app: &App, file: &File, range: Range<u64>) -> Result<Pieces, A
 /// [`AppError::Internal`] when the address cannot be signed.
 #[crate::boxed]
 pub async fn elsewhere(app: &App, file: &File) -> Result<Option<Url>, AppError> {
-    Ok(app.files().elsewhere(file).await?)
+    Ok(app.files().elsewhere(file).await.map_err(AppError::internal)?)
 }
 
 /// Removes all files of a run or a scrape of a team; returns how many.
@@ -60,20 +59,10 @@ pub async fn elsewhere(app: &App, file: &File) -> Result<Option<Url>, AppError> 
 /// [`AppError::Internal`]. Upkeep removes the rest; the files cannot be read any more in either case.
 #[crate::boxed]
 pub async fn erase(app: &App, team: &str, owner: &str) -> Result<usize, AppError> {
-    Ok(app.files().erase(team, owner).await?)
+    Ok(app.files().erase(team, owner).await.map_err(AppError::internal)?)
 }
 
 /// Removes expired files; returns how many.
 pub(crate) async fn sweep(app: &App) -> Result<usize, AppError> {
-    Ok(app.files().sweep().await?)
-}
-
-impl From<FilesError> for AppError {
-    fn from(error: FilesError) -> Self {
-        match error {
-            FilesError::TooLarge { limit } => FetchError::TooLarge { what: "file", limit }.into(),
-            FilesError::Unread { why, wait } => Self::UploadLimit { why, wait },
-            FilesError::Store(_) | FilesError::Blob(_) => Self::internal(error),
-        }
-    }
+    Ok(app.files().sweep().await.map_err(AppError::internal)?)
 }

@@ -1,6 +1,7 @@
 //! Map of the addresses of a site: links of one page, sitemaps, and pages known from earlier crawls of the team.
 
 mod advice;
+mod error;
 mod links;
 mod start_page;
 
@@ -21,6 +22,7 @@ use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
 use crate::check::check;
 use crate::{AppError, Refusal as _, Scraper, credentials};
+pub use error::MapError;
 use links::Links;
 use start_page::StartPage;
 
@@ -36,20 +38,20 @@ const MAX_KEPT: Duration = Duration::from_secs(1);
 /// nothing. With zero data retention nothing is stored but the credit.
 ///
 /// # Errors
-/// [`AppError`]; [`AppError::MapTimeout`] at the deadline, [`AppError::Scrape`] when the site cannot be read at all.
+/// [`MapError`]; [`MapError::MapTimeout`] at the deadline, [`ScrapingError::Scrape`](crate::ScrapingError::Scrape) when the site cannot be read at all.
 #[crate::boxed]
-pub async fn map(scraper: &Scraper, caller: &Caller, request: MapRequest) -> Result<MapAnswer, AppError> {
+pub async fn map(scraper: &Scraper, caller: &Caller, request: MapRequest) -> Result<MapAnswer, MapError> {
     let started = Instant::now();
     let id = new_id().to_string();
     let timeout = Duration::from_millis(request.timeout.into());
     let entry = Entry { started, timeout, key: format!("map:{id}"), price: billing::MAP };
     let options = start_page::options(&request);
     let allowed = || check(scraper, caller, &options, request.zero_data_retention, request.needs());
-    let admitted = admit(scraper.app(), caller, entry, allowed).await.map_err(in_time);
+    let admitted = admit(scraper.app(), caller, entry, allowed).await.map_err(|error| in_time(error.into()));
     let Admitted { slot: _slot, funds, deadline } = admitted?;
     let mapping = Mapping::new(id, request, started, deadline);
     let made = timeout_at(deadline, mapping.make(scraper, caller)).await;
-    let made = made.unwrap_or(Err(AppError::MapTimeout)).map_err(in_time);
+    let made = made.unwrap_or(Err(MapError::MapTimeout)).map_err(in_time);
     mapping.log(caller, &made);
     // On an error the reservation is dropped unsettled, which returns it.
     let (links, warning) = made?;
@@ -58,9 +60,9 @@ pub async fn map(scraper: &Scraper, caller: &Caller, request: MapRequest) -> Res
 }
 
 /// Reports any timeout as a timeout of the map, whichever part noticed it.
-fn in_time(error: AppError) -> AppError {
+fn in_time(error: MapError) -> MapError {
     match error {
-        AppError::Timeout => AppError::MapTimeout,
+        MapError::App(AppError::Timeout) => MapError::MapTimeout,
         other => other,
     }
 }
@@ -86,7 +88,7 @@ impl Mapping {
         Self { id, url, basic_auth, request, started, deadline, soft_deadline }
     }
 
-    async fn make(&self, scraper: &Scraper, caller: &Caller) -> Result<Made, AppError> {
+    async fn make(&self, scraper: &Scraper, caller: &Caller) -> Result<Made, MapError> {
         let approach = self.approach();
         let site = scraper.app().site().rules_at_start(&self.url, approach).await?;
         if let Some(failure) = site.failure {
@@ -131,7 +133,7 @@ impl Mapping {
         let known = if wants_page { self.known(scraper, caller).await } else { Vec::new() };
         let warnings = warnings(&page, found);
         let (url, request) = (self.url.clone(), self.request.clone());
-        let gathered = on_thread(cpu, move |stop: &Stop| -> Result<Vec<MapLink>, AppError> {
+        let gathered = on_thread(cpu, move |stop: &Stop| -> Result<Vec<MapLink>, MapError> {
             let known = links::known(&request, &scope, known, stop);
             let is_alone = from_sitemaps.is_empty() && known.is_empty() && named.is_empty();
             let first = page.unless_alone(is_alone)?.links(url, &request, &scope, stop);
@@ -169,14 +171,14 @@ impl Mapping {
         }
     }
 
-    fn scope(&self) -> Result<Scope, AppError> {
+    fn scope(&self) -> Result<Scope, MapError> {
         let options = ScopeOptions {
             crawl_entire_domain: true,
             allow_subdomains: self.request.include_subdomains,
             key_rules: KeyRules { ignore_query: self.request.ignore_query_parameters, ..KeyRules::default() },
             ..ScopeOptions::default()
         };
-        Scope::new(&self.url, &options).map_err(AppError::internal)
+        Scope::new(&self.url, &options).map_err(|error| AppError::internal(error).into())
     }
 
     fn approach(&self) -> Approach<'static> {
@@ -184,7 +186,7 @@ impl Mapping {
         Approach { agent: AGENT, deadline: self.soft_deadline, verify_tls: false, private }
     }
 
-    fn log(&self, caller: &Caller, made: &Result<Made, AppError>) {
+    fn log(&self, caller: &Caller, made: &Result<Made, MapError>) {
         // Queries may carry tokens.
         let mut shown = self.url.clone();
         shown.set_query(None);
@@ -214,10 +216,10 @@ struct Cpu<'a> {
 async fn on_thread<T: Send + 'static>(
     Cpu { scraper, owner, deadline }: Cpu<'_>,
     work: impl FnOnce(&Stop) -> T + Send + 'static,
-) -> Result<T, AppError> {
+) -> Result<T, MapError> {
     scraper.tools().cpu.run(owner, deadline, work).await.map_err(|error| match error {
-        CpuError::Timeout => AppError::MapTimeout,
-        CpuError::Panicked => AppError::internal(error),
+        CpuError::Timeout => MapError::MapTimeout,
+        CpuError::Panicked => AppError::internal(error).into(),
     })
 }
 
@@ -229,9 +231,9 @@ struct Sitemaps<'a> {
 }
 
 impl Sink for Sitemaps<'_> {
-    type Error = AppError;
+    type Error = MapError;
 
-    async fn take(&mut self, pages: Vec<SitemapPage>) -> Result<ControlFlow<()>, AppError> {
+    async fn take(&mut self, pages: Vec<SitemapPage>) -> Result<ControlFlow<()>, MapError> {
         let (scope, mut links) = (self.scope.clone(), std::mem::take(&mut self.links));
         let work = move |stop: &Stop| {
             let mut pages = pages.into_iter().take_while(|_| !stop.is_set());

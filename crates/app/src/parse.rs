@@ -20,7 +20,7 @@ use crate::admit::{Admitted, Entry, admit};
 use crate::auth::Caller;
 use crate::check::check;
 use crate::scrape::{UploadedFile, Wanted, file};
-use crate::{App, AppError, Scraper, room};
+use crate::{App, AppError, Scraper, ScrapingError, room};
 
 pub use ::files::{Link, Place, UploadLink};
 
@@ -47,14 +47,14 @@ enum Origin {
 /// The answer is not stored; with zero data retention nothing is stored but the credits.
 ///
 /// # Errors
-/// [`AppError`]; see its variants.
+/// [`ScrapingError`]; see its variants.
 #[crate::boxed]
 pub async fn parse(
     scraper: &Scraper,
     caller: &Caller,
     request: ParseRequest,
     upload: Upload,
-) -> Result<(Document, net::Room), AppError> {
+) -> Result<(Document, net::Room), ScrapingError> {
     made(scraper, caller, request, Origin::Here(upload)).await
 }
 
@@ -67,7 +67,7 @@ pub async fn parse_uploaded(
     scraper: &Scraper,
     caller: &Caller,
     uploaded: ParseUploaded,
-) -> Result<(Document, net::Room), AppError> {
+) -> Result<(Document, net::Room), ScrapingError> {
     if uploaded.request.zero_data_retention {
         let why = "needs the file in the request itself: at an upload URL it is kept for a while";
         return Err(Invalid::at("zeroDataRetention", why).into());
@@ -81,7 +81,7 @@ async fn made(
     caller: &Caller,
     mut request: ParseRequest,
     origin: Origin,
-) -> Result<(Document, net::Room), AppError> {
+) -> Result<(Document, net::Room), ScrapingError> {
     let (id, started) = (new_id().to_string(), Instant::now());
     read_pictures(&mut request);
     let timeout = Duration::from_millis(request.options.timeout.into());
@@ -103,7 +103,7 @@ fn read_pictures(request: &mut ParseRequest) {
     }
 }
 
-async fn take(app: &App, caller: &Caller, place: Uuid, deadline: Instant) -> Result<Upload, AppError> {
+async fn take(app: &App, caller: &Caller, place: Uuid, deadline: Instant) -> Result<Upload, ScrapingError> {
     let (files, team) = (app.files(), caller.team.id.as_str());
     let bytes = files.sent(team, place).await?.ok_or(AppError::NotFound("upload"))?;
     // Wait for memory before taking the file: on a timeout it can still be read by a later call.
@@ -219,10 +219,10 @@ pub fn formats(scraper: &Scraper) -> ParseFormats {
 /// Creates an upload URL for a file that [`parse_uploaded`] is to read. Free of charge.
 ///
 /// # Errors
-/// [`AppError::StorageFull`] when the disk is nearly full, [`AppError::UploadLimit`] when the team has too many
+/// [`AppError::StorageFull`] when the disk is nearly full, [`ScrapingError::UploadLimit`] when the team has too many
 /// uploads.
 #[crate::boxed]
-pub async fn upload_url(app: &App, caller: &Caller, request: UploadUrlRequest) -> Result<(Place, u64), AppError> {
+pub async fn upload_url(app: &App, caller: &Caller, request: UploadUrlRequest) -> Result<(Place, u64), ScrapingError> {
     room::check(app)?;
     let most = MAX_UPLOAD_BYTES.min(app.settings().files.max_bytes);
     let max_bytes = request.declared_size_bytes.unwrap_or(most).min(most);
@@ -247,26 +247,26 @@ pub struct Room {
 /// Returns the limits of an upload URL.
 ///
 /// # Errors
-/// [`AppError::NotFound`] for a URL that this service has not signed, [`AppError::FileGone`] when it has expired or a
+/// [`AppError::NotFound`] for a URL that this service has not signed, [`ScrapingError::FileGone`] when it has expired or a
 /// file was sent.
 #[crate::boxed]
-pub async fn slot(app: &App, link: &UploadLink<'_>) -> Result<Room, AppError> {
+pub async fn slot(app: &App, link: &UploadLink<'_>) -> Result<Room, ScrapingError> {
     match app.files().slot(link).await? {
         Slot::Free { max_bytes, team } => Ok(Room { max_bytes, team }),
-        Slot::Gone => Err(AppError::FileGone),
-        Slot::Unknown => Err(AppError::NotFound("file")),
+        Slot::Gone => Err(ScrapingError::FileGone),
+        Slot::Unknown => Err(AppError::NotFound("file").into()),
     }
 }
 
 /// Stores a file that was sent to an upload URL, after [`slot`] was called.
 ///
 /// # Errors
-/// [`AppError::FileGone`] when another file was sent there meanwhile, [`AppError::UploadLimit`] when the uploads of the
+/// [`ScrapingError::FileGone`] when another file was sent there meanwhile, [`ScrapingError::UploadLimit`] when the uploads of the
 /// team would exceed its byte limit, [`AppError::StorageFull`].
 #[crate::boxed]
-pub async fn receive(app: &App, id: Uuid, body: Bytes) -> Result<(), AppError> {
+pub async fn receive(app: &App, id: Uuid, body: Bytes) -> Result<(), ScrapingError> {
     room::check(app)?;
-    if app.files().receive(id, body).await? { Ok(()) } else { Err(AppError::FileGone) }
+    if app.files().receive(id, body).await? { Ok(()) } else { Err(ScrapingError::FileGone) }
 }
 
 #[cfg(test)]

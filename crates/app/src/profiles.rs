@@ -16,7 +16,7 @@ use tokio::time::Instant;
 use wire::{Invalid, Profile};
 
 use crate::auth::Caller;
-use crate::{AppError, Scraper};
+use crate::{AppError, Scraper, ScrapingError};
 
 pub(crate) use seal::Sealer;
 
@@ -61,7 +61,7 @@ pub(crate) struct Saver {
 /// (`private`).
 ///
 /// # Errors
-/// [`AppError::ProfileInUse`] when another holder may save it now, [`AppError::Invalid`] when the team has too many
+/// [`ScrapingError::ProfileInUse`] when another holder may save it now, [`AppError::Invalid`] when the team has too many
 /// profiles, [`AppError::Internal`] when the profile cannot be read, [`AppError::Timeout`] when no CPU slot of the
 /// team gets free.
 pub(crate) async fn open(
@@ -70,7 +70,7 @@ pub(crate) async fn open(
     profile: &Profile,
     holder: Holder<'_>,
     private: bool,
-) -> Result<Opened, AppError> {
+) -> Result<Opened, ScrapingError> {
     let (app, team) = (scraper.app(), &caller.team.id);
     // Acquire the lease before reading, or changes that another holder is about to save would be lost.
     let saver = match profile.save_changes && !private {
@@ -93,17 +93,17 @@ async fn on_thread<T: Send + 'static>(
     scraper: &Scraper,
     team: &str,
     work: impl FnOnce(&Sealer) -> T + Send + 'static,
-) -> Result<T, AppError> {
+) -> Result<T, ScrapingError> {
     let inside = scraper.clone();
     let work = move |_: &Stop| work(inside.sealer());
     scraper.tools().cpu.run(&Owner::of_team(team), Instant::now() + PATIENCE, work).await.map_err(|error| match error {
-        CpuError::Timeout => AppError::Timeout,
-        CpuError::Panicked => AppError::internal(error),
+        CpuError::Timeout => AppError::Timeout.into(),
+        CpuError::Panicked => AppError::internal(error).into(),
     })
 }
 
 impl Saver {
-    async fn acquire(scraper: &Scraper, team: &str, name: &str, holder: Holder<'_>) -> Result<Self, AppError> {
+    async fn acquire(scraper: &Scraper, team: &str, name: &str, holder: Holder<'_>) -> Result<Self, ScrapingError> {
         let app = scraper.app();
         let mut conn = app.conn().await?;
         if rows::count_others(&mut conn, team, name).await? >= MAX_PROFILES {
@@ -116,7 +116,7 @@ impl Saver {
         };
         let lease = format!("{LEASE}{team}:{name}");
         if !leases::acquire(&mut conn, &lease, id, app.now(), until).await? {
-            return Err(AppError::ProfileInUse);
+            return Err(ScrapingError::ProfileInUse);
         }
         let (team, name, holder) = (team.to_owned(), name.to_owned(), id.to_owned());
         Ok(Self { scraper: scraper.clone(), team, name, holder, lease, is_shared })
@@ -125,9 +125,9 @@ impl Saver {
     /// Replaces the stored state; returns `false` when the new one is too large.
     ///
     /// # Errors
-    /// [`AppError::ProfileInUse`] when the lease has expired and another holder may have started,
+    /// [`ScrapingError::ProfileInUse`] when the lease has expired and another holder may have started,
     /// [`AppError::Internal`], [`AppError::Timeout`]. The stored state is then unchanged.
-    async fn save(&self, state: State) -> Result<bool, AppError> {
+    async fn save(&self, state: State) -> Result<bool, ScrapingError> {
         let Self { scraper, team, name, holder, lease, .. } = self;
         let (owner, called) = (team.clone(), name.clone());
         let seal = move |sealer: &Sealer| state.fits().then(|| sealer.seal(&state, &owner, &called)).transpose();
@@ -136,7 +136,7 @@ impl Saver {
         let new = NewState { team, name, state: &sealed, now: app.now() };
         let saved =
             app.conn().await?.tx(async |conn: &mut store::Conn| rows::save(conn, &new, lease, holder).await).await?;
-        if saved { Ok(true) } else { Err(AppError::ProfileInUse) }
+        if saved { Ok(true) } else { Err(ScrapingError::ProfileInUse) }
     }
 
     /// Replaces the stored state after a successful scrape or session. A failure is logged; the returned text is a
@@ -150,7 +150,7 @@ impl Saver {
                 let most = MAX_STATE_BYTES >> 20;
                 return Some(format!("the profile was not saved: it would hold more than {most} MiB"));
             }
-            Err(AppError::ProfileInUse) => {
+            Err(ScrapingError::ProfileInUse) => {
                 tracing::warn!(team, name, "profile not saved: its lease has expired");
                 "the time to save it has expired"
             }

@@ -29,7 +29,7 @@ use crate::check::check;
 use crate::profiles::{self, Holder, Opened, Saver};
 use crate::reservation::Funds;
 use crate::service::uuid;
-use crate::{App, AppError, Refusal as _, Scraper};
+use crate::{App, AppError, Refusal as _, Scraper, ScrapingError};
 
 pub use self::kept::read;
 pub(crate) use self::kept::request_of;
@@ -47,9 +47,9 @@ const WRITTEN_WITHIN: TimeDelta = TimeDelta::minutes(10);
 /// with lockdown, additionally, no connection is made.
 ///
 /// # Errors
-/// [`AppError`]; see its variants.
+/// [`ScrapingError`]; see its variants.
 #[crate::boxed]
-pub async fn scrape(scraper: &Scraper, caller: &Caller, request: ScrapeRequest) -> Result<Document, AppError> {
+pub async fn scrape(scraper: &Scraper, caller: &Caller, request: ScrapeRequest) -> Result<Document, ScrapingError> {
     scrape_with_room(scraper, caller, request).await.map(|(document, _)| document)
 }
 
@@ -57,13 +57,13 @@ pub async fn scrape(scraper: &Scraper, caller: &Caller, request: ScrapeRequest) 
 /// the document is sent.
 ///
 /// # Errors
-/// [`AppError`]; see its variants.
+/// [`ScrapingError`]; see its variants.
 #[crate::boxed]
 pub async fn scrape_with_room(
     scraper: &Scraper,
     caller: &Caller,
     request: ScrapeRequest,
-) -> Result<(Document, net::Room), AppError> {
+) -> Result<(Document, net::Room), ScrapingError> {
     let (id, started) = (new_id().to_string(), Instant::now());
     let timeout = Duration::from_millis(request.options.timeout.into());
     // Upper bound of the cost; the actual cost is known at the end.
@@ -99,7 +99,7 @@ pub(crate) async fn file(
     uploaded: UploadedFile,
     funds: Funds,
     started: Instant,
-) -> Result<(Document, net::Room), AppError> {
+) -> Result<(Document, net::Room), ScrapingError> {
     let UploadedFile { wanted, fetched } = uploaded;
     let scraping = Scraping::new(scraper, caller, wanted, started);
     let purse = scraping.purse(funds);
@@ -110,7 +110,7 @@ pub(crate) async fn file(
     let result = ::scrape::read(scraper.tools(), ports, &scraping.target, fetched, last).await;
     result.iter().for_each(Scraped::shrink_room);
     let result = result.map_err(|error| match error {
-        ScrapeError::UnsupportedFile { .. } => AppError::UnsupportedFile(looks_like),
+        ScrapeError::UnsupportedFile { .. } => ScrapingError::UnsupportedFile(looks_like),
         error => error.into(),
     });
     scraping.settle(caller, purse.into_funds(), result, None).await
@@ -158,7 +158,7 @@ where
 
 /// Result and cost of a page of a job.
 pub(crate) struct Charged<T> {
-    pub(crate) result: Result<T, AppError>,
+    pub(crate) result: Result<T, ScrapingError>,
     pub(crate) credits: i64,
     /// Part of the credits that was reserved for this page alone.
     pub(crate) surcharge: Option<Surcharge>,
@@ -297,7 +297,7 @@ impl Scraping {
         caller: &Caller,
         ports: Ports<'_>,
         last: F,
-    ) -> Result<(T, Option<String>), AppError>
+    ) -> Result<(T, Option<String>), ScrapingError>
     where
         T: Send + 'static,
         F: FnOnce(Scraped, &Stop) -> T + Send + 'static,
@@ -313,7 +313,7 @@ impl Scraping {
         let ports = Ports { files, ..ports };
         let result = ::scrape::run(scraper.tools(), ports, &self.target, last).await;
         let (made, state) = result.map_err(|error| match (error, self.policy.on_miss) {
-            (ScrapeError::NoCopy, OnMiss::LockdownMiss) => AppError::LockdownMiss,
+            (ScrapeError::NoCopy, OnMiss::LockdownMiss) => ScrapingError::LockdownMiss,
             (error, _) => error.into(),
         })?;
         let unsaved = match (saver, state) {
@@ -324,7 +324,7 @@ impl Scraping {
     }
 
     /// Opens the profile that was asked for. All pages of a run count as one holder of the profile.
-    async fn open_profile(&mut self, scraper: &Scraper, caller: &Caller) -> Result<Option<Saver>, AppError> {
+    async fn open_profile(&mut self, scraper: &Scraper, caller: &Caller) -> Result<Option<Saver>, ScrapingError> {
         let Some(profile) = self.target.options.profile.clone() else { return Ok(None) };
         let left =
             self.target.deadline.saturating_duration_since(Instant::now()) + scraper.app().settings().reservation_grace;
@@ -334,7 +334,7 @@ impl Scraping {
         };
         let opening = profiles::open(scraper, caller, &profile, holder, self.target.private);
         let opened = timeout_at(self.target.deadline, opening).await;
-        let Opened { state, saver } = opened.unwrap_or(Err(AppError::Timeout))?;
+        let Opened { state, saver } = opened.unwrap_or(Err(AppError::Timeout.into()))?;
         (self.target.state, self.target.keeps_state) = (Some(Arc::new(state)), saver.is_some());
         Ok(saver)
     }
@@ -344,9 +344,9 @@ impl Scraping {
         self,
         caller: &Caller,
         funds: Funds,
-        result: Result<Scraped, AppError>,
+        result: Result<Scraped, ScrapingError>,
         used: Option<PageCopy>,
-    ) -> Result<(Document, net::Room), AppError> {
+    ) -> Result<(Document, net::Room), ScrapingError> {
         let credits = self.price(result.as_ref().map(|scraped| scraped.pages));
         let copy = used.as_ref().map(PageCopy::id);
         // The row only serves later lookups; the credits are booked with or without it.
@@ -356,7 +356,8 @@ impl Scraping {
         self.log(caller, result.as_ref().map(|scraped| scraped.document.metadata.cache_state), credits);
         match (result, funds.settle(credits, row, copy).await) {
             (Ok(scraped), Ok(())) => Ok((scraped.document, scraped.room)),
-            (Ok(_), Err(error)) | (Err(error), Ok(())) => Err(error),
+            (Ok(_), Err(error)) => Err(error.into()),
+            (Err(error), Ok(())) => Err(error),
             (Err(error), Err(unsettled)) => {
                 if !unsettled.is_outage() {
                     tracing::warn!(error = ?unsettled, scrape = self.id, "could not settle a failed scrape; its reservation will expire");
@@ -367,15 +368,21 @@ impl Scraping {
     }
 
     /// Returns the cost, given the number of pages that the price counts.
-    fn price(&self, pages: Result<u32, &AppError>) -> i64 {
+    fn price(&self, pages: Result<u32, &ScrapingError>) -> i64 {
         match pages {
             Ok(pages) => billing::quote_pages(&self.target.options, pages),
-            Err(AppError::LockdownMiss) => billing::price(&Outcome::LockdownMiss),
+            Err(ScrapingError::LockdownMiss) => billing::price(&Outcome::LockdownMiss),
             Err(_) => billing::price(&Outcome::Failed),
         }
     }
 
-    fn row(&self, caller: &Caller, result: &Result<Scraped, AppError>, credits: i64, copy: Option<&str>) -> Scrape {
+    fn row(
+        &self,
+        caller: &Caller,
+        result: &Result<Scraped, ScrapingError>,
+        credits: i64,
+        copy: Option<&str>,
+    ) -> Scrape {
         let document = result.as_ref().ok().map(|scraped| &scraped.document);
         let metadata = document.map(|document| &document.metadata);
         let again = document.zip(copy).filter(|_| !self.is_fleeting);
@@ -394,7 +401,7 @@ impl Scraping {
         }
     }
 
-    fn log(&self, caller: &Caller, result: Result<Option<CacheState>, &AppError>, credits: i64) {
+    fn log(&self, caller: &Caller, result: Result<Option<CacheState>, &ScrapingError>, credits: i64) {
         // Queries may carry tokens.
         let mut shown = self.target.url.clone();
         shown.set_query(None);

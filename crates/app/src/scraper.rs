@@ -1,5 +1,7 @@
 //! Tools of all operations that read pages, and what they share: the page cache, the key of profiles, recent requests.
 
+mod error;
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,6 +13,8 @@ use wire::{Capabilities, Capability};
 use crate::App;
 use crate::profiles::Sealer;
 use crate::recent::Recent;
+
+pub use error::ScrapingError;
 
 /// Shared state of scraping. Cheap to clone; all clones are one.
 #[derive(Clone)]

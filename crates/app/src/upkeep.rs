@@ -12,7 +12,7 @@ use queue::{Periodic, run_periodic};
 use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, webhooks};
 use tokio_util::sync::CancellationToken;
 
-use crate::{App, AppError, Operations, Refusal as _, crawl, files, orphans, profiles, runs};
+use crate::{App, AppError, Operations, Refused, ScrapingError, crawl, files, orphans, profiles, runs};
 
 /// Maximum number of rows that one transaction removes, so that other writers never wait long.
 const BATCH: i64 = 500;
@@ -25,15 +25,15 @@ const TASKS: &[(&str, Task)] = &[
     ("webhooks", |operations| Box::pin(forget_webhooks(operations))),
     ("runs", |operations| Box::pin(erase_runs(operations))),
     ("waiting", |operations| Box::pin(release_waiting(operations))),
-    ("files", |operations| Box::pin(async move { files::sweep(&operations.app).await })),
-    ("orphans", |operations| Box::pin(async move { orphans::sweep(&operations.runs).await })),
+    ("files", |operations| Box::pin(async move { Ok(files::sweep(&operations.app).await?) })),
+    ("orphans", |operations| Box::pin(async move { Ok(orphans::sweep(&operations.runs).await?) })),
     ("sessions", |operations| Box::pin(sweep_sessions(operations))),
     ("profiles", |operations| Box::pin(forget_profiles(operations))),
     ("queue", |operations| Box::pin(sweep_queue(operations))),
     ("cache", |operations| Box::pin(sweep_cache(operations))),
 ];
 
-type Task = fn(Operations) -> Pin<Box<dyn Future<Output = Result<usize, AppError>> + Send>>;
+type Task = fn(Operations) -> Pin<Box<dyn Future<Output = Result<usize, Refused>> + Send>>;
 
 /// Runs all tasks every [`maintain_every`](crate::UpkeepSettings::every) until `stop`, each unless another process
 /// runs it. A failed task is logged and tried again at its next turn.
@@ -57,7 +57,7 @@ async fn repeat(operations: Operations, tasks: &'static [(&'static str, Task)], 
                 if removed > 0 {
                     tracing::info!(task = name, removed, "removed expired rows and files");
                 }
-                Ok::<_, AppError>(())
+                Ok::<_, Refused>(())
             }
         })
     });
@@ -69,7 +69,7 @@ async fn repeat(operations: Operations, tasks: &'static [(&'static str, Task)], 
 /// # Errors
 /// [`AppError::Internal`]; earlier tasks stay done.
 #[crate::boxed]
-pub async fn maintain_once(operations: &Operations) -> Result<BTreeMap<&'static str, usize>, AppError> {
+pub async fn maintain_once(operations: &Operations) -> Result<BTreeMap<&'static str, usize>, Refused> {
     let mut removed = BTreeMap::new();
     for &(name, task) in TASKS {
         removed.insert(name, task(operations.clone()).await?);
@@ -84,7 +84,7 @@ macro_rules! to_the_end {
         loop {
             // Each step takes a connection of its own, so that others get one in between.
             let $conn = &mut $app.conn().await?;
-            let done = $step.await?;
+            let done = $step.await.map_err(AppError::from)?;
             sum += done;
             if is_last(done) {
                 break sum;
@@ -94,26 +94,26 @@ macro_rules! to_the_end {
 }
 
 /// Returns the credits of expired reservations.
-async fn release_reservations(operations: Operations) -> Result<usize, AppError> {
+async fn release_reservations(operations: Operations) -> Result<usize, Refused> {
     let app = &operations.app;
     Ok(to_the_end!(app, |conn| ledger::expire_reservations(conn, app.now(), BATCH)))
 }
 
 /// Removes rows of old scrapes.
-async fn forget_scrapes(operations: Operations) -> Result<usize, AppError> {
+async fn forget_scrapes(operations: Operations) -> Result<usize, Refused> {
     let app = &operations.app;
     let before = before(app, operations.upkeep.retention.scrapes);
     Ok(to_the_end!(app, |conn| scrapes::forget(conn, before, BATCH)))
 }
 
 /// Removes expired robots.txt answers.
-async fn forget_robots(operations: Operations) -> Result<usize, AppError> {
+async fn forget_robots(operations: Operations) -> Result<usize, Refused> {
     let app = &operations.app;
     Ok(to_the_end!(app, |conn| robots::forget(conn, app.now(), BATCH)))
 }
 
 /// Removes old webhook deliveries, and the bodies of those whose jobs are gone.
-async fn forget_webhooks(operations: Operations) -> Result<usize, AppError> {
+async fn forget_webhooks(operations: Operations) -> Result<usize, Refused> {
     let app = &operations.app;
     let before = before(app, operations.upkeep.retention.deliveries);
     let emptied = to_the_end!(app, |conn| webhooks::drop_bodies(conn, app.now(), BATCH));
@@ -122,11 +122,11 @@ async fn forget_webhooks(operations: Operations) -> Result<usize, AppError> {
 }
 
 /// Removes runs whose results have expired, with their documents.
-async fn erase_runs(operations: Operations) -> Result<usize, AppError> {
+async fn erase_runs(operations: Operations) -> Result<usize, Refused> {
     let app = &operations.app;
     let mut sum = 0;
     loop {
-        let found = store::runs::expired(&mut app.conn().await?, app.now()).await?;
+        let found = store::runs::expired(&mut app.conn().await?, app.now()).await.map_err(AppError::from)?;
         let Some(run) = found else { return Ok(sum) };
         runs::erase(app, &run).await?;
         sum += 1;
@@ -134,13 +134,13 @@ async fn erase_runs(operations: Operations) -> Result<usize, AppError> {
 }
 
 /// Releases pages that wait for ended pages. Nothing is removed.
-async fn release_waiting(operations: Operations) -> Result<usize, AppError> {
+async fn release_waiting(operations: Operations) -> Result<usize, Refused> {
     crawl::release_waiting(&operations.runs).await?;
     Ok(0)
 }
 
 /// Ends sessions whose server is gone, and removes the rows of old ones.
-async fn sweep_sessions(operations: Operations) -> Result<usize, AppError> {
+async fn sweep_sessions(operations: Operations) -> Result<usize, Refused> {
     let app = &operations.app;
     let before = before(app, operations.upkeep.retention.scrapes);
     let ended = to_the_end!(app, |conn| browser::end_lost(conn, app.now(), BATCH));
@@ -148,7 +148,7 @@ async fn sweep_sessions(operations: Operations) -> Result<usize, AppError> {
 }
 
 /// Removes unused profiles, and expired leases of profiles.
-async fn forget_profiles(operations: Operations) -> Result<usize, AppError> {
+async fn forget_profiles(operations: Operations) -> Result<usize, Refused> {
     let app = &operations.app;
     let before = before(app, operations.upkeep.retention.profiles);
     let leases = to_the_end!(app, |conn| leases::forget(conn, profiles::LEASE, app.now(), BATCH));
@@ -156,7 +156,7 @@ async fn forget_profiles(operations: Operations) -> Result<usize, AppError> {
 }
 
 /// Removes remains of finished jobs from the queue: empty lanes, hosts, dead letters.
-async fn sweep_queue(operations: Operations) -> Result<usize, AppError> {
+async fn sweep_queue(operations: Operations) -> Result<usize, Refused> {
     let app = &operations.app;
     let retention = operations.upkeep.retention;
     let lanes = to_the_end!(app, |conn| jobs::sweep_lanes(conn, BATCH));
@@ -166,8 +166,8 @@ async fn sweep_queue(operations: Operations) -> Result<usize, AppError> {
 }
 
 /// Removes expired and evicted copies from the cache, with their bodies.
-async fn sweep_cache(operations: Operations) -> Result<usize, AppError> {
-    let Swept { rows, bodies } = operations.scraper.cache().sweep().await?;
+async fn sweep_cache(operations: Operations) -> Result<usize, Refused> {
+    let Swept { rows, bodies } = operations.scraper.cache().sweep().await.map_err(ScrapingError::from)?;
     Ok(rows + bodies)
 }
 
@@ -191,7 +191,7 @@ mod tests {
     static ROUNDS: AtomicUsize = AtomicUsize::new(0);
 
     /// Counts its runs.
-    async fn sweep_nothing(_: Operations) -> Result<usize, AppError> {
+    async fn sweep_nothing(_: Operations) -> Result<usize, Refused> {
         Ok(ROUNDS.fetch_add(1, Ordering::Relaxed))
     }
 

@@ -11,7 +11,7 @@ use url::Url;
 use super::frontier::{CrawlRun, Frontier};
 use super::look::CrawlLook;
 use crate::runs::{Context, Given, Outcome, PagePlan, PlannedPage, Runs, Visit};
-use crate::{App, AppError, Refusal, Refused};
+use crate::{App, AppError, Refusal, Refused, ScrapingError};
 
 /// Timeout for robots.txt.
 const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
@@ -30,7 +30,7 @@ pub(super) async fn plan(run: &CrawlRun, runs: &Runs, page: PlannedPage<'_>) -> 
     };
     if let Some(site) = site.as_deref().filter(|site| !site.rules.allows_url(url)) {
         let outcome = match site.failure {
-            Some(failure) => Outcome::failed(&AppError::from(failure.error(url))),
+            Some(failure) => Outcome::failed(&ScrapingError::from(failure.error(url))),
             None => blocked(),
         };
         return Ok(PagePlan::End(outcome));

@@ -1,7 +1,5 @@
 //! Answers for the errors of the operations: code, details and `Retry-After`. A new error needs a code here.
 
-use fetch::FetchError;
-use scrape::{DocumentError, ScrapeError};
 use serde_json::{Value, json};
 use wire::{Code, Need};
 
@@ -19,16 +17,8 @@ impl Refusal for AppError {
             Self::KeyNotAllowed { .. } => Code::KeyNotAllowed,
             Self::AddressNotAllowed { .. } => Code::AddressNotAllowed,
             Self::NotFound(_) => Code::NotFound,
-            Self::NoCachedData => Code::ScrapeNoCachedData,
-            Self::LockdownMiss => Code::ScrapeLockdownCacheMiss,
-            Self::Scrape(error) => scrape_code(error),
-            Self::UnsupportedFile(_) => Code::ParseUnsupportedFile,
             Self::Timeout => Code::ScrapeTimeout,
-            Self::MapTimeout => Code::MapTimeout,
             Self::ConcurrencyLimited { .. } => Code::ConcurrencyLimited,
-            Self::FileGone => Code::FileGone,
-            Self::UploadLimit { .. } => Code::UploadLimit,
-            Self::ProfileInUse => Code::ProfileInUse,
             Self::DuplicateRequest => Code::DuplicateRequest,
             Self::ShuttingDown => Code::ShuttingDown,
             Self::StorageFull => Code::StorageFull,
@@ -42,8 +32,6 @@ impl Refusal for AppError {
     fn message(&self) -> String {
         match self {
             Self::Unsupported(needs) => needs.iter().map(Need::message).collect::<Vec<_>>().join("; "),
-            // The message of any other scrape was made for the caller: it names no address that the caller did not give.
-            Self::Scrape(error) if scrape_code(error) == Code::UnknownError => "unexpected error".to_owned(),
             _ => self.to_string(),
         }
     }
@@ -56,9 +44,6 @@ impl Refusal for AppError {
                 let line = |need: &Need| json!({ "path": need.path, "code": need.code, "message": need.message() });
                 Some(needs.iter().map(line).collect())
             }
-            Self::Scrape(ScrapeError::Fetch(FetchError::Action { index, kind, selector, reason })) => {
-                Some(json!({ "index": index, "type": kind, "selector": selector, "reason": reason }))
-            }
             _ => None,
         }
     }
@@ -69,13 +54,8 @@ impl Refusal for AppError {
             Self::ShuttingDown
             | Self::DatabaseUnavailable(_)
             | Self::StorageUnavailable(_)
-            | Self::BillingUnavailable(_)
-            | Self::Scrape(
-                ScrapeError::Fetch(FetchError::Unavailable { .. })
-                | ScrapeError::Document(DocumentError::Unavailable(_)),
-            ) => Some(5),
+            | Self::BillingUnavailable(_) => Some(5),
             Self::StorageFull => Some(60),
-            Self::UploadLimit { wait, .. } => Some(wait.as_secs() + 1),
             _ => None,
         }
     }
@@ -84,7 +64,6 @@ impl Refusal for AppError {
         match self {
             Self::DatabaseUnavailable(cause) | Self::StorageUnavailable(cause) => Report::Outage(&**cause),
             Self::BillingUnavailable(cause) | Self::Internal(cause) => Report::Broken(&**cause),
-            Self::Scrape(error) if scrape_code(error) == Code::UnknownError => Report::Broken(error),
             // Exhaustive, so that the cause of a new error cannot be lost.
             Self::Invalid(_)
             | Self::Unsupported(_)
@@ -94,49 +73,11 @@ impl Refusal for AppError {
             | Self::KeyNotAllowed { .. }
             | Self::AddressNotAllowed { .. }
             | Self::NotFound(_)
-            | Self::NoCachedData
-            | Self::LockdownMiss
-            | Self::Scrape(_)
-            | Self::UnsupportedFile(_)
             | Self::Timeout
-            | Self::MapTimeout
             | Self::ConcurrencyLimited { .. }
-            | Self::FileGone
-            | Self::UploadLimit { .. }
-            | Self::ProfileInUse
             | Self::DuplicateRequest
             | Self::ShuttingDown
             | Self::StorageFull => Report::Nothing,
         }
-    }
-}
-
-fn scrape_code(error: &ScrapeError) -> Code {
-    match error {
-        ScrapeError::Fetch(error) => match error {
-            FetchError::Blocked { .. } => Code::ScrapeTargetBlocked,
-            FetchError::Dns { .. } => Code::ScrapeDnsResolutionError,
-            FetchError::Tls { .. } | FetchError::Certificate { .. } => Code::ScrapeSslError,
-            FetchError::Site { .. } | FetchError::Crashed => Code::ScrapeSiteError,
-            FetchError::Timeout => Code::ScrapeTimeout,
-            FetchError::TooLarge { .. } => Code::ScrapeTooLarge,
-            FetchError::TooManyRedirects => Code::ScrapeTooManyRedirects,
-            FetchError::Proxy { .. } => Code::ScrapeProxyError,
-            FetchError::Action { .. } => Code::ScrapeActionError,
-            FetchError::Unavailable { .. } => Code::BrowserUnavailable,
-        },
-        ScrapeError::NoCopy => Code::ScrapeNoCachedData,
-        ScrapeError::UnsupportedFile { .. } => Code::ScrapeUnsupportedFileError,
-        ScrapeError::Document(error) => match error {
-            DocumentError::Encrypted => Code::ScrapeDocumentEncrypted,
-            DocumentError::Broken(_) => Code::ScrapeDocumentBroken,
-            DocumentError::Limit(_) => Code::ScrapeDocumentLimit,
-            DocumentError::OcrRequired => Code::ScrapePdfOcrRequired,
-            DocumentError::OcrMissing(_) => Code::ScrapeOcrNotSupported,
-            DocumentError::Unavailable(_) => Code::ReaderUnavailable,
-        },
-        ScrapeError::Selectors => Code::BadRequest,
-        ScrapeError::Timeout => Code::ScrapeTimeout,
-        ScrapeError::Panicked | ScrapeError::Port(_) => Code::UnknownError,
     }
 }

@@ -8,10 +8,10 @@ use scrape::{Ports, Scraped, Target};
 use url::Url;
 use wire::{MapRequest, ScrapeOptions};
 
-use super::Mapping;
 use super::links::Links;
+use super::{MapError, Mapping};
+use crate::Scraper;
 use crate::auth::Caller;
-use crate::{AppError, Scraper};
 
 /// Maximum total size of the page's links that are examined, in bytes.
 const MAX_LINK_BYTES: usize = 8 << 20;
@@ -22,7 +22,7 @@ pub(super) enum StartPage {
     Unasked,
     /// Disallowed by robots.txt.
     Forbidden,
-    Failed(AppError),
+    Failed(MapError),
     Page {
         landed: Option<Url>,
         status: u16,
@@ -72,7 +72,7 @@ impl StartPage {
     }
 
     /// Fails if the page could not be read and there is no other source (`is_alone`).
-    pub(super) fn unless_alone(self, is_alone: bool) -> Result<Self, AppError> {
+    pub(super) fn unless_alone(self, is_alone: bool) -> Result<Self, MapError> {
         match self {
             Self::Failed(error) if is_alone => Err(error),
             page => Ok(page),

@@ -9,7 +9,7 @@ use chrono::TimeDelta;
 
 use crate::auth::Caller;
 use crate::files::{self, NewFile};
-use crate::{App, AppError};
+use crate::{App, ScrapingError};
 
 /// Lifetime of the URL of a screenshot or a PDF (docs/CONTRACT.md, "Formats").
 const LIFE: TimeDelta = TimeDelta::hours(24);
@@ -44,7 +44,7 @@ impl Files for Place<'_> {
             content_type: content_type.to_owned(),
             expires_at: self.app.now() + LIFE,
         };
-        let kept: Result<_, AppError> = files::keep(self.app, new, bytes, &self.address).await;
+        let kept: Result<_, ScrapingError> = files::keep(self.app, new, bytes, &self.address).await;
         kept.map(|kept| kept.url).map_err(ScrapeError::port)
     }
 }

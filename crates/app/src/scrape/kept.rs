@@ -22,7 +22,7 @@ use super::copies::KeptCopy;
 use super::{Price, Scraping, Stamp, Wanted};
 use crate::admit::{check_open, slot};
 use crate::auth::Caller;
-use crate::{AppError, AuthMode, Scraper};
+use crate::{AppError, AuthMode, Scraper, ScrapingError};
 
 /// Time after its start during which a scrape can be read (docs/CONTRACT.md, "Scrape").
 const READABLE_FOR: TimeDelta = TimeDelta::hours(24);
@@ -75,15 +75,15 @@ pub(super) fn note(target: &Target, document: &Document, copy: String) -> Option
 /// # Errors
 /// [`AppError::NotFound`] for an unknown id, one of another team, a scrape that failed or is older, and one whose page
 /// is not in the cache, as with `storeInCache: false`, with headers of the caller and with zero data retention.
-/// [`AppError::ConcurrencyLimited`], [`AppError::Timeout`] and [`AppError::Scrape`] as [`scrape`](super::scrape()).
+/// [`AppError::ConcurrencyLimited`], [`AppError::Timeout`] and [`ScrapingError::Scrape`] as [`scrape`](super::scrape()).
 #[crate::boxed]
-pub async fn read(scraper: &Scraper, caller: &Caller, id: Uuid) -> Result<(Document, net::Room), AppError> {
+pub async fn read(scraper: &Scraper, caller: &Caller, id: Uuid) -> Result<(Document, net::Room), ScrapingError> {
     let started = Instant::now();
     check_open(scraper.app())?;
     let _slot = slot(scraper.app(), caller)?;
     let deadline = started + Duration::from_millis(DEFAULT_TIMEOUT_MS.into());
     let made = timeout_at(deadline, again(scraper, caller, id, started)).await;
-    made.unwrap_or(Err(AppError::Timeout))
+    made.unwrap_or(Err(AppError::Timeout.into()))
 }
 
 async fn again(
@@ -91,7 +91,7 @@ async fn again(
     caller: &Caller,
     id: Uuid,
     started: Instant,
-) -> Result<(Document, net::Room), AppError> {
+) -> Result<(Document, net::Room), ScrapingError> {
     let (app, not_found) = (scraper.app(), || AppError::NotFound("scrape"));
     let found = scrapes::find(&mut app.conn().await?, &caller.team.id, &id.to_string()).await?;
     let row = found.filter(|row| row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
@@ -126,7 +126,7 @@ async fn again(
         .await
     {
         Ok(scraped) => Ok((scraped.document, scraped.room)),
-        Err(ScrapeError::NoCopy) => Err(not_found()),
+        Err(ScrapeError::NoCopy) => Err(not_found().into()),
         Err(error) => Err(error.into()),
     }
 }
@@ -144,7 +144,7 @@ fn request(row: &Scrape) -> Option<(ScrapeRequest, Note)> {
 ///
 /// # Errors
 /// [`AppError::NotFound`] for a scrape that is unknown, private, of another team or older than a day.
-pub(crate) async fn request_of(scraper: &Scraper, caller: &Caller, id: Uuid) -> Result<ScrapeRequest, AppError> {
+pub(crate) async fn request_of(scraper: &Scraper, caller: &Caller, id: Uuid) -> Result<ScrapeRequest, ScrapingError> {
     let (app, team) = (scraper.app(), &caller.team.id);
     if let Some(recent) = scraper.recent()
         && let Some(request) = recent.get(team, id).await

@@ -6,8 +6,8 @@ use fetch::FetchError;
 use store::StoreError;
 use wire::Code;
 
-use crate::AppError;
 use crate::refusal::{Refusal, through_app};
+use crate::{AppError, ScrapingError};
 
 /// Reason why an operation of browser sessions was refused or failed.
 #[derive(Debug, thiserror::Error)]
@@ -15,6 +15,9 @@ pub enum SessionsError {
     /// Error that any operation may have.
     #[error(transparent)]
     App(#[from] AppError),
+    /// Page or profile that was refused or failed.
+    #[error(transparent)]
+    Scraping(ScrapingError),
     /// Unknown session, one of another team, or a wrong session URL: all look alike.
     #[error("session not found")]
     SessionNotFound,
@@ -64,6 +67,7 @@ impl Refusal for SessionsError {
     fn code(&self) -> Code {
         match self {
             Self::App(error) => error.code(),
+            Self::Scraping(error) => error.code(),
             Self::SessionNotFound => Code::SessionNotFound,
             Self::SessionEnded | Self::SessionLost => Code::SessionEnded,
             Self::SessionElsewhere { .. } | Self::BrowserUnavailable { .. } | Self::NoBrowser => {
@@ -77,6 +81,7 @@ impl Refusal for SessionsError {
     fn passed_on(&self) -> Option<&dyn Refusal> {
         match self {
             Self::App(error) => Some(error),
+            Self::Scraping(error) => Some(error),
             // Exhaustive, so that the cause of a new error cannot be lost.
             Self::SessionNotFound
             | Self::SessionEnded
@@ -102,6 +107,15 @@ impl Refusal for SessionsError {
 
 through_app!(SessionsError: StoreError);
 
+impl From<ScrapingError> for SessionsError {
+    fn from(error: ScrapingError) -> Self {
+        match error {
+            ScrapingError::App(error) => Self::App(error),
+            error => Self::Scraping(error),
+        }
+    }
+}
+
 impl From<BrowserError> for SessionsError {
     fn from(error: BrowserError) -> Self {
         match error {
@@ -109,7 +123,7 @@ impl From<BrowserError> for SessionsError {
             BrowserError::Crashed => Self::BrowserUnavailable { reason: "it crashed during the call".to_owned() },
             BrowserError::Timeout => AppError::Timeout.into(),
             // Errors of the page or its site are the same as those of a scrape.
-            other => AppError::from(FetchError::from(other)).into(),
+            other => ScrapingError::from(FetchError::from(other)).into(),
         }
     }
 }

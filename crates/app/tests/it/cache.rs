@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use app::scrape::read;
-use app::{AppError, CacheSettings, Refusal as _, Settings};
+use app::{AppError, CacheSettings, Refusal as _, ScrapingError, Settings};
 use wire::{CacheState, Format, ScrapeOptions};
 
 use crate::world::{DAY, World};
@@ -61,7 +61,7 @@ async fn a_scrape_can_be_read_for_a_day_while_its_copy_is_there() {
     assert_eq!(read(&world.scraper, &team, id).await.unwrap().0, document);
     world.clock.advance(Duration::from_secs(3601));
     app::maintain_once(&world.operations).await.unwrap();
-    assert!(matches!(read(&world.scraper, &team, id).await, Err(AppError::NotFound(_))));
+    assert!(matches!(read(&world.scraper, &team, id).await, Err(ScrapingError::App(AppError::NotFound(_)))));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -94,18 +94,18 @@ async fn min_age_never_fetches() {
     world.site.html("/", "<p>x</p>");
     let at_least = |min_age| ScrapeOptions { min_age: Some(min_age), ..options() };
     let missing = world.scrape_with(&team, "/", at_least(1)).await;
-    assert!(matches!(missing, Err(AppError::NoCachedData)));
+    assert!(matches!(missing, Err(ScrapingError::NoCachedData)));
     assert_eq!((world.asked(), world.balance(&team).await.spent), (0, 0));
     world.scrape(&team, "/").await.unwrap();
     world.clock.advance(Duration::from_secs(10));
-    assert!(matches!(world.scrape_with(&team, "/", at_least(20_000)).await, Err(AppError::NoCachedData)));
+    assert!(matches!(world.scrape_with(&team, "/", at_least(20_000)).await, Err(ScrapingError::NoCachedData)));
     world.scrape_with(&team, "/", at_least(5_000)).await.unwrap();
     // minAge 1 accepts any copy, including one older than the default maxAge.
     world.clock.advance(10 * DAY);
     let old = world.scrape_with(&team, "/", at_least(1)).await.unwrap();
     assert_eq!(old.metadata.cache_state, Some(CacheState::Hit));
     let window = ScrapeOptions { max_age: Some(1000), ..at_least(1) };
-    assert!(matches!(world.scrape_with(&team, "/", window).await, Err(AppError::NoCachedData)));
+    assert!(matches!(world.scrape_with(&team, "/", window).await, Err(ScrapingError::NoCachedData)));
     assert_eq!((world.asked(), world.balance(&team).await.available), (1, 7));
     // The value that the Python client adds, and an empty range, set no bound.
     for max_age in [14_400_000, 0, 1] {
@@ -123,14 +123,14 @@ async fn lockdown_pays_for_hits_and_misses() {
     let team = world.team(Some(20)).await;
     world.site.html("/", "<p>x</p>");
     let lockdown = || ScrapeOptions { lockdown: true, ..options() };
-    assert!(matches!(world.scrape_with(&team, "/", lockdown()).await, Err(AppError::LockdownMiss)));
+    assert!(matches!(world.scrape_with(&team, "/", lockdown()).await, Err(ScrapingError::LockdownMiss)));
     assert_eq!((world.asked(), world.balance(&team).await.spent), (0, 1));
     world.scrape(&team, "/").await.unwrap();
     world.clock.advance(700 * DAY);
     let hit = world.scrape_with(&team, "/", lockdown()).await.unwrap();
     assert_eq!(hit.metadata.credits_used, 5);
     let none = ScrapeOptions { max_age: Some(0), ..lockdown() };
-    assert!(matches!(world.scrape_with(&team, "/", none).await, Err(AppError::LockdownMiss)));
+    assert!(matches!(world.scrape_with(&team, "/", none).await, Err(ScrapingError::LockdownMiss)));
     assert_eq!((world.asked(), world.balance(&team).await.spent), (1, 1 + 1 + 5 + 1));
     assert_eq!(world.balance(&team).await.reserved, 0);
 }

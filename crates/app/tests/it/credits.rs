@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ::scrape::ScrapeError;
-use app::{AppError, scrape::scrape};
+use app::{AppError, ScrapingError, scrape::scrape};
 use billing::Balance;
 use futures_util::future::join_all;
 use testkit::Reply;
@@ -23,7 +23,9 @@ async fn sixty_four_scrapes_on_ten_credits() {
     world.site.respond("/", slow(Duration::from_millis(50)));
     let results = join_all((0..64).map(|_| world.scrape(&team, "/"))).await;
     let ok = results.iter().filter(|result| result.is_ok()).count();
-    let refused = |result: &&Result<_, _>| matches!(result, Err(AppError::InsufficientCredits { needed: 1, .. }));
+    let refused = |result: &&Result<_, _>| {
+        matches!(result, Err(ScrapingError::App(AppError::InsufficientCredits { needed: 1, .. })))
+    };
     assert_eq!((ok, results.iter().filter(refused).count()), (10, 54));
     assert_eq!(world.balance(&team).await, Balance { available: 0, reserved: 0, spent: 10, granted: 10 });
     assert!(world.asked() <= 10, "a refused scrape fetches nothing");
@@ -37,12 +39,12 @@ async fn failures_cost_nothing() {
     world.site.respond("/zip", Reply { body: "PK\u{3}\u{4}zip".to_owned().into(), ..Reply::default() });
     let quick = ScrapeOptions { timeout: 1000, ..Default::default() };
     let late = world.scrape_with(&team, "/slow", quick).await;
-    assert!(matches!(late, Err(AppError::Timeout)), "{late:?}");
+    assert!(matches!(late, Err(ScrapingError::App(AppError::Timeout))), "{late:?}");
     let file = world.scrape(&team, "/zip").await;
-    assert!(matches!(file, Err(AppError::Scrape(ScrapeError::UnsupportedFile { .. }))), "{file:?}");
+    assert!(matches!(file, Err(ScrapingError::Scrape(ScrapeError::UnsupportedFile { .. }))), "{file:?}");
     let blocked = ScrapeRequest::new(Url::parse("http://127.0.0.1:1/").unwrap());
     let blocked = scrape(&world.scraper, &team, blocked).await;
-    assert!(matches!(blocked, Err(AppError::Scrape(ScrapeError::Fetch(_)))), "{blocked:?}");
+    assert!(matches!(blocked, Err(ScrapingError::Scrape(ScrapeError::Fetch(_)))), "{blocked:?}");
     assert_eq!(world.balance(&team).await, Balance { available: 10, reserved: 0, spent: 0, granted: 10 });
     assert_eq!(world.parts.active.total(), 0);
 }
@@ -75,7 +77,7 @@ async fn a_client_that_hangs_up_pays_nothing() {
     world.app.drain().await;
     assert_eq!(world.balance(&team).await, Balance { available: 10, reserved: 0, spent: 0, granted: 10 });
     assert_eq!(world.parts.active.total(), 0);
-    assert!(matches!(world.scrape(&team, "/").await, Err(AppError::ShuttingDown)));
+    assert!(matches!(world.scrape(&team, "/").await, Err(ScrapingError::App(AppError::ShuttingDown))));
 }
 
 #[tokio::test(flavor = "multi_thread")]

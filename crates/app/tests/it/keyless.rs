@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use app::auth::{authenticate, keyless};
 use app::scrape::read;
-use app::{AppError, AuthMode, CacheSettings, DEFAULT_TEAM, Settings, keys, teams};
+use app::{AppError, AuthMode, CacheSettings, DEFAULT_TEAM, ScrapingError, Settings, keys, teams};
 use tokio::time::timeout;
 use wire::{CreateKey, FormatKind, Profile, ScrapeOptions, UpdateKey, UpdateTeam};
 
@@ -24,11 +24,11 @@ async fn a_scrape_without_a_key_leaves_no_copy_and_no_document() {
     world.scrape(&caller, "/").await.unwrap();
     assert_eq!((world.asked(), world.cached_bytes().await), (2, 0));
     let id = first.metadata.scrape_id.parse().unwrap();
-    assert!(matches!(read(&world.scraper, &caller, id).await, Err(AppError::NotFound(_))));
+    assert!(matches!(read(&world.scraper, &caller, id).await, Err(ScrapingError::App(AppError::NotFound(_)))));
     let profile = Some(Profile { name: "shop".into(), save_changes: false });
     let options = ScrapeOptions { profile, ..ScrapeOptions::default() };
     let refused = world.scrape_with(&caller, "/", options).await;
-    assert!(matches!(refused, Err(AppError::Unauthorized(_))), "{refused:?}");
+    assert!(matches!(refused, Err(ScrapingError::App(AppError::Unauthorized(_)))), "{refused:?}");
 
     // A shared cache also serves keyless callers.
     let cache = CacheSettings { shared: true, ..CacheSettings::default() };
@@ -39,7 +39,7 @@ async fn a_scrape_without_a_key_leaves_no_copy_and_no_document() {
     world.scrape(&caller, "/").await.unwrap();
     assert_eq!(world.asked(), 1);
     let id = first.metadata.scrape_id.parse().unwrap();
-    assert!(matches!(read(&world.scraper, &caller, id).await, Err(AppError::NotFound(_))));
+    assert!(matches!(read(&world.scraper, &caller, id).await, Err(ScrapingError::App(AppError::NotFound(_)))));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -56,7 +56,7 @@ async fn rules_are_read_with_the_caller_and_change_at_once() {
     };
     for app in [&world.app, &other.app] {
         let refused = scrape(app).await;
-        assert!(matches!(refused, Err(AppError::KeyNotAllowed { .. })), "{refused:?}");
+        assert!(matches!(refused, Err(ScrapingError::App(AppError::KeyNotAllowed { .. }))), "{refused:?}");
     }
     assert_eq!((world.asked(), world.balance(&team).await.available), (0, 10), "it was neither fetched nor charged");
     let clear = UpdateKey { formats: Some(Vec::new()), ..UpdateKey::default() };

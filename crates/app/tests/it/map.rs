@@ -5,7 +5,7 @@ use std::time::Duration;
 use ::fetch::FetchError;
 use ::scrape::ScrapeError;
 use app::auth::Caller;
-use app::{AppError, map::map};
+use app::{AppError, MapError, ScrapingError, map::map};
 use testkit::{Body, Reply, Script};
 use wire::{MapAnswer, MapRequest, SitemapMode, TeamFlags};
 
@@ -19,7 +19,7 @@ fn request(world: &World) -> MapRequest {
     MapRequest::new(world.site.url("/"))
 }
 
-async fn run(world: &World, caller: &Caller, request: MapRequest) -> Result<MapAnswer, AppError> {
+async fn run(world: &World, caller: &Caller, request: MapRequest) -> Result<MapAnswer, MapError> {
     map(&world.scraper, caller, request).await
 }
 
@@ -88,9 +88,9 @@ async fn what_is_slow_does_not_cost_what_is_there() {
     assert!(answer.warning.unwrap().contains("too slow"));
     world.site.script("/", vec![Script::Hang(Duration::from_secs(60))]);
     let late = run(&world, &team, MapRequest { timeout: 1000, ..request(&world) }).await;
-    assert!(matches!(late, Err(AppError::MapTimeout)), "{late:?}");
+    assert!(matches!(late, Err(MapError::MapTimeout)), "{late:?}");
     let at_once = run(&world, &team, MapRequest { timeout: 1, ..request(&world) }).await;
-    assert!(matches!(at_once, Err(AppError::MapTimeout)), "{at_once:?}");
+    assert!(matches!(at_once, Err(MapError::MapTimeout)), "{at_once:?}");
     world.app.drain().await;
     assert_eq!(world.balance(&team).await.available, 9);
 }
@@ -101,18 +101,30 @@ async fn failures_cost_nothing() {
     let team = world.team(Some(10)).await;
     let blocked = MapRequest::new("http://127.0.0.1:1/".parse().unwrap());
     let blocked = run(&world, &team, blocked).await;
-    assert!(matches!(blocked, Err(AppError::Scrape(ScrapeError::Fetch(FetchError::Blocked { .. })))), "{blocked:?}");
+    assert!(
+        matches!(
+            blocked,
+            Err(MapError::Scraping(ScrapingError::Scrape(ScrapeError::Fetch(FetchError::Blocked { .. }))))
+        ),
+        "{blocked:?}"
+    );
     let nowhere = run(&world, &team, MapRequest::new("http://nowhere.invalid/".parse().unwrap())).await;
-    assert!(matches!(nowhere, Err(AppError::Scrape(ScrapeError::Fetch(FetchError::Dns { .. })))), "{nowhere:?}");
+    assert!(
+        matches!(nowhere, Err(MapError::Scraping(ScrapingError::Scrape(ScrapeError::Fetch(FetchError::Dns { .. }))))),
+        "{nowhere:?}"
+    );
     let broken = Reply { body: Body::from("short"), ..Reply::default() }.header("content-length", "99");
     world.site.respond("/", broken);
     let broken = run(&world, &team, request(&world)).await;
-    assert!(matches!(broken, Err(AppError::Scrape(ScrapeError::Fetch(FetchError::Site { .. })))), "{broken:?}");
+    assert!(
+        matches!(broken, Err(MapError::Scraping(ScrapingError::Scrape(ScrapeError::Fetch(FetchError::Site { .. }))))),
+        "{broken:?}"
+    );
     let poor = world.team(Some(0)).await;
     let poor = run(&world, &poor, request(&world)).await;
-    assert!(matches!(poor, Err(AppError::InsufficientCredits { needed: 1, .. })), "{poor:?}");
+    assert!(matches!(poor, Err(MapError::App(AppError::InsufficientCredits { needed: 1, .. }))), "{poor:?}");
     let private = MapRequest { zero_data_retention: true, ..request(&world) };
-    assert!(matches!(run(&world, &team, private).await, Err(AppError::Forbidden(_))));
+    assert!(matches!(run(&world, &team, private).await, Err(MapError::App(AppError::Forbidden(_)))));
     world.app.drain().await;
     let balance = world.balance(&team).await;
     assert_eq!((balance.available, balance.reserved, world.parts.active.total()), (10, 0, 0));

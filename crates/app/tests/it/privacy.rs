@@ -1,6 +1,6 @@
 //! Requests that must leave no trace.
 
-use app::{AppError, scrape::scrape};
+use app::{ScrapingError, scrape::scrape};
 use wire::{CreateKey, ScrapeOptions, ScrapeRequest, TeamFlags};
 
 use crate::world::World;
@@ -22,7 +22,7 @@ async fn zero_data_retention_leaves_only_credits() {
     assert!(document.markdown.unwrap().contains("ZDRBODY55"));
     assert_eq!(document.metadata.cache_state, None);
     let failing = ScrapeRequest { options: ScrapeOptions { min_age: Some(1), ..Default::default() }, ..request };
-    assert!(matches!(scrape(&world.scraper, &team, failing).await, Err(AppError::NoCachedData)));
+    assert!(matches!(scrape(&world.scraper, &team, failing).await, Err(ScrapingError::NoCachedData)));
     assert_eq!(world.balance(&team).await.spent, 1);
     for marker in ["zdr-7712", "ZDRBODY55"] {
         assert!(!world.stored(marker), "{marker} in a file");
@@ -42,7 +42,7 @@ async fn lockdown_leaves_no_url() {
     let url = "http://secret-host-9f3.test/p?token=TOPSECRET1".parse().unwrap();
     let options = ScrapeOptions { lockdown: true, max_age: Some(0), ..Default::default() };
     let answer = scrape(&world.scraper, &team, ScrapeRequest { options, ..ScrapeRequest::new(url) }).await;
-    assert!(matches!(answer, Err(AppError::LockdownMiss)));
+    assert!(matches!(answer, Err(ScrapingError::LockdownMiss)));
     for marker in ["secret-host-9f3", "TOPSECRET1"] {
         assert!(!world.stored(marker) && !crate::log::contains(marker), "{marker}");
     }

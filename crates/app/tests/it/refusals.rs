@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use app::{AppError, Refusal, scrape::scrape, teams};
+use app::{AppError, Refusal, ScrapingError, scrape::scrape, teams};
 use serde_json::json;
 use testkit::Reply;
 use uuid::Uuid;
@@ -101,7 +101,7 @@ async fn a_team_has_only_so_many_in_flight() {
     world.site.respond("/", reply);
     let (one, two) = tokio::join!(world.scrape(&team, "/"), world.scrape(&team, "/"));
     let refused = one.as_ref().err().or(two.as_ref().err());
-    assert!(matches!(refused, Some(AppError::ConcurrencyLimited { limit: 1 })), "{refused:?}");
+    assert!(matches!(refused, Some(ScrapingError::App(AppError::ConcurrencyLimited { limit: 1 }))), "{refused:?}");
     assert!(one.is_ok() || two.is_ok());
     world.scrape(&team, "/").await.unwrap();
     assert_eq!(world.balance(&team).await.spent, 2);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use app::auth::{Caller, authenticate};
 use app::{
-    Active, App, AppError, CacheSettings, CoreParts, Operations, Runs, Scraper, Settings, UpkeepSettings,
+    Active, App, CacheSettings, CoreParts, Operations, Runs, Scraper, ScrapingError, Settings, UpkeepSettings,
     scrape::scrape, teams,
 };
 use billing::Balance;
@@ -98,7 +98,7 @@ impl World {
         ScrapeRequest::new(self.site.url(path))
     }
 
-    pub(crate) async fn scrape(&self, caller: &Caller, path: &str) -> Result<Document, AppError> {
+    pub(crate) async fn scrape(&self, caller: &Caller, path: &str) -> Result<Document, ScrapingError> {
         scrape(&self.scraper, caller, self.request(path)).await
     }
 
@@ -107,7 +107,7 @@ impl World {
         caller: &Caller,
         path: &str,
         options: ScrapeOptions,
-    ) -> Result<Document, AppError> {
+    ) -> Result<Document, ScrapingError> {
         scrape(&self.scraper, caller, ScrapeRequest { options, ..self.request(path) }).await
     }
 
