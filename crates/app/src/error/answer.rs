@@ -1,6 +1,6 @@
 //! Answers for the errors of the operations: code, details and `Retry-After`. A new error needs a code here.
 
-use fetch::FetchError;
+use fetch::{ActionFailure, FetchError};
 use scrape::{DocumentError, ScrapeError};
 use serde_json::{Value, json};
 use wire::{Code, Need};
@@ -65,7 +65,7 @@ impl Refusal for AppError {
                 let line = |need: &Need| json!({ "path": need.path, "code": need.code, "message": need.message() });
                 Some(needs.iter().map(line).collect())
             }
-            Self::Scrape(ScrapeError::Fetch(FetchError::Action { index, kind, selector, reason })) => {
+            Self::Scrape(ScrapeError::Fetch(FetchError::Action(ActionFailure { index, kind, selector, reason }))) => {
                 Some(json!({ "index": index, "type": kind, "selector": selector, "reason": reason }))
             }
             Self::InsufficientForPages { field, pages, needed, available } => {
@@ -150,7 +150,7 @@ fn scrape_code(error: &ScrapeError) -> Code {
             FetchError::TooLarge { .. } => Code::ScrapeTooLarge,
             FetchError::TooManyRedirects => Code::ScrapeTooManyRedirects,
             FetchError::Proxy { .. } => Code::ScrapeProxyError,
-            FetchError::Action { .. } => Code::ScrapeActionError,
+            FetchError::Action(_) => Code::ScrapeActionError,
             FetchError::Unavailable { .. } => Code::BrowserUnavailable,
         },
         ScrapeError::NoCopy => Code::ScrapeNoCachedData,
