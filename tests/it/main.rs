@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod admin;
+mod answers;
 mod append;
 mod auth;
 mod batch;
@@ -40,6 +41,7 @@ mod parse;
 mod postgres;
 mod privacy;
 mod process;
+mod products;
 mod profiles;
 mod proxies;
 mod reasons;

@@ -184,13 +184,13 @@ mod tests {
 
     #[test]
     fn one_feature_answers_and_all_are_listed() {
-        let formats = vec![wire::Format::Product, wire::Format::Menu];
+        let formats = vec![wire::Format::Audio, wire::Format::Video];
         let options = wire::ScrapeOptions { formats, ..wire::ScrapeOptions::default() };
         let url = "https://example.com/".parse().unwrap();
         let both = wire::ScrapeRequest { options, ..wire::ScrapeRequest::new(url) }.needs();
-        let (body, _) = check(AppError::Unsupported(both), 400, "SCRAPE_PRODUCT_NOT_SUPPORTED");
+        let (body, _) = check(AppError::Unsupported(both), 400, "SCRAPE_AUDIO_NOT_SUPPORTED");
         let sentence = "The format `product` is not available on this server; The format `menu`";
-        assert!(body.contains(sentence) && body.contains("SCRAPE_MENU_NOT_SUPPORTED"), "{body}");
+        assert!(body.contains(sentence) && body.contains("SCRAPE_VIDEO_NOT_SUPPORTED"), "{body}");
     }
 
     #[test]

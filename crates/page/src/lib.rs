@@ -36,5 +36,6 @@ pub use html5ever::tendril::StrTendril;
 pub use html5ever::{LocalName, local_name};
 
 pub use page::{Index, Page};
+pub use references::decoded;
 pub use selector::{MAX_SELECTOR_PARTS, SelectorError, check_selector, selector_parts};
 pub use urls::{absolute, candidates, is_embedded, largest};

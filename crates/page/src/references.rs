@@ -1,5 +1,7 @@
 //! Character references (`&amp;`, `&#x41;`) as the HTML standard decodes them.
 
+use std::borrow::Cow;
+
 use html5ever::data::{C1_REPLACEMENTS, NAMED_ENTITIES};
 use memchr::memchr;
 
@@ -7,6 +9,16 @@ use memchr::memchr;
 const MAX_NAME: usize = 32;
 /// Length of the longest legacy name (one that needs no semicolon), in bytes.
 const MAX_OLD_NAME: usize = 6;
+
+/// Returns `text` with its references decoded as in the text of a page. Scripts hold some, which no parser decodes.
+pub fn decoded(text: &str) -> Cow<'_, str> {
+    if memchr(b'&', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    push_decoded(&mut out, text, false);
+    Cow::Owned(out)
+}
 
 /// Appends `text` with its references decoded. In attributes `&copy=` and `&copyx` stay undecoded: URLs contain them.
 pub(crate) fn push_decoded(out: &mut String, text: &str, in_attribute: bool) {

@@ -181,15 +181,16 @@ struct Made {
 impl Made {
     /// Makes every requested format, until the work is told to stop.
     fn of(source: &Source<'_>, wants: &Wants, stop: &Stop) -> Self {
-        let mut document = Document::default();
+        let (mut document, mut missing) = (Document::default(), Vec::new());
         for format in wants.options.formats.iter().take_while(|_| !stop.is_set()) {
-            add(format, source, &mut document);
+            missing.extend(add(format, source, &mut document));
         }
         document.metadata.page = source.metadata();
         let links = || document.links.clone().unwrap_or_else(|| source.links());
         let links = if wants.collect_links { links() } else { Vec::new() };
         let verdict = if wants.more.steps { source.verdict() } else { Verdict::Good };
-        Self { document, links, warnings: source.warnings(), verdict, embedded: None }
+        let warnings = source.warnings().into_iter().chain(missing).collect();
+        Self { document, links, warnings, verdict, embedded: None }
     }
 }
 

@@ -7,12 +7,13 @@ use base::address::is_route;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use branding::{Sample, Sheet};
+use extract_product::Missing;
 use fetch::{BodyKind, Fetched, Verdict, Why};
 use formats::{Content, ContentOptions, MarkdownOptions, Page};
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use url::Url;
-use wire::{AttributeValues, AttributesFormat, Branding, Document, Format, ScrapeOptions};
+use wire::{AttributeValues, AttributesFormat, Branding, Document, Format, Menu, Product, ScrapeOptions};
 
 use crate::document::Read;
 use crate::needs_scripts::{asks_for_scripts, has_scripts, needs_scripts, says_more_without_scripts};
@@ -33,7 +34,9 @@ pub(crate) enum Source<'a> {
 /// Adds one format to the document. The match is exhaustive on purpose: a new format does not compile without a line
 /// here. Formats that need more than the body are made in a later phase; those that this server does not support were
 /// rejected before.
-pub(crate) fn add(format: &Format, source: &Source<'_>, document: &mut Document) {
+///
+/// Returns the warning for a format that the body does not have.
+pub(crate) fn add(format: &Format, source: &Source<'_>, document: &mut Document) -> Option<String> {
     match format {
         Format::Markdown => document.markdown = Some(source.markdown()),
         Format::Html => document.html = Some(source.html()),
@@ -43,11 +46,17 @@ pub(crate) fn add(format: &Format, source: &Source<'_>, document: &mut Document)
         Format::Images => document.images = Some(source.images()),
         Format::Attributes(wanted) => document.attributes = Some(source.attributes(wanted)),
         Format::Branding => document.branding = Some(source.branding()),
+        Format::Product => match source.product() {
+            Ok(product) => document.product = Some(product),
+            Err(reason) => return Some(format!("no product found: {reason}")),
+        },
+        Format::Menu => match source.menu() {
+            Ok(menu) => document.menu = Some(menu),
+            Err(reason) => return Some(format!("no menu found: {reason}")),
+        },
         Format::Summary
         | Format::Screenshot(_)
         | Format::Json(_)
-        | Format::Product
-        | Format::Menu
         | Format::Audio
         | Format::Video
         | Format::Query(_)
@@ -55,6 +64,7 @@ pub(crate) fn add(format: &Format, source: &Source<'_>, document: &mut Document)
         | Format::Highlights(_)
         | Format::ChangeTracking(_) => {}
     }
+    None
 }
 
 impl Source<'_> {
@@ -121,6 +131,22 @@ impl Source<'_> {
         match self {
             Self::Page(page) => page.branding(),
             Self::Text(_) | Self::Document(_) | Self::Bytes(_) => Branding::default(),
+        }
+    }
+
+    /// Returns the product of a page, or the reason for none.
+    fn product(&self) -> Result<Product, Missing> {
+        match self {
+            Self::Page(page) => extract_product::product(page.page),
+            Self::Text(_) | Self::Document(_) | Self::Bytes(_) => Err(Missing::Other),
+        }
+    }
+
+    /// Returns the menu of a page, or the reason for none.
+    fn menu(&self) -> Result<Menu, Missing> {
+        match self {
+            Self::Page(page) => extract_product::menu(page.page),
+            Self::Text(_) | Self::Document(_) | Self::Bytes(_) => Err(Missing::Other),
         }
     }
 

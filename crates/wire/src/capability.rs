@@ -13,8 +13,6 @@ words! {
         Ocr = "ocr",
         /// Language model.
         Model = "model",
-        /// Extraction of products and menus.
-        Products = "products",
         /// Change tracking: comparing a page with its previous scrape.
         Changes = "changes",
         /// Extraction of audio and video.

@@ -110,8 +110,6 @@ codes! {
     ScrapeSummaryNotSupported "SCRAPE_SUMMARY_NOT_SUPPORTED" 400 "The format `summary` is not available on this server."
     ScrapeScreenshotNotSupported "SCRAPE_SCREENSHOT_NOT_SUPPORTED" 400 "The format `screenshot` needs a browser, which this server does not have. Its operator can install Chromium (the package `chromium-headless-shell` or `chromium`) and restart the server."
     ScrapeJsonNotSupported "SCRAPE_JSON_NOT_SUPPORTED" 400 "The format `json` is not available on this server."
-    ScrapeProductNotSupported "SCRAPE_PRODUCT_NOT_SUPPORTED" 400 "The format `product` is not available on this server."
-    ScrapeMenuNotSupported "SCRAPE_MENU_NOT_SUPPORTED" 400 "The format `menu` is not available on this server."
     ScrapeAudioNotSupported "SCRAPE_AUDIO_NOT_SUPPORTED" 400 "The format `audio` is not available on this server."
     ScrapeVideoNotSupported "SCRAPE_VIDEO_NOT_SUPPORTED" 400 "The format `video` is not available on this server."
     ScrapeQueryNotSupported "SCRAPE_QUERY_NOT_SUPPORTED" 400 "The format `query` is not available on this server."

@@ -1,9 +1,7 @@
 //! Optional server features that requests depend on. Features that every server has are not listed here.
 
 use crate::batch::BatchRequest;
-use crate::capability::Capability::{
-    self, Browser, Catalog, Changes, Media, Model, Ocr, Products, Profiles, Redaction, Threats,
-};
+use crate::capability::Capability::{self, Browser, Catalog, Changes, Media, Model, Ocr, Profiles, Redaction, Threats};
 use crate::code::Code;
 use crate::crawl::{CrawlRequest, ParamsPreview};
 use crate::format::FormatKind;
@@ -40,8 +38,6 @@ const FORMATS: &[(FormatKind, Capability, Code)] = &[
     (FormatKind::Summary, Model, Code::ScrapeSummaryNotSupported),
     (FormatKind::Screenshot, Browser, Code::ScrapeScreenshotNotSupported),
     (FormatKind::Json, Model, Code::ScrapeJsonNotSupported),
-    (FormatKind::Product, Products, Code::ScrapeProductNotSupported),
-    (FormatKind::Menu, Products, Code::ScrapeMenuNotSupported),
     (FormatKind::Audio, Media, Code::ScrapeAudioNotSupported),
     (FormatKind::Video, Media, Code::ScrapeVideoNotSupported),
     (FormatKind::Query, Model, Code::ScrapeQueryNotSupported),
@@ -186,8 +182,6 @@ mod tests {
             json!({ "formats": ["summary", "branding", "product", "menu", "audio", "video"] }),
             &[
                 ("formats[0]", Code::ScrapeSummaryNotSupported),
-                ("formats[2]", Code::ScrapeProductNotSupported),
-                ("formats[3]", Code::ScrapeMenuNotSupported),
                 ("formats[4]", Code::ScrapeAudioNotSupported),
                 ("formats[5]", Code::ScrapeVideoNotSupported),
             ],

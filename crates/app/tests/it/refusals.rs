@@ -46,29 +46,29 @@ async fn requests_that_cannot_run() {
 async fn what_a_server_can_do_is_the_same_for_every_request() {
     let world = World::start().await;
     let team = world.team(None).await;
-    let formats = json!(["markdown", "product"]);
+    let formats = json!(["markdown", "audio"]);
     let url = world.site.url("/").to_string();
     let code = |error: AppError| error.code();
     let page = ScrapeRequest {
-        options: ScrapeOptions { formats: vec![Format::Markdown, Format::Product], ..Default::default() },
+        options: ScrapeOptions { formats: vec![Format::Markdown, Format::Audio], ..Default::default() },
         ..world.request("/")
     };
     let refused = scrape(&world.app, &team, page.clone()).await.map(drop).map_err(code);
-    assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
+    assert_eq!(refused, Err(Code::ScrapeAudioNotSupported));
     let crawl = wire::decode_crawl(json!({ "url": url, "scrapeOptions": { "formats": formats } })).unwrap();
     let refused = app::crawl::start(&world.app, &team, crawl, None).await.map(drop).map_err(code);
-    assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
+    assert_eq!(refused, Err(Code::ScrapeAudioNotSupported));
     let body = json!({ "urls": [url], "formats": formats });
     let (batch, given) = (wire::decode_batch(body.clone()).unwrap(), GivenFields::of(&body));
     let refused = app::batch::start(&world.app, &team, batch, &given, None).await.map(drop).map_err(code);
-    assert_eq!(refused, Err(Code::ScrapeProductNotSupported));
+    assert_eq!(refused, Err(Code::ScrapeAudioNotSupported));
     let map = wire::decode_map(json!({ "url": url, "threatProtection": { "mode": "normal" } })).unwrap();
     let refused = app::map::map(&world.app, &team, map).await.map(drop).map_err(code);
     assert_eq!(refused, Err(Code::ScrapeThreatProtectionNotSupported));
     assert_eq!(world.asked(), 0);
 
     world.site.html("/", "<p>x</p>");
-    let able = world.able([Capability::Products].into_iter().collect()).await;
+    let able = world.able([Capability::Media].into_iter().collect()).await;
     assert!(scrape(&able.app, &team, page).await.is_ok());
 }
 

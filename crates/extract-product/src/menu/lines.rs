@@ -1,0 +1,228 @@
+//! The page as lines of text, as a browser would show them.
+
+use std::ops::Range;
+
+use page::{Index, Page};
+
+use super::looks::{Looks, Place, is_block, place_of};
+
+/// Limit on the lines of one page.
+const MAX_LINES: usize = 40_000;
+/// Limit on the bytes of one line; the rest of it is left out.
+const MAX_LINE: usize = 2000;
+/// Rank of a text that looks like a heading and is none: bold, or with a class that says so.
+pub(super) const SOFT: u8 = 7;
+
+/// A line of text.
+#[derive(Debug)]
+pub(super) struct Line {
+    pub(super) text: String,
+    pub(super) parts: Vec<Part>,
+    /// The first text node.
+    pub(super) node: Index,
+    /// The nearest element around it that begins a line.
+    pub(super) block: Index,
+    /// Rank of a heading, 1 to 6, or [`SOFT`]; 0 for other lines.
+    pub(super) heading: u8,
+    /// Whether it is outside of the content: in a page's header, footer or side bar.
+    pub(super) aside: bool,
+    /// Whether a blank line comes before it.
+    pub(super) gap: bool,
+}
+
+/// A part of a line that looks the same.
+#[derive(Debug, Clone)]
+pub(super) struct Part {
+    /// Its bytes in the text of the line.
+    pub(super) range: Range<usize>,
+    pub(super) node: Index,
+    pub(super) looks: Looks,
+}
+
+/// A button or another control, with the line that comes after it.
+#[derive(Debug)]
+pub(super) struct Control {
+    pub(super) text: String,
+    pub(super) before: usize,
+}
+
+/// The lines of a page.
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    pub(super) lines: Vec<Line>,
+    pub(super) controls: Vec<Control>,
+    /// Labels of tabs, by the id of the element that they open.
+    pub(super) tabs: Vec<Tab>,
+}
+
+/// A tab and the part of the page that it opens.
+#[derive(Debug)]
+pub(super) struct Tab {
+    pub(super) label: String,
+    pub(super) opens: String,
+}
+
+impl Lines {
+    /// The lines inside of an element.
+    pub(super) fn of(&self, page: &Page, index: Index) -> Range<usize> {
+        let nodes = page.subtree(index);
+        let start = self.lines.partition_point(|line| line.node < nodes.start);
+        start..self.lines.partition_point(|line| line.node < nodes.end)
+    }
+}
+
+/// Reads the visible text of a page.
+pub(super) fn lines(page: &Page) -> Lines {
+    let mut reader =
+        Reader { page, out: Lines::default(), line: Line::new(0), open: Vec::new(), asides: 0, gap: false };
+    let mut at = page.first(&page::local_name!("body")).unwrap_or(0);
+    while at < page.node_count() && !page.stop().is_set() && reader.out.lines.len() < MAX_LINES {
+        reader.close_until(at);
+        at = reader.node(at);
+    }
+    reader.flush();
+    reader.out
+}
+
+struct Reader<'p> {
+    page: &'p Page,
+    out: Lines,
+    line: Line,
+    /// The open elements that begin a line, the innermost last.
+    open: Vec<Open>,
+    asides: usize,
+    gap: bool,
+}
+
+/// An element whose end is not reached yet.
+struct Open {
+    node: Index,
+    is_aside: bool,
+}
+
+impl Line {
+    fn new(block: Index) -> Self {
+        Line { text: String::new(), parts: Vec::new(), node: 0, block, heading: 0, aside: false, gap: false }
+    }
+}
+
+impl Reader<'_> {
+    fn close_until(&mut self, at: Index) {
+        while let Some(open) = self.open.pop_if(|open| self.page.end(open.node) <= at) {
+            self.flush_into(open.node);
+            self.asides -= usize::from(open.is_aside);
+        }
+    }
+
+    /// Reads one node and returns the next.
+    fn node(&mut self, at: Index) -> Index {
+        if let Some(text) = self.page.text(at) {
+            self.text(at, text);
+            return at + 1;
+        }
+        let Some(name) = self.page.name(at) else { return at + 1 };
+        match place_of(self.page, at) {
+            Place::Hidden => return self.page.end(at),
+            Place::Tab => return self.tab(at),
+            Place::Control => return self.control(at),
+            Place::Aside => self.block(at, true),
+            Place::Content if &**name == "br" => self.line_break(),
+            Place::Content if is_block(name) => self.block(at, false),
+            Place::Content => {}
+        }
+        at + 1
+    }
+
+    fn block(&mut self, at: Index, is_aside: bool) {
+        self.flush();
+        self.asides += usize::from(is_aside);
+        self.open.push(Open { node: at, is_aside });
+    }
+
+    fn line_break(&mut self) {
+        self.gap |= self.line.text.trim().is_empty();
+        self.flush();
+    }
+
+    fn control(&mut self, at: Index) -> Index {
+        let text = crate::tags::text(self.page, at);
+        let shown = if text.is_empty() { self.page.attr(at, "value").unwrap_or_default().to_string() } else { text };
+        self.out.controls.push(Control { text: shown, before: self.out.lines.len() });
+        self.page.end(at)
+    }
+
+    fn tab(&mut self, at: Index) -> Index {
+        let attr = |name| self.page.attr(at, name).filter(|value| value.len() > 1);
+        let opens = attr("aria-controls").or_else(|| attr("data-bs-target")).or_else(|| attr("href"));
+        let opens = opens.map(|id| id.trim_start_matches('#').to_owned()).unwrap_or_default();
+        if self.out.tabs.len() < 100 {
+            self.out.tabs.push(Tab { label: crate::tags::text(self.page, at), opens });
+        }
+        self.page.end(at)
+    }
+
+    fn text(&mut self, at: Index, text: &str) {
+        let is_plain = self.page.ancestors(at).take(4).any(|up| self.page.name(up).is_some_and(|n| &**n == "pre"));
+        if !is_plain {
+            return self.run(at, text);
+        }
+        for (number, line) in text.split('\n').enumerate() {
+            if number > 0 {
+                self.line_break();
+            }
+            self.run(at, line);
+        }
+    }
+
+    /// Appends text of one line, with each run of blanks as one. Many blanks are the leader of a price.
+    fn run(&mut self, at: Index, text: &str) {
+        let start = self.line.text.len();
+        let mut blanks = 0;
+        for c in text.chars().filter(|c| !matches!(c, '\u{200b}' | '\u{ad}' | '\u{feff}' | '\u{2060}')) {
+            if c.is_whitespace() {
+                blanks += 1;
+                continue;
+            }
+            self.blank(std::mem::take(&mut blanks));
+            if self.line.text.len() > MAX_LINE {
+                break;
+            }
+            self.line.text.push(c);
+        }
+        let end = self.line.text.len();
+        self.blank(blanks);
+        if end > start {
+            let first = start + (self.line.text[start..end].len() - self.line.text[start..end].trim_start().len());
+            if self.line.parts.is_empty() {
+                self.line.node = at;
+            }
+            let block = self.open.last().map_or(0, |open| open.node);
+            let looks = Looks::of(self.page, at, block);
+            self.line.parts.push(Part { range: first..end, node: at, looks });
+        }
+    }
+
+    fn blank(&mut self, count: usize) {
+        if count > 0 && !self.line.text.is_empty() && !self.line.text.ends_with(' ') {
+            self.line.text.push(' ');
+        }
+    }
+
+    fn flush(&mut self) {
+        let block = self.open.last().map_or(0, |open| open.node);
+        self.flush_into(block);
+    }
+
+    fn flush_into(&mut self, block: Index) {
+        let mut line = std::mem::replace(&mut self.line, Line::new(block));
+        line.text.truncate(line.text.trim_end().len());
+        if line.parts.is_empty() {
+            return;
+        }
+        line.block = block;
+        line.heading = super::looks::heading(self.page, &line);
+        line.aside = self.asides > 0;
+        line.gap = std::mem::take(&mut self.gap);
+        self.out.lines.push(line);
+    }
+}

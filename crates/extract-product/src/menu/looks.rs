@@ -1,0 +1,250 @@
+//! What the elements and classes of a page say about a text.
+
+use page::{Index, LocalName, Page};
+
+use super::lines::{Line, SOFT};
+
+/// Limit on the letters of a heading that is only bold.
+const MAX_HEADING: usize = 60;
+/// Limit on the elements around a text that are looked at.
+const MAX_UP: usize = 8;
+
+/// What a part of a line looks like. An element of its own counts as well as the class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Looks {
+    pub(super) is_strong: bool,
+    /// Smaller or slanted.
+    pub(super) is_small: bool,
+    /// Raised, as the numbers of notes are.
+    pub(super) is_raised: bool,
+    /// Whether a class or an attribute names it a price.
+    pub(super) is_price: bool,
+    /// Whether a class or an attribute names it a name or title.
+    pub(super) is_name: bool,
+    /// Whether a class or an attribute names it a description.
+    pub(super) is_description: bool,
+    /// The innermost inline element around the text; 0 if it is directly in its block.
+    pub(super) element: Index,
+}
+
+impl Looks {
+    /// The looks of a text node in a block.
+    pub(super) fn of(page: &Page, text: Index, block: Index) -> Self {
+        let mut looks = Looks::default();
+        for up in page.ancestors(text).take(MAX_UP).take_while(|&up| up != block) {
+            looks.add(page, up);
+            if looks.element == 0 {
+                looks.element = up;
+            }
+        }
+        // A block's own class speaks for all of its text, unless the text has an element of its own.
+        if looks.element == 0 && block > 0 {
+            let mut of_block = Looks::default();
+            of_block.add(page, block);
+            looks = Looks { is_strong: looks.is_strong, element: 0, ..of_block };
+        }
+        looks
+    }
+
+    fn add(&mut self, page: &Page, element: Index) {
+        match page.name(element).map(|name| &**name) {
+            Some("b" | "strong") => self.is_strong = true,
+            Some("small" | "em" | "i") => self.is_small = true,
+            Some("sup" | "sub") => self.is_raised = true,
+            _ => {}
+        }
+        let Some(class) = classes(page, element) else { return };
+        self.is_price |=
+            class.contains("price") || class.contains("preis") || class.contains("prix") || class.contains("precio");
+        self.is_description |= class.contains("desc") || class.contains("ingredient") || class.contains("beschreibung");
+        self.is_name |= !self.is_description && (class.contains("name") || class.contains("title"));
+    }
+}
+
+/// The classes and the microdata property of an element, in lower case.
+pub(super) fn classes(page: &Page, index: Index) -> Option<String> {
+    let of = |name| page.attr(index, name).map(|value| value.chars().take(200).collect::<String>());
+    let class = match (of("class"), of("itemprop")) {
+        (Some(class), Some(property)) => format!("{class} {property}"),
+        (class, property) => class.or(property)?,
+    };
+    Some(class.to_lowercase())
+}
+
+/// Where the text of an element belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    Content,
+    /// A page's header, footer or side bar.
+    Aside,
+    /// Not shown, or navigation.
+    Hidden,
+    /// A button.
+    Control,
+    /// The label of a part of the page of which one is shown at a time.
+    Tab,
+}
+
+pub(super) fn place_of(page: &Page, at: Index) -> Place {
+    let Some(name) = page.name(at) else { return Place::Content };
+    let role = page.attr(at, "role").map(|role| role.to_ascii_lowercase()).unwrap_or_default();
+    if role == "tab" {
+        return Place::Tab;
+    }
+    if matches!(role.as_str(), "navigation" | "menubar" | "dialog" | "alertdialog" | "search") || is_unseen(page, at) {
+        return Place::Hidden;
+    }
+    match &**name {
+        "script" | "style" | "template" | "noscript" | "svg" | "select" | "textarea" | "iframe" | "nav" | "del"
+        | "s" | "strike" | "head" | "object" | "video" | "audio" | "canvas" | "dialog" | "datalist" => Place::Hidden,
+        "button" | "input" => button(page, at),
+        _ if role == "button" => button(page, at),
+        "header" | "footer" if !is_inside_content(page, at) => Place::Aside,
+        "aside" => Place::Aside,
+        _ if matches!(role.as_str(), "banner" | "contentinfo" | "complementary") => Place::Aside,
+        _ if is_furniture(page, at) => Place::Hidden,
+        _ => Place::Content,
+    }
+}
+
+/// A card that is one large button is content.
+fn button(page: &Page, at: Index) -> Place {
+    let text = crate::tags::text(page, at);
+    let is_short = text.chars().count() <= 32 && !text.chars().any(|c| c.is_ascii_digit());
+    if is_short { Place::Control } else { Place::Content }
+}
+
+fn is_inside_content(page: &Page, at: Index) -> bool {
+    page.ancestors(at)
+        .any(|up| page.name(up).is_some_and(|name| matches!(&**name, "main" | "article" | "section" | "li")))
+}
+
+/// Whether an element is not shown. What a tab shows later is content.
+fn is_unseen(page: &Page, at: Index) -> bool {
+    let Some(element) = page.element(at) else { return false };
+    let mut is_hidden = false;
+    for attribute in &element.attrs {
+        let value = &*attribute.value;
+        match &*attribute.name.local {
+            "hidden" => is_hidden = true,
+            "aria-hidden" => is_hidden |= value == "true",
+            "style" => {
+                let style: String = value.chars().filter(|c| !c.is_whitespace()).take(400).collect();
+                is_hidden |= style.contains("display:none") || style.contains("visibility:hidden");
+            }
+            "class" => {
+                if value.contains("tab") || value.contains("accordion") || value.contains("collaps") {
+                    return false;
+                }
+                let is_for_readers =
+                    |class| matches!(class, "sr-only" | "visually-hidden" | "screen-reader-text" | "visuallyhidden");
+                is_hidden |= value.split_ascii_whitespace().any(is_for_readers);
+            }
+            "role" if value == "tabpanel" => return false,
+            _ => {}
+        }
+    }
+    is_hidden
+}
+
+fn is_furniture(page: &Page, at: Index) -> bool {
+    let Some(class) = page.attr(at, "class") else { return false };
+    let is_mark =
+        |class: &str| matches!(class, "breadcrumb" | "breadcrumbs" | "cookie-banner" | "cookie-notice" | "old-price");
+    class.split_ascii_whitespace().any(is_mark)
+}
+
+/// Whether an element begins a line of its own.
+pub(super) fn is_block(name: &LocalName) -> bool {
+    !matches!(
+        &**name,
+        "a" | "abbr"
+            | "b"
+            | "bdi"
+            | "bdo"
+            | "big"
+            | "br"
+            | "cite"
+            | "code"
+            | "data"
+            | "dfn"
+            | "em"
+            | "font"
+            | "i"
+            | "img"
+            | "ins"
+            | "kbd"
+            | "label"
+            | "mark"
+            | "meta"
+            | "link"
+            | "picture"
+            | "q"
+            | "small"
+            | "source"
+            | "span"
+            | "strong"
+            | "sub"
+            | "sup"
+            | "time"
+            | "tt"
+            | "u"
+            | "var"
+            | "wbr"
+    )
+}
+
+/// Returns the rank of a line as a heading; 0 if it is none.
+pub(super) fn heading(page: &Page, line: &Line) -> u8 {
+    for up in std::iter::once(line.block).chain(page.ancestors(line.block).take(3)) {
+        let Some(name) = page.name(up) else { break };
+        match &**name {
+            "h1" => return 1,
+            "h2" => return 2,
+            "h3" => return 3,
+            "h4" => return 4,
+            "h5" => return 5,
+            "h6" | "caption" | "summary" | "legend" => return 6,
+            "li" | "td" | "table" | "ul" | "section" | "article" => break,
+            _ => {}
+        }
+        if page.attr(up, "role").is_some_and(|role| &*role == "heading") {
+            return page.attr(up, "aria-level").and_then(|level| level.parse().ok()).unwrap_or(2).clamp(1, 6);
+        }
+    }
+    let is_short = line.text.chars().count() <= MAX_HEADING && !line.text.ends_with(['.', ',']);
+    if is_short && (line.parts.iter().all(|part| part.looks.is_strong) || is_titled(page, line) || is_loud(&line.text))
+    {
+        return SOFT;
+    }
+    0
+}
+
+/// Whether the class of the block says that it is the title of a part of the page.
+fn is_titled(page: &Page, line: &Line) -> bool {
+    let block = [Some(line.block), page.parent(line.block)];
+    let mut classes = block.into_iter().flatten().filter_map(|at| page.attr(at, "class"));
+    let has = |class: &str| {
+        let class = class.to_ascii_lowercase();
+        [
+            "section-title",
+            "section-head",
+            "section-name",
+            "category",
+            "heading",
+            "menu-title",
+            "group-title",
+            "menu-header",
+            "kategorie",
+        ]
+        .iter()
+        .any(|word| class.contains(word))
+    };
+    classes.next().is_some_and(|class| has(&class)) && page.children(line.block).count() <= 3
+}
+
+/// Whether a text is in capital letters.
+fn is_loud(text: &str) -> bool {
+    let letters = || text.chars().filter(|c| c.is_alphabetic());
+    letters().count() > 3 && letters().all(char::is_uppercase)
+}

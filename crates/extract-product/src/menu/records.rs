@@ -1,0 +1,186 @@
+//! Items of a page by their place: rows, cards, entries of lists, and lines that follow each other.
+
+use std::ops::Range;
+
+use page::{Index, Page};
+
+use super::shown::Shown;
+use super::split::split;
+
+/// Limit on the elements that are climbed from a price.
+const MAX_CLIMB: usize = 24;
+/// Limit on the siblings that are compared.
+const MAX_SIBLINGS: usize = 60;
+
+/// A part of the page, in order.
+#[derive(Debug, Clone)]
+pub(super) enum Piece {
+    Item(Record),
+    /// A line outside of all items.
+    Line(usize),
+}
+
+/// The lines of one item.
+#[derive(Debug, Clone)]
+pub(super) struct Record {
+    pub(super) lines: Range<usize>,
+    /// The element that holds them and nothing else.
+    pub(super) element: Option<Index>,
+}
+
+/// Splits the lines of the page into items and what is between them.
+pub(super) fn pieces(shown: &Shown<'_>) -> Vec<Piece> {
+    let mut records: Vec<Record> = Vec::new();
+    let mut at = 0;
+    while at < shown.all.lines.len() && !shown.page.stop().is_set() {
+        if shown.prices[at].is_none() {
+            at += 1;
+            continue;
+        }
+        let done = records.last().map_or(0, |last| last.lines.end);
+        at = add(shown, at, done, &mut records);
+    }
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    for record in records {
+        pieces.extend((from..record.lines.start.max(from)).map(Piece::Line));
+        from = record.lines.end.max(from);
+        pieces.push(Piece::Item(record));
+    }
+    pieces.extend((from..shown.all.lines.len()).map(Piece::Line));
+    pieces
+}
+
+/// Adds the item of the price in line `at`, or all items of the list around it. Returns the line after them.
+fn add(shown: &Shown<'_>, at: usize, done: usize, records: &mut Vec<Record>) -> usize {
+    let block = shown.line(at).block;
+    let whole = shown.lines_of(block);
+    if shown.priced_in(&whole) > 1 || whole.start < done {
+        if shown.names(at) {
+            records.push(Record { lines: at..at + 1, element: None });
+            return at + 1;
+        }
+        return add_flat(shown, block, at, records, done);
+    }
+    let element = climb(shown, block);
+    let lines = shown.lines_of(element);
+    if shown.named_in(&lines) && lines.start >= done {
+        let end = lines.end.max(at + 1);
+        records.push(Record { lines, element: Some(element) });
+        return end;
+    }
+    let around = shown.page.parent(element).unwrap_or(element);
+    add_flat(shown, around, at, records, done)
+}
+
+/// Adds the items of an element whose lines follow each other without elements of their own.
+fn add_flat(shown: &Shown<'_>, around: Index, at: usize, records: &mut Vec<Record>, done: usize) -> usize {
+    let lines = shown.lines_of(around);
+    let lines = lines.start.max(done)..lines.end.max(at + 1);
+    if lines.start < lines.end && !shown.named_in(&lines) {
+        return add_nameless(shown, around, lines, records, done);
+    }
+    let end = flat_end(shown, around, &lines, at);
+    let found = split(shown, lines.start..end);
+    if found.is_empty() {
+        records.push(Record { lines: at..at + 1, element: None });
+        return at + 1;
+    }
+    records.extend(found.into_iter().map(|lines| Record { lines, element: None }));
+    end
+}
+
+/// Adds a list of sizes: the name is somewhere around it.
+fn add_nameless(shown: &Shown<'_>, around: Index, own: Range<usize>, records: &mut Vec<Record>, done: usize) -> usize {
+    let element = climb(shown, around);
+    let lines = shown.lines_of(element);
+    let record = if shown.named_in(&lines) && lines.start >= done {
+        Record { lines, element: Some(element) }
+    } else {
+        Record { lines: own, element: None }
+    };
+    let end = record.lines.end;
+    records.push(record);
+    end
+}
+
+/// The end of the lines that follow each other: before the first entry that is an item by itself.
+fn flat_end(shown: &Shown<'_>, around: Index, lines: &Range<usize>, at: usize) -> usize {
+    let later = (at + 1..lines.end).filter(|&line| shown.prices[line].is_some());
+    for line in later {
+        let block = shown.line(line).block;
+        if block == around || shown.priced_in(&shown.lines_of(block)) != 1 {
+            continue;
+        }
+        let own = shown.lines_of(climb_inside(shown, block, around));
+        if shown.named_in(&own) && own.len() > 1 && own.start > at {
+            return own.start;
+        }
+    }
+    lines.end
+}
+
+fn climb_inside(shown: &Shown<'_>, from: Index, around: Index) -> Index {
+    let up = shown.page.ancestors(from).take_while(|&up| up != around);
+    up.take(MAX_CLIMB).take_while(|&up| shown.priced_in(&shown.lines_of(up)) == 1).last().unwrap_or(from)
+}
+
+/// Climbs to the largest element around `from` without another item's price.
+fn climb(shown: &Shown<'_>, from: Index) -> Index {
+    let page = shown.page;
+    let count = shown.priced_in(&shown.lines_of(from)).max(1);
+    let mut at = from;
+    for _ in 0..MAX_CLIMB {
+        let Some(parent) = page.parent(at).filter(|&parent| !is_top(page, parent)) else { break };
+        let (own, outer) = (shown.lines_of(at), shown.lines_of(parent));
+        if shown.priced_in(&outer) > count || page.name(parent).is_some_and(|name| &**name == "dl") {
+            break;
+        }
+        if shown.named_in(&own) && ends_before(shown, at, parent) {
+            break;
+        }
+        at = parent;
+    }
+    at
+}
+
+/// Whether a named item must not grow to its parent.
+fn ends_before(shown: &Shown<'_>, at: Index, parent: Index) -> bool {
+    let (own, outer) = (shown.lines_of(at), shown.lines_of(parent));
+    if is_list(shown.page, parent) {
+        return true;
+    }
+    let added = shown.headings_in(&outer) - shown.headings_in(&own);
+    added > 1 || (added == 1 && (shown.headings_in(&own) > 0 || !is_card(shown, parent)))
+}
+
+/// Whether an element is one of several alike with about as many prices.
+fn is_card(shown: &Shown<'_>, element: Index) -> bool {
+    let page = shown.page;
+    if page.name(element).is_some_and(|name| &**name == "section") {
+        return false;
+    }
+    let Some(parent) = page.parent(element) else { return false };
+    let alike =
+        page.children(parent).take(MAX_SIBLINGS).filter(|&other| other != element && is_alike(page, element, other));
+    let counts: Vec<u32> =
+        alike.map(|other| shown.priced_in(&shown.lines_of(other))).filter(|&count| count > 0).collect();
+    !counts.is_empty()
+        && counts.iter().all(|&count| count <= 4)
+        && counts.iter().filter(|&&count| count == 1).count() * 2 >= counts.len()
+}
+
+/// Whether two elements have the same name and the same first class.
+pub(super) fn is_alike(page: &Page, left: Index, right: Index) -> bool {
+    let class = |at| page.attr(at, "class").and_then(|class| class.split_ascii_whitespace().next().map(str::to_owned));
+    page.name(left) == page.name(right) && page.name(left).is_some() && class(left) == class(right)
+}
+
+fn is_top(page: &Page, at: Index) -> bool {
+    page.name(at).is_none_or(|name| matches!(&**name, "html" | "body" | "main"))
+}
+
+fn is_list(page: &Page, at: Index) -> bool {
+    page.name(at)
+        .is_some_and(|name| matches!(&**name, "ul" | "ol" | "table" | "tbody" | "section" | "details" | "form"))
+}

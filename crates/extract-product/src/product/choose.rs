@@ -1,0 +1,83 @@
+//! The choice of the page's product among those that one source describes.
+
+use crate::draft::{Codes, Draft};
+use crate::subject::Subject;
+use crate::words::Words;
+
+/// Fit that a product must have to be the subject of the page.
+const MIN_FIT: f64 = 0.6;
+/// Difference in fit that decides between two products.
+const MARGIN: f64 = 0.12;
+
+/// The outcome of a choice.
+#[derive(Debug)]
+pub(super) enum Choice {
+    One(Draft),
+    /// Several fit equally well.
+    Ambiguous,
+    /// None fits.
+    None,
+}
+
+/// Chooses the draft that fits the page; several that are the same product are merged.
+pub(super) fn choose(drafts: &[Draft], subject: &Subject) -> Choice {
+    let named = drafts.iter().filter(|draft| draft.title.is_some() || draft.has_price() || !draft.codes.is_empty());
+    let mut rated: Vec<Rated<'_>> = named.map(|draft| Rated { fit: subject.fit(draft), draft }).collect();
+    rated.sort_by(|a, b| b.fit.total_cmp(&a.fit).then_with(|| b.draft.has_price().cmp(&a.draft.has_price())));
+    let Some((best, others)) = rated.split_first() else { return Choice::None };
+    if best.fit < MIN_FIT {
+        return if others.is_empty() { Choice::None } else { Choice::Ambiguous };
+    }
+    let mut chosen = best.draft.clone();
+    for other in others.iter().filter(|other| best.fit - other.fit < MARGIN) {
+        if is_same(&chosen, other.draft) {
+            absorb(&mut chosen, other.draft);
+        } else if other.draft.title.is_some() {
+            return Choice::Ambiguous;
+        }
+    }
+    Choice::One(chosen)
+}
+
+struct Rated<'d> {
+    fit: f64,
+    draft: &'d Draft,
+}
+
+/// Whether two drafts are the same product or two variants of one.
+pub(super) fn is_same(a: &Draft, b: &Draft) -> bool {
+    if shares_code(&a.codes, &b.codes) {
+        return true;
+    }
+    let (first, second) = (Words::of(a.title.as_deref().unwrap_or("")), Words::of(b.title.as_deref().unwrap_or("")));
+    if first.len() == 0 || second.len() == 0 {
+        return a.url.is_some() && a.url == b.url;
+    }
+    if first.contradicts(&second) {
+        return false;
+    }
+    let common = first.common(&second) as f64;
+    common / first.len().max(second.len()) as f64 >= 0.75
+}
+
+fn shares_code(a: &Codes, b: &Codes) -> bool {
+    let same = |a: &Option<String>, b: &Option<String>| a.is_some() && a == b;
+    same(&a.gtin, &b.gtin) || same(&a.sku, &b.sku) || same(&a.id, &b.id)
+}
+
+/// Takes what another description of the same product adds. Its lines are further variants if they are other ones.
+fn absorb(own: &mut Draft, other: &Draft) {
+    let differs = own.codes.sku.is_some() && other.codes.sku.is_some() && own.codes.sku != other.codes.sku;
+    if own.lines.is_empty() {
+        own.lines.clone_from(&other.lines);
+    } else if differs && !other.lines.is_empty() {
+        own.label_lines();
+        let mut others = other.clone();
+        others.label_lines();
+        let is_new = |line: &crate::draft::Line| !own.lines.iter().any(|own| own.codes == line.codes);
+        let more: Vec<_> = others.lines.into_iter().filter(is_new).collect();
+        own.lines.extend(more);
+        own.lines.truncate(crate::schema::MAX_LINES);
+    }
+    super::finish::complete_draft(own, other);
+}
