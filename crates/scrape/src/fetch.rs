@@ -177,6 +177,7 @@ pub(crate) fn resource<'a>(
     FetchRequest::new(visit(tools, target, url, proxy, deadline).only_loading(), given(target))
 }
 
+/// Returns the visit that the options of the target ask for, of this URL and through a proxy of this strength.
 fn visit<'a>(tools: &Tools, target: &'a Target, url: &'a Url, proxy: ProxyUsed, deadline: Instant) -> Visit<'a> {
     let visit = Visit::for_scrape(url, &target.options, target.basic_auth.is_some(), deadline);
     Visit { proxy: tools.proxies.next(proxy), owner: target.owner.clone(), ..visit }

@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn a_resource_is_only_loaded_by_the_same_visitor() {
-        let options = json!({ "mobile": true, "location": { "country": "DE" }, "skipTlsVerification": false, "waitFor": 9,
-            "actions": [{ "type": "scrape" }], "formats": ["screenshot", "branding"] });
+        let options = json!({ "mobile": true, "location": { "country": "DE" }, "skipTlsVerification": false,
+            "waitFor": 9, "actions": [{ "type": "scrape" }], "formats": ["screenshot", "branding"] });
         let (url, options, state) = (url(), wire::decode_options(options).unwrap(), State::default());
         let proxy = Some(net::Proxy::new("http://proxy.test/".parse().unwrap()));
         let visit = Visit::for_scrape(&url, &options, false, Instant::now());
