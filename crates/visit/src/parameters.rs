@@ -109,28 +109,28 @@ mod tests {
     }
 
     /// Checks which visit the options make, given as JSON, with or without a password in the URL.
-    fn check(options: Value, has_password: bool, is_right: impl Fn(&Visit<'_>) -> bool) {
+    fn check(options: &Value, has_password: bool, is_right: impl Fn(&Visit<'_>) -> bool) {
         let (url, decoded) = (url(), wire::decode_options(options.clone()).unwrap());
         assert!(is_right(&Visit::for_scrape(&url, &decoded, has_password, Instant::now())), "{options}");
     }
 
     #[test]
     fn every_option_that_a_browser_acts_on_is_translated() {
-        check(json!({}), false, |visit| {
+        check(&json!({}), false, |visit| {
             let is_plain = visit.actions.is_empty() && visit.screenshot.is_none() && !visit.styles;
             is_plain && !visit.mobile && visit.block_ads && visit.skip_tls_verification && visit.location.is_none()
         });
-        check(json!({ "mobile": true, "blockAds": false }), false, |visit| visit.mobile && !visit.block_ads);
-        check(json!({ "waitFor": 30 }), false, |visit| visit.wait_for == Duration::from_millis(30));
-        check(json!({ "location": { "country": "DE" } }), false, |visit| {
+        check(&json!({ "mobile": true, "blockAds": false }), false, |visit| visit.mobile && !visit.block_ads);
+        check(&json!({ "waitFor": 30 }), false, |visit| visit.wait_for == Duration::from_millis(30));
+        check(&json!({ "location": { "country": "DE" } }), false, |visit| {
             visit.location.is_some_and(|location| location.country == "DE")
         });
-        check(json!({}), true, |visit| !visit.skip_tls_verification);
-        check(json!({ "skipTlsVerification": true }), true, |visit| visit.skip_tls_verification);
-        check(json!({ "actions": [{ "type": "scrape" }] }), false, |visit| {
+        check(&json!({}), true, |visit| !visit.skip_tls_verification);
+        check(&json!({ "skipTlsVerification": true }), true, |visit| visit.skip_tls_verification);
+        check(&json!({ "actions": [{ "type": "scrape" }] }), false, |visit| {
             visit.actions == [wire::Action::Scrape] && !visit.skip_tls_verification
         });
-        check(json!({ "formats": [{ "type": "screenshot", "fullPage": true }, "branding"] }), false, |visit| {
+        check(&json!({ "formats": [{ "type": "screenshot", "fullPage": true }, "branding"] }), false, |visit| {
             visit.screenshot.is_some_and(|how| how.full_page) && visit.styles
         });
     }
