@@ -98,7 +98,7 @@ fn log(code: Code, cause: &(dyn StdError + 'static)) {
 
 #[cfg(test)]
 mod tests {
-    use ::fetch::FetchError;
+    use ::fetch::{ActionFailure, FetchError};
     use ::scrape::{DocumentError, ScrapeError};
     use app::{AppError, MapError, RunsError, ScrapingError, SessionsError};
     use serde_json::{Value, json};
@@ -169,8 +169,8 @@ mod tests {
         of(DocumentError::Unavailable("busy".into()).into(), 503, "READER_UNAVAILABLE");
         of(FetchError::Unavailable { reason: reason() }.into(), 503, "BROWSER_UNAVAILABLE");
         let selector = Some("#go".to_owned());
-        let action = FetchError::Action { index: 6, kind: "click", selector, reason: "nothing matches".into() };
-        let body = of(action.into(), 422, "SCRAPE_ACTION_ERROR");
+        let action = ActionFailure { index: 6, kind: "click", selector, reason: "nothing matches".into() };
+        let body = of(FetchError::from(action).into(), 422, "SCRAPE_ACTION_ERROR");
         let body: Value = serde_json::from_str(&body).unwrap();
         let details = json!({ "index": 6, "type": "click", "selector": "#go", "reason": "nothing matches" });
         assert_eq!(

@@ -116,7 +116,7 @@ async fn launch(
         proxy: sessions.scraper().tools().proxies.next(ProxyUsed::Basic),
         state,
         owner: Owner::of_team(&caller.team.id),
-        ..Visit::new(&nowhere, &*nothing, Instant::now() + START)
+        ..Visit::new(&nowhere, Instant::now() + START)
     };
     let end = Instant::now() + START + Duration::from_secs(request.ttl.into());
     Ok(browser.session(&visit, Arc::clone(&nothing), end).await?)

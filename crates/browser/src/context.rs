@@ -174,10 +174,10 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpStream;
     use tokio::time::Instant;
+    use visit::Visit;
 
     use super::*;
     use crate::pool::Company;
-    use crate::visit::Visit;
     use crate::{Browser, Settings};
 
     #[tokio::test]
@@ -188,10 +188,9 @@ mod tests {
         let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
         let browser = Browser::new(Settings::default(), client.clone(), cpu::Cpu::new(1));
         let (url, deadline) = (site.url("/"), Instant::now() + Duration::from_secs(20));
-        let nothing = |_: &url::Url| Vec::new();
-        let visit = Visit::new(&url, &nothing, deadline);
+        let visit = Visit::new(&url, deadline);
         let lease = browser.pool.lease(Company::All, deadline).await.unwrap_or_else(|error| panic!("{error}"));
-        let emulation = Emulation::of(&visit, &lease.process.version);
+        let emulation = Emulation::of(&visit, &|_| Vec::new(), &lease.process.version);
         let owner = base::Owner::of_team("test");
         let place = Line::new(1, 0).enter(&owner, deadline).await.unwrap_or_else(|_| panic!("a place"));
         let pass = EgressPass { proxy: None, bytes: 1 << 20, deadline: Some(deadline), admits: None };

@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
-
-use crate::visit::Visit;
+use visit::Visit;
 
 /// State that the attempts at one visit share.
 pub(crate) struct Course {
@@ -59,14 +58,14 @@ impl Course {
 #[cfg(test)]
 mod tests {
     use url::Url;
+    use visit::State;
 
     use super::*;
-    use crate::visit::State;
 
     #[test]
     fn only_a_page_that_is_read_and_thrown_away_is_hurried() {
         let url: Url = "http://a.test/".parse().unwrap();
-        let plain = Visit::new(&url, &|_: &Url| Vec::new(), Instant::now());
+        let plain = Visit::new(&url, Instant::now());
         assert!(Course::of(&plain, false).may_hurry());
         assert!(!Course::of(&plain, true).may_hurry() && !Course::lasting().may_hurry());
         let (actions, shot, state) = ([wire::Action::Scrape], wire::ScreenshotOptions::default(), State::default());
@@ -85,7 +84,7 @@ mod tests {
     #[test]
     fn what_was_too_hasty_goes_again_once_if_there_is_time() {
         let url: Url = "http://a.test/".parse().unwrap();
-        let course = Course::of(&Visit::new(&url, &|_: &Url| Vec::new(), Instant::now()), false);
+        let course = Course::of(&Visit::new(&url, Instant::now()), false);
         let course = Course { began: Instant::now() - Duration::from_secs(4), ..course };
         assert!(!course.slow_down(Instant::now() + Duration::from_secs(7)) && !course.goes_again(false));
         assert!(course.slow_down(Instant::now() + Duration::from_secs(9)) && !course.may_hurry());

@@ -2,10 +2,11 @@
 
 use cdp::{CdpError, Session};
 use serde_json::{Value, json};
+use visit::Visit;
 
 use crate::place::Place;
 use crate::process::user_agent;
-use crate::visit::Visit;
+use crate::visited::HeadersFor;
 
 const DESKTOP: (u32, u32) = (1920, 1080);
 const PHONE: (u32, u32) = (390, 844);
@@ -26,15 +27,16 @@ pub(crate) struct Emulation {
 }
 
 impl Emulation {
-    /// Returns what a visit asks for. `version` is Chromium's own, such as `156.0.8078.79`.
-    pub(crate) fn of(visit: &Visit<'_>, version: &str) -> Self {
+    /// Returns what a visit asks for; a user agent among the caller's `headers` wins. `version` is Chromium's own, such
+    /// as `156.0.8078.79`.
+    pub(crate) fn of(visit: &Visit<'_>, headers: &HeadersFor<'_>, version: &str) -> Self {
         let place = Place::of(visit.location.map_or(HOME, |location| location.country.as_str()));
         let languages = languages(visit, place);
         let named = visit.screenshot.and_then(|options| options.viewport).map(|size| (size.width, size.height));
         let (width, height) = named.unwrap_or(if visit.mobile { PHONE } else { DESKTOP });
         let scale = if visit.mobile { 3 } else { 1 };
         Self {
-            agent: agent(visit, version, &languages.join(",")),
+            agent: agent(visit, headers, version, &languages.join(",")),
             window: json!({"width": width, "height": height, "deviceScaleFactor": scale, "mobile": visit.mobile,
                 "screenWidth": width, "screenHeight": height}),
             mobile: visit.mobile,
@@ -107,8 +109,8 @@ fn languages(visit: &Visit<'_>, place: Place) -> Vec<String> {
 }
 
 /// Returns user agent, languages and client hints (W3C User-Agent Client Hints), which must be consistent.
-fn agent(visit: &Visit<'_>, version: &str, languages: &str) -> Value {
-    let given = (visit.headers)(visit.url).into_iter().find(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
+fn agent(visit: &Visit<'_>, headers: &HeadersFor<'_>, version: &str, languages: &str) -> Value {
+    let given = headers(visit.url).into_iter().find(|(name, _)| name.eq_ignore_ascii_case("user-agent"));
     if let Some((_, text)) = given {
         return json!({"userAgent": text, "acceptLanguage": languages});
     }

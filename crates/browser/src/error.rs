@@ -1,22 +1,14 @@
 //! Errors of a visit.
 
 use cdp::CdpError;
+use visit::ActionFailure;
 
 /// Reason why a visit ended without a page. The texts may be shown to the caller.
 #[derive(Debug, thiserror::Error)]
 pub enum BrowserError {
     /// An action failed; the actions after it were not carried out.
-    #[error("action {index} ({kind}{}) failed: {reason}", selector.as_ref().map(|text| format!(" `{text}`")).unwrap_or_default())]
-    Action {
-        /// Index in the list of actions, from 0.
-        index: usize,
-        /// Type of the action, as on the wire.
-        kind: &'static str,
-        /// Selector of its element, if it has one.
-        selector: Option<String>,
-        /// Reason of the failure.
-        reason: String,
-    },
+    #[error(transparent)]
+    Action(#[from] ActionFailure),
     /// The deadline passed before there was anything to show.
     #[error("the page did not load before the deadline")]
     Timeout,

@@ -14,7 +14,7 @@ use crate::ads::{Rules, blocking};
 use crate::context::Context;
 use crate::hands::Hands;
 use crate::requests::Requests;
-use crate::visit::HeadersFor;
+use crate::visited::HeadersFor;
 
 /// Upper limit of the age of a page in a session; the session itself expires earlier.
 pub(crate) const MAX_AGE: Duration = Duration::from_secs(2 * 60 * 60);

@@ -32,7 +32,7 @@ mod state;
 mod stitch;
 mod styles;
 mod tab;
-mod visit;
+mod visited;
 mod wait;
 
 pub use browser::{Browser, Counts};
@@ -43,5 +43,5 @@ pub use live::{Shown, Sight, Viewer};
 pub use relay::{Client, LARGE_MESSAGE, RelayEnd};
 pub use session::Session;
 pub use settings::{Sandbox, Settings};
-pub use state::MAX_STATE_BYTES;
-pub use visit::{Acted, HeadersFor, OwnHeaders, Picture, Printed, ScrapedPage, State, Visit, Visited};
+pub use visit::{ActionFailure, State, Visit};
+pub use visited::{HeadersFor, OwnHeaders, Visited};

@@ -5,13 +5,13 @@ use std::time::Duration;
 use cdp::CdpError;
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout_at};
+use visit::{Acted, Picture, Visit};
 
 use crate::actions::{self, Actor};
 use crate::clock::Clock;
 use crate::course::Course;
 use crate::results::Results;
 use crate::tab::{Stage, Tab};
-use crate::visit::{Acted, Picture, Visit};
 use crate::wait::{Patience, settle};
 use crate::{BrowserError, dom, screenshot, scroll, styles};
 

@@ -6,12 +6,12 @@ use bytes::Bytes;
 use cdp::CdpError;
 use serde_json::json;
 use tokio::time::Instant;
+use visit::Printed;
 use wire::{Paper, PdfAction};
 
 use crate::BrowserError;
 use crate::results::{Results, TooMuch};
 use crate::tab::Tab;
-use crate::visit::Printed;
 
 /// Size limit of a PDF, in bytes.
 const MAX_BYTES: usize = 64 << 20;

@@ -12,6 +12,7 @@ use net::EgressPass;
 use serde_json::json;
 use tokio::time::Instant;
 use url::Url;
+use visit::{Acted, Visit};
 
 use crate::Browser;
 use crate::ads::{Rules, blocking};
@@ -27,7 +28,7 @@ use crate::requests::{Download, Requests};
 use crate::results::Results;
 use crate::state;
 use crate::tab::{Children, Tab};
-use crate::visit::{Acted, HeadersFor, OwnHeaders, Visit, Visited};
+use crate::visited::{HeadersFor, OwnHeaders, Visited};
 use failure::Failure;
 
 /// Time at the end of the proxy's deadline that is reserved for removing the page.
@@ -41,19 +42,20 @@ const MAX_REDIRECTS: usize = 20;
 
 impl Browser {
     /// Visits a page: waits for a slot, navigates, waits until the page has settled, acts, captures, and removes
-    /// everything. Dropping the future aborts the visit and removes what it has opened.
+    /// everything. `headers` are those of the caller. Dropping the future aborts the visit and removes what it has
+    /// opened.
     ///
     /// If the browser dies, the visit is retried once in a new one, unless an action was carried out.
     ///
     /// # Errors
     /// [`BrowserError`]. Error statuses such as 404 and 500 are pages.
-    pub async fn visit(&self, visit: &Visit<'_>) -> Result<Visited, BrowserError> {
-        self.visit_until(visit, visit.deadline).await.map(|(visited, _)| visited)
+    pub async fn visit(&self, visit: &Visit<'_>, headers: &HeadersFor<'_>) -> Result<Visited, BrowserError> {
+        self.visit_until(visit, headers, visit.deadline).await.map(|(visited, _)| visited)
     }
 
     /// Visits a page like [`Browser::visit`] and holds it open under `name` for a while
-    /// ([`Settings::hold`](crate::Settings::hold)), for [`Browser::resume`]. `headers` must equal those of the visit.
-    /// The page is evicted when another visit waits for its slot.
+    /// ([`Settings::hold`](crate::Settings::hold)), for [`Browser::resume`]. The page is evicted when another visit
+    /// waits for its slot.
     ///
     /// # Errors
     /// [`BrowserError`].
@@ -65,10 +67,10 @@ impl Browser {
     ) -> Result<Visited, BrowserError> {
         let hold = self.settings().hold;
         if hold.is_zero() {
-            return self.visit(visit).await;
+            return self.visit(visit, &*headers).await;
         }
-        let (visited, left) = self.visit_until(visit, visit.deadline + hold + MAX_AGE).await?;
-        if visited.dom.is_some() && self.line.waiting() == 0 {
+        let (visited, left) = self.visit_until(visit, &*headers, visit.deadline + hold + MAX_AGE).await?;
+        if visited.rendered.dom.is_some() && self.line.waiting() == 0 {
             let held = self.hold(visit, left, Box::new(move |url| headers(url)), Instant::now() + hold).await;
             self.holds.put(name, held);
         }
@@ -76,8 +78,7 @@ impl Browser {
     }
 
     /// Visits a page like [`Browser::visit`] and keeps it open until `until`, or until the returned [`Held`] is
-    /// dropped. `headers` must equal those of the visit; they are for later requests of the page. The page keeps its
-    /// slot.
+    /// dropped. The page keeps its slot.
     ///
     /// # Errors
     /// [`BrowserError`]; `Unavailable` if the URL is a file, on which nothing can be done.
@@ -87,8 +88,8 @@ impl Browser {
         headers: impl Fn(&Url) -> Vec<(String, String)> + Send + Sync + 'static,
         until: Instant,
     ) -> Result<(Visited, Held), BrowserError> {
-        let (visited, left) = self.visit_until(visit, until.max(visit.deadline + LEAST_HOLD)).await?;
-        if visited.dom.is_none() {
+        let (visited, left) = self.visit_until(visit, &headers, until.max(visit.deadline + LEAST_HOLD)).await?;
+        if visited.rendered.dom.is_none() {
             return Err(BrowserError::Unavailable { reason: "the URL is a file, not a page".to_owned() });
         }
         Ok((visited, self.hold(visit, left, Box::new(headers), until).await))
@@ -106,18 +107,24 @@ impl Browser {
     }
 
     /// Visits a page. `until` is the time after which nothing may be loaded, even if the page is kept.
-    async fn visit_until(&self, visit: &Visit<'_>, until: Instant) -> Result<(Visited, Left), BrowserError> {
+    async fn visit_until(
+        &self,
+        visit: &Visit<'_>,
+        headers: &HeadersFor<'_>,
+        until: Instant,
+    ) -> Result<(Visited, Left), BrowserError> {
         let began = Instant::now();
         let place = Arc::new(self.enter(visit).await?);
         let waited = began.elapsed();
-        let course = Course::of(visit, until > visit.deadline);
-        let mut result = self.attempt(visit, &place, &course, until).await;
+        let common = Common { visit, headers, place, course: Course::of(visit, until > visit.deadline), until };
+        let mut result = self.attempt(&common).await;
         let is_gone = matches!(result, Err(Failure { is_browser_gone: true, .. }));
-        if course.goes_again(is_gone) {
-            result = self.attempt(visit, &place, &course, until).await;
+        if common.course.goes_again(is_gone) {
+            result = self.attempt(&common).await;
         }
-        let (visited, left) = result.map_err(Failure::told)?;
-        Ok((Visited { waited, ..visited }, left))
+        let (mut visited, left) = result.map_err(Failure::told)?;
+        visited.rendered.waited = waited;
+        Ok((visited, left))
     }
 
     async fn enter(&self, visit: &Visit<'_>) -> Result<Place, BrowserError> {
@@ -130,20 +137,15 @@ impl Browser {
         })
     }
 
-    async fn attempt(
-        &self,
-        visit: &Visit<'_>,
-        place: &Arc<Place>,
-        course: &Course,
-        until: Instant,
-    ) -> Result<(Visited, Left), Failure> {
+    async fn attempt(&self, common: &Common<'_>) -> Result<(Visited, Left), Failure> {
+        let Common { visit, headers, ref place, ref course, until } = *common;
         let company = if self.noisy.is_noisy(visit.url, &visit.owner.team) { Company::Noisy } else { Company::All };
         let lease = self.pool.lease(company, visit.deadline).await?;
-        let emulation = Emulation::of(visit, &lease.process.version);
+        let emulation = Emulation::of(visit, headers, &lease.process.version);
         let (timezone, agent) = (emulation.timezone(), emulation.for_workers().1);
         let rules = self.rules(visit).await;
         let blocker = blocking(rules.clone());
-        let requests = Requests::new(visit.url, visit.headers, blocker.as_deref(), self.client.page_bytes());
+        let requests = Requests::new(visit.url, headers, blocker.as_deref(), self.client.page_bytes());
         let pass = EgressPass {
             proxy: visit.proxy.clone(),
             bytes: self.client.page_bytes(),
@@ -175,6 +177,16 @@ impl Browser {
             Err(error) => Err(self.judge(visit, &context, &process, error).await),
         }
     }
+}
+
+/// What the attempts at one visit have in common.
+struct Common<'a> {
+    visit: &'a Visit<'a>,
+    headers: &'a HeadersFor<'a>,
+    place: Arc<Place>,
+    course: Course,
+    /// Time after which nothing may be loaded, even if the page is kept.
+    until: Instant,
 }
 
 /// One attempt at a visit, with its context.

@@ -9,12 +9,12 @@ use cdp::CdpError;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
+use visit::Picture;
 use wire::{ScreenshotOptions, Viewport};
 
 use crate::clock::Clock;
 use crate::stitch;
 use crate::tab::{ResourceKind, Tab, World};
-use crate::visit::Picture;
 use crate::wait::{self, Patience};
 use crate::{BrowserError, dom};
 

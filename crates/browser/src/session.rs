@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use tokio::task::AbortHandle;
 use tokio::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+use visit::{State, Visit};
 
 use crate::Browser;
 use crate::ads::blocking;
@@ -30,7 +31,7 @@ use crate::run::Run;
 use crate::settings::Settings;
 use crate::state;
 use crate::tab::{Children, Tab};
-use crate::visit::{OwnHeaders, State, Visit};
+use crate::visited::OwnHeaders;
 use cpu::line::Line;
 
 /// Network budget of a session, in visits.
@@ -64,7 +65,7 @@ struct Page {
 
 impl Browser {
     /// Starts a separate browser and navigates as the visit says, including its actions; `about:blank` means nowhere.
-    /// Captures nothing. `headers` replace those of the visit. The browser must not be used after `end`.
+    /// Captures nothing. The browser must not be used after `end`.
     ///
     /// # Errors
     /// [`BrowserError`]; [`BrowserError::Site`] if the URL is a file.
@@ -74,13 +75,12 @@ impl Browser {
         let lease = pool.lease(Company::All, visit.deadline).await?;
         let gone = lease.process.end_token();
         let own = Arc::clone(&headers);
-        let visit = &Visit { headers: &*own, ..visit.clone() };
-        let emulation = Emulation::of(visit, &lease.process.version);
+        let emulation = Emulation::of(visit, &*headers, &lease.process.version);
         let (_, agent) = emulation.for_workers();
         let timezone = emulation.timezone();
         let rules = self.rules(visit).await;
         let blocker = blocking(rules.clone());
-        let requests = Requests::new(visit.url, visit.headers, blocker.as_deref(), self.client.page_bytes());
+        let requests = Requests::new(visit.url, &*own, blocker.as_deref(), self.client.page_bytes());
         let serves = goes(visit) && !headers(visit.url).is_empty() || blocker.is_some();
         let mut calls = vec![emulation.for_workers()];
         calls.extend(serves.then(|| requests.enable()));

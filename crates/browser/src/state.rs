@@ -9,13 +9,11 @@ use std::collections::HashSet;
 use cdp::{CdpError, Events, Session};
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, sleep, timeout_at};
+use visit::{MAX_STATE_BYTES, State};
 
 use crate::context::Context;
 use crate::tab::{FrameId, Stage, Tab, World};
-use crate::visit::State;
 
-/// Size limit of a state as JSON, in bytes.
-pub const MAX_STATE_BYTES: usize = 20 << 20;
 /// Number of origins whose storage is kept.
 const MAX_ORIGINS: usize = 200;
 /// Number of attempts to reset the history of a page.
@@ -162,14 +160,6 @@ fn param(mut cookie: Value) -> Value {
     cookie
 }
 
-impl State {
-    /// Whether the state is within the size limit.
-    #[must_use]
-    pub fn fits(&self) -> bool {
-        serde_json::to_vec(self).is_ok_and(|text| text.len() <= MAX_STATE_BYTES)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,12 +174,5 @@ mod tests {
         assert_eq!(param(cookie), expect);
         let lasting = json!({"name": "a", "value": "", "expires": 1_900_000_000.5, "session": false});
         assert_eq!(param(lasting), json!({"name": "a", "value": "", "expires": 1_900_000_000.5}));
-    }
-
-    #[test]
-    fn a_state_has_a_size() {
-        assert!(State::default().fits());
-        let large = json!({ "name": "a", "value": "x".repeat(MAX_STATE_BYTES) });
-        assert!(!State { cookies: vec![large], origins: vec![] }.fits());
     }
 }

@@ -3,12 +3,11 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use browser::{Browser, OwnHeaders, Visit, Visited};
-use bytes::Bytes;
+use browser::{Browser, OwnHeaders, Visited};
 use http::header::{ACCEPT, AUTHORIZATION};
 use url::Url;
 
-use crate::{BodyKind, Engine, Feature, FetchError, FetchRequest, Fetched, Given, Rendered, headers, may_reach};
+use crate::{BodyKind, Engine, Feature, FetchError, FetchRequest, Fetched, Given, headers, may_reach};
 
 /// Engine that loads pages in a real browser. The browser starts on the first request.
 pub struct BrowserEngine {
@@ -38,30 +37,13 @@ impl Engine for BrowserEngine {
     }
 
     async fn fetch(&self, request: &FetchRequest<'_>) -> Result<Fetched, FetchError> {
-        let headers = |url: &Url| sent(request.given, request.url, url);
-        let visit = Visit {
-            url: request.url,
-            headers: &headers,
-            mobile: request.mobile,
-            location: request.location,
-            proxy: request.proxy.clone(),
-            skip_tls_verification: request.skip_tls_verification,
-            block_ads: request.block_ads,
-            wait_for: request.wait_for,
-            actions: request.actions,
-            screenshot: request.screenshot,
-            styles: request.styles,
-            state: request.state,
-            keeps_state: request.keeps_state,
-            owner: request.owner.clone(),
-            deadline: request.deadline,
-        };
-        let visited = match request.hold {
-            Some(name) => self.browser.visit_and_keep(&visit, own_headers(request.given, request.url), name).await?,
-            None => self.browser.visit(&visit).await?,
+        let FetchRequest { ref visit, given, hold, .. } = *request;
+        let visited = match hold {
+            Some(name) => self.browser.visit_and_keep(visit, own_headers(given, visit.url), name).await?,
+            None => self.browser.visit(visit, &|url| sent(given, visit.url, url)).await?,
         };
         let mut fetched = fetched(visited);
-        if !may_reach(request.url, &fetched.url) && request.given.to(request.url).is_personal() {
+        if !may_reach(visit.url, &fetched.url) && given.to(visit.url).is_personal() {
             fetched.warnings.push(headers::LEFT_BEHIND.to_owned());
         }
         Ok(fetched)
@@ -92,18 +74,17 @@ pub fn own_headers(given: Given<'_>, page: &Url) -> OwnHeaders {
 }
 
 fn fetched(visited: Visited) -> Fetched {
-    let Visited { mut url, status, content_type, retry_after, body, dom, screenshot, acted, .. } = visited;
-    let Visited { styles, timezone, state, mut windows, warnings, room, waited, .. } = visited;
+    let Visited { mut url, status, content_type, retry_after, body, mut rendered, warnings, room } = visited;
     // A redirect may carry credentials of its own, which must not appear in the response.
     base::address::cut_credentials(&mut url);
-    windows.iter_mut().for_each(base::address::cut_credentials);
+    rendered.windows.iter_mut().for_each(base::address::cut_credentials);
     let mut fetched = Fetched::new(url, status, content_type, body);
     // For JSON, text and feeds the browser's DOM is its own viewer page; the body is used instead.
-    let dom = dom.filter(|_| fetched.kind == BodyKind::Html).map(Bytes::from);
+    rendered.dom = rendered.dom.filter(|_| fetched.kind == BodyKind::Html);
     fetched.retry_after = retry_after;
     fetched.warnings = warnings;
     fetched.room = room;
-    fetched.rendered = Some(Box::new(Rendered { dom, screenshot, acted, styles, timezone, state, windows, waited }));
+    fetched.rendered = Some(Box::new(rendered));
     fetched
 }
 
@@ -113,7 +94,7 @@ mod tests {
     use std::time::Duration;
 
     use base::Secret;
-    use browser::Acted;
+    use visit::Rendered;
 
     use super::*;
 
@@ -128,16 +109,15 @@ mod tests {
             content_type: Some(content_type.to_owned()),
             retry_after: None,
             body: body.into(),
-            dom: Some("<p>seen".to_owned()),
-            screenshot: None,
-            acted: Acted::default(),
-            styles: None,
-            timezone: Some("Europe/Berlin".to_owned()),
-            state: None,
-            windows: vec![url("http://me:pw@b.test/")],
+            rendered: Rendered {
+                dom: Some("<p>seen".into()),
+                timezone: Some("Europe/Berlin".to_owned()),
+                windows: vec![url("http://me:pw@b.test/")],
+                waited: Duration::from_millis(3),
+                ..Rendered::default()
+            },
             warnings: vec!["late".to_owned()],
             room: net::Room::default(),
-            waited: Duration::from_millis(3),
         }
     }
 

@@ -1,82 +1,33 @@
 //! The interface of an engine, and the request that it serves.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
-use base::Owner;
-use tokio::time::Instant;
-use url::Url;
+use visit::Visit;
 
-use crate::{FetchError, Fetched, Given, State, Validators};
+use crate::{FetchError, Fetched, Given, Validators};
 
 /// Request for one page by one step of the [`Plan`](crate::Plan). Has no `Debug`: headers and the URL may hold
 /// secrets.
 #[derive(Clone)]
 pub struct FetchRequest<'a> {
-    /// The page, `http` or `https`, without user name and password.
-    pub url: &'a Url,
+    /// The page, and what is done with it. An engine without scripts only loads it.
+    pub visit: Visit<'a>,
     /// Headers and credentials of the caller. They override the engine's own where they may be sent. The scrape options
     /// are not part of the request, so this is the only way to them.
     pub given: Given<'a>,
-    /// Whether to present itself as a phone.
-    pub mobile: bool,
-    /// Country and languages to present to the site.
-    pub location: Option<&'a wire::Location>,
-    /// Forward proxy; `None` means a direct connection.
-    pub proxy: Option<net::Proxy>,
-    /// Whether certificate errors are ignored.
-    pub skip_tls_verification: bool,
-    /// Deadline for the complete response.
-    pub deadline: Instant,
     /// Whether markdown is preferred over HTML where the site offers both.
     pub markdown: bool,
     /// Validators of the cached version, for a conditional request by an engine that runs no scripts. The response may
     /// then be [`Fetched::not_modified`].
     pub validators: Option<&'a Validators>,
-    /// Time that scripts may run after the page has settled, before it is captured.
-    pub wait_for: Duration,
-    /// Whether advertisements and consent notices are blocked, by engines that load them.
-    pub block_ads: bool,
-    /// Actions to run on the page before it is captured, in order.
-    pub actions: &'a [wire::Action],
-    /// Screenshot options, if a screenshot is wanted.
-    pub screenshot: Option<&'a wire::ScreenshotOptions>,
-    /// Whether a sample of the computed styles is wanted.
-    pub styles: bool,
-    /// Cookies and storage of a profile to start with.
-    pub state: Option<&'a State>,
-    /// Whether cookies and storage are returned at the end.
-    pub keeps_state: bool,
     /// Name under which the page stays open afterwards, for engines that can keep pages.
     pub hold: Option<&'a str>,
-    /// Owner in whose name a scarce slot is taken.
-    pub owner: Owner,
 }
 
 impl<'a> FetchRequest<'a> {
-    /// Creates a request with defaults: desktop, direct connection, any certificate, no waiting, no owner.
+    /// Creates an unconditional request for the page as HTML, which is not kept open.
     #[must_use]
-    pub fn new(url: &'a Url, given: Given<'a>, deadline: Instant) -> Self {
-        Self {
-            url,
-            given,
-            mobile: false,
-            location: None,
-            proxy: None,
-            skip_tls_verification: true,
-            deadline,
-            markdown: false,
-            validators: None,
-            wait_for: Duration::ZERO,
-            block_ads: true,
-            actions: &[],
-            screenshot: None,
-            styles: false,
-            state: None,
-            keeps_state: false,
-            hold: None,
-            owner: Owner::default(),
-        }
+    pub fn new(visit: Visit<'a>, given: Given<'a>) -> Self {
+        Self { visit, given, markdown: false, validators: None, hold: None }
     }
 }
 

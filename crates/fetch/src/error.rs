@@ -1,6 +1,7 @@
 //! Errors of engines.
 
 use browser::BrowserError;
+use visit::ActionFailure;
 
 /// Reason why an engine returned no page. The messages may be shown to the caller: they contain no address that the
 /// caller did not give.
@@ -63,17 +64,8 @@ pub enum FetchError {
         reason: String,
     },
     /// Failed action. The actions after it were not run.
-    #[error("action {index} ({kind}{}) failed: {reason}", selector.as_ref().map(|text| format!(" `{text}`")).unwrap_or_default())]
-    Action {
-        /// Index in the list of actions, from 0.
-        index: usize,
-        /// Type of the action, as on the wire.
-        kind: &'static str,
-        /// Selector that the action was given.
-        selector: Option<String>,
-        /// Cause of the failure.
-        reason: String,
-    },
+    #[error(transparent)]
+    Action(#[from] ActionFailure),
     /// Crash of the page in the browser. The browser itself goes on.
     #[error("the page crashed in the browser")]
     Crashed,
@@ -96,7 +88,7 @@ impl FetchError {
             Self::Crashed | Self::Unavailable { .. } => true,
             Self::Blocked { .. } | Self::Dns { .. } | Self::TooLarge { .. } | Self::TooManyRedirects => false,
             // The page loaded, but does not look as the caller expects; another engine would not change that.
-            Self::Action { .. } => false,
+            Self::Action(_) => false,
         }
     }
 }
@@ -124,7 +116,7 @@ impl From<net::Error> for FetchError {
 impl From<BrowserError> for FetchError {
     fn from(error: BrowserError) -> Self {
         match error {
-            BrowserError::Action { index, kind, selector, reason } => Self::Action { index, kind, selector, reason },
+            BrowserError::Action(failure) => failure.into(),
             BrowserError::Timeout => Self::Timeout,
             BrowserError::Blocked { host, reason } => Self::Blocked { host, reason },
             BrowserError::Net(error) => error.into(),

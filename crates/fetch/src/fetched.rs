@@ -38,7 +38,7 @@ pub struct Fetched {
     pub warnings: Vec<String>,
     /// Share of the memory budget that the body holds. Moves with the body, or with its derived data.
     pub room: net::Room,
-    /// Results of an engine that runs scripts.
+    /// Results of an engine that runs scripts. Their DOM is that of a page of HTML only.
     pub rendered: Option<Box<Rendered>>,
 }
 

@@ -31,7 +31,7 @@ pub(crate) const LEFT_BEHIND: &str =
 ///
 /// Every header of the caller, except [`HARMLESS`], is marked sensitive.
 pub(crate) fn build(request: &FetchRequest<'_>) -> (HeaderMap, Vec<String>) {
-    let (agent, phone) = if request.mobile { (MOBILE, "?1") } else { (DESKTOP, "?0") };
+    let (agent, phone) = if request.visit.mobile { (MOBILE, "?1") } else { (DESKTOP, "?0") };
     let mut headers = HeaderMap::new();
     headers.insert(USER_AGENT, HeaderValue::from_static(agent));
     headers.insert(ACCEPT, HeaderValue::from_static(if request.markdown { MARKDOWN } else { PAGE }));
@@ -48,7 +48,7 @@ pub(crate) fn build(request: &FetchRequest<'_>) -> (HeaderMap, Vec<String>) {
     ] {
         headers.insert(name, HeaderValue::from_static(value));
     }
-    let given = request.given.to(request.url);
+    let given = request.given.to(request.visit.url);
     if let Some(value) = given.basic_auth.and_then(|(user, password)| authorization(user, password)) {
         headers.insert(AUTHORIZATION, value);
     }
@@ -59,7 +59,7 @@ pub(crate) fn build(request: &FetchRequest<'_>) -> (HeaderMap, Vec<String>) {
 }
 
 fn languages(request: &FetchRequest<'_>) -> String {
-    match request.location {
+    match request.visit.location {
         Some(location) => language::accept(Some(&location.country), &location.languages),
         None => language::accept(None, &[]),
     }
@@ -95,6 +95,7 @@ mod tests {
     use base::address::BasicAuth;
     use tokio::time::Instant;
     use url::Url;
+    use visit::Visit;
 
     use super::*;
     use crate::Given;
@@ -110,7 +111,7 @@ mod tests {
     fn request(caller: &Caller) -> FetchRequest<'_> {
         let Caller(url, headers, basic_auth) = caller;
         let deadline = Instant::now() + Duration::from_secs(1);
-        FetchRequest::new(url, Given::new(url, headers, basic_auth.as_ref()), deadline)
+        FetchRequest::new(Visit::new(url, deadline), Given::new(url, headers, basic_auth.as_ref()))
     }
 
     #[test]
@@ -119,7 +120,8 @@ mod tests {
         let desktop = build(&request(&nobody)).0;
         assert_eq!(build(&request(&nobody)).0[ACCEPT], PAGE);
         assert_eq!(build(&FetchRequest { markdown: true, ..request(&nobody) }).0[ACCEPT], MARKDOWN);
-        let mobile = build(&FetchRequest { mobile: true, ..request(&nobody) }).0;
+        let phone = Visit { mobile: true, ..request(&nobody).visit };
+        let mobile = build(&FetchRequest { visit: phone, ..request(&nobody) }).0;
         assert!(!desktop[USER_AGENT].to_str().unwrap().contains("Mobile"));
         assert!(mobile[USER_AGENT].to_str().unwrap().contains("Android") && mobile["sec-ch-ua-mobile"] == "?1");
         assert_eq!(desktop[ACCEPT_LANGUAGE], "en-US,en;q=0.9");
@@ -128,7 +130,9 @@ mod tests {
     #[test]
     fn location_speaks() {
         let location = wire::Location { country: "FR".to_owned(), languages: Vec::new() };
-        let (headers, _) = build(&FetchRequest { location: Some(&location), ..request(&caller(&[])) });
+        let nobody = caller(&[]);
+        let visit = Visit { location: Some(&location), ..request(&nobody).visit };
+        let (headers, _) = build(&FetchRequest { visit, ..request(&nobody) });
         assert_eq!(headers[ACCEPT_LANGUAGE], "fr-FR,fr;q=0.9,en-US;q=0.8,en;q=0.7");
     }
 
@@ -148,7 +152,8 @@ mod tests {
         let bearer = Caller(caller(&[]).0, caller(&[("authorization", "Bearer x")]).1, user);
         assert_eq!(build(&request(&bearer)).0[AUTHORIZATION], "Bearer x");
         let (own, other) = (caller(&own), Url::parse("http://other.test/").unwrap());
-        let (headers, warnings) = build(&FetchRequest { url: &other, ..request(&own) });
+        let visit = Visit { url: &other, ..request(&own).visit };
+        let (headers, warnings) = build(&FetchRequest { visit, ..request(&own) });
         assert!(headers[USER_AGENT] == "mine" && !headers.contains_key("cookie"));
         assert_eq!(warnings, [LEFT_BEHIND]);
     }

@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use http::header::{CONTENT_TYPE, REFRESH, RETRY_AFTER};
 use http::{Method, StatusCode};
 use url::Url;
+use visit::Visit;
 
 use crate::given::HARMLESS;
 use crate::{Engine, Feature, FetchError, FetchRequest, Fetched, Given, Validators, headers, may_reach, refresh};
@@ -31,20 +32,21 @@ impl HttpEngine {
 
     /// Loads the page with its redirects, and finds the target of its `Refresh` header.
     async fn load(&self, request: &FetchRequest<'_>) -> Result<Loaded, FetchError> {
+        let visit = &request.visit;
         let (headers, mut warnings) = headers::build(request);
         let conditions = request.validators.map(Validators::conditions).unwrap_or_default();
         let is_conditional = !conditions.is_empty();
         let outgoing = net::Request {
             method: Method::GET,
-            url: request.url.clone(),
+            url: visit.url.clone(),
             headers,
             conditions,
-            proxy: request.proxy.clone(),
-            verify_tls: !request.skip_tls_verification,
-            deadline: request.deadline,
+            proxy: visit.proxy.clone(),
+            verify_tls: !visit.skip_tls_verification,
+            deadline: visit.deadline,
             redirects: MAX_REDIRECTS,
             keeps_credentials: may_reach,
-            owner: request.owner.clone(),
+            owner: visit.owner.clone(),
         };
         let answer = self.client.send(outgoing).await?;
         let header =
@@ -55,7 +57,7 @@ impl HttpEngine {
         let mut url = answer.url;
         let chain: Vec<&Url> = answer.redirects.iter().chain([&url]).collect();
         let has_left = chain.windows(2).any(|hop| !may_reach(hop[0], hop[1]));
-        if has_left && request.given.to(request.url).is_personal() {
+        if has_left && request.given.to(visit.url).is_personal() {
             warnings.push(headers::LEFT_BEHIND.to_owned());
         }
         // A redirect may carry credentials of its own, which must not appear in the response.
@@ -91,7 +93,7 @@ struct Loaded {
 
 /// Returns the caller's headers that may go to every origin.
 fn harmless(request: &FetchRequest<'_>) -> BTreeMap<String, String> {
-    let own = request.given.to(request.url).headers.into_iter();
+    let own = request.given.to(request.visit.url).headers.into_iter();
     let own = own.filter(|(name, _)| HARMLESS.iter().any(|harmless| harmless.as_str().eq_ignore_ascii_case(name)));
     own.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
@@ -119,11 +121,12 @@ impl Engine for HttpEngine {
             let mut warnings = std::mem::take(&mut loaded.fetched.warnings);
             // As with redirects, withheld headers stay withheld: another site may have chosen the address.
             if loaded.has_left || !may_reach(&loaded.fetched.url, &url) {
-                given = Given::new(request.url, &harmless, None);
-                let is_cut = request.given.to(request.url).is_personal();
+                given = Given::new(request.visit.url, &harmless, None);
+                let is_cut = request.given.to(request.visit.url).is_personal();
                 warnings.extend(is_cut.then(|| headers::LEFT_BEHIND.to_owned()));
             }
-            let next = FetchRequest { url: &url, given, validators: None, ..request.clone() };
+            let visit = Visit { url: &url, ..request.visit.clone() };
+            let next = FetchRequest { visit, given, validators: None, ..request.clone() };
             loaded = self.load_accepted(&next).await?;
             for warning in warnings {
                 if !loaded.fetched.warnings.contains(&warning) {

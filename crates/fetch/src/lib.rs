@@ -26,11 +26,10 @@ mod language;
 mod plan;
 mod proxies;
 mod refresh;
-mod rendered;
 mod validators;
 
 pub use base::address::BasicAuth;
-pub use browser::{Acted, MAX_STATE_BYTES, Picture, Printed, ScrapedPage, State};
+pub use visit::{Acted, ActionFailure, MAX_STATE_BYTES, Picture, Printed, Rendered, ScrapedPage, State, Visit};
 
 pub use browser_engine::{BrowserEngine, own_headers};
 pub use engine::{Engine, Feature, FetchRequest};
@@ -41,5 +40,4 @@ pub use http_engine::HttpEngine;
 pub use kind::{BodyKind, detect};
 pub use plan::{Plan, Step, Verdict, Why};
 pub use proxies::Proxies;
-pub use rendered::Rendered;
 pub use validators::Validators;

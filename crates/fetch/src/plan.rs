@@ -98,12 +98,7 @@ impl Plan {
     #[must_use]
     pub fn new(engines: &[Arc<dyn Engine>], proxies: &Proxies, options: &ScrapeOptions) -> Self {
         let wanted = wanted(options);
-        let strengths: &[ProxyUsed] = match options.proxy {
-            _ if !proxies.has_enhanced() => &[ProxyUsed::Basic],
-            ProxyMode::Basic => &[ProxyUsed::Basic],
-            ProxyMode::Enhanced | ProxyMode::Stealth => &[ProxyUsed::Stealth],
-            ProxyMode::Auto => &[ProxyUsed::Basic, ProxyUsed::Stealth],
-        };
+        let strengths = proxies.strengths(options.proxy);
         let mut steps: Vec<Step> = Vec::new();
         let mut fewest = None;
         for engine in order(engines, &wanted) {

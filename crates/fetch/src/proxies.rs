@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use wire::ProxyUsed;
+use wire::{ProxyMode, ProxyUsed};
 
 /// Forward proxies by strength. Proxies of one strength are used round-robin.
 #[derive(Default)]
@@ -32,6 +32,22 @@ impl Proxies {
         !self.enhanced.proxies.is_empty()
     }
 
+    /// Returns the strength that the first attempt uses in this mode.
+    #[must_use]
+    pub fn first(&self, mode: ProxyMode) -> ProxyUsed {
+        self.strengths(mode).first().copied().unwrap_or(ProxyUsed::Basic)
+    }
+
+    /// Returns the strengths that this mode admits, in the order of the attempts; at least one.
+    pub(crate) fn strengths(&self, mode: ProxyMode) -> &'static [ProxyUsed] {
+        match mode {
+            _ if !self.has_enhanced() => &[ProxyUsed::Basic],
+            ProxyMode::Basic => &[ProxyUsed::Basic],
+            ProxyMode::Enhanced | ProxyMode::Stealth => &[ProxyUsed::Stealth],
+            ProxyMode::Auto => &[ProxyUsed::Basic, ProxyUsed::Stealth],
+        }
+    }
+
     /// Returns the next proxy of this strength; `None` means a direct connection.
     #[must_use]
     pub fn next(&self, strength: ProxyUsed) -> Option<net::Proxy> {
@@ -57,5 +73,8 @@ mod tests {
         assert_eq!(turns.map(|strength| next(strength).unwrap()), ["a", "c", "b", "c", "a"]);
         assert!(proxies.has_enhanced() && !Proxies::default().has_enhanced());
         assert!(Proxies::default().next(ProxyUsed::Basic).is_none());
+        let first = |mode| (proxies.first(mode).as_str(), Proxies::default().first(mode).as_str());
+        assert_eq!([ProxyMode::Auto, ProxyMode::Basic].map(first), [("basic", "basic"); 2]);
+        assert_eq!([ProxyMode::Enhanced, ProxyMode::Stealth].map(first), [("stealth", "basic"); 2]);
     }
 }

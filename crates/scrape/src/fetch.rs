@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use base::Timestamp;
 use branding::Sheet;
-use fetch::{BodyKind, FetchError, FetchRequest, Fetched, Given, Plan, Step, Verdict};
+use fetch::{BodyKind, FetchError, FetchRequest, Fetched, Given, Plan, Step, Verdict, Visit};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
-use wire::{CacheState, Format, FormatKind, ParserKind, ProxyUsed};
+use wire::{CacheState, FormatKind, ParserKind, ProxyUsed};
 
 use crate::captures::Captured;
 use crate::{
@@ -158,38 +158,33 @@ async fn take(
     }
 }
 
-pub(crate) fn request<'a>(
+/// Returns the request for the page.
+fn request<'a>(tools: &Tools, target: &'a Target, url: &'a Url, step: &Step, deadline: Instant) -> FetchRequest<'a> {
+    let visit = visit(tools, target, url, step.proxy, deadline);
+    let visit = Visit { state: target.state.as_deref(), keeps_state: target.keeps_state, ..visit };
+    let (markdown, hold) = (target.takes_markdown(), target.hold.as_deref());
+    FetchRequest { markdown, hold, ..FetchRequest::new(visit, given(target)) }
+}
+
+/// Returns the request for a resource of the page, such as a style sheet.
+pub(crate) fn resource<'a>(
     tools: &Tools,
     target: &'a Target,
     url: &'a Url,
-    step: &Step,
+    proxy: ProxyUsed,
     deadline: Instant,
 ) -> FetchRequest<'a> {
-    let options = &target.options;
-    let screenshot = options.formats.iter().find_map(|format| match format {
-        Format::Screenshot(how) => Some(how),
-        _ => None,
-    });
-    FetchRequest {
-        url,
-        given: Given::new(&target.given_for, &options.headers, target.basic_auth.as_ref()),
-        mobile: options.mobile,
-        location: options.location.as_ref(),
-        proxy: tools.proxies.next(step.proxy),
-        skip_tls_verification: options.skips_tls_verification(target.basic_auth.is_some()),
-        deadline,
-        markdown: target.takes_markdown(),
-        validators: None,
-        wait_for: Duration::from_millis(options.wait_for.into()),
-        block_ads: options.block_ads,
-        actions: &options.actions,
-        screenshot,
-        styles: options.wants(FormatKind::Branding),
-        state: target.state.as_deref(),
-        keeps_state: target.keeps_state,
-        hold: target.hold.as_deref(),
-        owner: target.owner.clone(),
-    }
+    FetchRequest::new(visit(tools, target, url, proxy, deadline).only_loading(), given(target))
+}
+
+/// Returns the visit that the options of the target ask for, of this URL and through a proxy of this strength.
+fn visit<'a>(tools: &Tools, target: &'a Target, url: &'a Url, proxy: ProxyUsed, deadline: Instant) -> Visit<'a> {
+    let visit = Visit::for_scrape(url, &target.options, target.basic_auth.is_some(), deadline);
+    Visit { proxy: tools.proxies.next(proxy), owner: target.owner.clone(), ..visit }
+}
+
+fn given(target: &Target) -> Given<'_> {
+    Given::new(&target.given_for, &target.options.headers, target.basic_auth.as_ref())
 }
 
 /// Whether an embedded PDF may replace its page: not if the caller wants the page itself, or if fetching is not
@@ -214,17 +209,9 @@ pub(crate) async fn embedded(
     let left = target.deadline.saturating_duration_since(Instant::now());
     // If the PDF does not arrive, processing the page itself still takes a moment.
     let deadline = target.deadline - (left / 10).min(MAX_TIME_FOR_PAGE);
-    let given = Given::new(&target.given_for, &target.options.headers, target.basic_auth.as_ref());
     // A cached copy may come from a time when an enhanced proxy was configured.
     let proxy = if tools.proxies.has_enhanced() { proxy } else { ProxyUsed::Basic };
-    let request = FetchRequest {
-        mobile: target.options.mobile,
-        location: target.options.location.as_ref(),
-        proxy: tools.proxies.next(proxy),
-        skip_tls_verification: target.options.skips_tls_verification(target.basic_auth.is_some()),
-        owner: target.owner.clone(),
-        ..FetchRequest::new(&url, given, deadline)
-    };
+    let request = resource(tools, target, &url, proxy, deadline);
     let Ok(Ok(mut fetched)) = timeout_at(deadline, engine.fetch(&request)).await else { return false };
     if !fetched.is_loaded() || fetched.kind != BodyKind::Pdf {
         return false;

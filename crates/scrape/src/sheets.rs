@@ -9,7 +9,7 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 use wire::FormatKind;
 
-use crate::fetch::{Page, request};
+use crate::fetch::{Page, resource};
 use crate::{Target, Tools, derive};
 
 /// Time limit for all style sheets together.
@@ -34,8 +34,7 @@ pub(crate) async fn get(tools: &Tools, target: &Target, step: Option<&Step>, pag
     let mut left = MAX_BYTES;
     let mut sheets = Vec::new();
     for url in linked(tools, target, page).await {
-        let request = request(tools, target, &url, step, until);
-        let request = FetchRequest { screenshot: None, styles: false, ..request };
+        let request = resource(tools, target, &url, step.proxy, until);
         match timeout_at(until, sheet(engine, &request)).await {
             Ok(Some(text)) if text.len() <= left => {
                 left -= text.len();

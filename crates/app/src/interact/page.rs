@@ -2,13 +2,12 @@
 //! options as the scrape.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use ::browser::{BrowserError, Session, State, Visit};
 use fetch::{Given, own_headers};
 use tokio::time::Instant;
 use uuid::Uuid;
-use wire::{ProxyMode, ProxyUsed, ScrapeRequest};
+use wire::ScrapeRequest;
 
 use crate::auth::Caller;
 use crate::browser::needed;
@@ -38,23 +37,16 @@ pub(super) async fn open(sessions: &Sessions, caller: &Caller, opening: Opening<
     let options = &request.options;
     let (url, basic_auth) = credentials::split(request.url.clone());
     let headers = own_headers(Given::new(&url, &options.headers, basic_auth.as_ref()), &url);
-    let strength = match options.proxy {
-        ProxyMode::Enhanced | ProxyMode::Stealth if sessions.scraper().tools().proxies.has_enhanced() => {
-            ProxyUsed::Stealth
-        }
-        _ => ProxyUsed::Basic,
-    };
+    let proxies = &sessions.scraper().tools().proxies;
+    // Differs from the visit of the scrape: one attempt, with the first proxy only; no captures, so the window has its
+    // default size; and the session saves its state itself when it ends.
     let visit = Visit {
-        mobile: options.mobile,
-        location: options.location.as_ref(),
-        proxy: sessions.scraper().tools().proxies.next(strength),
-        skip_tls_verification: options.skips_tls_verification(basic_auth.is_some()),
-        block_ads: options.block_ads,
-        wait_for: Duration::from_millis(options.wait_for.into()),
-        actions: &options.actions,
+        proxy: proxies.next(proxies.first(options.proxy)),
+        screenshot: None,
+        styles: false,
         state,
         owner: caller.owner(&scrape.to_string()),
-        ..Visit::new(&url, &*headers, deadline)
+        ..Visit::for_scrape(&url, options, basic_auth.is_some(), deadline)
     };
     match browser.session(&visit, Arc::clone(&headers), end).await {
         // The browser was just launched, so this page must have crashed it.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use blobs::BlobError;
 use cache::CacheError;
-use fetch::FetchError;
+use fetch::{ActionFailure, FetchError};
 use files::FilesError;
 use scrape::{DocumentError, ScrapeError};
 use serde_json::{Value, json};
@@ -91,7 +91,7 @@ impl Refusal for ScrapingError {
 
     fn details(&self) -> Option<Value> {
         match self {
-            Self::Scrape(ScrapeError::Fetch(FetchError::Action { index, kind, selector, reason })) => {
+            Self::Scrape(ScrapeError::Fetch(FetchError::Action(ActionFailure { index, kind, selector, reason }))) => {
                 Some(json!({ "index": index, "type": kind, "selector": selector, "reason": reason }))
             }
             _ => self.passed_on().and_then(Refusal::details),
@@ -128,7 +128,7 @@ fn scrape_code(error: &ScrapeError) -> Code {
             FetchError::TooLarge { .. } => Code::ScrapeTooLarge,
             FetchError::TooManyRedirects => Code::ScrapeTooManyRedirects,
             FetchError::Proxy { .. } => Code::ScrapeProxyError,
-            FetchError::Action { .. } => Code::ScrapeActionError,
+            FetchError::Action(_) => Code::ScrapeActionError,
             FetchError::Unavailable { .. } => Code::BrowserUnavailable,
         },
         ScrapeError::NoCopy => Code::ScrapeNoCachedData,

@@ -13,10 +13,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 use url::Url;
+use visit::{Acted, ActionFailure, ScrapedPage};
 use wire::Action;
 
 use crate::clock::Clock;
-use crate::visit::{Acted, ScrapedPage};
 use crate::wait::{Patience, settle};
 use crate::{BrowserError, dom, pdf, screenshot};
 pub(crate) use actor::Actor;
@@ -40,7 +40,7 @@ pub(crate) async fn perform(
             Ok(()) => {}
             Err(Failure::Visit(error)) => return Err(error),
             Err(Failure::Page { selector, reason }) => {
-                return Err(BrowserError::Action { index, kind: kind(action), selector, reason });
+                return Err(ActionFailure { index, kind: kind(action), selector, reason }.into());
             }
         }
     }

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::visit::HeadersFor;
+use crate::visited::HeadersFor;
 
 /// Headers that Chromium controls, or that are set by other means.
 const NOT_HERE: &[&str] = &[

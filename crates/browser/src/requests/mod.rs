@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use crate::tab::{ResourceKind, Tab};
-use crate::visit::HeadersFor;
+use crate::visited::HeadersFor;
 use lines::Lines;
 
 pub(crate) use download::Download;

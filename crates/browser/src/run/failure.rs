@@ -1,10 +1,11 @@
 //! Failure of an attempt at a visit, and its cause: the page or the browser.
 
+use visit::Visit;
+
 use crate::Browser;
 use crate::context::Context;
 use crate::error::BrowserError;
 use crate::process::Process;
-use crate::visit::Visit;
 
 /// Exceeded quantity of a page that was killed for its memory.
 const MEMORY: &str = "bytes of memory in the browser (browser.max_page_memory_mib)";

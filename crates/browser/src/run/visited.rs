@@ -1,16 +1,15 @@
 //! Assembles the result of a visit.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use url::Url;
+use visit::{Acted, Rendered, State};
 
 use super::Run;
 use crate::error::BrowserError;
 use crate::page::Shown;
 use crate::requests::Download;
 use crate::state;
-use crate::visit::{Acted, State, Visited};
+use crate::visited::Visited;
 
 impl Run<'_> {
     /// Returns the result for a URL that is a file.
@@ -42,17 +41,15 @@ impl Run<'_> {
             content_type: None,
             retry_after: None,
             body: Bytes::new(),
-            dom: None,
-            screenshot: None,
-            acted: Acted::default(),
-            styles: None,
-            timezone: Some(self.timezone.to_owned()),
-            state: None,
-            windows: Vec::new(),
+            rendered: self.unseen(),
             warnings: Vec::new(),
             room: self.results.room(),
-            waited: Duration::ZERO,
         }
+    }
+
+    /// Returns what is known without a page.
+    fn unseen(&self) -> Rendered {
+        Rendered { timezone: Some(self.timezone.to_owned()), ..Rendered::default() }
     }
 
     /// Returns the result for a page.
@@ -71,18 +68,22 @@ impl Run<'_> {
         self.results.add(body.bytes.len().max(shown.dom.len())).await?;
         let content_type =
             document.header("content-type").map(|sent| if body.is_text { as_utf8(sent) } else { sent.to_owned() });
+        let rendered = Rendered {
+            dom: Some(shown.dom.into()),
+            screenshot: shown.screenshot,
+            styles: shown.styles,
+            acted,
+            state: self.state().await?,
+            windows: self.windows(),
+            ..self.unseen()
+        };
         Ok(Visited {
             url: document.url.parse().unwrap_or_else(|_| self.visit.url.clone()),
             status: if document.status == 0 { 200 } else { document.status },
             content_type,
             retry_after: document.header("retry-after").map(str::to_owned),
             body: body.bytes,
-            dom: Some(shown.dom),
-            screenshot: shown.screenshot,
-            styles: shown.styles,
-            acted,
-            state: self.state().await?,
-            windows: self.windows(),
+            rendered,
             warnings,
             ..self.nothing()
         })

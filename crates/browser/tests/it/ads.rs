@@ -25,11 +25,11 @@ async fn they_are_kept_out_for_who_wants_it() {
     let html = page(&world, "securepubads.g.doubleclick.net").await;
     world.site.html("/page", html);
     let url = world.url("/page");
-    let with = world.browser.visit(&plain(&url)).await.unwrap();
+    let with = world.visit(&plain(&url)).await.unwrap();
     assert!(dom(&with).contains("ADVERTISEMENT"));
     assert!(world.asked().contains(&"/frame".to_owned()));
     let before = world.asked().len();
-    let without = world.browser.visit(&Visit { block_ads: true, ..plain(&url) }).await.unwrap();
+    let without = world.visit(&Visit { block_ads: true, ..plain(&url) }).await.unwrap();
     assert!(!dom(&without).contains("ADVERTISEMENT") && dom(&without).contains("article"));
     assert_eq!(world.asked()[before..].to_vec(), ["/page"]);
     // Kept in the raw page, marked as hidden.
@@ -45,7 +45,7 @@ async fn lists_of_the_operator_count_too() {
     let html = page(&world, "promo.test").await + "<p class=my-banner>banner";
     world.site.html("/page", html);
     let url = world.url("/page");
-    let visited = world.browser.visit(&Visit { block_ads: true, ..plain(&url) }).await.unwrap();
+    let visited = world.visit(&Visit { block_ads: true, ..plain(&url) }).await.unwrap();
     assert_eq!(world.asked(), ["/page"]);
     assert!(dom(&visited).contains("article"));
     let banner = dom(&visited).split("my-banner").nth(1).unwrap();
@@ -62,10 +62,10 @@ async fn a_question_for_consent_goes_and_another_dialog_stays() {
         <dialog open><h2>Opening hours</h2><p>The saw mill is closed on Mondays.<button>OK</button></dialog>";
     world.site.html("/page", html);
     let url = world.url("/page");
-    let visited = world.browser.visit(&Visit { block_ads: true, ..plain(&url) }).await.unwrap();
+    let visited = world.visit(&Visit { block_ads: true, ..plain(&url) }).await.unwrap();
     let seen = text(dom(&visited));
     assert!(seen.contains("how to bake them") && seen.contains("closed on Mondays"), "{seen}");
     assert!(!seen.contains("We use cookies") && !seen.contains("Diese Website"), "{seen}");
-    let visited = world.browser.visit(&plain(&url)).await.unwrap();
+    let visited = world.visit(&plain(&url)).await.unwrap();
     assert!(text(dom(&visited)).contains("We use cookies"));
 }

@@ -62,7 +62,7 @@ fn set_up(world: &World) {
 async fn visit(world: &World, path: &str, owner: &str, seconds: u64) -> Result<Visited, BrowserError> {
     let (url, deadline) = (world.url(path), Instant::now() + Duration::from_secs(seconds));
     // The other team's site has another name.
-    world.browser.visit(&Visit { owner: Owner::of_team(owner), deadline, ..plain(&url) }).await
+    world.visit(&Visit { owner: Owner::of_team(owner), deadline, ..plain(&url) }).await
 }
 
 /// Returns the results of an ordinary page while the noisy one is in progress, and of the noisy one.
@@ -72,7 +72,7 @@ async fn beside(world: &World, attack: &str, seconds: u64) -> (BrowserError, Vec
         for _ in 0..6 {
             let url = world.other_url("/calm");
             let deadline = Instant::now() + Duration::from_secs(20);
-            told.push(world.browser.visit(&Visit { owner: Owner::of_team("calm"), deadline, ..plain(&url) }).await);
+            told.push(world.visit(&Visit { owner: Owner::of_team("calm"), deadline, ..plain(&url) }).await);
         }
         told
     };
@@ -141,7 +141,7 @@ async fn noisy_sites_are_visited_in_a_browser_aside() {
     // Ending the noisy page leaves the others unharmed.
     let other = world.other_url("/calm");
     let slow = Visit { wait_for: Duration::from_secs(2), ..plain(&other) };
-    let (visited, ()) = join(world.browser.visit(&slow), async {
+    let (visited, ()) = join(world.visit(&slow), async {
         tokio::time::sleep(Duration::from_millis(500)).await;
         kill(aside[0]);
     })
@@ -161,7 +161,7 @@ async fn a_visit_whose_browser_ends_again_and_again_is_told_to_come_back() {
             world.browser.pids().into_iter().for_each(kill);
         }
     };
-    let (result, ()) = tokio::join!(world.browser.visit(&visit), killer);
+    let (result, ()) = tokio::join!(world.visit(&visit), killer);
     let error = result.err().unwrap();
     assert!(matches!(&error, BrowserError::Unavailable { reason } if reason.contains("try again")), "{error}");
 }
@@ -183,7 +183,7 @@ async fn actions_that_change_nothing_are_done_again_in_another_browser() {
             world.browser.pids().into_iter().for_each(kill);
         };
         let visit = Visit { actions: &actions, ..plain(&url) };
-        let (result, ()) = tokio::join!(world.browser.visit(&visit), killer);
+        let (result, ()) = tokio::join!(world.visit(&visit), killer);
         assert_eq!(result.is_ok(), again, "{action}");
         assert!(again || matches!(result, Err(BrowserError::Unavailable { .. })));
     }
@@ -222,7 +222,7 @@ async fn how_calm_pages_fare() {
     let one = || async {
         let began = Instant::now();
         let deadline = began + Duration::from_secs(30);
-        let result = world.browser.visit(&Visit { owner: Owner::of_team("calm"), deadline, ..plain(&url) }).await;
+        let result = world.visit(&Visit { owner: Owner::of_team("calm"), deadline, ..plain(&url) }).await;
         (began.elapsed().as_millis(), result.err().map(|error| error.to_string()))
     };
     let tell = |name: &str, mut all: Vec<(u128, Option<String>)>, hostile: &str| {

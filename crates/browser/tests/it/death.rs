@@ -34,7 +34,7 @@ async fn a_browser_that_is_killed_is_replaced_and_the_visit_repeated() {
         under_way(&world, "/page").await;
         kill(world.browser.pids()[0]);
     };
-    let (visited, ()) = tokio::join!(world.browser.visit(&visit), killer);
+    let (visited, ()) = tokio::join!(world.visit(&visit), killer);
     assert!(dom(&visited.unwrap()).contains("second"));
     assert_eq!(world.browser.counts().launched, 2);
 }
@@ -60,7 +60,7 @@ async fn when_browsers_are_killed_again_and_again_nobody_hangs() {
             let visits = (0..4).map(|_| async {
                 let began = Instant::now();
                 let visit = Visit { deadline: began + Duration::from_secs(8), ..plain(&url) };
-                let result = world.browser.visit(&visit).await;
+                let result = world.visit(&visit).await;
                 assert!(began.elapsed() < Duration::from_millis(8500));
                 result.map(drop)
             });
@@ -91,7 +91,7 @@ async fn a_renderer_that_dies_ends_its_visit_at_once() {
         renderers.for_each(|(pid, _)| kill(*pid));
         Instant::now()
     };
-    let (result, killed) = tokio::join!(async { (world.browser.visit(&visit).await, Instant::now()) }, killer);
+    let (result, killed) = tokio::join!(async { (world.visit(&visit).await, Instant::now()) }, killer);
     assert!(matches!(result.0, Err(BrowserError::Crashed)));
     assert!(result.1.duration_since(killed) < Duration::from_secs(1));
     world.site.html("/next", "<p>next");
@@ -146,7 +146,7 @@ async fn a_service_with_a_visit_under_way() {
         under_way(&world, "/page").await;
         println!("LEADER {}", world.browser.pids()[0]);
     };
-    let _ = tokio::join!(world.browser.visit(&visit), say);
+    let _ = tokio::join!(world.visit(&visit), say);
 }
 
 #[tokio::test]

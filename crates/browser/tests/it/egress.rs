@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use browser::{Browser, Settings, Visit};
+use browser::{Browser, Settings, Visit, Visited};
 use net::{Client, Config, Egress, Limits};
 use testkit::{Answer, Canary, Dns, Reply, Site, Tunnel};
 
-use crate::world::{LOOPBACK, World, plain};
+use crate::world::{LOOPBACK, World, dom, plain};
 
 /// Ways to request a URL, each with a marker. `TO` is replaced by the destination.
 const CHANNELS: &[(&str, &str)] = &[
@@ -86,7 +86,7 @@ async fn visit(world: &World, html: &str) {
     // By address: loopback is a secure context, which service workers need.
     let url = world.site.url("/page");
     let visit = Visit { wait_for: Duration::from_millis(2500), ..plain(&url) };
-    world.browser.visit(&visit).await.unwrap();
+    world.visit(&visit).await.unwrap();
 }
 
 /// Proves that the channels work, so that the next test cannot pass trivially.
@@ -145,8 +145,8 @@ async fn a_name_that_changes_its_mind_leads_nowhere_else() {
     );
     let url = format!("http://rebind.test:{port}/page").parse().unwrap();
     let visit = Visit { wait_for: Duration::from_millis(1500), ..plain(&url) };
-    let visited = browser.visit(&visit).await.unwrap();
-    assert!(!visited.dom.unwrap().contains("CANARY"));
+    let visited = browser.visit(&visit, &|_| Vec::new()).await.unwrap();
+    assert!(!dom(&visited).contains("CANARY"));
     assert_eq!(canary.connects(), 0);
     assert!(dns.queries().len() > 1, "it was asked again: {:?}", dns.queries());
 }
@@ -163,8 +163,8 @@ async fn redirects_of_the_page_itself_are_checked() {
         format!("<meta http-equiv=refresh content='0;url={secret}'>"),
     ] {
         let result = world.page(&html).await;
-        let text = result.as_ref().map(|visited| visited.dom.clone().unwrap_or_default());
-        assert!(!text.is_ok_and(|text| text.contains("CANARY")));
+        let is_shown = |visited: Visited| visited.rendered.dom.is_some() && dom(&visited).contains("CANARY");
+        assert!(!result.is_ok_and(is_shown));
     }
     assert_eq!(world.canary.connects(), 0);
 }
@@ -179,8 +179,8 @@ async fn files_of_this_machine_are_not_shown() {
     world.site.html("/page", html);
     let url = world.url("/page");
     let visit = Visit { wait_for: Duration::from_millis(500), ..plain(&url) };
-    let visited = world.browser.visit(&visit).await.unwrap();
-    let text = visited.dom.unwrap();
+    let visited = world.visit(&visit).await.unwrap();
+    let text = dom(&visited);
     assert!(text.contains("refused") && !text.contains("root:"), "{text}");
 }
 
@@ -193,7 +193,7 @@ async fn the_proxy_of_a_visit_carries_everything() {
     world.site.html("/page", format!("<p>x<script src=https://other.test:{}/x.js></script>", other.port()));
     let url = world.url("/page");
     let visit = Visit { proxy: Some(net::Proxy::new(proxy)), skip_tls_verification: true, ..plain(&url) };
-    world.browser.visit(&visit).await.unwrap();
+    world.visit(&visit).await.unwrap();
     let heads = tunnel.heads();
     for target in [site, other] {
         assert!(heads.iter().any(|head| head.starts_with(&format!("CONNECT {target} "))), "{heads:?}");

@@ -98,7 +98,7 @@ async fn where_windows_were_to_go_is_said() {
         "<a id=link target=_blank href=/linked>x</a><script>open('/a'); open('/a'); open('about:blank'); open('/b?1'); link.click()</script>",
     );
     let visited = soon(&world, "/page").await.unwrap();
-    let windows: Vec<_> = visited.windows.iter().map(|url| (url.path(), url.query())).collect();
+    let windows: Vec<_> = visited.rendered.windows.iter().map(|url| (url.path(), url.query())).collect();
     assert_eq!(windows, [("/a", None), ("/b", Some("1")), ("/linked", None)]);
     assert_eq!(world.asked(), ["/page"]);
 }
@@ -128,7 +128,7 @@ async fn a_picture_that_never_comes_holds_no_screenshot_for_long() {
     world.path("/warm").await.unwrap();
     let (url, options) = (world.url("/page"), wire::ScreenshotOptions::default());
     let began = Instant::now();
-    let visited = world.browser.visit(&Visit { screenshot: Some(&options), ..plain(&url) }).await.unwrap();
-    assert!(visited.screenshot.is_some() && dom(&visited).contains("text here"));
+    let visited = world.visit(&Visit { screenshot: Some(&options), ..plain(&url) }).await.unwrap();
+    assert!(visited.rendered.screenshot.is_some() && dom(&visited).contains("text here"));
     assert!(began.elapsed() < Duration::from_millis(5500), "{:?}", began.elapsed());
 }

@@ -4,7 +4,7 @@ use browser::Visit;
 use testkit::{Reply, Seen};
 use url::Url;
 
-use crate::world::{World, plain};
+use crate::world::{World, dom, plain};
 
 fn header<'a>(seen: &'a [Seen], path: &str, name: &str) -> &'a str {
     seen.iter().find(|seen| seen.path == path).unwrap_or_else(|| panic!("{path} was not asked for")).header(name)
@@ -34,8 +34,8 @@ async fn headers_and_cookies_reach_the_own_origin_only() {
         false => vec![],
     };
     let url = world.url("/page");
-    let visit = Visit { headers: &headers, wait_for: std::time::Duration::from_millis(700), ..plain(&url) };
-    world.browser.visit(&visit).await.unwrap();
+    let visit = Visit { wait_for: std::time::Duration::from_millis(700), ..plain(&url) };
+    world.browser.visit(&visit, &headers).await.unwrap();
     let seen = world.site.requests();
     for path in ["/page", "/a.css", "/own", "/away", "/away?fetch", "/w.js"] {
         assert_eq!(header(&seen, path, "x-secret"), "1", "{path}");
@@ -66,7 +66,7 @@ async fn a_visit_knows_nothing_of_the_one_before() {
     );
     for _ in 0..2 {
         let visited = world.path("/page").await.unwrap();
-        assert!(visited.dom.unwrap().contains(">s=1||<"));
+        assert!(dom(&visited).contains(">s=1||<"));
     }
     let pages: Vec<_> = world.site.requests().into_iter().filter(|seen| seen.path == "/page").collect();
     assert_eq!((pages.len(), pages[1].header("cookie")), (2, ""));
@@ -106,8 +106,8 @@ async fn cookies_of_the_caller_reach_no_other_port_of_the_host() {
     };
     for path in ["/page", "/leaves"] {
         let url = world.url(path);
-        let visit = Visit { headers: &headers, wait_for: std::time::Duration::from_millis(700), ..plain(&url) };
-        world.browser.visit(&visit).await.unwrap();
+        let visit = Visit { wait_for: std::time::Duration::from_millis(700), ..plain(&url) };
+        world.browser.visit(&visit, &headers).await.unwrap();
     }
     let seen = world.site.requests();
     assert_eq!(

@@ -24,7 +24,7 @@ const PAGE: &str = "<meta name=viewport content='width=device-width'><pre id=a><
 
 async fn look(world: &World, visit: Visit<'_>) -> Value {
     let visit = Visit { wait_for: Duration::from_millis(900), ..visit };
-    let visited = world.browser.visit(&visit).await.unwrap();
+    let visited = world.visit(&visit).await.unwrap();
     let text = dom(&visited);
     let json = text.split("<pre id=\"a\">").nth(1).unwrap().split("</pre>").next().unwrap();
     serde_json::from_str(&json.replace("&amp;", "&")).unwrap_or_else(|error| panic!("{error}: {text}"))
@@ -86,7 +86,7 @@ async fn workers_see_the_same() {
     );
     let (url, location) = (world.url("/page"), Location { country: "FR".to_owned(), languages: vec![] });
     let visit = Visit { mobile: true, location: Some(&location), wait_for: Duration::from_millis(700), ..plain(&url) };
-    world.browser.visit(&visit).await.unwrap();
+    world.visit(&visit).await.unwrap();
     let seen = world.site.requests();
     let worker = seen.iter().find(|seen| seen.path.starts_with("/w?")).unwrap();
     assert!(worker.path.contains("Mobile") && worker.path.contains("fr-FR"), "{}", worker.path);
@@ -99,9 +99,9 @@ async fn a_bad_certificate_is_taken_only_by_who_asks() {
     let (world, url) = start().await;
     let strict = plain(&url);
     let loose = Visit { skip_tls_verification: true, ..plain(&url) };
-    let (one, two) = tokio::join!(world.browser.visit(&loose), world.browser.visit(&strict));
+    let (one, two) = tokio::join!(world.visit(&loose), world.visit(&strict));
     assert_eq!(one.unwrap().status, 200);
     assert!(two.err().unwrap().to_string().contains("CERT"));
-    assert!(world.browser.visit(&plain(&url)).await.is_err());
+    assert!(world.visit(&plain(&url)).await.is_err());
     assert_eq!(world.browser.counts().launched, 1);
 }

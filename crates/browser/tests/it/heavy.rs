@@ -128,7 +128,7 @@ async fn what_a_script_returns_is_measured_first() {
         let error = run(&script).await.err().unwrap().to_string();
         assert!(error.contains("more than 120000 values"), "{script}: {error}");
     }
-    assert!(matches!(run("'x'.repeat(30e6)").await, Err(BrowserError::TooLarge { .. } | BrowserError::Action { .. })));
+    assert!(matches!(run("'x'.repeat(30e6)").await, Err(BrowserError::TooLarge { .. } | BrowserError::Action(_))));
     // The page fakes the size of a value, so the service has to measure it again.
     let lies = "Object.hasOwn = () => false; Array.isArray = () => false; ({ all: Array.from({ length: 1000 }, () => Array(1000).fill(0)) })";
     let error = run(lies).await.err().unwrap().to_string();
@@ -136,9 +136,9 @@ async fn what_a_script_returns_is_measured_first() {
     let grown = highest().saturating_sub(before) / MIB;
     assert!(grown < 150, "{grown} MiB more");
     let visited = run(&object(50_000)).await.unwrap();
-    assert_eq!(visited.acted.returns[0].value["k49999"], 49_999);
+    assert_eq!(visited.rendered.acted.returns[0].value["k49999"], 49_999);
     let visited = run("const a = { n: [1] }; [a, a, 'x', null]").await.unwrap();
-    assert_eq!(visited.acted.returns[0].value, json!([{ "n": [1] }, { "n": [1] }, "x", null]));
+    assert_eq!(visited.rendered.acted.returns[0].value, json!([{ "n": [1] }, { "n": [1] }, "x", null]));
 }
 
 #[tokio::test]
@@ -250,7 +250,7 @@ async fn a_page_of_very_many_nodes_is_read_within_bounds() {
     world.site.html("/page", html);
     let (url, before) = (world.url("/page"), forget_highest());
     let visit = Visit { deadline: tokio::time::Instant::now() + Duration::from_secs(60), ..plain(&url) };
-    let visited = world.browser.visit(&visit).await.unwrap();
+    let visited = world.visit(&visit).await.unwrap();
     assert!(dom(&visited).contains("<i>99999</i>"));
     let grown = highest().saturating_sub(before) / MIB;
     assert!(grown < 300, "{grown} MiB more");

@@ -64,7 +64,7 @@ async fn a_held_page_gives_way() {
     let world = World::with(Settings { contexts: 1, ..Settings::default() }).await;
     keep(&world, "a").await;
     let visited = world.page("<p>Another page.").await.unwrap();
-    assert!(visited.waited < Duration::from_secs(2), "{:?}", visited.waited);
+    assert!(visited.rendered.waited < Duration::from_secs(2), "{:?}", visited.rendered.waited);
     assert!(world.browser.resume("a", later()).is_none());
     // A resumed page is not evicted, and holds no slot.
     keep(&world, "b").await;

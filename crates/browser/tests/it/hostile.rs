@@ -12,7 +12,7 @@ async fn within(world: &World, html: &str, seconds: u64) -> Result<browser::Visi
     world.site.html("/page", html);
     let url = world.url("/page");
     let began = Instant::now();
-    let result = world.browser.visit(&Visit { deadline: began + Duration::from_secs(seconds), ..plain(&url) }).await;
+    let result = world.visit(&Visit { deadline: began + Duration::from_secs(seconds), ..plain(&url) }).await;
     assert!(began.elapsed() < Duration::from_millis(seconds * 1000 + 500), "{:?}", began.elapsed());
     result
 }
@@ -75,7 +75,7 @@ async fn a_page_without_end_is_cut() {
     world.site.respond("/page", Reply { body, ..Reply::default() }.header("content-type", "text/html"));
     let url = world.url("/page");
     let visit = Visit { deadline: Instant::now() + Duration::from_secs(10), ..plain(&url) };
-    let result = world.browser.visit(&visit).await;
+    let result = world.visit(&visit).await;
     assert!(world.site.sent() < 64 << 20, "{}", world.site.sent());
     if let Ok(visited) = result {
         assert!(visited.body.len() <= 4 << 20);
@@ -93,7 +93,7 @@ async fn a_page_that_eats_memory_ends_alone() {
     world.site.html("/other", "<p>unharmed");
     let slow = Visit { wait_for: Duration::from_secs(3), ..plain(&other) };
     let hungry = Visit { deadline: Instant::now() + Duration::from_secs(15), ..plain(&hungry) };
-    let (one, two) = tokio::join!(world.browser.visit(&hungry), world.browser.visit(&slow));
+    let (one, two) = tokio::join!(world.visit(&hungry), world.visit(&slow));
     // On a loaded machine the deadline may pass before the memory limit is reached.
     let is_known = matches!(one, Err(BrowserError::TooLarge { .. } | BrowserError::Timeout));
     assert!(is_known, "it is told why: {:?}", one.err());

@@ -1,6 +1,6 @@
 //! Tests of actions.
 
-use browser::{BrowserError, Visit};
+use browser::{ActionFailure, BrowserError, Visit};
 use serde_json::{Value, json};
 
 use crate::page_world::{act, actions, answer_questions, text};
@@ -8,7 +8,7 @@ use crate::world::{World, dom, plain};
 
 async fn refused(world: &World, html: &str, list: Value) -> (usize, &'static str, Option<String>, String) {
     match act(world, html, &actions(list)).await.err() {
-        Some(BrowserError::Action { index, kind, selector, reason }) => (index, kind, selector, reason),
+        Some(BrowserError::Action(failure)) => (failure.index, failure.kind, failure.selector, failure.reason),
         other => panic!("{other:?}"),
     }
 }
@@ -27,8 +27,8 @@ async fn a_form_is_filled_as_by_hand() {
         {"type": "press", "key": "Control+A"}, {"type": "press", "key": "Backspace"}, {"type": "write", "text": "ten"},
     ]);
     let visited = act(&world, html, &actions(list)).await.unwrap();
-    assert_eq!(visited.acted.scrapes.len(), 1);
-    let scraped = &visited.acted.scrapes[0];
+    assert_eq!(visited.rendered.acted.scrapes.len(), 1);
+    let scraped = &visited.rendered.acted.scrapes[0];
     assert_eq!(scraped.url, world.url("/page"));
     let seen = text(&scraped.html);
     assert!(
@@ -56,7 +56,7 @@ async fn clicks_reach_shadow_trees_frames_and_what_is_far_down() {
     ]);
     let visited = act(&world, html, &actions(list)).await.unwrap();
     assert!(text(dom(&visited)).contains("deep;true;a;c;d;"), "{}", text(dom(&visited)));
-    assert!(visited.acted.returns[0].value.as_f64().unwrap() > 1000.0);
+    assert!(visited.rendered.acted.returns[0].value.as_f64().unwrap() > 1000.0);
 }
 
 #[tokio::test]
@@ -65,7 +65,7 @@ async fn fingers_tap_on_phones() {
     world.site.html("/page", "<!doctype html><title>t</title><meta name=viewport content='width=device-width'><button id=b>x</button><p id=out></p><script>
         for (const kind of ['touchstart', 'touchend', 'click']) b.addEventListener(kind, (e) => out.append(kind + e.isTrusted + ';'))</script>");
     let (url, list) = (world.url("/page"), actions(json!([{"type": "click", "selector": "#b"}])));
-    let visited = world.browser.visit(&Visit { mobile: true, actions: &list, ..plain(&url) }).await.unwrap();
+    let visited = world.visit(&Visit { mobile: true, actions: &list, ..plain(&url) }).await.unwrap();
     assert!(text(dom(&visited)).contains("touchstarttrue;touchendtrue;clicktrue;"), "{}", text(dom(&visited)));
 }
 
@@ -103,12 +103,12 @@ async fn what_appears_is_waited_for() {
         setTimeout(() => late.hidden = false, 2500)</script>";
     let script = json!({"type": "executeJavascript", "script": "late.hidden"});
     let visited = act(&world, html, &actions(json!([{"type": "wait", "selector": "#late"}, script]))).await.unwrap();
-    assert_eq!(visited.acted.returns[0].value, json!(false));
+    assert_eq!(visited.rendered.acted.returns[0].value, json!(false));
     world.site.html("/page", html);
     let (url, list) = (world.url("/page"), actions(json!([{"type": "wait", "selector": ".never"}])));
     let deadline = tokio::time::Instant::now() + std::time::Duration::from_secs(5);
-    let error = world.browser.visit(&Visit { actions: &list, deadline, ..plain(&url) }).await.err().unwrap();
-    assert!(matches!(&error, BrowserError::Action { index: 0, kind: "wait", .. }), "{error}");
+    let error = world.visit(&Visit { actions: &list, deadline, ..plain(&url) }).await.err().unwrap();
+    assert!(matches!(&error, BrowserError::Action(ActionFailure { index: 0, kind: "wait", .. })), "{error}");
 }
 
 #[tokio::test]
@@ -117,7 +117,7 @@ async fn scripts_return_values_with_their_types() {
     let check = async |script: &str, kind: &str, value: Value| {
         let list = actions(json!([{"type": "executeJavascript", "script": script}]));
         let visited = act(&world, "<title>T</title><p>x", &list).await.unwrap();
-        let returned = &visited.acted.returns[0];
+        let returned = &visited.rendered.acted.returns[0];
         assert_eq!((returned.kind.as_str(), &returned.value), (kind, &value), "{script}");
     };
     check("document.querySelectorAll('p').length", "number", json!(1)).await;
@@ -138,5 +138,5 @@ async fn scripts_return_values_with_their_types() {
     let list = actions(json!([{"type": "executeJavascript", "script": "location = '/next'; 1"}, {"type": "scrape"}]));
     world.site.html("/next", "<p>Next page");
     let visited = act(&world, "<p>x", &list).await.unwrap();
-    assert_eq!(visited.acted.scrapes[0].url, world.url("/next"));
+    assert_eq!(visited.rendered.acted.scrapes[0].url, world.url("/next"));
 }

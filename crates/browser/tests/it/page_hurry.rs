@@ -44,7 +44,7 @@ async fn a_page_that_is_wanted_afterwards_keeps_its_clock() {
     let url = world.url("/page");
     let began = Instant::now();
     let visit = Visit { wait_for: Duration::from_millis(1), ..plain(&url) };
-    let visited = world.browser.visit(&visit).await.unwrap();
+    let visited = world.visit(&visit).await.unwrap();
     compare(&visited, &expect(&["Total of 17 lots"], &[], 0), "wait_for");
     assert!(began.elapsed() >= Duration::from_millis(1400), "{:?}", began.elapsed());
 }

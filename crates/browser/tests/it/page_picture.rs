@@ -26,7 +26,6 @@ async fn shot(world: &World, html: &str, options: Value, mobile: bool) -> (Visit
     let url = world.url("/page");
     let options = options_of(&options);
     let visited = world
-        .browser
         .visit(&Visit {
             screenshot: Some(&options),
             mobile,
@@ -35,7 +34,7 @@ async fn shot(world: &World, html: &str, options: Value, mobile: bool) -> (Visit
         })
         .await
         .unwrap();
-    let picture = visited.screenshot.as_ref().unwrap();
+    let picture = visited.rendered.screenshot.as_ref().unwrap();
     let pixels = decode(&picture.bytes, picture.content_type);
     (visited, pixels)
 }
@@ -86,7 +85,7 @@ async fn very_high_pages_are_put_together() {
         [(json!({"fullPage": true}), "image/png"), (json!({"fullPage": true, "quality": 90}), "image/jpeg")]
     {
         let (visited, picture) = shot(&world, &html, options, false).await;
-        assert_eq!((picture.dimensions(), visited.screenshot.unwrap().content_type), ((1920, 20_000), kind));
+        assert_eq!((picture.dimensions(), visited.rendered.screenshot.unwrap().content_type), ((1920, 20_000), kind));
         assert_near(&picture, (960, 5), [255, 0, 0]);
         assert_near(&picture, (960, 150), [0x88, 0x88, 0x88]);
         assert_near(&picture, (960, 10_000), [0x90, 0x90, 0x90]);
@@ -111,11 +110,16 @@ async fn pictures_and_prints_are_actions_too() {
         {"type": "pdf", "format": "Ledger"},
     ]));
     let visited = act(&world, &html, &list).await.unwrap();
-    let sizes: Vec<_> =
-        visited.acted.screenshots.iter().map(|shot| decode(&shot.bytes, shot.content_type).dimensions()).collect();
+    let sizes: Vec<_> = visited
+        .rendered
+        .acted
+        .screenshots
+        .iter()
+        .map(|shot| decode(&shot.bytes, shot.content_type).dimensions())
+        .collect();
     assert_eq!(sizes[1..], [(500, 400), (1920, 1080)]);
     assert!(sizes[0].1 > 1500);
-    let boxes: Vec<_> = visited.acted.pdfs.iter().map(|pdf| media_box(&pdf.bytes)).collect();
+    let boxes: Vec<_> = visited.rendered.acted.pdfs.iter().map(|pdf| media_box(&pdf.bytes)).collect();
     for (found, expect) in boxes.iter().zip([(842, 595), (612, 792), (1224, 792)]) {
         assert!(found.0.abs_diff(expect.0) <= 1 && found.1.abs_diff(expect.1) <= 1, "{found:?} instead of {expect:?}");
     }

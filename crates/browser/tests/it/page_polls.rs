@@ -92,7 +92,7 @@ async fn all_settle(names: &[&str], wait_for: Duration, actions: &[wire::Action]
         let html = page(&format!("{READY}{script}"));
         world.site.html("/page", &html);
         let visit = Visit { deadline: Instant::now() + LONG, wait_for, actions, ..plain(&url) };
-        let visited = world.browser.visit(&visit).await.unwrap();
+        let visited = world.visit(&visit).await.unwrap();
         compare(&visited, &expect(&["by everybody"], &[], 0), &html);
         assert!(visited.warnings.is_empty(), "{name}: {:?}", visited.warnings);
     }

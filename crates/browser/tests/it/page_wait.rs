@@ -207,7 +207,7 @@ async fn service_workers_take_over_first() {
     world.site.html("/page", &html);
     // Loopback is a secure context; host names are not.
     let url = world.site.url("/page");
-    let visited = world.browser.visit(&plain(&url)).await.unwrap();
+    let visited = world.visit(&plain(&url)).await.unwrap();
     compare(&visited, &expect(&["Served by the worker"], &["Installing"], 0), &html);
 }
 
@@ -218,7 +218,7 @@ async fn what_stands_there_at_the_deadline_is_taken() {
         world.site.html("/page", html);
         let url = world.url("/page");
         let visit = Visit { deadline: Instant::now() + Duration::from_secs(4), ..plain(&url) };
-        let result = world.browser.visit(&visit).await;
+        let result = world.visit(&visit).await;
         assert!(Instant::now() <= visit.deadline + Duration::from_millis(200));
         result
     };
@@ -274,6 +274,6 @@ async fn the_caller_may_wait_longer() {
     world.site.html("/page", page(&"word ".repeat(100), "setTimeout(show, 2000, 'After two seconds')"));
     let url = world.url("/page");
     let visit = Visit { wait_for: Duration::from_millis(2500), ..plain(&url) };
-    let visited = world.browser.visit(&visit).await.unwrap();
+    let visited = world.visit(&visit).await.unwrap();
     compare(&visited, &expect(&["After two seconds"], &["word"], 0), "wait_for");
 }

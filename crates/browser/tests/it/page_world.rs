@@ -53,7 +53,7 @@ pub(crate) async fn check(world: &World, html: &str, expect: Expect) -> Visited 
     let mut took = Vec::new();
     for _ in 0..TRIES {
         let began = Instant::now();
-        let visited = world.browser.visit(&plain(&url)).await.unwrap();
+        let visited = world.visit(&plain(&url)).await.unwrap();
         took.push(began.elapsed());
         compare(&visited, &expect, html);
         if took.last() <= Some(&expect.within) {
@@ -77,7 +77,7 @@ pub(crate) fn compare(visited: &Visited, expect: &Expect, html: &str) {
 pub(crate) async fn act(world: &World, html: &str, actions: &[wire::Action]) -> Result<Visited, BrowserError> {
     world.site.html("/page", html);
     let url = world.url("/page");
-    world.browser.visit(&Visit { actions, ..plain(&url) }).await
+    world.visit(&Visit { actions, ..plain(&url) }).await
 }
 
 /// Parses actions as a caller writes them.

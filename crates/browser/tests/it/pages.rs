@@ -27,9 +27,9 @@ async fn redirects_of_every_make_end_at_the_last_document() {
     let gone = Reply { status: 404, body: "<p>c<script>document.title = 'drawn'</script>".into(), ..Reply::default() };
     world.site.respond("/c", gone.header("content-type", "text/html").header("retry-after", "7"));
     let visited = world.path("/a").await.unwrap();
-    assert_eq!((visited.url, visited.status), (world.url("/c?x=1"), 404));
+    assert_eq!((&visited.url, visited.status), (&world.url("/c?x=1"), 404));
     assert_eq!(visited.retry_after.as_deref(), Some("7"));
-    assert!(visited.dom.unwrap().contains("drawn"));
+    assert!(dom(&visited).contains("drawn"));
     let visited = world.page("<p>x<script>history.pushState(0, '', '/elsewhere#there')</script>").await.unwrap();
     assert_eq!((visited.url, visited.status), (world.url("/elsewhere#there"), 200));
 }
@@ -49,7 +49,7 @@ async fn bytes_and_charset_belong_together() {
         let is_utf8 = visited.content_type.as_deref().is_some_and(|kind| kind.ends_with("utf-8"));
         let expect: &[u8] = if is_utf8 { "<p>grüße".as_bytes() } else { b"<p>gr\xfc\xdfe" };
         assert!(visited.body.starts_with(expect), "{path} {:?}", visited.content_type);
-        assert!(visited.dom.unwrap().contains("grüße"), "{path}");
+        assert!(dom(&visited).contains("grüße"), "{path}");
     }
 }
 
@@ -67,7 +67,7 @@ async fn a_url_that_is_a_file_brings_its_bytes() {
         .respond("/f.csv", csv.clone().header("content-type", "text/html").header("content-disposition", "attachment"));
     world.site.respond("/r", Reply { status: 301, ..Reply::default() }.header("location", "/f.csv"));
     let visited = world.path("/f.pdf").await.unwrap();
-    assert_eq!((visited.body.as_ref(), visited.dom.is_none()), (pdf.as_slice(), true));
+    assert_eq!((visited.body.as_ref(), visited.rendered.dom.is_none()), (pdf.as_slice(), true));
     assert_eq!(visited.content_type.as_deref(), Some("application/pdf"));
     let visited = world.path("/r").await.unwrap();
     assert_eq!((visited.body.as_ref(), visited.url), (&b"a,b\n1,2\n"[..], world.url("/f.csv")));
@@ -85,7 +85,7 @@ async fn a_file_that_a_page_starts_changes_nothing() {
         .site
         .respond("/f.zip", Reply { body: "PK".into(), ..Reply::default() }.header("content-type", "application/zip"));
     let visited = world.page("<p>stays<script>location = '/f.zip'</script>").await.unwrap();
-    assert!(visited.dom.unwrap().contains("stays"));
+    assert!(dom(&visited).contains("stays"));
     assert_eq!((visited.url, visited.status), (world.url("/page"), 200));
 }
 
@@ -109,7 +109,7 @@ async fn why_there_is_no_page_is_said() {
     let check = async |url: &str| {
         let url = url.parse().unwrap();
         let visit = browser::Visit { deadline: Instant::now() + Duration::from_secs(10), ..plain(&url) };
-        world.browser.visit(&visit).await.err().unwrap()
+        world.visit(&visit).await.err().unwrap()
     };
     for scheme in ["http", "https"] {
         let error = check(&format!("{scheme}://127.0.0.1:{port}/")).await;
@@ -129,7 +129,7 @@ async fn why_there_is_no_page_is_said() {
     assert!(matches!(error, BrowserError::Net(net::Error::TooManyRedirects { .. })), "{error}");
     let url = world.url("/hang");
     let visit = browser::Visit { deadline: Instant::now() + Duration::from_secs(2), ..plain(&url) };
-    assert!(matches!(world.browser.visit(&visit).await.err(), Some(BrowserError::Timeout)));
+    assert!(matches!(world.visit(&visit).await.err(), Some(BrowserError::Timeout)));
     assert_eq!(world.canary.connects(), 0);
 }
 

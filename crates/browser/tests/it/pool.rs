@@ -37,11 +37,11 @@ async fn places_are_bounded_and_waiting_is_told() {
     let visit = plain(&url);
     let third = async {
         within(5, || world.browser.counts().waiting == 1).await;
-        world.browser.visit(&visit).await.err().unwrap()
+        world.visit(&visit).await.err().unwrap()
     };
-    let (one, two, error) = tokio::join!(world.browser.visit(&visit), world.browser.visit(&visit), third);
+    let (one, two, error) = tokio::join!(world.visit(&visit), world.visit(&visit), third);
     assert!(matches!(error, BrowserError::Unavailable { .. }), "{error}");
-    let waited = [one.unwrap().waited, two.unwrap().waited];
+    let waited = [one, two].map(|visited| visited.unwrap().rendered.waited);
     assert!(waited.iter().any(|time| *time > Duration::from_millis(700)), "{waited:?}");
     assert!(waited.iter().any(|time| *time < Duration::from_millis(300)), "{waited:?}");
     assert_eq!(world.browser.counts().launched, 1);
@@ -57,9 +57,9 @@ async fn waiting_counts_into_the_deadline() {
         within(5, || world.asked() == ["/slow"]).await;
         let began = Instant::now();
         let visit = Visit { deadline: began + Duration::from_millis(500), ..plain(&url) };
-        (world.browser.visit(&visit).await.err().unwrap(), began.elapsed())
+        (world.visit(&visit).await.err().unwrap(), began.elapsed())
     };
-    let (_, (error, took)) = tokio::join!(world.browser.visit(&visit), hurried);
+    let (_, (error, took)) = tokio::join!(world.visit(&visit), hurried);
     assert!(matches!(error, BrowserError::Timeout) && took < Duration::from_secs(1), "{error} {took:?}");
 }
 
@@ -74,7 +74,7 @@ async fn a_visit_that_is_dropped_leaves_nothing() {
     // Dropped at several stages: while the context is created, and later.
     for milliseconds in [0, 1, 3, 10, 30, 100, 300, 600] {
         let visit = plain(&url);
-        let visits = (0..4).map(|_| world.browser.visit(&visit));
+        let visits = (0..4).map(|_| world.visit(&visit));
         let all = futures_util::future::join_all(visits);
         let _ = tokio::time::timeout(Duration::from_millis(milliseconds), all).await;
     }
@@ -113,7 +113,7 @@ async fn more_browsers_when_there_may_be_more() {
     world.site.script("/slow", slow(2000));
     let url = world.url("/slow");
     let visit = plain(&url);
-    let both = futures_util::future::join_all((0..2).map(|_| world.browser.visit(&visit))).await;
+    let both = futures_util::future::join_all((0..2).map(|_| world.visit(&visit))).await;
     assert!(both.iter().all(Result::is_ok));
     assert_eq!(world.browser.counts().processes, 2);
 }

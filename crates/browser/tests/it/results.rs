@@ -1,6 +1,6 @@
 //! Tests of the common size limit of all results of a visit.
 
-use browser::{BrowserError, Settings, Visit, Visited};
+use browser::{ActionFailure, BrowserError, Settings, Visit, Visited};
 use net::Limits;
 use serde_json::{Value, json};
 use tokio::time::{Duration, Instant};
@@ -29,13 +29,13 @@ async fn world() -> World {
 async fn visit(world: &World, wanted: Value) -> Result<Visited, BrowserError> {
     let (url, actions) = (world.url("/page"), actions(wanted));
     let deadline = Instant::now() + Duration::from_secs(60);
-    world.browser.visit(&Visit { actions: &actions, deadline, ..plain(&url) }).await
+    world.visit(&Visit { actions: &actions, deadline, ..plain(&url) }).await
 }
 
 /// Returns index, kind and reason of the action whose result did not fit.
 async fn refused(world: &World, wanted: Value) -> (usize, &'static str) {
     match visit(world, wanted).await.err().unwrap() {
-        BrowserError::Action { index, kind, reason, .. } => {
+        BrowserError::Action(ActionFailure { index, kind, reason, .. }) => {
             let words = "all results of a request may have 4 MiB together (fetch.max_decoded_mib)";
             assert!(reason.contains(words), "{reason}");
             (index, kind)
@@ -66,7 +66,7 @@ async fn many_large_results_are_refused_with_the_place_and_the_setting() {
 async fn results_that_fit_are_given_and_hold_room_until_they_are_gone() {
     let world = world().await;
     let visited = visit(&world, json!([{"type": "scrape"}, {"type": "screenshot"}, {"type": "pdf"}])).await.unwrap();
-    let acted = &visited.acted;
+    let acted = &visited.rendered.acted;
     assert!(acted.scrapes[0].html.len() > MIB && acted.screenshots.len() == 1 && acted.pdfs.len() == 1);
     let held = format!("{:?}", visited.room);
     let kib: u64 = held.split_whitespace().find_map(|word| word.parse().ok()).unwrap();

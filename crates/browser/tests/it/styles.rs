@@ -18,7 +18,7 @@ const PAGE: &str = "<!doctype html><title>Acme</title><style>
 async fn look(world: &World, html: &str) -> Value {
     world.site.html("/page", html);
     let url = world.url("/page");
-    world.browser.visit(&Visit { styles: true, ..plain(&url) }).await.unwrap().styles.unwrap()
+    world.visit(&Visit { styles: true, ..plain(&url) }).await.unwrap().rendered.styles.unwrap()
 }
 
 fn element<'s>(sample: &'s Value, kind: &str, text: &str) -> &'s Value {
@@ -57,7 +57,7 @@ async fn styles_are_told_as_they_are_seen() {
 #[tokio::test]
 async fn nobody_is_looked_at_unasked() {
     let world = World::start().await;
-    assert!(world.page(PAGE).await.unwrap().styles.is_none());
+    assert!(world.page(PAGE).await.unwrap().rendered.styles.is_none());
 }
 
 /// Shadowed properties, prototypes that throw, recursive shapes, and too much of everything.

@@ -4,15 +4,13 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::process::Command;
 use std::time::Duration;
 
-use browser::{Browser, BrowserError, HeadersFor, Settings, Visit, Visited};
+use browser::{Browser, BrowserError, Settings, Visit, Visited};
 use net::{Allow, Client, Config, Egress, Limits};
 use testkit::{Answer, Canary, Dns, Site};
 use tokio::time::Instant;
 use url::Url;
 
 pub(crate) const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
-
-const NOTHING: &HeadersFor<'static> = &|_: &Url| Vec::new();
 
 /// Two reachable origins, `origin.test` and `other.test`, an unreachable canary, and a browser.
 pub(crate) struct World {
@@ -61,7 +59,12 @@ impl World {
 
     /// Visits a path of the first origin.
     pub(crate) async fn path(&self, path: &str) -> Result<Visited, BrowserError> {
-        self.browser.visit(&plain(&self.url(path))).await
+        self.visit(&plain(&self.url(path))).await
+    }
+
+    /// Makes a visit without headers of a caller.
+    pub(crate) async fn visit(&self, visit: &Visit<'_>) -> Result<Visited, BrowserError> {
+        self.browser.visit(visit, &|_| Vec::new()).await
     }
 
     /// Visits a page that consists of `html`.
@@ -84,26 +87,15 @@ impl World {
 /// A visit with default options and a deadline of 20 s.
 pub(crate) fn plain(url: &Url) -> Visit<'_> {
     Visit {
-        url,
-        headers: NOTHING,
-        mobile: false,
-        location: None,
-        proxy: None,
         skip_tls_verification: false,
         block_ads: false,
-        wait_for: Duration::ZERO,
-        actions: &[],
-        screenshot: None,
-        styles: false,
-        state: None,
-        keeps_state: false,
         owner: base::Owner::of_team("test"),
-        deadline: Instant::now() + Duration::from_secs(20),
+        ..Visit::new(url, Instant::now() + Duration::from_secs(20))
     }
 }
 
 pub(crate) fn dom(visited: &Visited) -> &str {
-    visited.dom.as_deref().unwrap()
+    std::str::from_utf8(visited.rendered.dom.as_deref().unwrap()).unwrap()
 }
 
 /// Waits until a condition holds.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use base::Secret;
-use fetch::{BasicAuth, BodyKind, Engine, FetchError, FetchRequest, Fetched, Given, HttpEngine};
+use fetch::{BasicAuth, BodyKind, Engine, FetchError, FetchRequest, Fetched, Given, HttpEngine, Visit};
 use testkit::{Reply, Script, Site};
 use tokio::time::Instant;
 use url::Url;
@@ -41,7 +41,12 @@ impl Asked {
 
     fn request(&self) -> FetchRequest<'_> {
         let given = Given::new(&self.site, &self.headers, self.basic_auth.as_ref());
-        FetchRequest::new(&self.url, given, Instant::now() + Duration::from_secs(10))
+        FetchRequest::new(Visit::new(&self.url, Instant::now() + Duration::from_secs(10)), given)
+    }
+
+    fn with_visit<'a>(&'a self, change: impl FnOnce(Visit<'a>) -> Visit<'a>) -> FetchRequest<'a> {
+        let request = self.request();
+        FetchRequest { visit: change(request.visit.clone()), ..request }
     }
 }
 
@@ -189,7 +194,7 @@ async fn the_site_sees_a_browser_and_the_callers_headers() {
     site.html("/", "x");
     let location = wire::Location { country: "DE".to_owned(), languages: Vec::new() };
     let asked = ask(&site, "/").with(&[("X-Token", "1")], "user", "p:w");
-    let request = FetchRequest { mobile: true, location: Some(&location), ..asked.request() };
+    let request = asked.with_visit(|visit| Visit { mobile: true, location: Some(&location), ..visit });
     let page = engine(&[&site]).fetch(&request).await.unwrap();
     assert!(page.warnings.is_empty(), "{:?}", page.warnings);
     let seen = site.requests().remove(0);
@@ -223,7 +228,7 @@ async fn failures_have_their_kind() {
     assert!(matches!(get(&site, "/raw").await, Err(FetchError::Site { .. })));
     site.script("/hang", vec![Script::Hang(Duration::from_secs(60))]);
     let asked = ask(&site, "/hang");
-    let short = FetchRequest { deadline: Instant::now() + Duration::from_millis(200), ..asked.request() };
+    let short = asked.with_visit(|visit| Visit { deadline: Instant::now() + Duration::from_millis(200), ..visit });
     assert!(matches!(engine(&[&site]).fetch(&short).await, Err(FetchError::Timeout)));
 }
 
@@ -233,7 +238,7 @@ async fn tls_verification_is_the_callers_choice() {
     site.html("/", "secret");
     let (engine, asked) = (engine(&[&site]), ask(&site, "/"));
     assert_eq!(engine.fetch(&asked.request()).await.unwrap().status, 200);
-    let strict = FetchRequest { skip_tls_verification: false, ..asked.request() };
+    let strict = asked.with_visit(|visit| Visit { skip_tls_verification: false, ..visit });
     let error = engine.fetch(&strict).await.unwrap_err();
     assert!(matches!(error, FetchError::Certificate { .. }), "{error}");
     assert!(error.to_string().contains("`skipTlsVerification: true`"), "{error}");
@@ -245,7 +250,7 @@ async fn a_proxy_stands_in_for_the_site() {
     proxy.respond(site.url("/").as_str(), html("by proxy"));
     let proxy = net::Proxy { url: proxy.url("/"), resolves: true };
     let asked = ask(&site, "/");
-    let request = FetchRequest { proxy: Some(proxy), ..asked.request() };
+    let request = asked.with_visit(|visit| Visit { proxy: Some(proxy), ..visit });
     let page = engine(&[&site]).fetch(&request).await.unwrap();
     assert_eq!((&*page.text(), site.connections()), ("by proxy", 0));
 }

@@ -4,15 +4,13 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use browser::{Browser, HeadersFor, Held, Settings as BrowserSettings, Visit};
+use browser::{Browser, Held, Settings as BrowserSettings, Visit};
 use interact::{Code, Interact, InteractError, Language, Ran, Settings, Work};
 use net::{Allow, Client, Config, Egress, Limits};
 use testkit::{Answer, Dns, Site};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use url::Url;
-
-const NOTHING: &HeadersFor<'static> = &|_: &Url| Vec::new();
 
 const PAGE: &str = r#"<!doctype html><title>Shop</title><h1>Welcome</h1>
 <nav><a href="/about">About us</a> <a href="/other" id="other">Other page</a></nav>
@@ -61,21 +59,10 @@ impl World {
         let browser = Browser::new(BrowserSettings::default(), client, cpu::Cpu::new(2));
         let url: Url = format!("http://shop.test:{}/", site.addr().port()).parse().unwrap();
         let visit = Visit {
-            url: &url,
-            headers: NOTHING,
-            mobile: false,
-            location: None,
-            proxy: None,
             skip_tls_verification: false,
             block_ads: false,
-            wait_for: Duration::ZERO,
-            actions: &[],
-            screenshot: None,
-            styles: false,
-            state: None,
-            keeps_state: false,
             owner: base::Owner::of_team("test"),
-            deadline: Instant::now() + Duration::from_secs(20),
+            ..Visit::new(&url, Instant::now() + Duration::from_secs(20))
         };
         let until = Instant::now() + Duration::from_secs(120);
         let (_, held) = browser.visit_and_hold(&visit, |_: &Url| Vec::new(), until).await.unwrap();

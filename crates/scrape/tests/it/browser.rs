@@ -37,7 +37,7 @@ impl Engine for Browser {
             return Err(FetchError::Crashed);
         }
         let html = Some("text/html".to_owned());
-        Ok(Fetched::new(request.url.clone(), self.status, html, self.shows.into()))
+        Ok(Fetched::new(request.visit.url.clone(), self.status, html, self.shows.into()))
     }
 }
 
@@ -59,7 +59,8 @@ impl Engine for Camera {
     }
 
     async fn fetch(&self, request: &FetchRequest<'_>) -> Result<Fetched, FetchError> {
-        let mut fetched = Fetched::new(request.url.clone(), 200, Some("text/html".to_owned()), "<div id=app>".into());
+        let mut fetched =
+            Fetched::new(request.visit.url.clone(), 200, Some("text/html".to_owned()), "<div id=app>".into());
         let picture = |bytes: &'static [u8]| Picture { bytes: bytes.into(), content_type: "image/png" };
         let url = "http://me:pw@a.test/2".parse().unwrap();
         let acted = Acted {
@@ -71,11 +72,11 @@ impl Engine for Camera {
         let dom = "<p>seen</p><a href=http://a.test/2></a><p hidden=unseen>unseen</p><noscript>scripts, please, and many of them</noscript>";
         fetched.rendered = Some(Box::new(Rendered {
             dom: Some(dom.into()),
-            screenshot: request.screenshot.map(|_| picture(b"whole")),
+            screenshot: request.visit.screenshot.map(|_| picture(b"whole")),
             acted,
-            styles: request.styles.then(|| serde_json::json!({ "ground": "#102030" })),
+            styles: request.visit.styles.then(|| serde_json::json!({ "ground": "#102030" })),
             timezone: Some("Europe/Berlin".to_owned()),
-            state: request.keeps_state.then(State::default),
+            state: request.visit.keeps_state.then(State::default),
             windows: ["http://a.test/ad", "http://a.test/2"].map(|url| url.parse().unwrap()).into(),
             waited: Duration::from_millis(7),
         }));
