@@ -1,17 +1,17 @@
 //! Unified diff of the canonical versions.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write;
 use std::ops::Range;
 
 use base::Stop;
 
-use super::key::{key, looks_like};
+use super::key::{is_key, key, looks_like};
 use super::lines::{Line, Lines, without_marks};
 use super::slide::{Side, slide};
 use crate::GaveUp;
-use crate::align::changed;
+use crate::align::{Changed, changed};
 
 /// Lines of context before and after a change.
 const CONTEXT: usize = 3;
@@ -153,6 +153,7 @@ fn blocks(versions: &Versions<'_>, stop: &Stop) -> Result<Vec<Block>, GaveUp> {
         &mut Side { lines: &new, changed: &mut changed.new },
         blank,
     );
+    part(versions, &mut changed);
     let mut blocks = Vec::new();
     let (mut one, mut other) = (0, 0);
     while one < old.len() || other < new.len() {
@@ -171,16 +172,36 @@ fn run(changed: &[bool]) -> usize {
     changed.iter().take_while(|&&changed| changed).count()
 }
 
+/// Marks pairs as changed that do not look the same after all: text that is code in the other version.
+fn part(versions: &Versions<'_>, changed: &mut Changed) {
+    let kept = |changed: &[bool]| -> Vec<usize> { (0..changed.len()).filter(|&place| !changed[place]).collect() };
+    for (one, other) in kept(&changed.old).into_iter().zip(kept(&changed.new)) {
+        if !looks_like(versions.old[one], versions.new[other]) {
+            changed.old[one] = true;
+            changed.new[other] = true;
+        }
+    }
+}
+
 /// Numbers the lines by their keys, and returns the number of the blank line too. Lines that only the current version has
 /// share a number.
 fn numbers(versions: &Versions<'_>) -> (Vec<u32>, Vec<u32>, Option<u32>) {
+    // Text that became code, or code that became text, keeps its characters.
+    let all = versions.old.iter().chain(&versions.new);
+    let code: HashSet<&str> = all.filter(|line| line.exact && !is_key(line.text)).map(|line| line.text).collect();
     let mut known: HashMap<Cow<'_, str>, u32> = HashMap::with_capacity(versions.old.len());
     let old = versions.old.iter().map(|&line| {
         let next = known.len() as u32;
-        *known.entry(key(line)).or_insert(next)
+        *known.entry(key_beside(line, &code)).or_insert(next)
     });
     let old: Vec<u32> = old.collect();
     let unknown = known.len() as u32;
-    let new = versions.new.iter().map(|&line| known.get(&*key(line)).copied().unwrap_or(unknown)).collect();
+    let new =
+        versions.new.iter().map(|&line| known.get(&*key_beside(line, &code)).copied().unwrap_or(unknown)).collect();
     (old, new, known.get("").copied())
+}
+
+/// Returns the key of a line, or the line itself if it is one of `code` in either version.
+fn key_beside<'t>(line: Line<'t>, code: &HashSet<&str>) -> Cow<'t, str> {
+    if code.contains(line.text) { Cow::Borrowed(line.text) } else { key(line) }
 }
