@@ -41,6 +41,9 @@ struct Versions<'t> {
 ///
 /// [`GaveUp`] when `stop` is set, or when the versions differ in too many lines.
 pub fn unified(previous: &str, current: &str, stop: &Stop) -> Result<String, GaveUp> {
+    if previous == current {
+        return Ok(String::new());
+    }
     let (previous, current) = (without_marks(previous), without_marks(current));
     let versions = Versions::read(&previous, &current, stop)?;
     let blocks = blocks(&versions, stop)?;
@@ -146,13 +149,14 @@ fn rest<'t>(first: Option<Line<'t>>, lines: Lines<'t>, stop: &Stop) -> Result<Ve
 
 /// Returns the changed blocks in order.
 fn blocks(versions: &Versions<'_>, stop: &Stop) -> Result<Vec<Block>, GaveUp> {
-    let (old, new, blank) = numbers(versions);
-    let mut changed = changed(&old, &new, stop)?;
-    slide(
-        &mut Side { lines: &old, changed: &mut changed.old },
-        &mut Side { lines: &new, changed: &mut changed.new },
-        blank,
-    );
+    let (old, new) = (&versions.old[..], &versions.new[..]);
+    let same = |(one, other): &(&Line<'_>, &Line<'_>)| looks_like(**one, **other);
+    let end = old.iter().rev().zip(new.iter().rev()).take_while(same).count();
+    let (before, after) = numbers(&old[..old.len() - end], &new[..new.len() - end]);
+    let mut changed = changed(&before, &after, stop)?;
+    changed.old.resize(old.len(), false);
+    changed.new.resize(new.len(), false);
+    slide(&mut Side { lines: old, changed: &mut changed.old }, &mut Side { lines: new, changed: &mut changed.new });
     part(versions, &mut changed);
     let mut blocks = Vec::new();
     let (mut one, mut other) = (0, 0);
@@ -183,22 +187,20 @@ fn part(versions: &Versions<'_>, changed: &mut Changed) {
     }
 }
 
-/// Numbers the lines by their keys, and returns the number of the blank line too. Lines that only the current version has
-/// share a number.
-fn numbers(versions: &Versions<'_>) -> (Vec<u32>, Vec<u32>, Option<u32>) {
+/// Numbers the lines by their keys. Lines that only the current version has share a number.
+fn numbers(old: &[Line<'_>], new: &[Line<'_>]) -> (Vec<u32>, Vec<u32>) {
     // Text that became code, or code that became text, keeps its characters.
-    let all = versions.old.iter().chain(&versions.new);
-    let code: HashSet<&str> = all.filter(|line| line.exact && !is_key(line.text)).map(|line| line.text).collect();
-    let mut known: HashMap<Cow<'_, str>, u32> = HashMap::with_capacity(versions.old.len());
-    let old = versions.old.iter().map(|&line| {
+    let code = old.iter().chain(new).filter(|line| line.exact && !is_key(line.text));
+    let code: HashSet<&str> = code.map(|line| line.text).collect();
+    let mut known: HashMap<Cow<'_, str>, u32> = HashMap::with_capacity(old.len());
+    let before = old.iter().map(|&line| {
         let next = known.len() as u32;
         *known.entry(key_beside(line, &code)).or_insert(next)
     });
-    let old: Vec<u32> = old.collect();
+    let before: Vec<u32> = before.collect();
     let unknown = known.len() as u32;
-    let new =
-        versions.new.iter().map(|&line| known.get(&*key_beside(line, &code)).copied().unwrap_or(unknown)).collect();
-    (old, new, known.get("").copied())
+    let after = new.iter().map(|&line| known.get(&*key_beside(line, &code)).copied().unwrap_or(unknown)).collect();
+    (before, after)
 }
 
 /// Returns the key of a line, or the line itself if it is one of `code` in either version.
