@@ -3,6 +3,8 @@
 
 mod anchors;
 
+use std::ops::Range;
+
 use base::Stop;
 use similar::Algorithm;
 use similar::algorithms::{DiffHook, diff_slices};
@@ -46,9 +48,11 @@ pub(crate) fn changed(old: &[u32], new: &[u32], stop: &Stop) -> Result<Changed, 
         let anchors = anchors::anchors(&before.items, &after.items);
         let mut from = (0, 0);
         for to in anchors.into_iter().chain([(before.items.len(), after.items.len())]) {
-            if from.0 < to.0 || from.1 < to.1 {
-                search(&before.part(from.0, to.0), &after.part(from.1, to.1), &mut changed, stop)?;
-            }
+            let (old, new) = (from.0..to.0, from.1..to.1);
+            let (one, other) = (sorted(&before.items[old.clone()]), sorted(&after.items[new.clone()]));
+            let old = before.among(&other, old, &mut changed.old);
+            let new = after.among(&one, new, &mut changed.new);
+            search(&old, &new, &mut changed, stop)?;
             from = (to.0 + 1, to.1 + 1);
         }
     }
@@ -56,9 +60,25 @@ pub(crate) fn changed(old: &[u32], new: &[u32], stop: &Stop) -> Result<Changed, 
 }
 
 impl Common {
-    fn part(&self, from: usize, to: usize) -> Self {
-        Self { items: self.items[from..to].to_vec(), places: self.places[from..to].to_vec() }
+    /// Returns the items of a part that occur in the same part of the other side, which is sorted. The others are changed.
+    fn among(&self, other: &[u32], part: Range<usize>, changed: &mut [bool]) -> Self {
+        let mut common = Common::default();
+        for at in part {
+            if other.binary_search(&self.items[at]).is_ok() {
+                common.items.push(self.items[at]);
+                common.places.push(self.places[at]);
+            } else {
+                changed[self.places[at] as usize] = true;
+            }
+        }
+        common
     }
+}
+
+fn sorted(items: &[u32]) -> Vec<u32> {
+    let mut items = items.to_vec();
+    items.sort_unstable();
+    items
 }
 
 /// Returns the items that occur on both sides; the others are changed. `start` is the place of the first item.
