@@ -108,7 +108,7 @@ fn main() -> Result<(), Error> {
             ("same", page.clone()),
             ("only line ends differ", invisible),
             ("one line put in", one_line(&page)),
-            ("1 % of lines changed", source.edit(&page, 100)),
+            ("2 % of lines changed", source.edit(&page, 50)),
             ("unrelated", source.page(bytes)),
         ] {
             let (changes, ours, peak) = measure(rounds, &page, &current);

@@ -83,12 +83,10 @@ fn long_lines_and_deep_blocks_are_read_in_linear_time() {
 
 #[test]
 fn values_may_be_deep_and_wide() {
-    let deep = |leaf: i32| {
-        (0..5000).fold(json!(leaf), |value, level| if level % 2 == 0 { json!([value]) } else { json!({"a": value}) })
-    };
-    let (previous, current) = (deep(1), deep(2));
     // Values of this depth need a large stack to be dropped.
-    let work = move || {
+    let work = || {
+        let deep = |leaf: i32| (0..5000).fold(Value::from(leaf), |value, _| Value::Array(vec![value]));
+        let (previous, current) = (deep(1), deep(2));
         let found = fields(&previous, &current, &Stop::new()).unwrap();
         assert_eq!(
             (found.changes.len(), found.changes[0].previous, found.changes[0].current),

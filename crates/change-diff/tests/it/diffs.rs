@@ -55,7 +55,6 @@ fn lines_that_differ_only_invisibly_are_context() {
 fn a_paragraph_comes_with_the_blank_line_after_it() {
     check("a\n\nc\n", "a\n\nb\n\nc\n", "@@ -1,3 +1,5 @@\n a\n \n+b\n+\n c\n");
     check("a\n\nb\n\nc\n", "a\n\nc\n", "@@ -1,5 +1,3 @@\n a\n \n-b\n-\n c\n");
-    check("x\n\na\n\nc\n", "y\n\na\n\na\n\nc\n", "@@ -1,5 +1,7 @@\n-x\n+y\n \n a\n \n+a\n+\n c\n");
     check("- a\n- b\n", "- a\n- a\n- b\n", "@@ -1,2 +1,3 @@\n - a\n+- a\n - b\n");
     check("a\n", "a\n\nb\n", "@@ -1 +1,3 @@\n a\n+\n+b\n");
 }
