@@ -51,7 +51,7 @@ fn work_ends_when_the_caller_wants_it() {
     let stop = Stop::new();
     let seen = stop.clone();
     let letters = |step: usize| -> String {
-        (0..400_000_usize).map(|at| ["a\n", "b\n", "c\n", "d\n"][(at * at * step >> 7) % 4]).collect()
+        (0..400_000_usize).map(|at| ["a\n", "b\n", "c\n", "d\n"][((at * at * step) >> 7) % 4]).collect()
     };
     let work = thread::spawn(move || unified(&letters(3), &letters(5), &seen));
     thread::sleep(Duration::from_millis(300));
