@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask fuzz` builds and runs the targets. A target fails by panicking.
 
+mod change;
 mod office;
 mod page;
 mod pdf;
@@ -11,6 +12,7 @@ use fetch::{Fetched, detect};
 use formats::{ContentOptions, MarkdownOptions, Page};
 use url::Url;
 
+pub use crate::change::{fields, unified};
 pub use crate::office::detection;
 pub use crate::page::page;
 pub use crate::pdf::{pdf, pdf_content, pdf_font};

@@ -1,6 +1,7 @@
 //! `cargo xtask bench NAME`: benchmarks of the real server on loopback, and of the converter.
 
 mod browser;
+mod change;
 mod crawl;
 mod documents;
 mod load;
@@ -41,6 +42,8 @@ pub(crate) enum Bench {
     Scrape(scrape::Args),
     /// Speed and memory of HTML to markdown, compared with other libraries.
     Markdown(markdown::Args),
+    /// Time and memory of comparing two versions of a page, beside git diff.
+    Change,
     /// Time from the start of the process to ready, and memory when idle.
     Start(start::Args),
 }
@@ -70,6 +73,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
         Bench::Rivals(args) => runtime.block_on(rivals::run(args)),
         Bench::Scrape(args) => runtime.block_on(scrape::run(args)),
         Bench::Markdown(args) => markdown::run(&args),
+        Bench::Change => change::run(),
         Bench::Start(args) => start::run(&args),
     }
 }

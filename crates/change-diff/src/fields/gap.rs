@@ -1,0 +1,88 @@
+//! Pairs of items between two that are equal.
+
+use super::likeness::{Budget, EQUAL};
+use super::list::Pair;
+use super::values::{Id, Values};
+
+/// Items of both sides, by index and node, that lie between two equal ones.
+pub(super) struct Gap<'a> {
+    pub(super) values: &'a Values<'a>,
+    pub(super) old: Vec<(usize, Id)>,
+    pub(super) new: Vec<(usize, Id)>,
+}
+
+/// Cost of an item without a partner. That of a pair is between nothing and two of them.
+const ALONE: u32 = EQUAL;
+
+#[derive(Clone, Copy)]
+enum Step {
+    Pair { inside: bool },
+    Old,
+    New,
+}
+
+impl Gap<'_> {
+    /// Returns the pairs in order that make the items most alike; when the budget is too small for that, the first with the
+    /// first, the second with the second and so on.
+    pub(super) fn pairs(&self, budget: &mut Budget) -> Vec<Pair> {
+        if self.old.is_empty() || self.new.is_empty() {
+            return Vec::new();
+        }
+        let work = |items: &[(usize, Id)]| items.iter().map(|&(_, id)| self.values.work(id)).sum::<usize>();
+        let all = work(&self.old).saturating_mul(self.new.len()) + work(&self.new).saturating_mul(self.old.len());
+        if budget.take(all) {
+            return self.best();
+        }
+        let places = self.old.iter().zip(&self.new);
+        places
+            .filter(|(old, new)| budget.take(self.values.work(old.1) + self.values.work(new.1)))
+            .filter_map(|(&old, &new)| self.pair(old, new))
+            .collect()
+    }
+
+    fn pair(&self, old: (usize, Id), new: (usize, Id)) -> Option<Pair> {
+        let likeness = self.values.likeness(old.1, new.1)?;
+        Some(Pair { old: old.0, new: new.0, inside: likeness.inside })
+    }
+
+    /// Finds the alignment of least cost, by its table over both sides.
+    fn best(&self) -> Vec<Pair> {
+        let width = self.new.len() + 1;
+        let mut steps = vec![Step::New; (self.old.len() + 1) * width];
+        let mut below: Vec<u32> = (0..width).rev().map(|left| left as u32 * ALONE).collect();
+        for (row, &(_, old)) in self.old.iter().enumerate().rev() {
+            let mut costs = vec![below[width - 1] + ALONE; width];
+            steps[row * width + width - 1] = Step::Old;
+            for (column, &(_, new)) in self.new.iter().enumerate().rev() {
+                let (cost, step) = if costs[column + 1] < below[column] {
+                    (costs[column + 1] + ALONE, Step::New)
+                } else {
+                    (below[column] + ALONE, Step::Old)
+                };
+                let pair = self.values.likeness(old, new).map(|likeness| {
+                    (below[column + 1] + 2 * (EQUAL - likeness.score), Step::Pair { inside: likeness.inside })
+                });
+                let best = pair.filter(|(paired, _)| *paired <= cost).unwrap_or((cost, step));
+                (costs[column], steps[row * width + column]) = best;
+            }
+            below = costs;
+        }
+        self.follow(&steps)
+    }
+
+    fn follow(&self, steps: &[Step]) -> Vec<Pair> {
+        let mut pairs = Vec::new();
+        let (mut row, mut column) = (0, 0);
+        while row < self.old.len() && column < self.new.len() {
+            match steps[row * (self.new.len() + 1) + column] {
+                Step::Pair { inside } => {
+                    pairs.push(Pair { old: self.old[row].0, new: self.new[column].0, inside });
+                    (row, column) = (row + 1, column + 1);
+                }
+                Step::Old => row += 1,
+                Step::New => column += 1,
+            }
+        }
+        pairs
+    }
+}

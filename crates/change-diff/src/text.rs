@@ -1,0 +1,16 @@
+//! Markdown: status, unified diff and its tree.
+
+mod blocks;
+mod compare;
+mod cursor;
+mod key;
+mod lines;
+mod slide;
+mod tree;
+mod unified;
+
+pub use compare::{Status, compare};
+pub(crate) use key::is_ignored;
+pub use lines::canonical;
+pub use tree::{Change, Chunk, File, Tree, tree};
+pub use unified::unified;

@@ -1,0 +1,56 @@
+//! What a reader can tell of a line.
+
+use std::borrow::Cow;
+
+use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
+
+use super::lines::Line;
+
+/// Whether the character has no width and no meaning. U+200C and U+200D are not among them: they change words and emoji.
+pub(crate) fn is_ignored(letter: char) -> bool {
+    matches!(letter, '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
+}
+
+/// Returns the line with everything taken out that its readers cannot see.
+pub(super) fn key(line: Line<'_>) -> Cow<'_, str> {
+    if line.exact || is_key(line.text) {
+        return Cow::Borrowed(line.text);
+    }
+    let composed: String = line.text.chars().filter(|letter| !is_ignored(*letter)).nfc().collect();
+    let mut key = String::with_capacity(composed.len());
+    let (mut begun, mut blank) = (false, false);
+    for letter in composed.chars() {
+        match if letter == '\u{a0}' { ' ' } else { letter } {
+            // Indentation is visible.
+            indent @ (' ' | '\t') if !begun => key.push(indent),
+            ' ' | '\t' if blank => {}
+            ' ' | '\t' => {
+                key.push(' ');
+                blank = true;
+            }
+            letter => {
+                key.push(letter);
+                (begun, blank) = (true, false);
+            }
+        }
+    }
+    Cow::Owned(key)
+}
+
+/// Whether a reader takes one line for the other. Text and code look different where they are not the same characters.
+pub(super) fn looks_like(one: Line<'_>, other: Line<'_>) -> bool {
+    one.text == other.text || (one.exact == other.exact && key(one) == key(other))
+}
+
+/// Whether the text is its own key, which nearly every line is.
+pub(super) fn is_key(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let inside = bytes.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(bytes.len());
+    let single = |pair: &[u8]| !(pair[0] == b' ' && pair[1] == b' ') && pair[1] != b'\t';
+    if !bytes[inside..].windows(2).all(single) {
+        return false;
+    }
+    text.is_ascii()
+        || (!text.chars().any(|letter| letter == '\u{a0}' || is_ignored(letter))
+            && is_nfc_quick(text.chars()) == IsNormalized::Yes)
+}
