@@ -1,6 +1,7 @@
 //! The `menu` format.
 
 mod calories;
+mod columns;
 mod described;
 mod dishes;
 mod evidence;
@@ -63,7 +64,11 @@ fn described_menu(page: &Page, survey: &Survey<'_>, described: Described) -> Res
     let services = items().filter(|item| LISTS.service.occur_in(&item.name) && !is_food(item)).count();
     let priced = items().filter(|item| item.price.is_some()).count();
     let is_navigation = priced == 0 && foods == 0 && !kinds.is_place;
-    if is_navigation || services > foods || (services * 2 >= count && !kinds.is_place) || (kinds.is_other && !kinds.is_place && foods == 0) {
+    if is_navigation
+        || services > foods
+        || (services * 2 >= count && !kinds.is_place)
+        || (kinds.is_other && !kinds.is_place && foods == 0)
+    {
         return Err(Missing::Other);
     }
     let is_named = merchant.is_some();

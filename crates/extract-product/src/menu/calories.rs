@@ -5,7 +5,10 @@ const KJ: f64 = 4.184;
 
 /// Finds the energy in a text, in kilocalories, and returns the text without it.
 pub(super) fn calories(text: &str) -> Option<(f64, String)> {
-    let (kcal, kj) = (find(text, &["kcal", "calories", "kalorien", "calorías", "calorie", "cals", "cal"]), find(text, &["kj", "kilojoules"]));
+    let (kcal, kj) = (
+        find(text, &["kcal", "calories", "kalorien", "calorías", "calorie", "cals", "cal"]),
+        find(text, &["kj", "kilojoules"]),
+    );
     let amount = kcal.as_ref().map(|found| found.0).or(kj.as_ref().map(|found| (found.0 / KJ).round()))?;
     let mut rest = text.to_owned();
     let mut places: Vec<_> = [kcal, kj].into_iter().flatten().map(|found| found.1).collect();
@@ -13,7 +16,14 @@ pub(super) fn calories(text: &str) -> Option<(f64, String)> {
     places.into_iter().for_each(|place| rest.replace_range(place, ""));
     let is_rest = |c: char| c.is_whitespace() || matches!(c, '/' | '(' | ')' | '|' | ',' | '-' | '–' | '•' | '·' | '~');
     let is_empty = rest.trim_matches(is_rest).is_empty();
-    Some((amount, if is_empty { String::new() } else { rest.replace("()", "").replace("(/)", "").trim_matches(['/', '|', ' ', '-', '–', '•', '·', ',']).to_owned() }))
+    Some((
+        amount,
+        if is_empty {
+            String::new()
+        } else {
+            rest.replace("()", "").replace("(/)", "").trim_matches(['/', '|', ' ', '-', '–', '•', '·', ',']).to_owned()
+        },
+    ))
 }
 
 /// The first number with one of `units` behind it, and its place.
@@ -34,7 +44,8 @@ fn find(text: &str, units: &[&str]) -> Option<(f64, std::ops::Range<usize>)> {
 }
 
 fn amount(number: &str) -> Option<f64> {
-    crate::money::amount(number, crate::money::Style::default(), None).filter(|amount| (0.0..100_000.0).contains(amount))
+    crate::money::amount(number, crate::money::Style::default(), None)
+        .filter(|amount| (0.0..100_000.0).contains(amount))
 }
 
 /// Reads the energy of structured data: `540 kcal`, `540 calories`, `2260 kJ`, `540`.
@@ -49,7 +60,8 @@ mod tests {
 
     #[test]
     fn energy_is_in_kilocalories() {
-        let check = |text: &str, amount: f64, rest: &str| assert_eq!(calories(text), Some((amount, rest.to_owned())), "{text}");
+        let check =
+            |text: &str, amount: f64, rest: &str| assert_eq!(calories(text), Some((amount, rest.to_owned())), "{text}");
         check("540 kcal", 540.0, "");
         check("(1,250 kcal)", 1250.0, "");
         check("Tomato, basil 540 Cal", 540.0, "Tomato, basil");

@@ -163,7 +163,8 @@ impl<'v, 'p> Seen<'v, 'p> {
 fn merchant(ids: &Ids<'_, '_>, place: &Value<'_>) -> Option<Merchant> {
     let name = place.get("name").items().first().and_then(Value::text).and_then(words::name)?;
     let kinds = place.get("@type").items().iter().filter_map(Value::text).map(last_part);
-    let kind = kinds.map(kind_of).find(|kind| !kind.is_empty()).or_else(|| super::merchant::kind_of(&name).map(str::to_owned));
+    let kind =
+        kinds.map(kind_of).find(|kind| !kind.is_empty()).or_else(|| super::merchant::kind_of(&name).map(str::to_owned));
     Some(Merchant { name, kind, location: location(ids, place) })
 }
 
@@ -206,7 +207,8 @@ fn location(ids: &Ids<'_, '_>, place: &Value<'_>) -> Option<Json> {
     }
     let geo = place.get("geo");
     for name in ["latitude", "longitude"] {
-        let number = geo.get(name).text().and_then(|text| text.trim().parse::<f64>().ok()).filter(|number| number.is_finite());
+        let number =
+            geo.get(name).text().and_then(|text| text.trim().parse::<f64>().ok()).filter(|number| number.is_finite());
         found.extend(number.map(|number| (name.to_owned(), number.into())));
     }
     (!found.is_empty()).then_some(Json::Object(found))

@@ -39,18 +39,27 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
     /// The sections of all menus of a place.
     pub(super) fn sections_of_place(&self, place: &'v Value<'p>) -> Vec<Section> {
         let mut out = Out { sections: Vec::new(), items: 0 };
-        let menus = ["hasMenu", "menu"].into_iter().flat_map(|name| place.get(name).items()).map(|menu| self.ids.resolve(menu));
+        let menus =
+            ["hasMenu", "menu"].into_iter().flat_map(|name| place.get(name).items()).map(|menu| self.ids.resolve(menu));
         menus.filter(|menu| menu.is_object()).for_each(|menu| self.menu(menu, &mut out));
         if out.sections.is_empty() {
             let catalogs = ["hasOfferCatalog", "makesOffer"].into_iter().flat_map(|name| place.get(name).items());
-            let catalogs: Vec<_> = catalogs.map(|catalog| self.ids.resolve(catalog)).filter(|catalog| self.has_dishes(catalog, 0)).collect();
+            let catalogs: Vec<_> = catalogs
+                .map(|catalog| self.ids.resolve(catalog))
+                .filter(|catalog| self.has_dishes(catalog, 0))
+                .collect();
             catalogs.into_iter().for_each(|catalog| self.menu(catalog, &mut out));
         }
         out.sections
     }
 
     /// The sections of menus that belong to no place; of loose sections, and of loose items if there are several.
-    pub(super) fn sections_without_place(&self, menus: &[&'v Value<'p>], sections: &[&'v Value<'p>], items: &[&'v Value<'p>]) -> Vec<Section> {
+    pub(super) fn sections_without_place(
+        &self,
+        menus: &[&'v Value<'p>],
+        sections: &[&'v Value<'p>],
+        items: &[&'v Value<'p>],
+    ) -> Vec<Section> {
         let mut out = Out { sections: Vec::new(), items: 0 };
         menus.iter().for_each(|menu| self.menu(menu, &mut out));
         if out.sections.is_empty() {
@@ -79,7 +88,9 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
             return;
         }
         let name = text(section, "name").unwrap_or_else(|| outer.to_owned());
-        let members = ["hasMenuItem", "menuItem", "itemListElement", "hasPart"].into_iter().flat_map(|name| section.get(name).items());
+        let members = ["hasMenuItem", "menuItem", "itemListElement", "hasPart"]
+            .into_iter()
+            .flat_map(|name| section.get(name).items());
         let members: Vec<&'v Value<'p>> = members.map(|item| self.offered(item)).collect();
         let is_section = |value: &&&'v Value<'p>| is_a(value, &["MenuSection", "OfferCatalog"]);
         let items = members.iter().filter(|value| !is_section(value)).copied();
@@ -94,10 +105,20 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
     fn offered(&self, value: &'v Value<'p>) -> &'v Value<'p> {
         let value = self.ids.resolve(value);
         let inner = value.first_of(&["itemOffered", "item"]);
-        if inner.is_object() && value.get("offers").is_null() && value.get("price").is_null() { self.ids.resolve(inner) } else { value }
+        if inner.is_object() && value.get("offers").is_null() && value.get("price").is_null() {
+            self.ids.resolve(inner)
+        } else {
+            value
+        }
     }
 
-    fn push(&self, name: String, description: Option<String>, items: impl Iterator<Item = &'v Value<'p>>, out: &mut Out) {
+    fn push(
+        &self,
+        name: String,
+        description: Option<String>,
+        items: impl Iterator<Item = &'v Value<'p>>,
+        out: &mut Out,
+    ) {
         let left = MAX_ITEMS.saturating_sub(out.items);
         let items: Vec<MenuItem> = items.filter_map(|item| self.item(item)).take(left).collect();
         out.items += items.len();
@@ -111,7 +132,11 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
         let thing = if inner.is_object() { self.ids.resolve(inner) } else { item };
         let name = text(thing, "name").or_else(|| text(item, "name"))?;
         let offers = self.offers(if inner.is_object() { item } else { thing }, inner.is_object());
-        let url = thing.get("url").text().and_then(|url| absolute(self.page.base(), url)).filter(|url| self.is_elsewhere(url));
+        let url = thing
+            .get("url")
+            .text()
+            .and_then(|url| absolute(self.page.base(), url))
+            .filter(|url| self.is_elsewhere(url));
         Some(MenuItem {
             name,
             description: description(thing),
@@ -154,13 +179,16 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
 
     fn offer(&self, offer: &'v Value<'p>) -> Offer {
         let specifications = || offer.get("priceSpecification").items().iter().map(|one| self.ids.resolve(one));
-        let currency_of = |value: &Value<'_>| value.get("priceCurrency").items().first().and_then(Value::text).and_then(money::currency_of);
+        let currency_of = |value: &Value<'_>| {
+            value.get("priceCurrency").items().first().and_then(Value::text).and_then(money::currency_of)
+        };
         let currency = currency_of(offer).or_else(|| specifications().find_map(currency_of));
         let own = price(offer, &["price", "lowPrice", "minPrice"], currency);
         let price = own.or_else(|| specifications().find_map(|one| price(one, &["price", "minPrice"], currency)));
         let stock = offer.get("availability");
         let stock = stock.text().or_else(|| stock.get("@id").text()).map(last_part).filter(|term| !term.is_empty());
-        let size = text(offer, "name").or_else(|| offer.get("eligibleQuantity").first_of(&["name", "unitText"]).text().and_then(words::name));
+        let size = text(offer, "name")
+            .or_else(|| offer.get("eligibleQuantity").first_of(&["name", "unitText"]).text().and_then(words::name));
         Offer { size, price, stock: stock.map(str::to_owned) }
     }
 
@@ -168,7 +196,11 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
         let calories = self.ids.resolve(nutrition).get("calories");
         if calories.is_object() {
             let unit = calories.first_of(&["unitText", "unitCode"]).text().unwrap_or("kcal");
-            return energy(&format!("{} {}", calories.get("value").text()?, if unit.eq_ignore_ascii_case("KJO") { "kJ" } else { unit }));
+            return energy(&format!(
+                "{} {}",
+                calories.get("value").text()?,
+                if unit.eq_ignore_ascii_case("KJO") { "kJ" } else { unit }
+            ));
         }
         calories.items().first().and_then(Value::text).and_then(energy)
     }
@@ -176,7 +208,8 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
     fn diets(&self, item: &'v Value<'p>) -> Vec<String> {
         let mut diets: Vec<String> = Vec::new();
         for diet in item.get("suitableForDiet").items().iter().take(MAX_PARTS) {
-            let term = diet.text().or_else(|| diet.get("@id").text()).or_else(|| diet.first_of(&["url", "name"]).text());
+            let term =
+                diet.text().or_else(|| diet.get("@id").text()).or_else(|| diet.first_of(&["url", "name"]).text());
             if let Some(diet) = term.and_then(diet_of_term).filter(|diet| !diets.contains(diet)) {
                 diets.push(diet);
             }
@@ -186,9 +219,15 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
 
     fn images(&self, item: &'v Value<'p>) -> Vec<Picture> {
         let mut images: Vec<Picture> = Vec::new();
-        for image in item.first_of(&["image", "photo"]).items().iter().take(MAX_PARTS).map(|image| self.ids.resolve(image)) {
-            let url = image.text().or_else(|| image.first_of(&["url", "contentUrl", "@id"]).items().first().and_then(Value::text));
-            let url = url.and_then(|url| absolute(self.page.base(), url.trim())).filter(|url| matches!(url.scheme(), "http" | "https"));
+        for image in
+            item.first_of(&["image", "photo"]).items().iter().take(MAX_PARTS).map(|image| self.ids.resolve(image))
+        {
+            let url = image
+                .text()
+                .or_else(|| image.first_of(&["url", "contentUrl", "@id"]).items().first().and_then(Value::text));
+            let url = url
+                .and_then(|url| absolute(self.page.base(), url.trim()))
+                .filter(|url| matches!(url.scheme(), "http" | "https"));
             let alt = ["caption", "name", "alternateName"].into_iter().find_map(|name| text(image, name));
             images.extend(url.map(|url| Picture { url: url.into(), alt }));
         }
@@ -216,7 +255,8 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
         let name = text(group, "name");
         let items = group.get("hasMenuItem").items().iter().take(MAX_PARTS * 3).map(|item| self.ids.resolve(item));
         let options: Vec<Json> = items.filter_map(|item| self.option(item)).collect();
-        (name.is_some() || !options.is_empty()).then(|| json!({ "name": name.unwrap_or_else(|| "Options".to_owned()), "options": options }))
+        (name.is_some() || !options.is_empty())
+            .then(|| json!({ "name": name.unwrap_or_else(|| "Options".to_owned()), "options": options }))
     }
 
     fn option(&self, item: &'v Value<'p>) -> Option<Json> {

@@ -68,24 +68,40 @@ fn count(parts: &[Part]) -> Counts {
         let is_course = LISTS.course.occur_in(&part.name);
         let serves = LISTS.service.occur_in(&part.name) && !is_food;
         for item in &part.items {
-            let is_dish = LISTS.dish.occur_in(&item.name) || item.description.iter().any(|text| LISTS.dish.occur_in(text));
+            let is_dish =
+                LISTS.dish.occur_in(&item.name) || item.description.iter().any(|text| LISTS.dish.occur_in(text));
             let is_service = serves || LISTS.service.occur_in(&item.name);
             counts.items += 1.0;
             counts.priced += f64::from(u8::from(!item.choices.is_empty()));
-            counts.food += if is_dish { 1.0 } else if is_food && !is_service { 0.8 } else { 0.0 };
+            counts.food += if is_dish {
+                1.0
+            } else if is_food && !is_service {
+                0.8
+            } else {
+                0.0
+            };
             counts.service += f64::from(u8::from(is_service && !is_dish));
             counts.courses += f64::from(u8::from(is_course));
             counts.packed += f64::from(u8::from(is_packed(&item.name)));
         }
     }
     let all = counts.items.max(1.0);
-    Counts { food: counts.food / all, service: counts.service / all, courses: counts.courses / all, packed: counts.packed / all, ..counts }
+    Counts {
+        food: counts.food / all,
+        service: counts.service / all,
+        courses: counts.courses / all,
+        packed: counts.packed / all,
+        ..counts
+    }
 }
 
 /// Whether a name says how much is in a pack: `Gouda 400 g`, `6 x 330 ml`.
 fn is_packed(name: &str) -> bool {
     let lower = name.to_lowercase();
-    let mut words = lower.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ',')).filter(|word| !word.is_empty()).peekable();
+    let mut words = lower
+        .split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | ','))
+        .filter(|word| !word.is_empty())
+        .peekable();
     while let Some(word) = words.next() {
         let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | 'x' | '×'));
         let unit = if unit.is_empty() { words.peek().copied().unwrap_or_default() } else { unit };
@@ -118,12 +134,17 @@ impl About {
         let url = shown.page.url();
         let any = |words: &super::words::Words| tops.iter().any(|text| words.occur_in(text));
         let is_many = any(&LISTS.plural);
-        let in_address = LISTS.place.occur_in(url.host_str().unwrap_or_default()) || aside.take(60).any(|text| LISTS.place.occur_in(text));
+        let in_address = LISTS.place.occur_in(url.host_str().unwrap_or_default())
+            || aside.take(60).any(|text| LISTS.place.occur_in(text));
         let is_shop = any(&LISTS.shop);
         About {
-            names_menu: any(&LISTS.menu) || LISTS.menu.occur_in(url.path()) || parts.iter().any(|part| LISTS.menu.occur_in(&part.name)),
+            names_menu: any(&LISTS.menu)
+                || LISTS.menu.occur_in(url.path())
+                || parts.iter().any(|part| LISTS.menu.occur_in(&part.name)),
             is_place: kinds.is_place || !is_many && (any(&LISTS.place) || in_address),
-            is_recipe: any(&LISTS.recipe) || kinds.is_recipe || parts.iter().any(|part| LISTS.recipe.occur_in(&part.name)),
+            is_recipe: any(&LISTS.recipe)
+                || kinds.is_recipe
+                || parts.iter().any(|part| LISTS.recipe.occur_in(&part.name)),
             is_shop,
             is_service: any(&LISTS.service),
             kinds,

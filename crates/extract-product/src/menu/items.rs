@@ -49,7 +49,9 @@ pub(super) fn found(shown: &Shown<'_>, record: &Record, legend: &Legend) -> Foun
     for at in record.lines.clone() {
         match &shown.prices[at] {
             Some(priced) => {
-                texts.extend(texts_of(shown, at, 0..priced.before).into_iter().filter_map(|text| label(text, &mut size)));
+                texts.extend(
+                    texts_of(shown, at, 0..priced.before).into_iter().filter_map(|text| label(text, &mut size)),
+                );
                 let mut choices = priced.choices.clone();
                 if let Some(first) = choices.first_mut().filter(|first| first.label.is_empty()) {
                     first.label = std::mem::take(&mut size);
@@ -58,14 +60,27 @@ pub(super) fn found(shown: &Shown<'_>, record: &Record, legend: &Legend) -> Foun
                 let end = shown.line(at).text.len();
                 texts.extend(texts_of(shown, at, priced.after..end).into_iter().filter(|text| !is_unit(&text.text)));
             }
-            None => texts.extend(texts_of(shown, at, 0..shown.line(at).text.len()).into_iter().filter_map(|text| label(text, &mut size))),
+            None => texts.extend(
+                texts_of(shown, at, 0..shown.line(at).text.len()).into_iter().filter_map(|text| label(text, &mut size)),
+            ),
         }
     }
+    super::columns::label(shown, record.lines.clone(), &mut item.choices);
+    label_single(&mut item, &mut texts);
     if let Some(element) = record.element {
         marks(shown, element, &mut item);
     }
     take(&mut item, texts, legend);
     item
+}
+
+/// The size of an item's only price describes the item.
+fn label_single(item: &mut Found, texts: &mut Vec<Text>) {
+    if let [only] = item.choices.as_mut_slice()
+        && !only.label.is_empty()
+    {
+        texts.push(Text { text: std::mem::take(&mut only.label), looks: Looks::default(), is_heading: false });
+    }
 }
 
 /// Keeps a size for the next price; a size is no text of the item.
@@ -150,7 +165,8 @@ fn add_diets(item: &mut Found, diets: &[&'static str]) {
 
 /// The diets of a text that says nothing else: `Vegan`, `vegetarian, gluten free`.
 fn diets_alone(text: &str) -> Option<Vec<&'static str>> {
-    let parts: Vec<&str> = text.split([',', '/', '|', '•', '·', ';']).map(str::trim).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> =
+        text.split([',', '/', '|', '•', '·', ';']).map(str::trim).filter(|part| !part.is_empty()).collect();
     if parts.is_empty() || text.chars().count() > 60 {
         return None;
     }
@@ -172,7 +188,11 @@ fn marks(shown: &Shown<'_>, element: Index, item: &mut Found) {
 
 /// Whether a text is the number of an item on the menu: `12`, `12.`, `A4`, `No. 7`, `101a`.
 pub(super) fn is_number(text: &str) -> bool {
-    let text = text.trim().trim_start_matches("No.").trim_start_matches("Nr.").trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ')' | '(' | '#' | ':' | '-'));
+    let text = text
+        .trim()
+        .trim_start_matches("No.")
+        .trim_start_matches("Nr.")
+        .trim_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ')' | '(' | '#' | ':' | '-'));
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
     (1..=3).contains(&digits) && letters <= 1 && digits + letters == text.len()
@@ -181,7 +201,30 @@ pub(super) fn is_number(text: &str) -> bool {
 /// What a price is for: `per person`, `/ 100 g`.
 fn is_unit(text: &str) -> bool {
     let lower = text.trim().trim_start_matches(['/', '(']).trim_end_matches(')').trim().to_lowercase();
-    let starts = ["per ", "pro ", "p.p", "pp", "each", "/", "je ", "par ", "por ", "a persona", "p. p", "p. pers", "p.pers", "inkl", "incl", "税込", "税抜", "~", "～", "から", "and up", "+"];
+    let starts = [
+        "per ",
+        "pro ",
+        "p.p",
+        "pp",
+        "each",
+        "/",
+        "je ",
+        "par ",
+        "por ",
+        "a persona",
+        "p. p",
+        "p. pers",
+        "p.pers",
+        "inkl",
+        "incl",
+        "税込",
+        "税抜",
+        "~",
+        "～",
+        "から",
+        "and up",
+        "+",
+    ];
     starts.iter().any(|start| lower.starts_with(start)) && lower.chars().count() <= 28
 }
 

@@ -17,10 +17,83 @@ pub(super) struct Legend {
 /// Returns the diet that a text names.
 pub(super) fn diet_of(text: &str) -> Option<&'static str> {
     static DIETS: [(&str, &[&str]); 10] = [
-        ("vegan", &["vegan", "vegano", "vegana", "végan", "végétalien", "веган", "ヴィーガン", "ビーガン", "纯素", "비건", "veganistisch", "vegansk", "plant-based", "plant based"]),
-        ("vegetarian", &["vegetari", "végétari", "vegetarisch", "vegetarisk", "vegetarián", "wegetaria", "вегетариан", "ベジタリアン", "素食", "채식", "veggie", "vejetaryen", "meatless"]),
-        ("gluten-free", &["gluten free", "gluten-free", "glutenfrei", "glutenfri", "glutenvrij", "sans gluten", "senza glutine", "sin gluten", "sem glúten", "bezlepkov", "bez lepku", "bezglutenow", "gluténmentes", "без глютена", "グルテンフリー", "no gluten", "non gluten", "non-gluten"]),
-        ("lactose-free", &["lactose free", "lactose-free", "laktosefrei", "laktosefri", "laktosfri", "lactosevrij", "sans lactose", "senza lattosio", "sin lactosa", "sem lactose", "bez laktóz", "laktoosi"]),
+        (
+            "vegan",
+            &[
+                "vegan",
+                "vegano",
+                "vegana",
+                "végan",
+                "végétalien",
+                "веган",
+                "ヴィーガン",
+                "ビーガン",
+                "纯素",
+                "비건",
+                "veganistisch",
+                "vegansk",
+                "plant-based",
+                "plant based",
+            ],
+        ),
+        (
+            "vegetarian",
+            &[
+                "vegetari",
+                "végétari",
+                "vegetarisch",
+                "vegetarisk",
+                "vegetarián",
+                "wegetaria",
+                "вегетариан",
+                "ベジタリアン",
+                "素食",
+                "채식",
+                "veggie",
+                "vejetaryen",
+                "meatless",
+            ],
+        ),
+        (
+            "gluten-free",
+            &[
+                "gluten free",
+                "gluten-free",
+                "glutenfrei",
+                "glutenfri",
+                "glutenvrij",
+                "sans gluten",
+                "senza glutine",
+                "sin gluten",
+                "sem glúten",
+                "bezlepkov",
+                "bez lepku",
+                "bezglutenow",
+                "gluténmentes",
+                "без глютена",
+                "グルテンフリー",
+                "no gluten",
+                "non gluten",
+                "non-gluten",
+            ],
+        ),
+        (
+            "lactose-free",
+            &[
+                "lactose free",
+                "lactose-free",
+                "laktosefrei",
+                "laktosefri",
+                "laktosfri",
+                "lactosevrij",
+                "sans lactose",
+                "senza lattosio",
+                "sin lactosa",
+                "sem lactose",
+                "bez laktóz",
+                "laktoosi",
+            ],
+        ),
         ("dairy-free", &["dairy free", "dairy-free", "milchfrei", "sans lait", "non-dairy"]),
         ("nut-free", &["nut free", "nut-free", "nussfrei"]),
         ("halal", &["halal", "halāl", "حلال", "ハラル", "ハラール", "清真"]),
@@ -30,7 +103,19 @@ pub(super) fn diet_of(text: &str) -> Option<&'static str> {
     ];
     let text = text.to_lowercase();
     // "Contains gluten" and "not vegan" are no diets.
-    let is_denied = ["not ", "non-veg", "non veg", "nicht ", "contains", "enthält", "contient", "contiene", "option", "can be made", "available"];
+    let is_denied = [
+        "not ",
+        "non-veg",
+        "non veg",
+        "nicht ",
+        "contains",
+        "enthält",
+        "contient",
+        "contiene",
+        "option",
+        "can be made",
+        "available",
+    ];
     if is_denied.iter().any(|word| text.contains(word)) {
         return None;
     }
@@ -43,7 +128,8 @@ pub(super) fn diet_alone(text: &str) -> Option<&'static str> {
     let is_short = text.split_whitespace().count() <= 2 && text.chars().count() <= 24;
     let lower = text.to_lowercase();
     // Two words are one diet only where the language says "free of" in two words.
-    let is_one = !lower.contains(' ') || ["free", "sans ", "sin ", "senza ", "sem ", "bez ", "без "].iter().any(|word| lower.contains(word));
+    let is_one = !lower.contains(' ')
+        || ["free", "sans ", "sin ", "senza ", "sem ", "bez ", "без "].iter().any(|word| lower.contains(word));
     diet_of(text).filter(|_| is_short && is_one)
 }
 
@@ -54,7 +140,7 @@ impl Legend {
         for line in lines.filter(|line| line.len() <= MAX_LINE) {
             let entries = entries(line);
             let has_diet = entries.iter().any(|entry| diet_of(&entry.meaning).is_some());
-            if has_diet || entries.len() >= 3 || (entries.len() == 2 && line.contains('=')) {
+            if has_diet || entries.len() >= 2 {
                 for entry in entries {
                     let diet = diet_of(&entry.meaning);
                     let known = legend.marks.entry(entry.mark).or_insert(diet);
@@ -89,7 +175,10 @@ impl Legend {
         while let Some(open) = marked.rest[from..].find(['(', '[', '（', '{']).map(|at| at + from) {
             let sign = marked.rest[open..].chars().next().unwrap_or('(');
             from = open + sign.len_utf8();
-            let end = pairs.iter().find(|pair| pair.0 == sign).and_then(|pair| marked.rest[from..].find(pair.1).map(|at| (at + from, pair.1)));
+            let end = pairs
+                .iter()
+                .find(|pair| pair.0 == sign)
+                .and_then(|pair| marked.rest[from..].find(pair.1).map(|at| (at + from, pair.1)));
             let Some((close, sign)) = end else { continue };
             let inner = marked.rest[from..close].to_owned();
             if let Some(diets) = self.diets(&inner) {
@@ -122,7 +211,9 @@ impl Legend {
         }
         let last = text.rsplit([' ', '\u{a0}', ',']).next().unwrap_or_default();
         let is_whole = !last.is_empty() && last.len() < text.len() && !last.chars().any(char::is_lowercase);
-        if let Some(diet) = Some(last).filter(|_| is_whole).and_then(|last| self.marks.get(last).copied().or_else(|| self.run(last))) {
+        if let Some(diet) =
+            Some(last).filter(|_| is_whole).and_then(|last| self.marks.get(last).copied().or_else(|| self.run(last)))
+        {
             let rest = text[..text.len() - last.len()].trim_end_matches([' ', ',', '\u{a0}']).to_owned();
             marked.take(diet, rest);
             return true;
@@ -183,7 +274,11 @@ fn entries(line: &str) -> Vec<Entry> {
     if !bracketed.is_empty() {
         return bracketed;
     }
-    let is_intro = |&at: &usize| at < 30 && (line[..at].chars().count() > MAX_MARK || [" = ", "=", " - ", " – "].iter().any(|sign| line[at + 2..].contains(sign)));
+    let is_intro = |&at: &usize| {
+        at < 30
+            && (line[..at].chars().count() > MAX_MARK
+                || [" = ", "=", " - ", " – "].iter().any(|sign| line[at + 2..].contains(sign)))
+    };
     let intro = line.find(": ").filter(is_intro).map_or(0, |at| at + 2);
     let parts = line[intro..].split([',', ';', '|', '•', '·', '\n']).flat_map(|part| part.split(" / "));
     parts.filter_map(|part| entry(part.trim().trim_end_matches('.'))).collect()
@@ -192,8 +287,9 @@ fn entries(line: &str) -> Vec<Entry> {
 fn entry(part: &str) -> Option<Entry> {
     for separator in ["=", ":", " – ", " - ", " — ", "→", "–", ")"] {
         let Some((left, right)) = part.split_once(separator) else { continue };
-        let (left, right) = (left.trim_matches([' ', '(', ')', '[', ']', '"']), right.trim_matches([' ', '(', ')', '[', ']', '"']));
-        if is_mark(left) && right.chars().count() >= 3 {
+        let (left, right) =
+            (left.trim_matches([' ', '(', ')', '[', ']', '"']), right.trim_matches([' ', '(', ')', '[', ']', '"']));
+        if is_mark(left) && right.chars().count() >= 2 {
             return Some(Entry { mark: left.to_owned(), meaning: right.to_owned() });
         }
         if is_mark(right) && diet_of(left).is_some() {
@@ -227,7 +323,8 @@ fn bracketed(line: &str) -> Vec<Entry> {
         };
         line[start..end].trim_matches(edge).to_owned()
     };
-    let entries = (0..marks.len()).map(|at| Entry { mark: line[marks[at].start + 1..marks[at].end - 1].trim().to_owned(), meaning: meaning(at) });
+    let entries = (0..marks.len())
+        .map(|at| Entry { mark: line[marks[at].start + 1..marks[at].end - 1].trim().to_owned(), meaning: meaning(at) });
     let entries: Vec<Entry> = entries.filter(|entry| entry.meaning.chars().count() >= 3).collect();
     // One mark in brackets is the mark of a dish, unless it is all that the line says.
     if entries.iter().any(|entry| diet_of(&entry.meaning).is_some()) { entries } else { Vec::new() }
@@ -270,7 +367,12 @@ mod tests {
 
     #[test]
     fn diets_are_named_in_many_languages() {
-        for (text, diet) in [("Glutenfrei", "gluten-free"), ("végétarien", "vegetarian"), ("senza lattosio", "lactose-free"), ("ハラル", "halal")] {
+        for (text, diet) in [
+            ("Glutenfrei", "gluten-free"),
+            ("végétarien", "vegetarian"),
+            ("senza lattosio", "lactose-free"),
+            ("ハラル", "halal"),
+        ] {
             assert_eq!(diet_of(text), Some(diet));
         }
         assert_eq!(diet_of("not vegan"), None);

@@ -73,7 +73,8 @@ impl Lines {
 
 /// Reads the visible text of a page.
 pub(super) fn lines(page: &Page) -> Lines {
-    let mut reader = Reader { page, out: Lines::default(), line: Line::new(0), open: Vec::new(), asides: 0, gap: false };
+    let mut reader =
+        Reader { page, out: Lines::default(), line: Line::new(0), open: Vec::new(), asides: 0, gap: false };
     let mut at = page.first(&page::local_name!("body")).unwrap_or(0);
     while at < page.node_count() && !page.stop().is_set() && reader.out.lines.len() < MAX_LINES {
         reader.close_until(at);

@@ -53,8 +53,11 @@ impl Looks {
             Some("sup" | "sub") => self.is_raised = true,
             _ => {}
         }
+        // `<abbr title="vegan">V</abbr>` is a mark.
+        self.is_raised |= page.attr(element, "title").is_some_and(|title| super::legend::diet_alone(&title).is_some());
         let Some(class) = classes(page, element) else { return };
-        self.is_price |= class.contains("price") || class.contains("preis") || class.contains("prix") || class.contains("precio");
+        self.is_price |=
+            class.contains("price") || class.contains("preis") || class.contains("prix") || class.contains("precio");
         self.is_description |= class.contains("desc") || class.contains("ingredient") || class.contains("beschreibung");
         self.is_name |= !self.is_description && (class.contains("name") || class.contains("title"));
     }
@@ -94,8 +97,8 @@ pub(super) fn place_of(page: &Page, at: Index) -> Place {
         return Place::Hidden;
     }
     match &**name {
-        "script" | "style" | "template" | "noscript" | "svg" | "select" | "textarea" | "iframe" | "nav" | "del" | "s" | "strike"
-        | "head" | "object" | "video" | "audio" | "canvas" | "dialog" | "datalist" => Place::Hidden,
+        "script" | "style" | "template" | "noscript" | "svg" | "select" | "textarea" | "iframe" | "nav" | "del"
+        | "s" | "strike" | "head" | "object" | "video" | "audio" | "canvas" | "dialog" | "datalist" => Place::Hidden,
         "button" | "input" => button(page, at),
         _ if role == "button" => button(page, at),
         "header" | "footer" if !is_inside_content(page, at) => Place::Aside,
@@ -114,7 +117,8 @@ fn button(page: &Page, at: Index) -> Place {
 }
 
 fn is_inside_content(page: &Page, at: Index) -> bool {
-    page.ancestors(at).any(|up| page.name(up).is_some_and(|name| matches!(&**name, "main" | "article" | "section" | "li")))
+    page.ancestors(at)
+        .any(|up| page.name(up).is_some_and(|name| matches!(&**name, "main" | "article" | "section" | "li")))
 }
 
 /// Whether an element is not shown. What a tab shows later is content.
@@ -134,7 +138,8 @@ fn is_unseen(page: &Page, at: Index) -> bool {
                 if value.contains("tab") || value.contains("accordion") || value.contains("collaps") {
                     return false;
                 }
-                let is_for_readers = |class| matches!(class, "sr-only" | "visually-hidden" | "screen-reader-text" | "visuallyhidden");
+                let is_for_readers =
+                    |class| matches!(class, "sr-only" | "visually-hidden" | "screen-reader-text" | "visuallyhidden");
                 is_hidden |= value.split_ascii_whitespace().any(is_for_readers);
             }
             "role" if value == "tabpanel" => return false,
@@ -146,7 +151,8 @@ fn is_unseen(page: &Page, at: Index) -> bool {
 
 fn is_furniture(page: &Page, at: Index) -> bool {
     let Some(class) = page.attr(at, "class") else { return false };
-    let is_mark = |class: &str| matches!(class, "breadcrumb" | "breadcrumbs" | "cookie-banner" | "cookie-notice" | "old-price");
+    let is_mark =
+        |class: &str| matches!(class, "breadcrumb" | "breadcrumbs" | "cookie-banner" | "cookie-notice" | "old-price");
     class.split_ascii_whitespace().any(is_mark)
 }
 
@@ -154,9 +160,39 @@ fn is_furniture(page: &Page, at: Index) -> bool {
 pub(super) fn is_block(name: &LocalName) -> bool {
     !matches!(
         &**name,
-        "a" | "abbr" | "b" | "bdi" | "bdo" | "big" | "br" | "cite" | "code" | "data" | "dfn" | "em" | "font" | "i"
-            | "img" | "ins" | "kbd" | "label" | "mark" | "meta" | "link" | "picture" | "q" | "small" | "source" | "span" | "strong"
-            | "sub" | "sup" | "time" | "tt" | "u" | "var" | "wbr"
+        "a" | "abbr"
+            | "b"
+            | "bdi"
+            | "bdo"
+            | "big"
+            | "br"
+            | "cite"
+            | "code"
+            | "data"
+            | "dfn"
+            | "em"
+            | "font"
+            | "i"
+            | "img"
+            | "ins"
+            | "kbd"
+            | "label"
+            | "mark"
+            | "meta"
+            | "link"
+            | "picture"
+            | "q"
+            | "small"
+            | "source"
+            | "span"
+            | "strong"
+            | "sub"
+            | "sup"
+            | "time"
+            | "tt"
+            | "u"
+            | "var"
+            | "wbr"
     )
 }
 
@@ -179,7 +215,8 @@ pub(super) fn heading(page: &Page, line: &Line) -> u8 {
         }
     }
     let is_short = line.text.chars().count() <= MAX_HEADING && !line.text.ends_with(['.', ',']);
-    if is_short && (line.parts.iter().all(|part| part.looks.is_strong) || is_titled(page, line) || is_loud(&line.text)) {
+    if is_short && (line.parts.iter().all(|part| part.looks.is_strong) || is_titled(page, line) || is_loud(&line.text))
+    {
         return SOFT;
     }
     0
@@ -191,9 +228,19 @@ fn is_titled(page: &Page, line: &Line) -> bool {
     let mut classes = block.into_iter().flatten().filter_map(|at| page.attr(at, "class"));
     let has = |class: &str| {
         let class = class.to_ascii_lowercase();
-        ["section-title", "section-head", "section-name", "category", "heading", "menu-title", "group-title", "menu-header", "kategorie"]
-            .iter()
-            .any(|word| class.contains(word))
+        [
+            "section-title",
+            "section-head",
+            "section-name",
+            "category",
+            "heading",
+            "menu-title",
+            "group-title",
+            "menu-header",
+            "kategorie",
+        ]
+        .iter()
+        .any(|word| class.contains(word))
     };
     classes.next().is_some_and(|class| has(&class)) && page.children(line.block).count() <= 3
 }

@@ -16,7 +16,10 @@ const SEPARATORS: [&str; 9] = [" | ", " – ", " — ", " - ", " · ", " • ", 
 
 /// What a page without structured data says about the place.
 pub(super) fn shown_merchant(page: &Page, survey: &Survey<'_>, lines: &Lines) -> Merchant {
-    let name = site_name(survey).or_else(|| titled(page, survey, lines)).or_else(|| headed(page, survey)).unwrap_or_else(|| host(page));
+    let name = site_name(survey)
+        .or_else(|| titled(page, survey, lines))
+        .or_else(|| headed(page, survey))
+        .unwrap_or_else(|| host(page));
     let kind = kind_of(&name).map(str::to_owned);
     Merchant { name, kind, location: address(page) }
 }
@@ -38,25 +41,39 @@ fn titled(page: &Page, survey: &Survey<'_>, lines: &Lines) -> Option<String> {
     for separator in SEPARATORS {
         parts = parts.iter().flat_map(|part| part.split(separator)).collect();
     }
-    let parts: Vec<&str> = parts.into_iter().map(without_menu).filter(|part| is_usable(part)).collect();
-    let aside: String = lines.lines.iter().filter(|line| line.aside).map(|line| line.text.to_lowercase()).collect::<Vec<_>>().join("\n");
+    let parts: Vec<&str> = parts.into_iter().filter(|part| is_usable(without_menu(part))).collect();
+    let aside: String = lines
+        .lines
+        .iter()
+        .filter(|line| line.aside)
+        .map(|line| line.text.to_lowercase())
+        .collect::<Vec<_>>()
+        .join("\n");
     let host = host(page);
     let headings: Vec<String> = survey.headings.iter().map(|&at| crate::tags::text(page, at).to_lowercase()).collect();
-    let score = |part: &&str| {
+    let score = |whole: &&str| {
+        let part = without_menu(whole);
         let lower = part.to_lowercase();
         let in_host = tokens(&lower).any(|token| token.len() > 2 && host.contains(token));
         let is_heading = headings.iter().any(|heading| heading.contains(&lower));
-        let points = [in_host, aside.contains(&lower), LISTS.place.occur_in(part)].into_iter().filter(|point| *point).count();
-        points * 2 + usize::from(is_heading && !LISTS.section.occur_in(part))
+        let points = [in_host, aside.contains(&lower), LISTS.place.occur_in(part)]
+            .into_iter()
+            .filter(|point| *point)
+            .map(|_| 1)
+            .sum::<i32>();
+        let is_page = LISTS.menu.occur_in(whole);
+        2 * points + i32::from(is_heading && !LISTS.section.occur_in(part)) - if is_page { 3 } else { 0 }
     };
     let best = parts.iter().map(score).max()?;
     // The name of a site mostly comes last.
-    parts.iter().rev().find(|part| score(part) == best).map(|part| (*part).to_owned())
+    parts.iter().rev().find(|part| score(part) == best).map(|part| without_menu(part).to_owned())
 }
 
 fn headed(page: &Page, survey: &Survey<'_>) -> Option<String> {
     let headings = survey.headings.iter().map(|&at| crate::tags::text(page, at));
-    headings.map(|heading| without_menu(&heading).to_owned()).find(|heading| is_usable(heading) && !LISTS.section.occur_in(heading))
+    headings
+        .map(|heading| without_menu(&heading).to_owned())
+        .find(|heading| is_usable(heading) && !LISTS.section.occur_in(heading))
 }
 
 fn host(page: &Page) -> String {
@@ -66,22 +83,58 @@ fn host(page: &Page) -> String {
 /// Whether a text says no more than that this is a menu.
 pub(super) fn is_menu_word(text: &str) -> bool {
     let lower = text.to_lowercase();
-    let rest = ["our", "the", "food", "drinks", "drink", "home", "and", "unsere", "und", "die", "la", "le", "notre", "nos", "il", "nuestra", "a", "de", "online", "order", "page", "lunch", "dinner", "brunch", "speisen", "getränke", "welcome", "willkommen"];
-    let is_known = |token: &str| LISTS.menu.occur_in(token) || rest.contains(&token) || token.chars().all(|c| c.is_ascii_digit());
+    let rest = [
+        "our",
+        "the",
+        "food",
+        "drinks",
+        "drink",
+        "home",
+        "and",
+        "unsere",
+        "und",
+        "die",
+        "la",
+        "le",
+        "notre",
+        "nos",
+        "il",
+        "nuestra",
+        "a",
+        "de",
+        "online",
+        "order",
+        "page",
+        "lunch",
+        "dinner",
+        "brunch",
+        "speisen",
+        "getränke",
+        "welcome",
+        "willkommen",
+    ];
+    let is_known =
+        |token: &str| LISTS.menu.occur_in(token) || rest.contains(&token) || token.chars().all(|c| c.is_ascii_digit());
     tokens(&lower).all(is_known)
 }
 
 /// A title without the word for a menu before or behind the name.
 fn without_menu(part: &str) -> &str {
     let mut part = part.trim();
-    let links = ["of ", "at ", "vom ", "von ", "im ", "in der ", "der ", "des ", "du ", "de ", "del ", "della ", "di ", "zum ", "for ", "van ", "fra ", "hos "];
+    let links = [
+        "of ", "at ", "vom ", "von ", "im ", "in der ", "der ", "des ", "du ", "de ", "del ", "della ", "di ", "zum ",
+        "for ", "van ", "fra ", "hos ",
+    ];
     if let Some((first, rest)) = part.split_once(' ').filter(|(first, _)| LISTS.menu.occur_in(first)) {
         let is_word = first.chars().all(char::is_alphabetic);
         let rest = rest.trim_start();
-        let link = links.iter().find(|link| rest.get(..link.len()).is_some_and(|start| start.eq_ignore_ascii_case(link)));
+        let link =
+            links.iter().find(|link| rest.get(..link.len()).is_some_and(|start| start.eq_ignore_ascii_case(link)));
         // "zum" and "la" begin names as well.
         let keeps = link.is_some_and(|link| matches!(*link, "zum " | "la "));
-        part = link.filter(|_| is_word && !keeps).map_or(if is_word { rest } else { part }, |link| rest[link.len()..].trim_start());
+        part = link
+            .filter(|_| is_word && !keeps)
+            .map_or(if is_word { rest } else { part }, |link| rest[link.len()..].trim_start());
     }
     match part.rsplit_once(' ') {
         Some((rest, last)) if LISTS.menu.occur_in(last) => rest.trim_end(),
@@ -92,15 +145,44 @@ fn without_menu(part: &str) -> &str {
 /// Returns the type of place that a name tells.
 pub(super) fn kind_of(name: &str) -> Option<&'static str> {
     static KINDS: [(&str, &[&str]); 6] = [
-        ("cafe", &["café", "cafe", "coffee", "kaffee", "kaffeehaus", "caffè", "caffe", "cafeteria", "eiscafé", "カフェ"]),
+        (
+            "cafe",
+            &["café", "cafe", "coffee", "kaffee", "kaffeehaus", "caffè", "caffe", "cafeteria", "eiscafé", "カフェ"],
+        ),
         ("bakery", &["bakery", "bäckerei", "boulangerie", "patisserie", "pâtisserie", "konditorei"]),
         ("bar", &["bar", "pub", "taproom", "cocktailbar", "weinbar", "tavern", "居酒屋"]),
         ("brewery", &["brewery", "brauhaus", "brauerei"]),
         ("ice cream shop", &["gelateria", "eisdiele"]),
-        ("restaurant", &["restaurant", "ristorante", "trattoria", "osteria", "pizzeria", "bistro", "diner", "brasserie", "gasthaus", "gasthof", "wirtshaus", "taverna", "steakhouse", "grill", "レストラン", "食堂"]),
+        (
+            "restaurant",
+            &[
+                "restaurant",
+                "ristorante",
+                "trattoria",
+                "osteria",
+                "pizzeria",
+                "bistro",
+                "diner",
+                "brasserie",
+                "gasthaus",
+                "gasthof",
+                "wirtshaus",
+                "taverna",
+                "steakhouse",
+                "grill",
+                "レストラン",
+                "食堂",
+            ],
+        ),
     ];
     let lower = name.to_lowercase();
-    let has = |word: &&str| if word.is_ascii() || word.chars().all(|c| c < '\u{2e80}') { tokens(&lower).any(|token| token == *word) } else { lower.contains(*word) };
+    let has = |word: &&str| {
+        if word.is_ascii() || word.chars().all(|c| c < '\u{2e80}') {
+            tokens(&lower).any(|token| token == *word)
+        } else {
+            lower.contains(*word)
+        }
+    };
     // "Restaurant & Bar" is a restaurant.
     KINDS.iter().rev().find(|(_, words)| words.iter().any(|word| has(&word))).map(|(kind, _)| *kind)
 }

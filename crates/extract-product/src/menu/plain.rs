@@ -14,8 +14,8 @@ use super::finish;
 use super::items::Found;
 use super::legend::Legend;
 use super::merchant::{is_menu_word, shown_merchant};
-use super::prices::named_currency;
 use super::priced::Choice;
+use super::prices::named_currency;
 use super::records::{Piece, pieces};
 use super::sections::{Part, sections};
 use super::shown::Shown;
@@ -60,14 +60,17 @@ pub(super) fn shown_menu(page: &Page, survey: &Survey<'_>, known: Known) -> Resu
 
 /// Returns the currency that the page names: in a sentence about its prices, or as the only sign beside them.
 fn currency_of<'t>(shown: &Shown<'_>, outside: impl Iterator<Item = &'t str>) -> Option<&'static str> {
-    const PRICES: [&str; 14] =
-        ["price", "preis", "prix", "prezz", "precio", "preço", "priser", "prijz", "ceny", "цены", "価格", "价格", "currency", "all in"];
+    const PRICES: [&str; 14] = [
+        "price", "preis", "prix", "prezz", "precio", "preço", "priser", "prijz", "ceny", "цены", "価格", "价格",
+        "currency", "all in",
+    ];
     let is_about = |text: &&str| {
         let lower = text.to_lowercase();
         text.len() < 400 && (PRICES.iter().any(|word| lower.contains(word)) || money::currency_of(text).is_some())
     };
     let named = outside.filter(is_about).find_map(named_currency);
-    let mut beside = shown.prices.iter().flatten().flat_map(|priced| &priced.choices).filter_map(|choice| choice.currency);
+    let mut beside =
+        shown.prices.iter().flatten().flat_map(|priced| &priced.choices).filter_map(|choice| choice.currency);
     let first = beside.next();
     named.or_else(|| first.filter(|first| beside.all(|other| other == *first)))
 }
@@ -75,7 +78,8 @@ fn currency_of<'t>(shown: &Shown<'_>, outside: impl Iterator<Item = &'t str>) ->
 /// Drops the sections of services, such as rooms and vouchers, beside those of food.
 fn drop_services(parts: &mut Vec<Part>) {
     let serves = |part: &Part| {
-        let names = part.items.iter().filter(|item| LISTS.service.occur_in(&item.name) && !LISTS.dish.occur_in(&item.name));
+        let names =
+            part.items.iter().filter(|item| LISTS.service.occur_in(&item.name) && !LISTS.dish.occur_in(&item.name));
         names.count() * 2 > part.items.len()
     };
     if parts.iter().any(|part| !serves(part)) && parts.iter().filter(|part| serves(part)).count() * 2 <= parts.len() {
@@ -179,12 +183,16 @@ fn images(page: &Page, element: Index) -> Vec<Picture> {
     let mut images: Vec<Picture> = Vec::new();
     for at in page.subtree(element).filter(|&at| page.is(at, &local_name!("img"))).take(8) {
         let attr = |name| page.attr(at, name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
-        let is_small = ["width", "height"].iter().any(|side| attr(side).and_then(|size| size.parse::<u32>().ok()).is_some_and(|size| size < 40));
+        let is_small = ["width", "height"]
+            .iter()
+            .any(|side| attr(side).and_then(|size| size.parse::<u32>().ok()).is_some_and(|size| size < 40));
         let source = attr("src").filter(|source| !page::is_embedded(source));
         let lazy = || ["data-src", "data-lazy-src", "data-original"].into_iter().find_map(attr);
         let url = source.or_else(lazy).and_then(|url| absolute(page.base(), &url));
         let alt = attr("alt");
-        let is_mark = alt.as_deref().is_some_and(|alt| super::legend::diet_of(alt).is_some() && alt.split_whitespace().count() <= 2);
+        let is_mark = alt
+            .as_deref()
+            .is_some_and(|alt| super::legend::diet_of(alt).is_some() && alt.split_whitespace().count() <= 2);
         if let Some(url) = url.filter(|url| matches!(url.scheme(), "http" | "https") && !is_small && !is_mark) {
             images.push(Picture { url: url.into(), alt });
         }
@@ -197,7 +205,10 @@ fn images(page: &Page, element: Index) -> Vec<Picture> {
 fn link(page: &Page, element: Index) -> Option<String> {
     let around = page.is(element, &local_name!("a")).then_some(element);
     let links = page.subtree(element).filter(|&at| page.is(at, &local_name!("a")));
-    let mut targets: Vec<url::Url> = around.into_iter().chain(links).take(20)
+    let mut targets: Vec<url::Url> = around
+        .into_iter()
+        .chain(links)
+        .take(20)
         .filter_map(|at| page.attr(at, "href"))
         .filter(|href| !href.trim_start().starts_with('#'))
         .filter_map(|href| absolute(page.base(), href.trim()))

@@ -42,7 +42,13 @@ pub(super) fn priced(line: &Line, style: Style) -> Option<Priced> {
     let (first, last) = (found.first()?, found.last()?);
     let own = part_at(line, first.place.start);
     let has_own = own.is_some_and(|part| {
-        let others = part.range.len() - found.iter().filter(|one| part.range.contains(&one.place.start)).map(|one| one.place.len()).sum::<usize>().min(part.range.len());
+        let others = part.range.len()
+            - found
+                .iter()
+                .filter(|one| part.range.contains(&one.place.start))
+                .map(|one| one.place.len())
+                .sum::<usize>()
+                .min(part.range.len());
         part.looks.is_price || (part.looks.element != 0 && others < 16)
     });
     let (before, after) = (&text[..first.place.start], &text[last.place.end..]);
@@ -50,11 +56,16 @@ pub(super) fn priced(line: &Line, style: Style) -> Option<Priced> {
         return None;
     }
     let is_bare = first.form == Form::Bare;
-    if is_bare && !(found.len() == 1 && after.trim().is_empty() && !before.trim_end().ends_with(|c: char| c.is_ascii_digit())) {
+    if is_bare
+        && !(found.len() == 1 && after.trim().is_empty() && !before.trim_end().ends_with(|c: char| c.is_ascii_digit()))
+    {
         return None;
     }
     let before_end = trimmed_end(before);
-    let (name_end, label) = if found.len() > 1 { without_size(&before[..before_end]) } else { (before_end, "") };
+    let (name_end, label) = without_size(&before[..before_end]);
+    // The size of an only price belongs to the name, unless the name ends before it.
+    let is_apart = before[..before_end - label.len()].trim_end().ends_with([':', ',', '–', '-', '|']);
+    let (name_end, label) = if found.len() > 1 || is_apart { (name_end, label) } else { (before_end, "") };
     let choices = choices(text, &found, label);
     Some(Priced { choices, form: first.form, before: name_end, after: last.place.end })
 }
@@ -74,7 +85,27 @@ fn is_prose(text: &str, found: &[Amount]) -> bool {
 /// The length of a text without the leader, dashes and colons at its end.
 fn trimmed_end(text: &str) -> usize {
     let is_filler = |c: char| {
-        c.is_whitespace() || matches!(c, '.' | '…' | '·' | '_' | '-' | '–' | '—' | ':' | '|' | '/' | ',' | '⋅' | '•' | '=' | '~' | '»' | '>' | '\t')
+        c.is_whitespace()
+            || matches!(
+                c,
+                '.' | '…'
+                    | '·'
+                    | '_'
+                    | '-'
+                    | '–'
+                    | '—'
+                    | ':'
+                    | '|'
+                    | '/'
+                    | ','
+                    | '⋅'
+                    | '•'
+                    | '='
+                    | '~'
+                    | '»'
+                    | '>'
+                    | '\t'
+            )
     };
     text.trim_end_matches(is_filler).len()
 }

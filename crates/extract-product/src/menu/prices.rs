@@ -92,7 +92,9 @@ fn sign_at_start(text: &str) -> Option<money::Currency> {
     });
     let length = |name: &str| text.len() - word.len() + name.len();
     match named {
-        Some((name, code)) if text.len() - word.len() <= 4 => Some(money::Currency { code: Some(code), length: length(name) }),
+        Some((name, code)) if text.len() - word.len() <= 4 => {
+            Some(money::Currency { code: Some(code), length: length(name) })
+        }
         _ => money::currency_at_start(text),
     }
 }
@@ -132,17 +134,88 @@ fn is_quantity(right: &str) -> bool {
         Some(c) if c.is_alphabetic() && !is_price_suffix(right) => return true,
         _ => {}
     }
+    if let Some(number) = after_dash(right) {
+        // `11.00–14.30 Uhr`, `2–3 persons`
+        return is_quantity(number);
+    }
     let next = right.trim_start().to_lowercase();
     let word: String = next.chars().take_while(|c| c.is_alphanumeric()).collect();
     next.starts_with(['%', '°', '★', '☆', '⭐'])
         || matches!(
             word.as_str(),
-            "l" | "lt" | "ltr" | "liter" | "litre" | "cl" | "ml" | "dl" | "g" | "gr" | "gram" | "kg" | "oz" | "lb" | "lbs" | "cm"
-                | "mm" | "km" | "m" | "kcal" | "kj" | "cal" | "calories" | "min" | "mins" | "minutes" | "uhr" | "h" | "am" | "pm"
-                | "stück" | "stk" | "st" | "pcs" | "pc" | "pieces" | "piece" | "pièces" | "pz" | "stuks" | "personen" | "persons"
-                | "people" | "pers" | "person" | "personnes" | "personas" | "persone" | "vol" | "inch" | "gänge" | "course"
-                | "courses" | "x" | "nights" | "hours" | "stunden" | "jahre" | "years" | "个" | "人" | "個" | "本" | "枚" | "時" | "分"
+            "l" | "lt"
+                | "ltr"
+                | "liter"
+                | "litre"
+                | "cl"
+                | "ml"
+                | "dl"
+                | "g"
+                | "gr"
+                | "gram"
+                | "kg"
+                | "oz"
+                | "lb"
+                | "lbs"
+                | "cm"
+                | "mm"
+                | "km"
+                | "m"
+                | "kcal"
+                | "kj"
+                | "cal"
+                | "calories"
+                | "min"
+                | "mins"
+                | "minutes"
+                | "uhr"
+                | "h"
+                | "am"
+                | "pm"
+                | "stück"
+                | "stk"
+                | "st"
+                | "pcs"
+                | "pc"
+                | "pieces"
+                | "piece"
+                | "pièces"
+                | "pz"
+                | "stuks"
+                | "personen"
+                | "persons"
+                | "people"
+                | "pers"
+                | "person"
+                | "personnes"
+                | "personas"
+                | "persone"
+                | "vol"
+                | "inch"
+                | "gänge"
+                | "course"
+                | "courses"
+                | "x"
+                | "nights"
+                | "hours"
+                | "stunden"
+                | "jahre"
+                | "years"
+                | "个"
+                | "人"
+                | "個"
+                | "本"
+                | "枚"
+                | "時"
+                | "分"
         )
+}
+
+/// What follows the number after a dash.
+fn after_dash(right: &str) -> Option<&str> {
+    let rest = right.trim_start().strip_prefix(['-', '–', '—'])?.trim_start();
+    let number = rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+    (number.len() < rest.len()).then_some(number)
 }
 
 /// Whether the letters after a number still belong to a price, such as an allergen right behind it.
@@ -156,11 +229,15 @@ fn without_times(text: &str, found: &mut Vec<Amount>) {
     let minutes = |amount: &Amount| (amount.value.fract() * 100.0).round() % 5.0 == 0.0 && amount.value < 24.6;
     let is_dashed = |left: &Amount, right: &Amount| {
         let between = text[left.place.end.min(right.place.start)..right.place.start].trim().to_lowercase();
-        matches!(between.as_str(), "-" | "–" | "—" | "bis" | "to" | "à" | "a" | "until" | "till" | "til" | "h -" | "uhr -" | "uhr –")
+        matches!(
+            between.as_str(),
+            "-" | "–" | "—" | "bis" | "to" | "à" | "a" | "until" | "till" | "til" | "h -" | "uhr -" | "uhr –"
+        )
     };
     let is_time = |at: usize| {
         let amount = &found[at];
-        let is_plain = |other: &Amount| other.form == Form::Cents && minutes(other) && text[other.place.clone()].contains('.');
+        let is_plain =
+            |other: &Amount| other.form == Form::Cents && minutes(other) && text[other.place.clone()].contains('.');
         let after = found.get(at + 1).is_some_and(|next| is_plain(next) && is_dashed(amount, next));
         let before = at > 0 && is_plain(&found[at - 1]) && is_dashed(&found[at - 1], amount);
         is_plain(amount) && (after || before)
@@ -189,7 +266,8 @@ fn spread_signs(text: &str, found: &mut Vec<Amount>) {
 }
 
 fn is_between_prices(text: &str) -> bool {
-    let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, '/' | '|' | '-' | '–' | '—' | '•' | '·' | ',' | ';'));
+    let text = text
+        .trim_matches(|c: char| c.is_whitespace() || matches!(c, '/' | '|' | '-' | '–' | '—' | '•' | '·' | ',' | ';'));
     text.is_empty() || LISTS.size.are_all_words_of(text)
 }
 
@@ -226,7 +304,8 @@ pub(super) fn named_currency(text: &str) -> Option<&'static str> {
         let is_code = word.len() == 3 && word.bytes().all(|b| b.is_ascii_uppercase());
         if is_code || !word.is_ascii() { money::currency_of(word) } else { None }
     };
-    let words = || text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '.' | ',' | ':' | ';' | '/' | '"'));
+    let words =
+        || text.split(|c: char| c.is_whitespace() || matches!(c, '(' | ')' | '.' | ',' | ':' | ';' | '/' | '"'));
     NAMES.iter().find(|(name, _)| lower.contains(name)).map(|(_, code)| *code).or_else(|| words().find_map(of_word))
 }
 
@@ -256,6 +335,8 @@ mod tests {
         check("8–12 €", &[8.0, 12.0]);
         check("Di–So 17.00–23.00", &[]);
         check("11.30 Uhr bis 14 Uhr", &[]);
+        check("Mo–Fr 11.00–14.30 Uhr", &[]);
+        check("Platte für 2–3 Personen 29,00", &[29.0]);
         check("Pils 4,9 % 0,5l 4,20", &[4.2]);
         check("Ihr Termin am 12.05.2024", &[]);
         check("540 kcal", &[]);

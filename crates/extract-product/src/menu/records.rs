@@ -151,7 +151,7 @@ fn ends_before(shown: &Shown<'_>, at: Index, parent: Index) -> bool {
         return true;
     }
     let added = shown.headings_in(&outer) - shown.headings_in(&own);
-    added > 1 || (added == 1 && (shown.headings_in(&own) > 0 || !is_card(shown, parent)))
+    added > 1 || (added == 1 && (shown.headings_in(&own) > 0 || shown.is_titled(&own) || !is_card(shown, parent)))
 }
 
 /// Whether an element is one of several alike with about as many prices.
@@ -161,9 +161,13 @@ fn is_card(shown: &Shown<'_>, element: Index) -> bool {
         return false;
     }
     let Some(parent) = page.parent(element) else { return false };
-    let alike = page.children(parent).take(MAX_SIBLINGS).filter(|&other| other != element && is_alike(page, element, other));
-    let counts: Vec<u32> = alike.map(|other| shown.priced_in(&shown.lines_of(other))).filter(|&count| count > 0).collect();
-    !counts.is_empty() && counts.iter().all(|&count| count <= 4) && counts.iter().filter(|&&count| count == 1).count() * 2 >= counts.len()
+    let alike =
+        page.children(parent).take(MAX_SIBLINGS).filter(|&other| other != element && is_alike(page, element, other));
+    let counts: Vec<u32> =
+        alike.map(|other| shown.priced_in(&shown.lines_of(other))).filter(|&count| count > 0).collect();
+    !counts.is_empty()
+        && counts.iter().all(|&count| count <= 4)
+        && counts.iter().filter(|&&count| count == 1).count() * 2 >= counts.len()
 }
 
 /// Whether two elements have the same name and the same first class.
@@ -177,5 +181,6 @@ fn is_top(page: &Page, at: Index) -> bool {
 }
 
 fn is_list(page: &Page, at: Index) -> bool {
-    page.name(at).is_some_and(|name| matches!(&**name, "ul" | "ol" | "table" | "tbody" | "section" | "details" | "form"))
+    page.name(at)
+        .is_some_and(|name| matches!(&**name, "ul" | "ol" | "table" | "tbody" | "section" | "details" | "form"))
 }

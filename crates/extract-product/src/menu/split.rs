@@ -84,13 +84,18 @@ fn start(shown: &Shown<'_>, groups: &[Range<usize>], rest: Range<usize>) -> Star
     }
     let names = |group: &Range<usize>| group.clone().filter(|&at| shown.names(at) && !is_heading(shown, at)).count();
     let has_rest = rest.clone().next().is_some_and(|at| shown.names(at) && !is_heading(shown, at));
-    let is_last = groups.len() > 1 && names(&groups[0]) == 1 && groups[1..].iter().all(|group| names(group) >= 2) && has_rest;
+    let is_last =
+        groups.len() > 1 && names(&groups[0]) == 1 && groups[1..].iter().all(|group| names(group) >= 2) && has_rest;
     if is_last { Start::Last } else { Start::AfterPrice }
 }
 
 /// Whether the headings name sections: each has an item below it whose first line is a name of its own.
 fn has_names_after_headings(shown: &Shown<'_>, groups: &[Range<usize>]) -> bool {
-    let ranks: Vec<u8> = groups.iter().filter_map(|group| group.clone().rev().find(|&at| is_heading(shown, at))).map(|at| shown.line(at).heading).collect();
+    let ranks: Vec<u8> = groups
+        .iter()
+        .filter_map(|group| group.clone().rev().find(|&at| is_heading(shown, at)))
+        .map(|at| shown.line(at).heading)
+        .collect();
     groups.len() == 1 && ranks.first().is_some_and(|rank| *rank <= 2)
 }
 
@@ -102,7 +107,8 @@ fn begin(shown: &Shown<'_>, group: &Range<usize>, start: Start, is_first: bool) 
         Start::Heading => reversed.find(|&at| is_heading(shown, at)),
         Start::Last => reversed.find(|&at| shown.names(at)),
         Start::AfterPrice => {
-            let after_heading = group.clone().rev().skip(1).find(|&at| is_section(shown, at, group)).map_or(group.start, |at| at + 1);
+            let after_heading =
+                group.clone().rev().skip(1).find(|&at| is_section(shown, at, group)).map_or(group.start, |at| at + 1);
             let begin = (after_heading..group.end).find(|&at| shown.names(at));
             // The page's text before the first item is not part of it.
             let gap = (after_heading..group.end).rev().find(|&at| at > after_heading && shown.line(at).gap);
@@ -118,15 +124,48 @@ fn is_section(shown: &Shown<'_>, at: usize, group: &Range<usize>) -> bool {
 
 /// The end of the description after a price: before the first heading.
 fn trailing_end(shown: &Shown<'_>, from: usize, to: usize) -> usize {
-    (from..to).find(|&at| shown.line(at).heading > 0 || shown.line(at).gap || is_note(&shown.line(at).text)).unwrap_or(to)
+    (from..to)
+        .find(|&at| shown.line(at).heading > 0 || shown.line(at).gap || is_note(&shown.line(at).text))
+        .unwrap_or(to)
 }
 
 /// Whether a text is about the whole list: prices, taxes, allergens.
 pub(super) fn is_note(text: &str) -> bool {
     static NOTES: [&str; 34] = [
-        "prices", "preise", "alle preis", "prix", "prezzi", "precios", "priser", "preços", "prijzen", "vat", "mwst", "tva", "iva ", "i.v.a",
-        "service charge", "servicio", "allerg", "zusatzstoff", "please", "bitte", "ask your", "ask our", "inform", "gratuity", "gluten-free =",
-        "税込", "税抜", "価格", "opening", "öffnungszeiten", "reserv", "copyright", "©", "http",
+        "prices",
+        "preise",
+        "alle preis",
+        "prix",
+        "prezzi",
+        "precios",
+        "priser",
+        "preços",
+        "prijzen",
+        "vat",
+        "mwst",
+        "tva",
+        "iva ",
+        "i.v.a",
+        "service charge",
+        "servicio",
+        "allerg",
+        "zusatzstoff",
+        "please",
+        "bitte",
+        "ask your",
+        "ask our",
+        "inform",
+        "gratuity",
+        "gluten-free =",
+        "税込",
+        "税抜",
+        "価格",
+        "opening",
+        "öffnungszeiten",
+        "reserv",
+        "copyright",
+        "©",
+        "http",
     ];
     let lower = text.to_lowercase();
     NOTES.iter().any(|note| lower.contains(note)) || lower.matches(" = ").count() > 0

@@ -93,7 +93,8 @@ impl Words {
 
     /// Whether `text` is one of the whole entries, in any case and with a sign after it.
     pub(super) fn are_all_of(&self, text: &str) -> bool {
-        let text = text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '.' | '!' | '*' | '(' | ')' | '-'));
+        let text =
+            text.trim_matches(|c: char| c.is_whitespace() || matches!(c, ':' | '.' | '!' | '*' | '(' | ')' | '-'));
         text.len() < 40 && self.whole.contains(text.to_lowercase().as_str())
     }
 

@@ -80,9 +80,15 @@ fn described_lists_that_are_no_menus() {
             "hasMenuItem": [{"@type": "MenuItem", "name": "Haircut", "offers": {"price": 40}}, {"@type": "MenuItem", "name": "Balayage", "offers": {"price": 90}}]}}}"#,
     ));
     // A navigation.
-    check_none(&json_ld(r#"{"@type": "Menu", "hasMenuItem": [{"@type": "MenuItem", "name": "Home", "url": "/"}, {"@type": "MenuItem", "name": "Contact", "url": "/contact"}]}"#));
+    check_none(&json_ld(
+        r#"{"@type": "Menu", "hasMenuItem": [{"@type": "MenuItem", "name": "Home", "url": "/"}, {"@type": "MenuItem", "name": "Contact", "url": "/contact"}]}"#,
+    ));
     // Menus of several places.
-    let place = |name: &str| format!(r#"{{"@type": "Restaurant", "name": "{name}", "hasMenu": {{"hasMenuItem": {{"@type": "MenuItem", "name": "Soup", "offers": {{"price": 5}}}}}}}}"#);
+    let place = |name: &str| {
+        format!(
+            r#"{{"@type": "Restaurant", "name": "{name}", "hasMenu": {{"hasMenuItem": {{"@type": "MenuItem", "name": "Soup", "offers": {{"price": 5}}}}}}}}"#
+        )
+    };
     check_none(&json_ld(&format!("[{},{}]", place("A"), place("B"))));
     // A menu without items.
     check_none(&json_ld(r#"{"@type": "Restaurant", "name": "A", "hasMenu": {"@type": "Menu", "hasMenuSection": []}}"#));

@@ -70,13 +70,19 @@ fn recipes_and_articles() {
 
 #[test]
 fn other_things_called_menu() {
-    check_none("<title>Menu</title><nav><ul><li><a href=/a>Pizza</a></li><li><a href=/b>Pasta</a></li></ul></nav><h1>Menu</h1>");
+    check_none(
+        "<title>Menu</title><nav><ul><li><a href=/a>Pizza</a></li><li><a href=/b>Pasta</a></li></ul></nav><h1>Menu</h1>",
+    );
     check_none(
         "<title>Plan menu – CloudHost</title><h1>Menu of plans</h1><ul><li>Starter $5</li><li>Business $25</li><li>Enterprise $99</li></ul>",
     );
     check_none(
         "<title>Festival menu of tickets</title><h1>Menu</h1><ul><li>Day ticket €25</li><li>Weekend ticket €60</li><li>Camping pitch €15</li></ul>",
     );
-    check_none("<title>Pizzeria Roma</title><h1>Pizzeria Roma</h1><p>Lunch from 9,90 € on weekdays. Call us!</p><p>Open 11.00–22.00</p>");
-    check_none("<title>Menu | Taverna</title><h1>Menu</h1><p>Please ask our staff. <a href=menu.pdf>Menu (PDF)</a></p>");
+    check_none(
+        "<title>Pizzeria Roma</title><h1>Pizzeria Roma</h1><p>Lunch from 9,90 € on weekdays. Call us!</p><p>Open 11.00–22.00</p>",
+    );
+    check_none(
+        "<title>Menu | Taverna</title><h1>Menu</h1><p>Please ask our staff. <a href=menu.pdf>Menu (PDF)</a></p>",
+    );
 }
