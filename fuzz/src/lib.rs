@@ -5,6 +5,7 @@
 mod office;
 mod page;
 mod pdf;
+mod product;
 mod wire;
 
 use fetch::{Fetched, detect};
@@ -14,6 +15,7 @@ use url::Url;
 pub use crate::office::detection;
 pub use crate::page::page;
 pub use crate::pdf::{pdf, pdf_content, pdf_font};
+pub use crate::product::product;
 pub use crate::wire::{decode, target_url};
 
 /// A selector in the first line, a page in the others.

@@ -37,7 +37,7 @@ struct Target {
     tokens: Option<&'static str>,
 }
 
-const TARGETS: [Target; 11] = [
+const TARGETS: [Target; 12] = [
     Target { name: "page", longest: 65_536, tokens: Some("html.dict") },
     Target { name: "selector", longest: 4096, tokens: Some("html.dict") },
     Target { name: "text_links", longest: 65_536, tokens: Some("text.dict") },
@@ -48,6 +48,7 @@ const TARGETS: [Target; 11] = [
     Target { name: "pdf", longest: 65_536, tokens: Some("pdf.dict") },
     Target { name: "pdf_content", longest: 16_384, tokens: Some("pdf.dict") },
     Target { name: "pdf_font", longest: 16_384, tokens: Some("pdf.dict") },
+    Target { name: "product", longest: 16_384, tokens: Some("json.dict") },
     Target { name: "detection", longest: 16_384, tokens: Some("office.dict") },
 ];
 

@@ -4,8 +4,8 @@ use page::{Index, Page, local_name};
 use url::Url;
 
 use crate::subject::Subject;
-use crate::words;
 use crate::tags::{attribute, squeezed, text};
+use crate::words;
 
 /// Limit on the texts that are kept of one kind.
 const MAX_KEPT: usize = 64;
@@ -110,8 +110,18 @@ const MIN_ID: usize = 5;
 
 /// Whether a field of a form names the product to buy, in the shop systems that are common.
 fn names_product(page: &Page, node: Index) -> bool {
-    const NAMES: [&str; 10] =
-        ["product_id", "productid", "product", "add-to-cart", "id_product", "asin", "itemid", "item_id", "prodid", "products_id"];
+    const NAMES: [&str; 10] = [
+        "product_id",
+        "productid",
+        "product",
+        "add-to-cart",
+        "id_product",
+        "asin",
+        "itemid",
+        "item_id",
+        "prodid",
+        "products_id",
+    ];
     let name = attribute(page, node, "name").unwrap_or_default();
     NAMES.iter().any(|known| known.eq_ignore_ascii_case(name))
         && attribute(page, node, "value").is_some_and(|value| value.bytes().any(|b| b.is_ascii_digit()))

@@ -5,6 +5,7 @@ mod crawl;
 mod documents;
 mod load;
 mod markdown;
+mod product;
 mod queue;
 mod rivals;
 mod scrape;
@@ -41,6 +42,8 @@ pub(crate) enum Bench {
     Scrape(scrape::Args),
     /// Speed and memory of HTML to markdown, compared with other libraries.
     Markdown(markdown::Args),
+    /// Speed of product extraction, compared with extruct.
+    Product(product::Args),
     /// Time from the start of the process to ready, and memory when idle.
     Start(start::Args),
 }
@@ -70,6 +73,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
         Bench::Rivals(args) => runtime.block_on(rivals::run(args)),
         Bench::Scrape(args) => runtime.block_on(scrape::run(args)),
         Bench::Markdown(args) => markdown::run(&args),
+        Bench::Product(args) => product::run(&args),
         Bench::Start(args) => start::run(&args),
     }
 }

@@ -347,9 +347,30 @@ pub(super) fn says_former(before: &str) -> bool {
 /// Whether the class of an element says that its price is no longer asked.
 pub(super) fn marks_former(mark: &str) -> bool {
     const MARKS: [&str; 24] = [
-        "oldprice", "priceold", "wasprice", "pricewas", "strike", "msrp", "listprice", "list-price", "list_price",
-        "regular-price", "regularprice", "original", "compare", "crossed", "former", "line-through", "linethrough",
-        "previous", "retailprice", "saving", "discount-amount", "basis-price", "basisprice", "barred",
+        "oldprice",
+        "priceold",
+        "wasprice",
+        "pricewas",
+        "strike",
+        "msrp",
+        "listprice",
+        "list-price",
+        "list_price",
+        "regular-price",
+        "regularprice",
+        "original",
+        "compare",
+        "crossed",
+        "former",
+        "line-through",
+        "linethrough",
+        "previous",
+        "retailprice",
+        "saving",
+        "discount-amount",
+        "basis-price",
+        "basisprice",
+        "barred",
     ];
     const WORDS: [&str; 7] = ["old", "was", "rrp", "before", "save", "retail", "uvp"];
     let mut words = mark.split(|c: char| !c.is_ascii_alphanumeric());
@@ -381,8 +402,8 @@ pub(super) fn price_marks(mark: &str) -> f64 {
 /// Whether a text names a tax on sales.
 pub(super) fn says_tax(text: &str) -> bool {
     const TAXES: [&str; 20] = [
-        "vat", "tax", "gst", "mwst", "ust", "tva", "ht", "ttc", "iva", "btw", "moms", "dph", "ddv", "pdv", "áfa", "afa", "ндс",
-        "пдв", "kdv", "km",
+        "vat", "tax", "gst", "mwst", "ust", "tva", "ht", "ttc", "iva", "btw", "moms", "dph", "ddv", "pdv", "áfa",
+        "afa", "ндс", "пдв", "kdv", "km",
     ];
     let text = text.to_lowercase();
     text.split(|c: char| !c.is_alphanumeric()).any(|word| TAXES.contains(&word))

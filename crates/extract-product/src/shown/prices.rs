@@ -122,7 +122,10 @@ fn asked_first(candidates: &[Candidate], best: usize) -> usize {
     let chosen = &candidates[best];
     let is_pair = |other: &Candidate| {
         let ratio = chosen.price.amount / other.price.amount;
-        other.is_tax_note && other.node + NEAR > chosen.node && other.score > chosen.score - 1.0 && (0.7..1.4).contains(&ratio)
+        other.is_tax_note
+            && other.node + NEAR > chosen.node
+            && other.score > chosen.score - 1.0
+            && (0.7..1.4).contains(&ratio)
     };
     let earlier = candidates[..best].iter().position(is_pair).filter(|_| chosen.is_tax_note);
     earlier.unwrap_or(best)
@@ -152,7 +155,8 @@ struct Current {
 /// Returns the text right before an element, if it is short: a label.
 fn text_before(page: &Page, node: Index) -> String {
     let texts = (node.saturating_sub(4)..node).rev().filter_map(|node| page.text(node)).map(crate::tags::squeezed);
-    texts.take(2).find(|text| !text.is_empty()).filter(|text| text.len() <= 40).unwrap_or_default()
+    let is_label = |text: &String| text.len() <= 40 && !text.bytes().any(|b| b.is_ascii_digit());
+    texts.take(2).find(|text| !text.is_empty()).filter(is_label).unwrap_or_default()
 }
 
 /// An element that holds prices and little else.
@@ -280,9 +284,9 @@ impl Place<'_> {
             let class = attribute(page, element, "class").unwrap_or_default();
             (page.name(element), class.split_ascii_whitespace().next())
         };
-        let outer = page.ancestors(node).take_while(|&outer| {
-            self.heading.is_none_or(|heading| !page.subtree(outer).contains(&heading))
-        });
+        let outer = page
+            .ancestors(node)
+            .take_while(|&outer| self.heading.is_none_or(|heading| !page.subtree(outer).contains(&heading)));
         for element in std::iter::once(node).chain(outer) {
             let Some(parent) = page.parent(element) else { return false };
             let own = kind(element);
@@ -307,9 +311,9 @@ impl Place<'_> {
             let Some(name) = page.name(node) else { continue };
             has_picture |= matches!(*name, local_name!("img") | local_name!("picture"));
             let link = Some(node).filter(|_| *name == local_name!("a")).and_then(|node| attribute(page, node, "href"));
-            has_link |= link.and_then(|link| page::absolute(page.base(), link)).is_some_and(|url| {
-                url.path() != page.url().path() && !matches!(url.scheme(), "mailto" | "tel")
-            });
+            has_link |= link
+                .and_then(|link| page::absolute(page.base(), link))
+                .is_some_and(|url| url.path() != page.url().path() && !matches!(url.scheme(), "mailto" | "tel"));
             if has_picture && has_link {
                 return true;
             }

@@ -61,7 +61,9 @@ impl<'a> Finder<'a> {
     fn is_named(&self, reader: &Reader<'_>, value: &Value<'_>) -> bool {
         let title = reader.text(value, keys::TITLE);
         title.is_some_and(|title| self.subject.closeness(&title) > 0.3)
-            || [keys::ID, keys::SKU].iter().any(|names| reader.text(value, names).is_some_and(|code| self.subject.has_code(&code)))
+            || [keys::ID, keys::SKU]
+                .iter()
+                .any(|names| reader.text(value, names).is_some_and(|code| self.subject.has_code(&code)))
     }
 }
 
@@ -90,7 +92,10 @@ impl Reader<'_> {
         let mut draft = Draft {
             title: reader.text(value, keys::TITLE).and_then(|text| words::name(&text)),
             brand: reader.text(value, keys::BRAND).and_then(|text| words::name(&text)),
-            category: reader.text(value, keys::CATEGORY).filter(|text| text.len() > 2).and_then(|text| words::name(&text)),
+            category: reader
+                .text(value, keys::CATEGORY)
+                .filter(|text| text.len() > 2)
+                .and_then(|text| words::name(&text)),
             description: reader.text(value, keys::DESCRIPTION).and_then(|text| words::description(&text)),
             url: reader.url(value),
             codes: reader.codes(value),
@@ -118,7 +123,12 @@ impl Reader<'_> {
 
     pub(super) fn codes(&self, value: &Value<'_>) -> Codes {
         let code = |names| self.text(value, names).and_then(|text| words::code(&text));
-        Codes { sku: code(keys::SKU), gtin: code(keys::GTIN), mpn: code(keys::MPN), id: code(keys::ID).map(last_of_gid) }
+        Codes {
+            sku: code(keys::SKU),
+            gtin: code(keys::GTIN),
+            mpn: code(keys::MPN),
+            id: code(keys::ID).map(last_of_gid),
+        }
     }
 
     fn url(&self, value: &Value<'_>) -> Option<String> {
@@ -131,7 +141,9 @@ impl Reader<'_> {
         let mut all: Vec<Picture> = Vec::new();
         for item in found.items().iter().take(4 * MAX_IMAGES) {
             let item = keys::get(item, &["node", "image"]).unwrap_or(item);
-            let link = item.text().or_else(|| keys::get(item, &["url", "src", "originalsrc", "large", "full", "href"])?.text());
+            let link = item
+                .text()
+                .or_else(|| keys::get(item, &["url", "src", "originalsrc", "large", "full", "href"])?.text());
             let url = link.filter(|link| link.contains(['/', '.'])).and_then(|link| absolute(self.base, link));
             let alt = keys::get(item, &["alt", "alttext", "caption"]).and_then(Value::text).and_then(words::name);
             let Some(url) = url.filter(|url| matches!(url.scheme(), "http" | "https")) else { continue };

@@ -18,17 +18,24 @@ pub(super) fn product(reader: &Reader<'_>, value: &Value<'_>) -> Option<Draft> {
     let title = module(&["titlemodule", "productinfocomponent"])?;
     let price = module(&["pricemodule", "pricecomponent"])?;
     let common = module(&["commonmodule", "currencycomponent", "webgeneralfreightcalculatecomponent"]);
-    let currency = common.and_then(|common| reader.text(common, keys::CURRENCY)).and_then(|text| money::currency_of(&text));
+    let currency =
+        common.and_then(|common| reader.text(common, keys::CURRENCY)).and_then(|text| money::currency_of(&text));
     let reader = Reader { currency: currency.or(reader.currency), ..*reader };
     let of_price = |names: &[&str]| names.iter().find_map(|name| reader.price(keys::get(price, &[name])?));
     let line = Line {
         price: of_price(&[
-            "minactivityamount", "discountprice", "formatedactivityprice", "minamount", "origprice", "formatedprice",
+            "minactivityamount",
+            "discountprice",
+            "formatedactivityprice",
+            "minamount",
+            "origprice",
+            "formatedprice",
         ]),
         original: of_price(&["minamount", "formatedprice", "origprice"]),
         ..Line::default()
     };
-    let id = [common, Some(title)].into_iter().flatten().find_map(|one| reader.text(one, &["productid", "idstr", "id"]));
+    let id =
+        [common, Some(title)].into_iter().flatten().find_map(|one| reader.text(one, &["productid", "idstr", "id"]));
     let draft = Draft {
         title: reader.text(title, &["subject", "title"]).and_then(|text| words::name(&text)),
         codes: Codes { id: id.and_then(|text| words::code(&text)), ..Codes::default() },

@@ -19,8 +19,17 @@ const MIN_ATTRIBUTE: usize = 24;
 const MAX_ATTRIBUTES: usize = 2000;
 /// Names in scripts that are written for analytics.
 const ANALYTICS: [&str; 11] = [
-    "dataLayer", "datalayer", "utag_data", "digitalData", "digitaldata", "universal_variable", "gtag(", "fbq(", "_satellite",
-    "tc_vars", "ga(",
+    "dataLayer",
+    "datalayer",
+    "utag_data",
+    "digitalData",
+    "digitaldata",
+    "universal_variable",
+    "gtag(",
+    "fbq(",
+    "_satellite",
+    "tc_vars",
+    "ga(",
 ];
 
 /// Returns the values of the page, in document order.
@@ -32,6 +41,10 @@ pub(super) fn sources<'p>(survey: &Survey<'p>, budget: &mut Budget<'_>) -> Vec<S
             break;
         }
         let text = survey.page.subtree(script).find_map(|node| survey.page.text(node)).unwrap_or_default();
+        if text.contains("__next_f") {
+            add_flight(text, &mut flight, budget);
+            continue;
+        }
         if memmem::find(text.as_bytes(), SIGN).is_none() {
             continue;
         }
@@ -43,8 +56,6 @@ pub(super) fn sources<'p>(survey: &Survey<'p>, budget: &mut Budget<'_>) -> Vec<S
             let is_nuxt = attribute(survey.page, script, "id") == Some("__NUXT_DATA__");
             let value = read_json(text, budget).map(|value| if is_nuxt { revived(&value) } else { value });
             found.extend(value.map(|value| Source { value, is_analytics: false }));
-        } else if text.contains("__next_f") {
-            add_flight(text, &mut flight, budget);
         } else if kind.is_empty() || kind.contains("javascript") || kind.contains("module") || kind.contains("babel") {
             add_literals(text, &mut found, budget);
         }
@@ -94,7 +105,11 @@ fn start_of_literal(text: &str, brace: usize) -> Option<usize> {
         b'"' | b'\'' | b'`' if before.len() == brace => {
             let quote = brace - 1;
             let before = text[..quote].trim_end();
-            if before.ends_with("JSON.parse(") { Some(before.len() - 11) } else { before.ends_with('=').then_some(quote) }
+            if before.ends_with("JSON.parse(") {
+                Some(before.len() - 11)
+            } else {
+                before.ends_with('=').then_some(quote)
+            }
         }
         _ => before.ends_with("return").then_some(brace),
     }
@@ -129,12 +144,11 @@ fn flight_values(flight: &str, budget: &mut Budget<'_>) -> Vec<Source<'static>> 
 fn add_attributes<'p>(survey: &Survey<'p>, found: &mut Vec<Source<'p>>, budget: &mut Budget<'_>) {
     let page = survey.page;
     let holds = |value: &str| {
-        value.len() >= MIN_ATTRIBUTE
-            && value.starts_with(['{', '['])
-            && memmem::find(value.as_bytes(), SIGN).is_some()
+        value.len() >= MIN_ATTRIBUTE && value.starts_with(['{', '[']) && memmem::find(value.as_bytes(), SIGN).is_some()
     };
     let elements = page.positions().filter_map(|node: Index| page.element(node));
-    let values = elements.flat_map(|element| &element.attrs).map(|attribute| &*attribute.value).filter(|value| holds(value));
+    let values =
+        elements.flat_map(|element| &element.attrs).map(|attribute| &*attribute.value).filter(|value| holds(value));
     for value in values.take(MAX_ATTRIBUTES) {
         if budget.is_spent() {
             return;

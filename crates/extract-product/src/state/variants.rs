@@ -22,14 +22,10 @@ pub(super) fn lines(reader: &Reader<'_>, product: &Value<'_>) -> Vec<Line> {
     let mut lines = Vec::new();
     for variant in list.items().iter().take(MAX_LINES) {
         let variant = keys::get(variant, &["node"]).unwrap_or(variant);
-        let mut line = reader.line(variant);
+        let mut line = line(reader, variant, &names);
         if !variant.is_object() || (line.codes.is_empty() && line.price.is_none()) {
             continue;
         }
-        line.title = reader.text(variant, &["title", "name", "publictitle"]).and_then(|text| words::name(&text));
-        line.title = line.title.filter(|title| title != "Default Title");
-        line.values = values(reader, variant, &names);
-        line.images = reader.images(variant);
         if in_cents {
             [&mut line.price, &mut line.original].into_iter().flatten().for_each(|price| price.amount /= 100.0);
         } else if line.price.is_none() {
@@ -40,21 +36,32 @@ pub(super) fn lines(reader: &Reader<'_>, product: &Value<'_>) -> Vec<Line> {
     lines
 }
 
+/// Reads one variant; `names` are those of the product's options, in their order.
+pub(super) fn line(reader: &Reader<'_>, variant: &Value<'_>, names: &[String]) -> Line {
+    let title = reader.text(variant, &["title", "name", "publictitle"]).and_then(|text| words::name(&text));
+    Line {
+        title: title.filter(|title| title != "Default Title"),
+        values: values(reader, variant, names),
+        images: reader.images(variant),
+        ..reader.line(variant)
+    }
+}
+
 /// Whether prices are whole cents: what Shopify's templates print, while its interfaces print texts with a point.
 fn has_cents(product: &Value<'_>, variants: &Value<'_>) -> bool {
-    let is_whole = |variant: &Value<'_>| {
-        matches!(keys::get(variant, &["price"]), Some(Value::Number(number)) if number.bytes().all(|b| b.is_ascii_digit()))
-    };
+    let is_whole = |variant: &Value<'_>| matches!(keys::get(variant, &["price"]), Some(Value::Number(number)) if number.bytes().all(|b| b.is_ascii_digit()));
     let has = |value: &Value<'_>, name: &str| value.members().iter().any(|member| member.name == name);
     let is_shopify = ["compare_at_price", "price_min", "gid"].iter().any(|name| has(product, name))
-        || (has(product, "vendor") && variants.items().iter().any(|one| has(one, "public_title") || has(one, "option1")));
+        || (has(product, "vendor")
+            && variants.items().iter().any(|one| has(one, "public_title") || has(one, "option1")));
     is_shopify && !variants.items().is_empty() && variants.items().iter().all(is_whole)
 }
 
 /// Returns the names of a product's options, in their order.
 fn option_names(product: &Value<'_>) -> Vec<String> {
     let options = keys::get(product, &["options", "optionnames"]).map(Value::items).unwrap_or_default();
-    let name = |option: &Value<'_>| option.text().or_else(|| keys::get(option, &["name", "title"])?.text()).map(str::to_owned);
+    let name =
+        |option: &Value<'_>| option.text().or_else(|| keys::get(option, &["name", "title"])?.text()).map(str::to_owned);
     options.iter().take(12).filter_map(name).collect()
 }
 
@@ -82,8 +89,10 @@ fn values(reader: &Reader<'_>, variant: &Value<'_>, names: &[String]) -> BTreeMa
         }
         Some(Value::List(items)) => {
             for (place, item) in items.iter().take(12).enumerate() {
-                let name = reader.text(item, &["name", "displayname", "optionname"]).or_else(|| names.get(place).cloned());
-                let value = item.text().map(str::to_owned).or_else(|| reader.text(item, &["value", "label", "optionvalue"]));
+                let name =
+                    reader.text(item, &["name", "displayname", "optionname"]).or_else(|| names.get(place).cloned());
+                let value =
+                    item.text().map(str::to_owned).or_else(|| reader.text(item, &["value", "label", "optionvalue"]));
                 if let (Some(name), Some(value)) = (name, value) {
                     add(&name, &value);
                 }
@@ -97,4 +106,3 @@ fn values(reader: &Reader<'_>, variant: &Value<'_>, names: &[String]) -> BTreeMa
     }
     values
 }
-
