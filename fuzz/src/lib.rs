@@ -6,6 +6,7 @@ mod change;
 mod office;
 mod page;
 mod pdf;
+mod product;
 mod wire;
 
 use fetch::{Fetched, detect};
@@ -16,6 +17,7 @@ pub use crate::change::{fields, unified};
 pub use crate::office::detection;
 pub use crate::page::page;
 pub use crate::pdf::{pdf, pdf_content, pdf_font};
+pub use crate::product::product;
 pub use crate::wire::{decode, target_url};
 
 /// A selector in the first line, a page in the others.

@@ -37,7 +37,7 @@ struct Target {
     tokens: Option<&'static str>,
 }
 
-const TARGETS: [Target; 13] = [
+const TARGETS: [Target; 14] = [
     Target { name: "page", longest: 65_536, tokens: Some("html.dict") },
     Target { name: "selector", longest: 4096, tokens: Some("html.dict") },
     Target { name: "text_links", longest: 65_536, tokens: Some("text.dict") },
@@ -48,6 +48,7 @@ const TARGETS: [Target; 13] = [
     Target { name: "pdf", longest: 65_536, tokens: Some("pdf.dict") },
     Target { name: "pdf_content", longest: 16_384, tokens: Some("pdf.dict") },
     Target { name: "pdf_font", longest: 16_384, tokens: Some("pdf.dict") },
+    Target { name: "product", longest: 16_384, tokens: Some("json.dict") },
     Target { name: "detection", longest: 16_384, tokens: Some("office.dict") },
     Target { name: "unified", longest: 16_384, tokens: Some("markdown.dict") },
     Target { name: "fields", longest: 16_384, tokens: Some("json.dict") },

@@ -12,8 +12,6 @@ use crate::value::Value;
 #[derive(Debug)]
 pub(crate) struct Root<'p> {
     pub(crate) value: Value<'p>,
-    /// The element that holds it.
-    pub(crate) node: Index,
 }
 
 /// Reads the scripts of type `application/ld+json`. Lists and the members of `@graph` are roots of their own.
@@ -24,7 +22,7 @@ pub(crate) fn read<'p>(page: &'p Page, budget: &mut Budget<'_>) -> Vec<Root<'p>>
         let mut rest = text;
         // Some scripts hold several objects, one after the other.
         while let Some(found) = crate::lenient::read(rest, crate::lenient::Syntax::Json, budget) {
-            spread(found.value, node, &mut roots);
+            spread(found.value, &mut roots);
             rest = rest[found.end..].trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ';' | ','));
             if !rest.starts_with(['{', '[']) {
                 break;
@@ -39,23 +37,23 @@ fn is_json_ld(page: &Page, node: Index) -> bool {
         && attribute(page, node, "type").is_some_and(|kind| kind.to_ascii_lowercase().contains("ld+json"))
 }
 
-fn spread<'p>(value: Value<'p>, node: Index, roots: &mut Vec<Root<'p>>) {
+fn spread<'p>(value: Value<'p>, roots: &mut Vec<Root<'p>>) {
     match value {
-        Value::List(items) => items.into_iter().for_each(|item| spread(item, node, roots)),
+        Value::List(items) => items.into_iter().for_each(|item| spread(item, roots)),
         Value::Object(mut members) => {
             let graph = members.iter().position(|member| member.name == "@graph");
             if let Some(place) = graph {
-                spread(members.swap_remove(place).value, node, roots);
+                spread(members.swap_remove(place).value, roots);
             }
             if members.iter().any(|member| !member.name.starts_with('@')) {
-                roots.push(Root { value: Value::Object(members), node });
+                roots.push(Root { value: Value::Object(members) });
             }
         }
         // A string that holds the whole object.
         Value::Text(text) if text.trim_start().starts_with('{') => {
             let mut budget = Budget::small();
             let inner = read_json(&text, &mut budget).map(Value::into_owned);
-            inner.into_iter().for_each(|value| spread(value, node, roots));
+            inner.into_iter().for_each(|value| spread(value, roots));
         }
         _ => {}
     }

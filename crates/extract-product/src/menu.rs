@@ -1,6 +1,7 @@
 //! The `menu` format.
 
 mod calories;
+mod columns;
 mod described;
 mod dishes;
 mod evidence;

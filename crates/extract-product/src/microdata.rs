@@ -53,7 +53,7 @@ impl<'p> Reader<'p> {
             let value = Value::Object(grouped(done.members));
             match (done.property, self.open.last_mut()) {
                 (Some(names), Some(outer)) => add_property(outer, names, value),
-                _ => self.roots.push(Root { value, node: done.node }),
+                _ => self.roots.push(Root { value }),
             }
         }
     }
@@ -199,7 +199,7 @@ mod tests {
         let page = Page::parse(html, &Url::parse("https://a.test/p").unwrap());
         let stop = Stop::new();
         let mut roots: Vec<_> = read(&page, &mut Budget::new(&stop)).iter().map(|root| root.value.json()).collect();
-        roots.iter_mut().for_each(|root| remove_nodes(root));
+        roots.iter_mut().for_each(remove_nodes);
         roots.into()
     }
 

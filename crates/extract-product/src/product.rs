@@ -68,7 +68,7 @@ impl Evidence {
         let mut ambiguous = false;
         for schema in [&self.json_ld, &self.items] {
             match choose::choose(&schema.drafts, &self.subject) {
-                Choice::One(draft) => drafts.push(draft),
+                Choice::One(draft) => drafts.push(*draft),
                 Choice::Ambiguous => ambiguous = true,
                 Choice::None => {}
             }
@@ -76,7 +76,7 @@ impl Evidence {
         let declared = drafts.len();
         for found in [&self.state.state, &self.state.analytics] {
             if let Choice::One(draft) = choose::choose(found, &self.subject) {
-                drafts.push(draft);
+                drafts.push(*draft);
             }
         }
         let title = drafts.first().and_then(|draft| draft.title.clone());

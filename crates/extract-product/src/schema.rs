@@ -137,7 +137,7 @@ fn walk<'v, 'p>(context: &Context<'v, 'p>, value: &'v Value<'p>, is_aside: bool,
     match value {
         Value::List(items) => items.iter().for_each(|item| walk(context, item, is_aside, schema)),
         Value::Object(members) => {
-            if is_product(context, value) {
+            if is_product(value) {
                 schema.listed += usize::from(is_aside);
                 if !is_aside && schema.drafts.len() < MAX_PRODUCTS {
                     schema.drafts.push(context.draft(value));
@@ -154,10 +154,9 @@ fn walk<'v, 'p>(context: &Context<'v, 'p>, value: &'v Value<'p>, is_aside: bool,
     }
 }
 
-fn is_product(context: &Context<'_, '_>, value: &Value<'_>) -> bool {
+fn is_product(value: &Value<'_>) -> bool {
     let known = is_a(value, &PRODUCTS) && !value.first_of(&["name", "offers", "sku"]).is_null();
     let offer = || value.get("offers").items().iter().any(|offer| !offer.first_of(&["price", "lowPrice"]).is_null());
-    let _ = context;
     known || (is_a(value, &OFFERED) && offer())
 }
 

@@ -26,8 +26,6 @@ const MAX_STOCK: usize = 90;
 /// The shown parts of the main product.
 #[derive(Debug, Default)]
 pub(crate) struct Shown {
-    /// The main heading.
-    pub(crate) heading: Option<Index>,
     pub(crate) title: Option<String>,
     /// The price, and how sure it is.
     pub(crate) offered: Option<Offered>,
@@ -70,7 +68,6 @@ pub(crate) fn read(survey: &Survey<'_>, title: Option<&str>, style: Style) -> Sh
     let offered = prices::find(page, &zones, heading, &buttons, style);
     let mut shown = Shown {
         title: heading.map(|node| text(page, node)).filter(|text| !text.is_empty()),
-        heading,
         offered,
         labels: labels::read(page, &zones, heading),
         ..Shown::default()

@@ -3,11 +3,12 @@
 
 mod find;
 mod keys;
+mod matrix;
 mod modules;
 mod scan;
 mod variants;
 
-use crate::draft::Draft;
+use crate::draft::{Draft, Line};
 use crate::lenient::Budget;
 use crate::money::Style;
 use crate::subject::Subject;
@@ -26,6 +27,8 @@ pub(crate) struct Source<'p> {
 pub(crate) struct State {
     pub(crate) state: Vec<Draft>,
     pub(crate) analytics: Vec<Draft>,
+    /// The option matrices of forms, which have no name: that of the only form is the page's.
+    pub(crate) matrices: Vec<Vec<Line>>,
 }
 
 /// Reads the products in scripts and attributes that are named like the page or stand in its URL.
@@ -33,6 +36,7 @@ pub(crate) fn read(survey: &Survey<'_>, subject: &Subject, style: Style, budget:
     let sources = scan::sources(survey, budget);
     let mut all = State::default();
     for source in &sources {
+        all.matrices.extend(matrix::find(&source.value, style, survey.page.base()));
         let drafts = find::products(&source.value, subject, style, survey.page.base());
         let kept = if source.is_analytics { &mut all.analytics } else { &mut all.state };
         kept.extend(drafts);

@@ -32,7 +32,7 @@ impl Subject {
         let og_url = survey.meta(&["og:url"]).and_then(|url| page::absolute(survey.page.base(), url));
         let is_root = |url: &Url| url.path().len() <= 1 && page.path().len() > 1;
         let declared = survey.canonical.iter().chain(&og_url).filter(|url| !is_root(url));
-        let slug = page.path_segments().and_then(|parts| parts.filter(|part| part.contains('-')).next_back());
+        let slug = page.path_segments().and_then(|mut parts| parts.rfind(|part| part.contains('-')));
         Subject {
             headings: survey.heading_texts().map(|text| Words::of(&text)).collect(),
             title_parts: titles.into_iter().flatten().flat_map(parts).map(Words::of).collect(),

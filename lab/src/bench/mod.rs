@@ -6,6 +6,7 @@ mod crawl;
 mod documents;
 mod load;
 mod markdown;
+mod product;
 mod queue;
 mod rivals;
 mod scrape;
@@ -44,6 +45,8 @@ pub(crate) enum Bench {
     Markdown(markdown::Args),
     /// Time and memory of comparing two versions of a page, beside git diff.
     Change,
+    /// Speed of product extraction, compared with extruct.
+    Product(product::Args),
     /// Time from the start of the process to ready, and memory when idle.
     Start(start::Args),
 }
@@ -74,6 +77,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
         Bench::Scrape(args) => runtime.block_on(scrape::run(args)),
         Bench::Markdown(args) => markdown::run(&args),
         Bench::Change => change::run(),
+        Bench::Product(args) => product::run(&args),
         Bench::Start(args) => start::run(&args),
     }
 }

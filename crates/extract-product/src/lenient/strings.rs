@@ -118,12 +118,9 @@ impl<'a> Reader<'a, '_, '_> {
         while let Some(byte) = self.peek() {
             match byte {
                 b'{' | b'[' | b'(' => depth += 1,
-                b'}' | b']' | b')' if depth == 0 => {
-                    // A round bracket that nothing opened ends no literal.
-                    if byte != b')' {
-                        return;
-                    }
-                }
+                // A round bracket that nothing opened ends no literal.
+                b')' if depth == 0 => {}
+                b'}' | b']' if depth == 0 => return,
                 b'}' | b']' | b')' => depth -= 1,
                 b',' if depth == 0 => return,
                 b'"' | b'\'' | b'`' => {

@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 fn read_as(syntax: Syntax, text: &str) -> Option<Json> {
@@ -56,12 +57,39 @@ fn hostile_texts_are_bounded() {
     assert!(read(&many, Syntax::Json, &mut Budget::new(&stop)).is_none());
 }
 
-proptest::proptest! {
+proptest! {
     #[test]
     fn any_text_is_read_without_panic(text in "[\\PC\n]{0,200}", noise in "[{}\\[\\]\"',:/*\\\\u é(!]{0,80}") {
         for syntax in [Syntax::Json, Syntax::Script] {
             read_as(syntax, &text);
             read_as(syntax, &noise);
+        }
+    }
+}
+
+fn any_json() -> impl Strategy<Value = Json> {
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::Bool),
+        any::<i32>().prop_map(|number| json!(number)),
+        "[\\PC\n\t\"\\\\]{0,12}".prop_map(Json::String),
+    ];
+    leaf.prop_recursive(4, 40, 6, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Json::Array),
+            prop::collection::btree_map("[a-z_@ ]{1,6}", inner, 0..6).prop_map(|members| members.into_iter().collect()),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn valid_json_is_read_as_it_is(value in any_json()) {
+        for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap()] {
+            prop_assert_eq!(read_as(Syntax::Json, &text), Some(value.clone()));
+            if text.starts_with(['{', '[']) {
+                prop_assert_eq!(read_as(Syntax::Script, &text), Some(value.clone()));
+            }
         }
     }
 }

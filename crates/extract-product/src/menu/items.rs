@@ -65,11 +65,22 @@ pub(super) fn found(shown: &Shown<'_>, record: &Record, legend: &Legend) -> Foun
             ),
         }
     }
+    super::columns::label(shown, record.lines.clone(), &mut item.choices);
+    label_single(&mut item, &mut texts);
     if let Some(element) = record.element {
         marks(shown, element, &mut item);
     }
     take(&mut item, texts, legend);
     item
+}
+
+/// The size of an item's only price describes the item.
+fn label_single(item: &mut Found, texts: &mut Vec<Text>) {
+    if let [only] = item.choices.as_mut_slice()
+        && !only.label.is_empty()
+    {
+        texts.push(Text { text: std::mem::take(&mut only.label), looks: Looks::default(), is_heading: false });
+    }
 }
 
 /// Keeps a size for the next price; a size is no text of the item.

@@ -140,7 +140,7 @@ impl Legend {
         for line in lines.filter(|line| line.len() <= MAX_LINE) {
             let entries = entries(line);
             let has_diet = entries.iter().any(|entry| diet_of(&entry.meaning).is_some());
-            if has_diet || entries.len() >= 3 || (entries.len() == 2 && line.contains('=')) {
+            if has_diet || entries.len() >= 2 {
                 for entry in entries {
                     let diet = diet_of(&entry.meaning);
                     let known = legend.marks.entry(entry.mark).or_insert(diet);
@@ -289,7 +289,7 @@ fn entry(part: &str) -> Option<Entry> {
         let Some((left, right)) = part.split_once(separator) else { continue };
         let (left, right) =
             (left.trim_matches([' ', '(', ')', '[', ']', '"']), right.trim_matches([' ', '(', ')', '[', ']', '"']));
-        if is_mark(left) && right.chars().count() >= 3 {
+        if is_mark(left) && right.chars().count() >= 2 {
             return Some(Entry { mark: left.to_owned(), meaning: right.to_owned() });
         }
         if is_mark(right) && diet_of(left).is_some() {

@@ -53,6 +53,8 @@ impl Looks {
             Some("sup" | "sub") => self.is_raised = true,
             _ => {}
         }
+        // `<abbr title="vegan">V</abbr>` is a mark.
+        self.is_raised |= page.attr(element, "title").is_some_and(|title| super::legend::diet_alone(&title).is_some());
         let Some(class) = classes(page, element) else { return };
         self.is_price |=
             class.contains("price") || class.contains("preis") || class.contains("prix") || class.contains("precio");

@@ -41,7 +41,7 @@ fn titled(page: &Page, survey: &Survey<'_>, lines: &Lines) -> Option<String> {
     for separator in SEPARATORS {
         parts = parts.iter().flat_map(|part| part.split(separator)).collect();
     }
-    let parts: Vec<&str> = parts.into_iter().map(without_menu).filter(|part| is_usable(part)).collect();
+    let parts: Vec<&str> = parts.into_iter().filter(|part| is_usable(without_menu(part))).collect();
     let aside: String = lines
         .lines
         .iter()
@@ -51,17 +51,22 @@ fn titled(page: &Page, survey: &Survey<'_>, lines: &Lines) -> Option<String> {
         .join("\n");
     let host = host(page);
     let headings: Vec<String> = survey.headings.iter().map(|&at| crate::tags::text(page, at).to_lowercase()).collect();
-    let score = |part: &&str| {
+    let score = |whole: &&str| {
+        let part = without_menu(whole);
         let lower = part.to_lowercase();
         let in_host = tokens(&lower).any(|token| token.len() > 2 && host.contains(token));
         let is_heading = headings.iter().any(|heading| heading.contains(&lower));
-        let points =
-            [in_host, aside.contains(&lower), LISTS.place.occur_in(part)].into_iter().filter(|point| *point).count();
-        points * 2 + usize::from(is_heading && !LISTS.section.occur_in(part))
+        let points = [in_host, aside.contains(&lower), LISTS.place.occur_in(part)]
+            .into_iter()
+            .filter(|point| *point)
+            .map(|_| 1)
+            .sum::<i32>();
+        let is_page = LISTS.menu.occur_in(whole);
+        2 * points + i32::from(is_heading && !LISTS.section.occur_in(part)) - if is_page { 3 } else { 0 }
     };
     let best = parts.iter().map(score).max()?;
     // The name of a site mostly comes last.
-    parts.iter().rev().find(|part| score(part) == best).map(|part| (*part).to_owned())
+    parts.iter().rev().find(|part| score(part) == best).map(|part| without_menu(part).to_owned())
 }
 
 fn headed(page: &Page, survey: &Survey<'_>) -> Option<String> {

@@ -62,7 +62,10 @@ pub(super) fn priced(line: &Line, style: Style) -> Option<Priced> {
         return None;
     }
     let before_end = trimmed_end(before);
-    let (name_end, label) = if found.len() > 1 { without_size(&before[..before_end]) } else { (before_end, "") };
+    let (name_end, label) = without_size(&before[..before_end]);
+    // The size of an only price belongs to the name, unless the name ends before it.
+    let is_apart = before[..before_end - label.len()].trim_end().ends_with([':', ',', '–', '-', '|']);
+    let (name_end, label) = if found.len() > 1 || is_apart { (name_end, label) } else { (before_end, "") };
     let choices = choices(text, &found, label);
     Some(Priced { choices, form: first.form, before: name_end, after: last.place.end })
 }

@@ -134,6 +134,10 @@ fn is_quantity(right: &str) -> bool {
         Some(c) if c.is_alphabetic() && !is_price_suffix(right) => return true,
         _ => {}
     }
+    if let Some(number) = after_dash(right) {
+        // `11.00–14.30 Uhr`, `2–3 persons`
+        return is_quantity(number);
+    }
     let next = right.trim_start().to_lowercase();
     let word: String = next.chars().take_while(|c| c.is_alphanumeric()).collect();
     next.starts_with(['%', '°', '★', '☆', '⭐'])
@@ -205,6 +209,13 @@ fn is_quantity(right: &str) -> bool {
                 | "時"
                 | "分"
         )
+}
+
+/// What follows the number after a dash.
+fn after_dash(right: &str) -> Option<&str> {
+    let rest = right.trim_start().strip_prefix(['-', '–', '—'])?.trim_start();
+    let number = rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
+    (number.len() < rest.len()).then_some(number)
 }
 
 /// Whether the letters after a number still belong to a price, such as an allergen right behind it.
@@ -324,6 +335,8 @@ mod tests {
         check("8–12 €", &[8.0, 12.0]);
         check("Di–So 17.00–23.00", &[]);
         check("11.30 Uhr bis 14 Uhr", &[]);
+        check("Mo–Fr 11.00–14.30 Uhr", &[]);
+        check("Platte für 2–3 Personen 29,00", &[29.0]);
         check("Pils 4,9 % 0,5l 4,20", &[4.2]);
         check("Ihr Termin am 12.05.2024", &[]);
         check("540 kcal", &[]);

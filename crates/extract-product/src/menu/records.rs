@@ -151,7 +151,7 @@ fn ends_before(shown: &Shown<'_>, at: Index, parent: Index) -> bool {
         return true;
     }
     let added = shown.headings_in(&outer) - shown.headings_in(&own);
-    added > 1 || (added == 1 && (shown.headings_in(&own) > 0 || !is_card(shown, parent)))
+    added > 1 || (added == 1 && (shown.headings_in(&own) > 0 || shown.is_titled(&own) || !is_card(shown, parent)))
 }
 
 /// Whether an element is one of several alike with about as many prices.

@@ -105,7 +105,9 @@ impl Builder<'_, '_> {
 
     /// Opens a new section if a heading comes before the item.
     fn open(&mut self, record: &Record) {
-        let place = (0..self.pending.len()).rev().find(|&place| self.is_heading(place, record));
+        let by_rank = |&place: &usize| self.is_named_heading(place);
+        let found = (0..self.pending.len()).rev().find(by_rank);
+        let place = found.or_else(|| (0..self.pending.len()).rev().find(|&place| self.is_heading(place, record)));
         let Some(place) = place else {
             self.trail(self.pending.len());
             return;
@@ -119,30 +121,29 @@ impl Builder<'_, '_> {
     }
 
     fn text_of(&self, lines: &[usize]) -> String {
-        let texts = lines.iter().map(|&at| self.shown.line(at).text.as_str());
-        let texts: Vec<&str> = texts.filter(|text| !is_note(text) && text.chars().any(char::is_alphabetic)).collect();
+        let is_column = |at: usize| self.shown.page.is(self.shown.line(at).block, &page::local_name!("th"));
+        let texts = lines.iter().filter(|&&at| !is_column(at)).map(|&at| self.shown.line(at).text.as_str());
+        let texts: Vec<&str> = texts.filter(|text| !is_note(text) && is_name(text)).collect();
         let text = texts.join(" ");
         if texts.len() <= 3 && text.chars().count() <= MAX_DESCRIPTION { text } else { String::new() }
     }
 
+    /// Whether a line is a heading by its element, its looks or its words.
+    fn is_named_heading(&self, place: usize) -> bool {
+        let line = self.shown.line(self.pending[place]);
+        let words = line.text.split_whitespace().count();
+        let first: Vec<&str> = line.text.split_whitespace().take(2).collect();
+        let is_said = || is_label(&line.text) && words <= 3 && LISTS.section.occur_in(&first.join(" "));
+        let is_description = line.parts.iter().all(|part| part.looks.is_description);
+        !is_description && (line.heading > 0 && is_name(&line.text) || is_said())
+    }
+
+    /// Whether a line is a heading by its place.
     fn is_heading(&self, place: usize, record: &Record) -> bool {
         let line = self.shown.line(self.pending[place]);
-        if line.heading > 0 {
-            return is_name(&line.text);
-        }
-        let text = line.text.trim();
-        let words = text.split_whitespace().count();
-        let is_short = words <= 5
-            && text.chars().count() <= 40
-            && !text.ends_with(['.', ','])
-            && !text.contains(", ")
-            && is_name(text);
-        if !is_short || is_note(text) || text.chars().next().is_some_and(char::is_lowercase) {
-            return false;
-        }
         let is_next = place + 1 == self.pending.len();
         let is_apart = record.element.is_some_and(|element| !self.is_sibling(line.block, element));
-        text.ends_with(':') || LISTS.section.occur_in(text) && words <= 3 || is_next && (line.gap || is_apart)
+        is_label(&line.text) && (line.text.ends_with(':') || is_next && (line.gap || is_apart))
     }
 
     fn is_sibling(&self, block: page::Index, element: page::Index) -> bool {
@@ -184,6 +185,13 @@ impl Builder<'_, '_> {
         let parent = page.parent(element);
         std::iter::once(block).chain(page.ancestors(block).take(3)).any(|up| page.parent(up) == parent && up != element)
     }
+}
+
+/// Whether a text is short enough for a heading, and neither a sentence nor a list.
+fn is_label(text: &str) -> bool {
+    let is_short = text.split_whitespace().count() <= 5 && text.chars().count() <= 40;
+    let is_list = text.ends_with(['.', ',']) || text.contains(", ");
+    is_short && !is_list && is_name(text) && !is_note(text) && !text.chars().next().is_some_and(char::is_lowercase)
 }
 
 /// Whether a name is a sentence rather than the name of a dish.

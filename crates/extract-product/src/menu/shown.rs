@@ -6,7 +6,7 @@ use page::{Index, Page};
 
 use crate::money::Style;
 
-use super::lines::{Line, Lines, SOFT, lines};
+use super::lines::{Line, Lines, lines};
 use super::priced::{Priced, priced};
 use super::prices::Form;
 use super::words::LISTS;
@@ -22,7 +22,7 @@ pub(super) struct Shown<'p> {
     pub(super) all: Lines,
     /// The prices of each line.
     pub(super) prices: Vec<Option<Priced>>,
-    /// How many lines before each line have a price, could be a name, are a heading.
+    /// How many lines before each line have a price, can be a name, are a heading, have the class of a name.
     sums: Vec<Sums>,
 }
 
@@ -31,6 +31,7 @@ struct Sums {
     priced: u32,
     named: u32,
     headings: u32,
+    titles: u32,
 }
 
 impl<'p> Shown<'p> {
@@ -58,7 +59,8 @@ impl<'p> Shown<'p> {
         for at in 0..self.all.lines.len() {
             sums.priced += u32::from(self.prices[at].is_some());
             sums.named += u32::from(self.names(at));
-            sums.headings += u32::from((1..SOFT).contains(&self.line(at).heading));
+            sums.headings += u32::from(self.line(at).heading > 0);
+            sums.titles += u32::from(self.line(at).parts.iter().any(|part| part.looks.is_name));
             all.push(sums);
         }
         self.sums = all;
@@ -85,6 +87,11 @@ impl<'p> Shown<'p> {
         self.sums[lines.end].headings - self.sums[lines.start].headings
     }
 
+    /// Whether the class of a line says that it is a name.
+    pub(super) fn is_titled(&self, lines: &Range<usize>) -> bool {
+        self.sums[lines.end].titles > self.sums[lines.start].titles
+    }
+
     /// The text of a line without its prices and what follows them.
     pub(super) fn text_before_price(&self, at: usize) -> &str {
         let text = &self.line(at).text;
@@ -93,7 +100,8 @@ impl<'p> Shown<'p> {
 
     /// Whether a line has a text that can be the name of an item.
     pub(super) fn names(&self, at: usize) -> bool {
-        is_name(self.text_before_price(at))
+        let is_description = |line: &Line| line.parts.iter().all(|part| part.looks.is_description);
+        is_name(self.text_before_price(at)) && !is_description(self.line(at))
     }
 }
 

@@ -12,7 +12,7 @@ const MARGIN: f64 = 0.12;
 /// The outcome of a choice.
 #[derive(Debug)]
 pub(super) enum Choice {
-    One(Draft),
+    One(Box<Draft>),
     /// Several fit equally well.
     Ambiguous,
     /// None fits.
@@ -36,7 +36,7 @@ pub(super) fn choose(drafts: &[Draft], subject: &Subject) -> Choice {
             return Choice::Ambiguous;
         }
     }
-    Choice::One(chosen)
+    Choice::One(Box::new(chosen))
 }
 
 struct Rated<'d> {

@@ -29,7 +29,7 @@ fn codes_after<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = &'stati
     let places = memmem::find_iter(text.as_bytes(), name.as_bytes()).take(MAX_LOOKS);
     places.filter_map(|place| {
         let rest = text.get(place + name.len()..)?;
-        let value = rest.trim_start_matches(|c: char| matches!(c, '"' | '\'' | '\\' | ':' | '=' | ' '));
+        let value = rest.trim_start_matches(['"', '\'', '\\', ':', '=', ' ']);
         let is_apart = rest.len() - value.len() >= 2 && !value.get(3..)?.starts_with(char::is_alphanumeric);
         let code = value.get(..3).filter(|code| is_apart && code.bytes().all(|b| b.is_ascii_uppercase()));
         code.and_then(currency_of)

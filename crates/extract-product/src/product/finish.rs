@@ -13,7 +13,10 @@ pub(super) fn product(survey: &Survey<'_>, evidence: &Evidence, drafts: Vec<Draf
     let mut all = drafts.into_iter();
     let mut own = all.next()?;
     for other in all {
-        add(&mut own, other);
+        add(&mut own, &other);
+    }
+    if let [matrix] = evidence.state.matrices.as_slice() {
+        add_lines(&mut own.lines, matrix, None);
     }
     complete(&mut own.codes.sku, &shown.labels.sku);
     complete(&mut own.brand, &shown.labels.brand);
@@ -46,11 +49,11 @@ pub(super) fn product(survey: &Survey<'_>, evidence: &Evidence, drafts: Vec<Draf
 }
 
 /// Adds a draft of a weaker source, if it is of the same product.
-fn add(own: &mut Draft, other: Draft) {
+fn add(own: &mut Draft, other: &Draft) {
     let no_title = other.title.is_none();
-    if no_title || is_same(own, &other) || own.title.is_none() || fits_loosely(own, &other) {
+    if no_title || is_same(own, other) || own.title.is_none() || fits_loosely(own, other) {
         add_lines(&mut own.lines, &other.lines, own.codes.sku.as_deref());
-        complete_draft(own, &other);
+        complete_draft(own, other);
     }
 }
 
@@ -61,7 +64,7 @@ fn add_lines(own: &mut Vec<Line>, others: &[Line], sku: Option<&str>) {
         ([one], [more]) => complete_line(one, more),
         ([one], lines) if lines.len() > 1 => {
             let agrees = |line: &Line| amount(line) == amount(one) || amount(one).is_none();
-            let sku = one.codes.sku.as_deref().or(sku);
+            let sku = sku.map(|sku| one.codes.sku.as_deref().unwrap_or(sku));
             let has_code = sku.is_none_or(|sku| lines.iter().any(|line| line.codes.all().any(|code| code == sku)));
             if has_code && lines.iter().any(agrees) {
                 let currency = one.price.as_ref().and_then(|price| price.currency.clone());
@@ -74,7 +77,7 @@ fn add_lines(own: &mut Vec<Line>, others: &[Line], sku: Option<&str>) {
             for line in lines {
                 let same = |other: &&Line| other.codes.all().any(|code| line.codes.all().any(|own| own == code));
                 if let Some(other) = others.iter().find(same) {
-                    complete_line(line, &other.clone());
+                    complete_line(line, other);
                 }
             }
         }

@@ -155,7 +155,8 @@ struct Current {
 /// Returns the text right before an element, if it is short: a label.
 fn text_before(page: &Page, node: Index) -> String {
     let texts = (node.saturating_sub(4)..node).rev().filter_map(|node| page.text(node)).map(crate::tags::squeezed);
-    texts.take(2).find(|text| !text.is_empty()).filter(|text| text.len() <= 40).unwrap_or_default()
+    let is_label = |text: &String| text.len() <= 40 && !text.bytes().any(|b| b.is_ascii_digit());
+    texts.take(2).find(|text| !text.is_empty()).filter(is_label).unwrap_or_default()
 }
 
 /// An element that holds prices and little else.

@@ -41,6 +41,10 @@ pub(super) fn sources<'p>(survey: &Survey<'p>, budget: &mut Budget<'_>) -> Vec<S
             break;
         }
         let text = survey.page.subtree(script).find_map(|node| survey.page.text(node)).unwrap_or_default();
+        if text.contains("__next_f") {
+            add_flight(text, &mut flight, budget);
+            continue;
+        }
         if memmem::find(text.as_bytes(), SIGN).is_none() {
             continue;
         }
@@ -52,8 +56,6 @@ pub(super) fn sources<'p>(survey: &Survey<'p>, budget: &mut Budget<'_>) -> Vec<S
             let is_nuxt = attribute(survey.page, script, "id") == Some("__NUXT_DATA__");
             let value = read_json(text, budget).map(|value| if is_nuxt { revived(&value) } else { value });
             found.extend(value.map(|value| Source { value, is_analytics: false }));
-        } else if text.contains("__next_f") {
-            add_flight(text, &mut flight, budget);
         } else if kind.is_empty() || kind.contains("javascript") || kind.contains("module") || kind.contains("babel") {
             add_literals(text, &mut found, budget);
         }

@@ -22,14 +22,10 @@ pub(super) fn lines(reader: &Reader<'_>, product: &Value<'_>) -> Vec<Line> {
     let mut lines = Vec::new();
     for variant in list.items().iter().take(MAX_LINES) {
         let variant = keys::get(variant, &["node"]).unwrap_or(variant);
-        let mut line = reader.line(variant);
+        let mut line = line(reader, variant, &names);
         if !variant.is_object() || (line.codes.is_empty() && line.price.is_none()) {
             continue;
         }
-        line.title = reader.text(variant, &["title", "name", "publictitle"]).and_then(|text| words::name(&text));
-        line.title = line.title.filter(|title| title != "Default Title");
-        line.values = values(reader, variant, &names);
-        line.images = reader.images(variant);
         if in_cents {
             [&mut line.price, &mut line.original].into_iter().flatten().for_each(|price| price.amount /= 100.0);
         } else if line.price.is_none() {
@@ -38,6 +34,17 @@ pub(super) fn lines(reader: &Reader<'_>, product: &Value<'_>) -> Vec<Line> {
         lines.push(line);
     }
     lines
+}
+
+/// Reads one variant; `names` are those of the product's options, in their order.
+pub(super) fn line(reader: &Reader<'_>, variant: &Value<'_>, names: &[String]) -> Line {
+    let title = reader.text(variant, &["title", "name", "publictitle"]).and_then(|text| words::name(&text));
+    Line {
+        title: title.filter(|title| title != "Default Title"),
+        values: values(reader, variant, names),
+        images: reader.images(variant),
+        ..reader.line(variant)
+    }
 }
 
 /// Whether prices are whole cents: what Shopify's templates print, while its interfaces print texts with a point.

@@ -17,8 +17,8 @@ fn german_with_allergens_and_drinks() {
          Cola | 2.6 | | Size: 0,2 l 2.6 / 0,4 l 4.2
          Apfelschorle | 2.4 | | Size: 0,2 l 2.4 / 0,4 l 3.9
          # Bier
-         Pils | 4.1
-         Weizen | 4.3",
+         Pils | 4.1 | 0,5 l
+         Weizen | 4.3 | 0,5 l",
     );
 }
 
@@ -84,7 +84,7 @@ fn spanish_portions() {
         "Taberna El Pulpo | EUR
          # Raciones
          Croquetas caseras | 6 | | Size: media ración 6 / ración 11
-         Pulpo a la gallega | 18 | | 
+         Pulpo a la gallega | 18 | ración
          Patatas bravas | 5.5",
     );
 }

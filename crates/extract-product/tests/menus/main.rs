@@ -16,7 +16,7 @@ use wire::{Menu, MenuItem, Section};
 fn check(html: &str, outline: &str) {
     let menu = extract_product::menu(&page(html));
     let found = menu.as_ref().map_or_else(|missing| format!("none: {missing}"), outline_of);
-    let expected: Vec<&str> = outline.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let expected: Vec<&str> = outline.lines().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
     assert_eq!(found.lines().collect::<Vec<_>>(), expected, "{found}");
     check_ids(menu.as_ref().ok());
 }
@@ -78,11 +78,13 @@ fn outline_of_item(item: &MenuItem, main: &str) -> String {
 }
 
 fn group(group: &Value) -> String {
-    let option = |option: &Value| format!("{} {}", option["name"].as_str().unwrap(), option["price"]["amount"]);
+    let option = |option: &Value| {
+        format!("{} {}", option["name"].as_str().unwrap(), option["price"]["amount"].as_f64().unwrap())
+    };
     let options: Vec<String> = group["options"].as_array().unwrap().iter().map(option).collect();
     format!("{}: {}", group["name"].as_str().unwrap(), options.join(" / "))
 }
 
 fn joined(parts: &[&str]) -> String {
-    parts.join(" | ").trim_end_matches([' ', '|']).to_owned()
+    parts.join(" | ").replace("|  |", "| |").replace("|  |", "| |").trim_end_matches([' ', '|']).to_owned()
 }
