@@ -67,7 +67,6 @@ pub(crate) mod tests {
     use tempfile::TempDir;
 
     use super::*;
-    use crate::runs::tests::runs;
     use crate::scraper::tests::scraper;
 
     /// Assembles all operations on a database of their own, without a browser.
@@ -77,6 +76,15 @@ pub(crate) mod tests {
         let code = interact::Settings { program: None, user: None, places: 1 };
         let (interact, settings) = (Arc::new(interact::Interact::new(code)), crate::SessionSettings::default());
         let sessions = Sessions::new(scraper.clone(), SessionParts { browser: None, interact, settings });
-        (Operations { runs: runs(&app), app, scraper, sessions, upkeep: UpkeepSettings::default() }, folder)
+        (
+            Operations {
+                runs: Runs::new(scraper.clone(), kinds()),
+                app,
+                scraper,
+                sessions,
+                upkeep: UpkeepSettings::default(),
+            },
+            folder,
+        )
     }
 }

@@ -34,7 +34,7 @@ pub use self::end::cancel;
 pub use self::error::RunsError;
 pub use self::errors::{ErrorList, errors};
 pub use self::handle::Runs;
-pub use self::kind::{Drained, Kind};
+pub use self::kind::{Drained, Draining, Kind};
 pub use self::read::{RunStatus, status};
 
 pub(crate) use self::context::{Context, Terms};

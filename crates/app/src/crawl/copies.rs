@@ -135,10 +135,9 @@ mod tests {
     use store::runs::{NewPage, Progress};
     use tempfile::TempDir;
 
-    use super::super::record::tests::{crawl_page, document, failed, page, read};
+    use super::super::record::tests::{crawl_page, crawls, document, failed, page, read};
     use super::super::{start, waiting};
     use super::*;
-    use crate::runs::tests::{app, runs as runs_of};
     use crate::runs::{Context, PageResult, Runs, digest, record};
 
     /// Crawl whose start is queued, with further pages.
@@ -153,13 +152,12 @@ mod tests {
     impl Crawl {
         /// Starts a crawl limited to `limit` pages: the start, and as many of these as fit.
         async fn of(limit: u32, names: &[&str]) -> Self {
-            let (app, caller, folder) = app().await;
-            let runs = runs_of(&app);
+            let (runs, caller, folder) = crawls().await;
             let request = serde_json::json!({"url": "http://a.test/", "limit": limit, "sitemap": "skip"});
             let request = wire::decode_crawl(request).unwrap();
             let id = start(&runs, &caller, request, None).await.unwrap().to_string();
             let context = runs.context(&id).await.unwrap().unwrap();
-            let mut conn = app.conn().await.unwrap();
+            let mut conn = runs.app().conn().await.unwrap();
             let pages: Vec<NewPage> = names.iter().map(|name| page(name)).collect();
             let added: Result<(), StoreError> = conn
                 .tx(async |conn: &mut Conn| {

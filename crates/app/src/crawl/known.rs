@@ -79,7 +79,7 @@ impl Known {
     /// Adds committed keys. When the memory limit is reached, further keys are looked up in the database.
     pub(super) fn learn(&self, learnt: Vec<(Vec<u8>, i32)>) {
         let mut keys = self.keys.write();
-        let learnt = learnt.iter().filter_map(|(key, depth)| Some((Key::try_from(key.as_slice()).ok()?, *depth)));
+        let learnt = learnt.into_iter().filter_map(|(key, depth)| Some((Key::try_from(key).ok()?, depth)));
         for (key, depth) in learnt {
             if let Some(known) = keys.get_mut(&key) {
                 *known = depth.min(*known);

@@ -13,13 +13,12 @@ use wire::{ActivityEndpoint, EventFamily};
 use super::ended::Ended;
 
 /// Function that may add one more item to a run without work left, in the transaction that would end the run.
-pub type Drained = for<'a> fn(
-    &'a mut Conn,
-    &'a mut Progress,
-    Timestamp,
-) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
+pub type Drained = for<'a> fn(&'a mut Conn, &'a mut Progress, Timestamp) -> Draining<'a>;
 
-/// Kind of run: crawls or batches.
+/// Future of a [`Drained`].
+pub type Draining<'a> = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
+
+/// Kind of run, such as crawls.
 pub struct Kind {
     /// Name in the database and the ledger; it must never change.
     pub(crate) name: &'static str,
@@ -42,11 +41,7 @@ pub struct Kind {
 }
 
 /// Lets a run end with its last item.
-pub(crate) fn nothing_more<'a>(
-    _: &'a mut Conn,
-    _: &'a mut Progress,
-    _: Timestamp,
-) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>> {
+pub(crate) fn nothing_more<'a>(_: &'a mut Conn, _: &'a mut Progress, _: Timestamp) -> Draining<'a> {
     Box::pin(ready(Ok(())))
 }
 

@@ -12,16 +12,9 @@ use wire::{EventFamily, JobStatus, ResultsQuery};
 
 use super::*;
 use crate::auth::Caller;
-pub(crate) use crate::scraper::tests::app;
-use crate::scraper::tests::scraper_of;
+use crate::scraper::tests::{app, scraper_of};
 use crate::{App, AppError};
 use kernel::fingerprint;
-
-/// Returns the runs of this app.
-pub(crate) fn runs(app: &App) -> Runs {
-    let kinds = crate::operations::kinds();
-    Runs::new(scraper_of(app), kinds.into_iter().chain([RunKind::of_steps(&COUNTING)]).collect())
-}
 
 /// Kind of run whose items are steps, one job each.
 static COUNTING: Kind = Kind {
@@ -35,6 +28,9 @@ static COUNTING: Kind = Kind {
     total: |progress| progress.done + progress.pending,
     drained: nothing_more,
 };
+
+/// Another kind of run.
+static OTHER: Kind = Kind { name: "other", noun: "other run", ..COUNTING };
 
 const STEPS: Queue = Queue { name: "steps", slots: 4 };
 
@@ -134,7 +130,7 @@ async fn events_of(app: &App, caller: &Caller, run: Uuid) -> Vec<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn another_kind_of_run_begins_is_read_ends_and_is_cancelled() {
     let (app, caller, _folder) = app().await;
-    let runs = runs(&app);
+    let runs = Runs::new(scraper_of(&app), vec![RunKind::of_steps(&COUNTING), RunKind::of_steps(&OTHER)]);
     let good = count(&runs, &caller, vec![false; 3], Some("k")).await.unwrap();
     assert_eq!(count(&runs, &caller, vec![false; 3], Some("k")).await.unwrap(), good);
     assert!(matches!(count(&runs, &caller, vec![false], Some("k")).await, Err(AppError::DuplicateRequest)));
@@ -162,8 +158,8 @@ async fn another_kind_of_run_begins_is_read_ends_and_is_cancelled() {
         let end = if error.is_none() { "crawl.completed" } else { "crawl.failed" };
         assert_eq!(events_of(&app, &caller, run).await, ["crawl.started", end]);
         assert!(matches!(cancel(&runs, &caller, &COUNTING, run).await, Err(RunsError::JobFinished)));
-        let other = status(&runs, &caller, &crate::crawl::KIND, run, ResultsQuery::default()).await;
-        assert!(matches!(other, Err(AppError::NotFound("crawl"))));
+        let other = status(&runs, &caller, &OTHER, run, ResultsQuery::default()).await;
+        assert!(matches!(other, Err(AppError::NotFound("other run"))));
     }
     stop.cancel();
     working.await.unwrap();

@@ -1,29 +1,39 @@
 //! Tests of recording the pages of a crawl, and of the number of statements that it takes.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use diesel::connection::{Instrumentation, InstrumentationEvent, set_default_instrumentation};
-use parking_lot::Mutex;
 use store::runs;
+use tempfile::TempDir;
 
 use super::*;
+use crate::auth::Caller;
 use crate::crawl::plan::blocked;
-use crate::crawl::start;
-use crate::runs::tests::{app, runs as runs_of};
-use crate::runs::{Context, Packed, digest, new_page, record};
+use crate::crawl::{KIND, Pages, start};
+use crate::runs::{Context, Packed, RunKind, Runs, digest, new_page, record};
+use crate::scraper::tests::scraper;
 
-/// Statements of all connections of this process.
-static STATEMENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+thread_local! {
+    /// Statements of this thread. SQLite runs them where they are awaited, which is the thread of the test.
+    static STATEMENTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
 
 struct Listener;
 
 impl Instrumentation for Listener {
     fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
         if let InstrumentationEvent::StartQuery { query, .. } = event {
-            STATEMENTS.lock().push(query.to_string());
+            STATEMENTS.with_borrow_mut(|all| all.push(query.to_string()));
         }
     }
+}
+
+/// Returns crawls on a database of their own, and a caller without a credit limit.
+pub(crate) async fn crawls() -> (Runs, Caller, TempDir) {
+    let (scraper, caller, folder) = scraper().await;
+    (Runs::new(scraper, vec![RunKind::of_pages(&KIND, Pages::default())]), caller, folder)
 }
 
 pub(crate) fn page(name: &str) -> NewPage {
@@ -92,12 +102,11 @@ fn results(context: &Arc<Context>, names: &[String]) -> Vec<PageResult> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_pages_take_few_statements() {
     set_default_instrumentation(|| Some(Box::new(Listener))).unwrap();
-    let (app, caller, _folder) = app().await;
-    let runs = runs_of(&app);
+    let (runs, caller, _folder) = crawls().await;
     let request = wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 60})).unwrap();
     let id = start(&runs, &caller, request, None).await.unwrap().to_string();
     let context = runs.context(&id).await.unwrap().unwrap();
-    let mut conn = app.conn().await.unwrap();
+    let mut conn = runs.app().conn().await.unwrap();
     // Ten pages that were added earlier.
     let names: Vec<String> = ["start".to_owned()].into_iter().chain((0..9).map(|n| n.to_string())).collect();
     let known: Vec<NewPage> = names.iter().map(|name| page(name)).collect();
@@ -111,10 +120,10 @@ async fn ten_pages_take_few_statements() {
     written.unwrap();
     let results = results(&context, &names);
     let done: Vec<Page<'_>> = known.iter().zip(&results).map(|(page, result)| Page { id: &page.id, result }).collect();
-    STATEMENTS.lock().clear();
+    STATEMENTS.take();
     let recorded: Result<(), StoreError> = conn.tx(async |conn: &mut Conn| record(&runs, conn, &done).await).await;
     recorded.unwrap();
-    let statements = std::mem::take(&mut *STATEMENTS.lock());
+    let statements = STATEMENTS.take();
     let of_run = |text: &&&str| text.contains("run_page") || text.contains("run_progress");
     // SQLite inserts rows one by one, with a statement that is compiled once.
     let different: BTreeSet<&str> = statements.iter().filter_map(|text| text.split(" -- binds").next()).collect();
@@ -139,12 +148,11 @@ async fn ten_pages_take_few_statements() {
 /// Links of pages of a full crawl are ignored, and links to known pages do no harm.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_crawl_that_has_all_its_pages_takes_no_more() {
-    let (app, caller, _folder) = app().await;
-    let runs = runs_of(&app);
+    let (runs, caller, _folder) = crawls().await;
     let request = wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 3})).unwrap();
     let id = start(&runs, &caller, request, None).await.unwrap().to_string();
     let context = runs.context(&id).await.unwrap().unwrap();
-    let mut conn = app.conn().await.unwrap();
+    let mut conn = runs.app().conn().await.unwrap();
     let pages: Vec<NewPage> = (0..1002).map(|n| page(&n.to_string())).collect();
     let added: Result<Vec<NewPage>, StoreError> = conn
         .tx(async |conn: &mut Conn| {
@@ -173,14 +181,13 @@ async fn a_crawl_that_has_all_its_pages_takes_no_more() {
 /// The context of a run is dropped from memory when the run ends.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_its_pages_have_in_common_ends_with_a_run() {
-    let (app, caller, _folder) = app().await;
-    let runs = runs_of(&app);
+    let (runs, caller, _folder) = crawls().await;
     let request =
         wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 2, "sitemap": "skip"})).unwrap();
     let id = start(&runs, &caller, request, None).await.unwrap().to_string();
     let context = runs.context(&id).await.unwrap().unwrap();
     assert!(runs.has_context(&id));
-    let mut conn = app.conn().await.unwrap();
+    let mut conn = runs.app().conn().await.unwrap();
     let ended: Result<(), StoreError> = conn
         .tx(async |conn: &mut Conn| {
             let mut progress = runs::lock(conn, &id).await?.unwrap();

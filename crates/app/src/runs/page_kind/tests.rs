@@ -1,7 +1,6 @@
 //! A kind of run with rows, a page event and a last page of its own.
 
 use std::collections::BTreeSet;
-use std::pin::Pin;
 use std::time::Duration;
 
 use fetch::{Engine, HttpEngine};
@@ -15,7 +14,8 @@ use wire::{EventFamily, JobStatus, ResultsQuery, ScrapeOptions};
 
 use super::*;
 use crate::runs::{
-    Begin, Kind, Lanes, PageHandler, RunKind, Submission, add_pages, digest, new_page, page_lanes, status, submit,
+    Begin, Draining, Kind, Lanes, PageHandler, RunKind, Submission, add_pages, digest, new_page, page_lanes, status,
+    submit,
 };
 use crate::scraper::tests::app;
 use crate::scraper::tests::scraper_with;
@@ -34,11 +34,7 @@ static TITLES: Kind = Kind {
 };
 
 /// Adds the last page of a run. The run knows it from then on, so it is added once.
-fn add_last<'a>(
-    conn: &'a mut Conn,
-    progress: &'a mut Progress,
-    now: Timestamp,
-) -> Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>> {
+fn add_last<'a>(conn: &'a mut Conn, progress: &'a mut Progress, now: Timestamp) -> Draining<'a> {
     Box::pin(async move {
         let Some(run) = rows::find(conn, &progress.run_id).await? else { return Ok(()) };
         let team = teams::find(conn, &run.team_id).await?.ok_or(StoreError::UnknownTeam)?;
