@@ -12,8 +12,7 @@ use wire::{EventFamily, JobStatus, ResultsQuery};
 
 use super::*;
 use crate::auth::Caller;
-pub(crate) use crate::scraper::tests::app;
-use crate::scraper::tests::scraper_of;
+use crate::scraper::tests::{app, scraper_of};
 use crate::{App, AppError};
 use kernel::fingerprint;
 
