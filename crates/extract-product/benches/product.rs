@@ -24,7 +24,7 @@ pages = [json.loads(line) for line in sys.stdin]
 start = time.process_time()
 for page in pages:
     try:
-        extruct.extract(page["html"], base_url=page["url"], syntaxes=["json-ld", "microdata", "opengraph"], errors="ignore")
+        extruct.extract(page["html"], base_url=page["url"], syntaxes=["json-ld", "microdata", "rdfa", "opengraph"], errors="ignore")
     except Exception:
         pass
 print(time.process_time() - start)

@@ -177,7 +177,7 @@ fn kind_of(kind: &str) -> String {
         _ => {}
     }
     let mut words = String::new();
-    for c in kind.chars().filter(|c| c.is_ascii_alphabetic()) {
+    for c in kind.chars().filter(char::is_ascii_alphabetic) {
         if c.is_ascii_uppercase() && !words.is_empty() {
             words.push(' ');
         }

@@ -8,9 +8,11 @@ use super::shown::Shown;
 use super::words::LISTS;
 
 /// Least points of a menu.
-const ENOUGH: f64 = 0.55;
+const ENOUGH: f64 = 0.5;
 /// Least share of items that are food or drink by their own words or by those of their section.
 const MIN_FOOD: f64 = 0.25;
+/// Largest mean number of words of a name; headlines and sentences have more.
+const MAX_WORDS: f64 = 8.0;
 /// Largest share of items that are services or goods.
 const MAX_SERVICE: f64 = 0.25;
 
@@ -34,6 +36,8 @@ struct Counts {
     courses: f64,
     packed: f64,
     priced: f64,
+    /// Words of all names.
+    words: f64,
 }
 
 /// Returns how sure it is that the sections are a menu, from 0 to 1.
@@ -52,7 +56,7 @@ pub(super) fn judge(shown: &Shown<'_>, parts: &[Part], survey: &Survey<'_>, kind
     let points = 0.3 * f64::from(u8::from(about.names_menu))
         + 0.25 * f64::from(u8::from(about.is_place))
         + 0.1 * f64::from(u8::from(kinds.is_place))
-        + 0.3 * counts.food
+        + 0.35 * counts.food
         + 0.3 * counts.courses;
     let has_context = about.names_menu || about.is_place || (counts.courses > 0.4 && parts.len() > 1);
     if counts.food < MIN_FOOD || points < ENOUGH || !has_context {
@@ -68,10 +72,12 @@ fn count(parts: &[Part]) -> Counts {
         let is_course = LISTS.course.occur_in(&part.name);
         let serves = LISTS.service.occur_in(&part.name) && !is_food;
         for item in &part.items {
-            let is_dish =
-                LISTS.dish.occur_in(&item.name) || item.description.iter().any(|text| LISTS.dish.occur_in(text));
-            let is_service = serves || LISTS.service.occur_in(&item.name);
+            let is_never = LISTS.never.occur_in(&item.name) || LISTS.never.occur_in(&part.name);
+            let is_dish = !is_never
+                && (LISTS.dish.occur_in(&item.name) || item.description.iter().any(|text| LISTS.dish.occur_in(text)));
+            let is_service = serves || is_never || LISTS.service.occur_in(&item.name);
             counts.items += 1.0;
+            counts.words += item.name.split_whitespace().count() as f64;
             counts.priced += f64::from(u8::from(!item.choices.is_empty()));
             counts.food += if is_dish {
                 1.0
@@ -129,7 +135,9 @@ impl About {
         let is_top = |at: &usize| (1..=3).contains(&shown.line(*at).heading) && !shown.line(*at).aside;
         let heads: Vec<&str> = (0..first).filter(is_top).map(|at| shown.line(at).text.as_str()).collect();
         let site = survey.metas.iter().find(|meta| meta.name == "og:site_name").map_or("", |meta| meta.content);
-        let aside = shown.all.lines.iter().filter(|line| line.aside).map(|line| line.text.as_str());
+        // An address or a notice names the place; other lines of a footer are links.
+        let is_notice = |text: &&str| text.len() < 160 && text.contains([',', '©', '|']);
+        let aside = shown.all.lines.iter().filter(|line| line.aside).map(|line| line.text.as_str()).filter(is_notice);
         let tops: Vec<&str> = [survey.title.as_str(), site].into_iter().chain(heads).collect();
         let url = shown.page.url();
         let any = |words: &super::words::Words| tops.iter().any(|text| words.occur_in(text));
@@ -153,9 +161,10 @@ impl About {
 
     /// Whether the list is certainly something else.
     fn is_other(&self, counts: &Counts, shown: &Shown<'_>) -> bool {
-        let carts = shown.all.controls.iter().filter(|control| LISTS.cart.occur_in(&control.text)).count();
+        let carts = shown.all.controls.iter().filter(|control| LISTS.cart.occur_in(control)).count();
         let sells = carts as f64 * 2.0 >= counts.items || counts.packed > 0.5 || self.is_shop;
         self.is_recipe
+            || counts.words > MAX_WORDS * counts.items
             || (self.kinds.is_other && !self.kinds.is_place)
             || counts.service > MAX_SERVICE
             || counts.service >= counts.food

@@ -132,8 +132,10 @@ fn take(item: &mut Found, texts: Vec<Text>, legend: &Legend) {
         text.text = marked.rest.trim_matches(|c: char| c.is_whitespace() || matches!(c, '|' | '•' | '·')).to_owned();
         if LISTS.sold_out.are_all_of(&text.text) {
             item.sold_out = Some(text.text);
-        } else if let Some(diets) = diets_alone(&text.text) {
+        } else if let Some(diets) = diets_alone(&text.text).filter(|_| !is_title(&text, &kept)) {
             add_diets(item, &diets);
+        } else if is_codes(&text.text) {
+            continue;
         } else if is_number(&text.text) && item.number.is_none() && kept.is_empty() {
             item.number = Some(text.text.trim_matches(|c: char| !c.is_alphanumeric()).to_owned());
         } else if text.text.chars().any(char::is_alphanumeric) && !LISTS.badge.are_all_of(&text.text) {
@@ -144,7 +146,7 @@ fn take(item: &mut Found, texts: Vec<Text>, legend: &Legend) {
     let of_class = || kept.iter().position(|text| text.looks.is_name && is_name(&text.text));
     let first = || kept.iter().position(|text| is_name(&text.text) && !text.looks.is_description);
     if let Some(place) = of_heading.or_else(of_class).or_else(first).filter(|_| !kept.is_empty()) {
-        item.name = shortened(trimmed(&kept.remove(place).text), MAX_NAME);
+        item.name = shortened(without_day_price(trimmed(&kept.remove(place).text)), MAX_NAME);
     }
     let mut length = 0;
     for text in kept.into_iter().filter(|text| !is_note(&text.text) || text.looks.is_description) {
@@ -153,6 +155,11 @@ fn take(item: &mut Found, texts: Vec<Text>, legend: &Legend) {
             item.description.push(text.text.trim_start_matches(is_filler).to_owned());
         }
     }
+}
+
+/// Whether a text is where the name of the item is expected.
+fn is_title(text: &Text, before: &[Text]) -> bool {
+    before.is_empty() && (text.is_heading || text.looks.is_strong || text.looks.is_name)
 }
 
 fn add_diets(item: &mut Found, diets: &[&'static str]) {
@@ -186,6 +193,17 @@ fn marks(shown: &Shown<'_>, element: Index, item: &mut Found) {
     }
 }
 
+/// Whether a text is a list of codes, such as the allergens `(A, C, G)`.
+fn is_codes(text: &str) -> bool {
+    let inner = text.trim_matches(['(', ')', '[', ']', ' ']);
+    let codes: Vec<&str> = inner.split([',', ' ', '/', ';', '+']).filter(|code| !code.is_empty()).collect();
+    let in_brackets = inner.len() < text.trim().len();
+    // `0,5 l` is no list of codes.
+    let is_sign = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase() || (in_brackets && c.is_ascii_lowercase());
+    let is_code = |code: &&str| code.len() <= 2 && code.chars().all(is_sign);
+    (in_brackets || codes.len() > 1) && !codes.is_empty() && codes.iter().all(is_code)
+}
+
 /// Whether a text is the number of an item on the menu: `12`, `12.`, `A4`, `No. 7`, `101a`.
 pub(super) fn is_number(text: &str) -> bool {
     let text = text
@@ -199,8 +217,8 @@ pub(super) fn is_number(text: &str) -> bool {
 }
 
 /// What a price is for: `per person`, `/ 100 g`.
-fn is_unit(text: &str) -> bool {
-    let lower = text.trim().trim_start_matches(['/', '(']).trim_end_matches(')').trim().to_lowercase();
+pub(super) fn is_unit(text: &str) -> bool {
+    let lower = text.trim().trim_start_matches(['/', '(', '（']).trim_end_matches(')').trim().to_lowercase();
     let starts = [
         "per ",
         "pro ",
@@ -233,6 +251,29 @@ fn trimmed(text: &str) -> &str {
     let text = text.trim_matches(is_filler);
     let froms = [" ab", " from", " à partir de", " desde", " da", " vanaf"];
     froms.iter().find_map(|from| text.strip_suffix(from)).unwrap_or(text).trim_end()
+}
+
+/// A name without the words for a price of the day.
+fn without_day_price(name: &str) -> &str {
+    static PRICES: [&str; 13] = [
+        "market price",
+        "(mp)",
+        " mp",
+        "tagespreis",
+        "nach tagespreis",
+        "nach gewicht",
+        "preis nach gewicht",
+        "prix du marché",
+        "prezzo di mercato",
+        "precio de mercado",
+        "según mercado",
+        "s/m",
+        "時価",
+    ];
+    let lower = name.to_lowercase();
+    let length = PRICES.iter().filter(|words| lower.ends_with(**words)).map(|words| words.len()).max().unwrap_or(0);
+    let rest = name.get(..name.len().saturating_sub(length)).unwrap_or(name);
+    if length > 0 { rest.trim_end_matches(is_filler) } else { name }
 }
 
 fn is_filler(c: char) -> bool {

@@ -14,93 +14,95 @@ pub(super) struct Legend {
     marks: BTreeMap<String, Option<&'static str>>,
 }
 
+/// Diets, and the words for them in lower case.
+static DIETS: [(&str, &[&str]); 10] = [
+    (
+        "vegan",
+        &[
+            "vegan",
+            "vegano",
+            "vegana",
+            "végan",
+            "végétalien",
+            "веган",
+            "ヴィーガン",
+            "ビーガン",
+            "纯素",
+            "비건",
+            "veganistisch",
+            "vegansk",
+            "plant-based",
+            "plant based",
+        ],
+    ),
+    (
+        "vegetarian",
+        &[
+            "vegetari",
+            "végétari",
+            "vegetarisch",
+            "vegetarisk",
+            "vegetarián",
+            "wegetaria",
+            "вегетариан",
+            "ベジタリアン",
+            "素食",
+            "채식",
+            "veggie",
+            "vejetaryen",
+            "meatless",
+        ],
+    ),
+    (
+        "gluten-free",
+        &[
+            "gluten free",
+            "gluten-free",
+            "glutenfrei",
+            "glutenfri",
+            "glutenvrij",
+            "sans gluten",
+            "senza glutine",
+            "sin gluten",
+            "sem glúten",
+            "bezlepkov",
+            "bez lepku",
+            "bezglutenow",
+            "gluténmentes",
+            "без глютена",
+            "グルテンフリー",
+            "no gluten",
+            "non gluten",
+            "non-gluten",
+        ],
+    ),
+    (
+        "lactose-free",
+        &[
+            "lactose free",
+            "lactose-free",
+            "laktosefrei",
+            "laktosefri",
+            "laktosfri",
+            "lactosevrij",
+            "sans lactose",
+            "senza lattosio",
+            "sin lactosa",
+            "sem lactose",
+            "bez laktóz",
+            "laktoosi",
+        ],
+    ),
+    ("dairy-free", &["dairy free", "dairy-free", "milchfrei", "sans lait", "non-dairy"]),
+    ("nut-free", &["nut free", "nut-free", "nussfrei"]),
+    ("halal", &["halal", "halāl", "حلال", "ハラル", "ハラール", "清真"]),
+    ("kosher", &["kosher", "koscher", "casher", "כשר"]),
+    ("pescatarian", &["pescatari", "pescetari"]),
+    ("low-carb", &["low carb", "low-carb"]),
+];
+
 /// Returns the diet that a text names.
 pub(super) fn diet_of(text: &str) -> Option<&'static str> {
-    static DIETS: [(&str, &[&str]); 10] = [
-        (
-            "vegan",
-            &[
-                "vegan",
-                "vegano",
-                "vegana",
-                "végan",
-                "végétalien",
-                "веган",
-                "ヴィーガン",
-                "ビーガン",
-                "纯素",
-                "비건",
-                "veganistisch",
-                "vegansk",
-                "plant-based",
-                "plant based",
-            ],
-        ),
-        (
-            "vegetarian",
-            &[
-                "vegetari",
-                "végétari",
-                "vegetarisch",
-                "vegetarisk",
-                "vegetarián",
-                "wegetaria",
-                "вегетариан",
-                "ベジタリアン",
-                "素食",
-                "채식",
-                "veggie",
-                "vejetaryen",
-                "meatless",
-            ],
-        ),
-        (
-            "gluten-free",
-            &[
-                "gluten free",
-                "gluten-free",
-                "glutenfrei",
-                "glutenfri",
-                "glutenvrij",
-                "sans gluten",
-                "senza glutine",
-                "sin gluten",
-                "sem glúten",
-                "bezlepkov",
-                "bez lepku",
-                "bezglutenow",
-                "gluténmentes",
-                "без глютена",
-                "グルテンフリー",
-                "no gluten",
-                "non gluten",
-                "non-gluten",
-            ],
-        ),
-        (
-            "lactose-free",
-            &[
-                "lactose free",
-                "lactose-free",
-                "laktosefrei",
-                "laktosefri",
-                "laktosfri",
-                "lactosevrij",
-                "sans lactose",
-                "senza lattosio",
-                "sin lactosa",
-                "sem lactose",
-                "bez laktóz",
-                "laktoosi",
-            ],
-        ),
-        ("dairy-free", &["dairy free", "dairy-free", "milchfrei", "sans lait", "non-dairy"]),
-        ("nut-free", &["nut free", "nut-free", "nussfrei"]),
-        ("halal", &["halal", "halāl", "حلال", "ハラル", "ハラール", "清真"]),
-        ("kosher", &["kosher", "koscher", "casher", "כשר"]),
-        ("pescatarian", &["pescatari", "pescetari"]),
-        ("low-carb", &["low carb", "low-carb"]),
-    ];
     let text = text.to_lowercase();
     // "Contains gluten" and "not vegan" are no diets.
     let is_denied = [
@@ -281,7 +283,19 @@ fn entries(line: &str) -> Vec<Entry> {
     };
     let intro = line.find(": ").filter(is_intro).map_or(0, |at| at + 2);
     let parts = line[intro..].split([',', ';', '|', '•', '·', '\n']).flat_map(|part| part.split(" / "));
-    parts.filter_map(|part| entry(part.trim().trim_end_matches('.'))).collect()
+    let found: Vec<Entry> = parts.clone().filter_map(|part| entry(part.trim().trim_end_matches('.'))).collect();
+    if !found.is_empty() {
+        return found;
+    }
+    // `A gluten, C eggs, G milk`
+    let codes: Option<Vec<Entry>> = parts.map(|part| coded(part.trim())).collect();
+    codes.filter(|codes| codes.len() >= 3).unwrap_or_default()
+}
+
+fn coded(part: &str) -> Option<Entry> {
+    let (mark, meaning) = part.split_once(' ')?;
+    let is_code = mark.len() <= 2 && mark.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
+    (is_code && meaning.chars().count() >= 2).then(|| Entry { mark: mark.to_owned(), meaning: meaning.to_owned() })
 }
 
 fn entry(part: &str) -> Option<Entry> {
@@ -307,7 +321,8 @@ fn bracketed(line: &str) -> Vec<Entry> {
     let mut marks: Vec<std::ops::Range<usize>> = Vec::new();
     for (open, _) in line.match_indices(['(', '[']) {
         let Some(length) = line[open..].find([')', ']']) else { break };
-        if is_mark(line[open + 1..open + length].trim()) {
+        let is_after = marks.last().is_none_or(|last| last.end <= open);
+        if is_after && is_mark(line[open + 1..open + length].trim()) {
             marks.push(open..open + length + 1);
         }
     }

@@ -35,31 +35,24 @@ pub(super) struct Line {
 pub(super) struct Part {
     /// Its bytes in the text of the line.
     pub(super) range: Range<usize>,
-    pub(super) node: Index,
     pub(super) looks: Looks,
-}
-
-/// A button or another control, with the line that comes after it.
-#[derive(Debug)]
-pub(super) struct Control {
-    pub(super) text: String,
-    pub(super) before: usize,
 }
 
 /// The lines of a page.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     pub(super) lines: Vec<Line>,
-    pub(super) controls: Vec<Control>,
-    /// Labels of tabs, by the id of the element that they open.
-    pub(super) tabs: Vec<Tab>,
+    /// Labels of buttons.
+    pub(super) controls: Vec<String>,
+    tabs: Vec<Tab>,
 }
 
-/// A tab and the part of the page that it opens.
+/// A tab, and the id of the part of the page that it opens.
 #[derive(Debug)]
-pub(super) struct Tab {
-    pub(super) label: String,
-    pub(super) opens: String,
+struct Tab {
+    label: String,
+    id: String,
+    opens: String,
 }
 
 impl Lines {
@@ -137,6 +130,21 @@ impl Reader<'_> {
         self.flush();
         self.asides += usize::from(is_aside);
         self.open.push(Open { node: at, is_aside });
+        self.panel(at);
+    }
+
+    /// The label of its tab is the heading of a part of the page.
+    fn panel(&mut self, at: Index) {
+        let attr = |name| self.page.attr(at, name);
+        let is_of = |tab: &&Tab| {
+            let is_called = |id: &str, name| !id.is_empty() && attr(name).is_some_and(|value| &*value == id);
+            is_called(&tab.opens, "id") || is_called(&tab.id, "aria-labelledby")
+        };
+        let Some(label) = self.out.tabs.iter().find(is_of).map(|tab| tab.label.clone()) else { return };
+        let part = Part { range: 0..label.len(), looks: Looks::default() };
+        let line =
+            Line { text: label, parts: vec![part], node: at, heading: 2, aside: self.asides > 0, ..Line::new(at) };
+        self.out.lines.push(line);
     }
 
     fn line_break(&mut self) {
@@ -147,7 +155,7 @@ impl Reader<'_> {
     fn control(&mut self, at: Index) -> Index {
         let text = crate::tags::text(self.page, at);
         let shown = if text.is_empty() { self.page.attr(at, "value").unwrap_or_default().to_string() } else { text };
-        self.out.controls.push(Control { text: shown, before: self.out.lines.len() });
+        self.out.controls.push(shown);
         self.page.end(at)
     }
 
@@ -156,7 +164,8 @@ impl Reader<'_> {
         let opens = attr("aria-controls").or_else(|| attr("data-bs-target")).or_else(|| attr("href"));
         let opens = opens.map(|id| id.trim_start_matches('#').to_owned()).unwrap_or_default();
         if self.out.tabs.len() < 100 {
-            self.out.tabs.push(Tab { label: crate::tags::text(self.page, at), opens });
+            let id = self.page.attr(at, "id").map(|id| id.to_string()).unwrap_or_default();
+            self.out.tabs.push(Tab { label: crate::tags::text(self.page, at), id, opens });
         }
         self.page.end(at)
     }
@@ -176,6 +185,11 @@ impl Reader<'_> {
 
     /// Appends text of one line, with each run of blanks as one. Many blanks are the leader of a price.
     fn run(&mut self, at: Index, text: &str) {
+        let block = self.open.last().map_or(0, |open| open.node);
+        let looks = Looks::of(self.page, at, block);
+        // Names, descriptions and prices in elements of their own are apart even without blanks.
+        let is_apart = self.line.parts.last().is_some_and(|last| last.looks.role() != looks.role());
+        self.blank(usize::from(is_apart));
         let start = self.line.text.len();
         let mut blanks = 0;
         for c in text.chars().filter(|c| !matches!(c, '\u{200b}' | '\u{ad}' | '\u{feff}' | '\u{2060}')) {
@@ -196,9 +210,7 @@ impl Reader<'_> {
             if self.line.parts.is_empty() {
                 self.line.node = at;
             }
-            let block = self.open.last().map_or(0, |open| open.node);
-            let looks = Looks::of(self.page, at, block);
-            self.line.parts.push(Part { range: first..end, node: at, looks });
+            self.line.parts.push(Part { range: first..end, looks });
         }
     }
 

@@ -46,6 +46,11 @@ impl Looks {
         looks
     }
 
+    /// What classes say of the text: whether it is a name, a description, a price.
+    pub(super) fn role(&self) -> [bool; 3] {
+        [self.is_name, self.is_description, self.is_price]
+    }
+
     fn add(&mut self, page: &Page, element: Index) {
         match page.name(element).map(|name| &**name) {
             Some("b" | "strong") => self.is_strong = true,
@@ -111,6 +116,9 @@ pub(super) fn place_of(page: &Page, at: Index) -> Place {
 
 /// A card that is one large button is content.
 fn button(page: &Page, at: Index) -> Place {
+    if page.subtree(at).len() > 40 {
+        return Place::Content;
+    }
     let text = crate::tags::text(page, at);
     let is_short = text.chars().count() <= 32 && !text.chars().any(|c| c.is_ascii_digit());
     if is_short { Place::Control } else { Place::Content }

@@ -18,6 +18,7 @@ const SEPARATORS: [&str; 9] = [" | ", " – ", " — ", " - ", " · ", " • ", 
 pub(super) fn shown_merchant(page: &Page, survey: &Survey<'_>, lines: &Lines) -> Merchant {
     let name = site_name(survey)
         .or_else(|| titled(page, survey, lines))
+        .or_else(|| signed(lines))
         .or_else(|| headed(page, survey))
         .unwrap_or_else(|| host(page));
     let kind = kind_of(&name).map(str::to_owned);
@@ -74,6 +75,22 @@ fn headed(page: &Page, survey: &Survey<'_>) -> Option<String> {
     headings
         .map(|heading| without_menu(&heading).to_owned())
         .find(|heading| is_usable(heading) && !LISTS.section.occur_in(heading))
+}
+
+/// The name in a copyright notice, or a place in the footer.
+fn signed(lines: &Lines) -> Option<String> {
+    let notice = |text: &str| {
+        let (_, rest) = text.split_once('©').or_else(|| text.split_once("Copyright"))?;
+        let rest = rest.trim_start_matches(|c: char| !c.is_alphabetic());
+        let rest = rest.strip_prefix("by ").unwrap_or(rest);
+        rest.split(['.', '|', '–', '-', '•', '·', ',', '©']).next().map(|name| name.trim().to_owned())
+    };
+    let notices = lines.lines.iter().filter(|line| line.text.len() < 200).filter_map(|line| notice(&line.text));
+    let first = |text: &str| text.split([',', '|', '•', '·']).next().map(|name| name.trim().to_owned());
+    let places =
+        lines.lines.iter().filter(|line| line.aside && line.text.len() < 120).filter_map(|line| first(&line.text));
+    let is_name = |name: &String| is_usable(name) && name.split_whitespace().count() <= 6;
+    notices.chain(places.filter(|name| LISTS.place.occur_in(name))).find(is_name)
 }
 
 fn host(page: &Page) -> String {
@@ -184,7 +201,7 @@ pub(super) fn kind_of(name: &str) -> Option<&'static str> {
         }
     };
     // "Restaurant & Bar" is a restaurant.
-    KINDS.iter().rev().find(|(_, words)| words.iter().any(|word| has(&word))).map(|(kind, _)| *kind)
+    KINDS.iter().rev().find(|(_, words)| words.iter().any(has)).map(|(kind, _)| *kind)
 }
 
 /// The address of a page's only `<address>`.

@@ -34,6 +34,9 @@ pub(super) struct Known {
 /// The reason why it shows none.
 pub(super) fn shown_menu(page: &Page, survey: &Survey<'_>, known: Known) -> Result<Menu, Missing> {
     let shown = Shown::read(page);
+    if shown.prices.iter().flatten().take(2).count() < 2 {
+        return Err(Missing::Nothing);
+    }
     let pieces = pieces(&shown);
     let outside = pieces.iter().filter_map(|piece| match piece {
         Piece::Line(at) => Some(shown.line(*at).text.as_str()),
@@ -80,7 +83,9 @@ fn drop_services(parts: &mut Vec<Part>) {
     let serves = |part: &Part| {
         let names =
             part.items.iter().filter(|item| LISTS.service.occur_in(&item.name) && !LISTS.dish.occur_in(&item.name));
-        names.count() * 2 > part.items.len()
+        let is_food = LISTS.section.occur_in(&part.name) || LISTS.dish.occur_in(&part.name);
+        let is_other = LISTS.never.occur_in(&part.name) || LISTS.service.occur_in(&part.name) && !is_food;
+        is_other || names.count() * 2 > part.items.len()
     };
     if parts.iter().any(|part| !serves(part)) && parts.iter().filter(|part| serves(part)).count() * 2 <= parts.len() {
         parts.retain(|part| !serves(part));

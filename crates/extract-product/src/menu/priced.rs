@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     fn line(text: &str) -> Line {
-        let part = Part { range: 0..text.len(), node: 1, looks: super::super::looks::Looks::default() };
+        let part = Part { range: 0..text.len(), looks: super::super::looks::Looks::default() };
         Line { text: text.to_owned(), parts: vec![part], node: 1, block: 0, heading: 0, aside: false, gap: false }
     }
 

@@ -11,6 +11,12 @@ const MAX_PRICES: usize = 12;
 /// Largest amount without a currency that is taken for a price.
 const MAX_BARE: f64 = 9_999.0;
 
+/// Words after a number that is no price.
+const UNITS: &str = "l lt ltr liter litre cl ml dl g gr gram kg oz lb lbs cm mm km m kcal kj cal calories min mins \
+    minutes uhr h am pm stück stk st pcs pc pieces piece pièces pz stuks personen persons people pers \
+    person personnes personas persone vol inch gänge course courses x nights hours stunden jahre years 个 \
+    人 個 本 枚 時 分";
+
 /// How sure it is that a number is a price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Form {
@@ -78,7 +84,7 @@ fn read(text: &str, before: usize, number: Range<usize>, style: Style) -> Option
         (_, true) => Form::Cents,
         _ => Form::Bare,
     };
-    let is_likely = value > 0.0 && (form == Form::Signed || value <= MAX_BARE) || form == Form::Signed;
+    let is_likely = form == Form::Signed || value > 0.0 && value <= MAX_BARE;
     is_likely.then_some(Amount { value, currency: code, form, place: start..end })
 }
 
@@ -140,75 +146,7 @@ fn is_quantity(right: &str) -> bool {
     }
     let next = right.trim_start().to_lowercase();
     let word: String = next.chars().take_while(|c| c.is_alphanumeric()).collect();
-    next.starts_with(['%', '°', '★', '☆', '⭐'])
-        || matches!(
-            word.as_str(),
-            "l" | "lt"
-                | "ltr"
-                | "liter"
-                | "litre"
-                | "cl"
-                | "ml"
-                | "dl"
-                | "g"
-                | "gr"
-                | "gram"
-                | "kg"
-                | "oz"
-                | "lb"
-                | "lbs"
-                | "cm"
-                | "mm"
-                | "km"
-                | "m"
-                | "kcal"
-                | "kj"
-                | "cal"
-                | "calories"
-                | "min"
-                | "mins"
-                | "minutes"
-                | "uhr"
-                | "h"
-                | "am"
-                | "pm"
-                | "stück"
-                | "stk"
-                | "st"
-                | "pcs"
-                | "pc"
-                | "pieces"
-                | "piece"
-                | "pièces"
-                | "pz"
-                | "stuks"
-                | "personen"
-                | "persons"
-                | "people"
-                | "pers"
-                | "person"
-                | "personnes"
-                | "personas"
-                | "persone"
-                | "vol"
-                | "inch"
-                | "gänge"
-                | "course"
-                | "courses"
-                | "x"
-                | "nights"
-                | "hours"
-                | "stunden"
-                | "jahre"
-                | "years"
-                | "个"
-                | "人"
-                | "個"
-                | "本"
-                | "枚"
-                | "時"
-                | "分"
-        )
+    next.starts_with(['%', '°', '★', '☆', '⭐']) || UNITS.split(' ').any(|unit| unit == word)
 }
 
 /// What follows the number after a dash.

@@ -5,12 +5,15 @@ use std::ops::Range;
 use page::{Index, Page};
 
 use super::shown::Shown;
-use super::split::split;
+use super::split::{is_note, split};
 
 /// Limit on the elements that are climbed from a price.
 const MAX_CLIMB: usize = 24;
 /// Limit on the siblings that are compared.
 const MAX_SIBLINGS: usize = 60;
+
+/// Limit on the bytes of an item without a price.
+const MAX_PRICELESS: usize = 200;
 
 /// A part of the page, in order.
 #[derive(Debug, Clone)]
@@ -42,13 +45,52 @@ pub(super) fn pieces(shown: &Shown<'_>) -> Vec<Piece> {
     }
     let mut pieces = Vec::new();
     let mut from = 0;
-    for record in records {
+    for record in with_priceless(shown, records) {
         pieces.extend((from..record.lines.start.max(from)).map(Piece::Line));
         from = record.lines.end.max(from);
         pieces.push(Piece::Item(record));
     }
     pieces.extend((from..shown.all.lines.len()).map(Piece::Line));
     pieces
+}
+
+/// Adds the entries of the same lists that have no price, such as `Lobster: market price`.
+fn with_priceless(shown: &Shown<'_>, records: Vec<Record>) -> Vec<Record> {
+    let mut all: Vec<Record> = Vec::with_capacity(records.len());
+    for record in records {
+        if let (Some(last), Some(element)) = (all.last().cloned(), record.element) {
+            let is_same_list = last.element.is_some_and(|last| shown.page.parent(last) == shown.page.parent(element));
+            if is_same_list && last.lines.end < record.lines.start {
+                all.extend(priceless(shown, last.lines.end..record.lines.start, element));
+            }
+        }
+        all.push(record);
+    }
+    all
+}
+
+/// The siblings of `element` in these lines that look like it: entries of a list, or elements of the same class.
+fn priceless(shown: &Shown<'_>, lines: Range<usize>, element: Index) -> Vec<Record> {
+    let page = shown.page;
+    let has_class = page.attr(element, "class").is_some_and(|class| !class.trim().is_empty());
+    if !has_class && page.name(element).is_none_or(|name| &**name != "li") {
+        return Vec::new();
+    }
+    let mut found: Vec<Record> = Vec::new();
+    for at in lines.clone() {
+        let block = shown.line(at).block;
+        let mut around = std::iter::once(block).chain(page.ancestors(block).take(MAX_CLIMB));
+        let entry = around.find(|&up| page.parent(up) == page.parent(element));
+        let Some(entry) = entry.filter(|&entry| is_alike(page, entry, element)) else { continue };
+        let own = shown.lines_of(entry);
+        let is_short = own.clone().map(|at| shown.line(at).text.len()).sum::<usize>() <= MAX_PRICELESS;
+        let is_new = found.last().is_none_or(|last| last.lines.end <= own.start);
+        let is_item = is_short && is_new && own.start >= lines.start && own.end <= lines.end && shown.named_in(&own);
+        if is_item && shown.line(own.start).text.split_whitespace().count() <= 12 && !is_note(&shown.line(at).text) {
+            found.push(Record { lines: own, element: Some(entry) });
+        }
+    }
+    found
 }
 
 /// Adds the item of the price in line `at`, or all items of the list around it. Returns the line after them.

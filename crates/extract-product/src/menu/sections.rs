@@ -168,7 +168,7 @@ impl Builder<'_, '_> {
         let page = self.shown.page;
         let line = self.shown.line(at);
         let is_row = |at: page::Index| {
-            page.name(at).is_some_and(|name| matches!(&**name, "tr" | "p" | "div" | "h3" | "h4" | "h5" | "li"))
+            page.name(at).is_some_and(|name| matches!(&**name, "tr" | "p" | "div" | "h3" | "h4" | "h5"))
         };
         let is_flat =
             |at: page::Index| is_row(at) && page.children(at).all(|child| !page.is(child, &page::local_name!("ul")));

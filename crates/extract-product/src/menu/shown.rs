@@ -92,16 +92,18 @@ impl<'p> Shown<'p> {
         self.sums[lines.end].titles > self.sums[lines.start].titles
     }
 
-    /// The text of a line without its prices and what follows them.
-    pub(super) fn text_before_price(&self, at: usize) -> &str {
+    /// The text of a line without its prices: what comes before them, or if that is nothing what follows them.
+    fn text_beside_price(&self, at: usize) -> &str {
         let text = &self.line(at).text;
-        self.prices[at].as_ref().map_or(text.as_str(), |priced| &text[..priced.before])
+        let Some(priced) = &self.prices[at] else { return text };
+        let (before, after) = (&text[..priced.before], &text[priced.after..]);
+        if before.is_empty() && !super::items::is_unit(after) { after } else { before }
     }
 
     /// Whether a line has a text that can be the name of an item.
     pub(super) fn names(&self, at: usize) -> bool {
         let is_description = |line: &Line| line.parts.iter().all(|part| part.looks.is_description);
-        is_name(self.text_before_price(at)) && !is_description(self.line(at))
+        is_name(self.text_beside_price(at)) && !is_description(self.line(at))
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Lists {
     pub(super) dish: Words,
     /// Services, rooms, tickets and goods.
     pub(super) service: Words,
+    /// Words of offers that are no dishes, even where they name one.
+    pub(super) never: Words,
     /// Words for a shop, in titles.
     pub(super) shop: Words,
     /// Words for a recipe, in titles and headings.
@@ -56,6 +58,7 @@ pub(super) static LISTS: LazyLock<Lists> = LazyLock::new(|| {
         section: of("[section]"),
         dish: of("[dish]"),
         service: of("[service]"),
+        never: of("[never]"),
         shop: of("[shop]"),
         recipe: of("[recipe]"),
         cart: of("[cart]"),

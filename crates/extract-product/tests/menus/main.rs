@@ -1,5 +1,7 @@
 //! Menus of small pages, made after the kinds of pages that restaurants have.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod builders;
 mod described;
 mod languages;
 mod none;
@@ -16,7 +18,7 @@ use wire::{Menu, MenuItem, Section};
 fn check(html: &str, outline: &str) {
     let menu = extract_product::menu(&page(html));
     let found = menu.as_ref().map_or_else(|missing| format!("none: {missing}"), outline_of);
-    let expected: Vec<&str> = outline.lines().map(|line| line.trim()).filter(|line| !line.is_empty()).collect();
+    let expected: Vec<&str> = outline.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     assert_eq!(found.lines().collect::<Vec<_>>(), expected, "{found}");
     check_ids(menu.as_ref().ok());
 }
