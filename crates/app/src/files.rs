@@ -50,7 +50,7 @@ pub async fn read(app: &App, file: &File, range: Range<u64>) -> Result<Pieces, S
 /// [`AppError::Internal`] when the address cannot be signed.
 #[crate::boxed]
 pub async fn elsewhere(app: &App, file: &File) -> Result<Option<Url>, AppError> {
-    Ok(app.files().elsewhere(file).await.map_err(AppError::internal)?)
+    app.files().elsewhere(file).await.map_err(AppError::internal)
 }
 
 /// Removes all files of a run or a scrape of a team; returns how many.
@@ -59,10 +59,10 @@ pub async fn elsewhere(app: &App, file: &File) -> Result<Option<Url>, AppError> 
 /// [`AppError::Internal`]. Upkeep removes the rest; the files cannot be read any more in either case.
 #[crate::boxed]
 pub async fn erase(app: &App, team: &str, owner: &str) -> Result<usize, AppError> {
-    Ok(app.files().erase(team, owner).await.map_err(AppError::internal)?)
+    app.files().erase(team, owner).await.map_err(AppError::internal)
 }
 
 /// Removes expired files; returns how many.
 pub(crate) async fn sweep(app: &App) -> Result<usize, AppError> {
-    Ok(app.files().sweep().await.map_err(AppError::internal)?)
+    app.files().sweep().await.map_err(AppError::internal)
 }

@@ -48,24 +48,22 @@ async fn what_a_server_can_do_is_the_same_for_every_request() {
     let team = world.team(None).await;
     let formats = json!(["markdown", "audio"]);
     let url = world.site.url("/").to_string();
-    fn code(error: impl Refusal) -> Code {
-        error.code()
-    }
     let page = ScrapeRequest {
         options: ScrapeOptions { formats: vec![Format::Markdown, Format::Audio], ..Default::default() },
         ..world.request("/")
     };
-    let refused = scrape(&world.scraper, &team, page.clone()).await.map(drop).map_err(code);
+    let refused = scrape(&world.scraper, &team, page.clone()).await.map(drop).map_err(|error| error.code());
     assert_eq!(refused, Err(Code::ScrapeAudioNotSupported));
     let crawl = wire::decode_crawl(json!({ "url": url, "scrapeOptions": { "formats": formats } })).unwrap();
-    let refused = app::crawl::start(&world.runs, &team, crawl, None).await.map(drop).map_err(code);
+    let refused = app::crawl::start(&world.runs, &team, crawl, None).await.map(drop).map_err(|error| error.code());
     assert_eq!(refused, Err(Code::ScrapeAudioNotSupported));
     let body = json!({ "urls": [url], "formats": formats });
     let (batch, given) = (wire::decode_batch(body.clone()).unwrap(), GivenFields::of(&body));
-    let refused = app::batch::start(&world.runs, &team, batch, &given, None).await.map(drop).map_err(code);
+    let refused =
+        app::batch::start(&world.runs, &team, batch, &given, None).await.map(drop).map_err(|error| error.code());
     assert_eq!(refused, Err(Code::ScrapeAudioNotSupported));
     let map = wire::decode_map(json!({ "url": url, "threatProtection": { "mode": "normal" } })).unwrap();
-    let refused = app::map::map(&world.scraper, &team, map).await.map(drop).map_err(code);
+    let refused = app::map::map(&world.scraper, &team, map).await.map(drop).map_err(|error| error.code());
     assert_eq!(refused, Err(Code::ScrapeThreatProtectionNotSupported));
     assert_eq!(world.asked(), 0);
 
