@@ -169,7 +169,7 @@ async fn a_kind_has_rows_an_event_and_a_last_page_of_its_own() {
     let (app, caller, _folder) = app().await;
     let site = Site::start().await;
     for name in ["a", "b", "last"] {
-        site.html(&format!("/{name}"), &format!("<title>{name}</title><p>text"));
+        site.html(&format!("/{name}"), format!("<title>{name}</title><p>text"));
     }
     let egress = net::Egress { allow: vec![net::Allow::Address(site.addr())], ..net::Egress::default() };
     let client = net::Client::new(net::Config { egress, ..net::Config::default() }).unwrap();
