@@ -4,11 +4,18 @@ use super::likeness::{Budget, EQUAL};
 use super::list::Pair;
 use super::values::{Id, Values};
 
-/// Items of both sides, by index and node, that lie between two equal ones.
+/// Item of a list.
+#[derive(Clone, Copy)]
+pub(super) struct Item {
+    pub(super) index: usize,
+    pub(super) id: Id,
+}
+
+/// Items of both sides that lie between two equal ones.
 pub(super) struct Gap<'a> {
     pub(super) values: &'a Values<'a>,
-    pub(super) old: Vec<(usize, Id)>,
-    pub(super) new: Vec<(usize, Id)>,
+    pub(super) old: Vec<Item>,
+    pub(super) new: Vec<Item>,
 }
 
 /// Cost of an item without a partner. That of a pair is between nothing and two of them.
@@ -28,21 +35,21 @@ impl Gap<'_> {
         if self.old.is_empty() || self.new.is_empty() {
             return Vec::new();
         }
-        let work = |items: &[(usize, Id)]| items.iter().map(|&(_, id)| self.values.work(id)).sum::<usize>();
+        let work = |items: &[Item]| items.iter().map(|item| self.values.work(item.id)).sum::<usize>();
         let all = work(&self.old).saturating_mul(self.new.len()) + work(&self.new).saturating_mul(self.old.len());
         if budget.take(all) {
             return self.best();
         }
         let places = self.old.iter().zip(&self.new);
         places
-            .filter(|(old, new)| budget.take(self.values.work(old.1) + self.values.work(new.1)))
+            .filter(|(old, new)| budget.take(self.values.work(old.id) + self.values.work(new.id)))
             .filter_map(|(&old, &new)| self.pair(old, new))
             .collect()
     }
 
-    fn pair(&self, old: (usize, Id), new: (usize, Id)) -> Option<Pair> {
-        let likeness = self.values.likeness(old.1, new.1)?;
-        Some(Pair { old: old.0, new: new.0, inside: likeness.inside })
+    fn pair(&self, old: Item, new: Item) -> Option<Pair> {
+        let likeness = self.values.likeness(old.id, new.id)?;
+        Some(Pair { old: old.index, new: new.index, inside: likeness.inside })
     }
 
     /// Finds the alignment of least cost, by its table over both sides.
@@ -50,16 +57,16 @@ impl Gap<'_> {
         let width = self.new.len() + 1;
         let mut steps = vec![Step::New; (self.old.len() + 1) * width];
         let mut below: Vec<u32> = (0..width).rev().map(|left| left as u32 * ALONE).collect();
-        for (row, &(_, old)) in self.old.iter().enumerate().rev() {
+        for (row, old) in self.old.iter().enumerate().rev() {
             let mut costs = vec![below[width - 1] + ALONE; width];
             steps[row * width + width - 1] = Step::Old;
-            for (column, &(_, new)) in self.new.iter().enumerate().rev() {
+            for (column, new) in self.new.iter().enumerate().rev() {
                 let (cost, step) = if costs[column + 1] < below[column] {
                     (costs[column + 1] + ALONE, Step::New)
                 } else {
                     (below[column] + ALONE, Step::Old)
                 };
-                let pair = self.values.likeness(old, new).map(|likeness| {
+                let pair = self.values.likeness(old.id, new.id).map(|likeness| {
                     (below[column + 1] + 2 * (EQUAL - likeness.score), Step::Pair { inside: likeness.inside })
                 });
                 let best = pair.filter(|(paired, _)| *paired <= cost).unwrap_or((cost, step));
@@ -76,7 +83,7 @@ impl Gap<'_> {
         while row < self.old.len() && column < self.new.len() {
             match steps[row * (self.new.len() + 1) + column] {
                 Step::Pair { inside } => {
-                    pairs.push(Pair { old: self.old[row].0, new: self.new[column].0, inside });
+                    pairs.push(Pair { old: self.old[row].index, new: self.new[column].index, inside });
                     (row, column) = (row + 1, column + 1);
                 }
                 Step::Old => row += 1,

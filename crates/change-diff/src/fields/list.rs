@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use base::Stop;
 
-use super::gap::Gap;
+use super::gap::{Gap, Item};
 use super::likeness::{Budget, IDENTITIES};
 use super::values::{Id, Shape, Values};
 use super::{Difference, path};
@@ -110,7 +110,9 @@ impl Lists<'_> {
 
     /// Pairs items that are alike and lie between the same equal ones.
     fn by_likeness(&self, open: &Unmatched, budget: &mut Budget) -> Vec<Pair> {
-        let nodes = |ids: &[Id], items: &[Loose]| items.iter().map(|item| (item.index, ids[item.index])).collect();
+        let nodes = |ids: &[Id], items: &[Loose]| -> Vec<Item> {
+            items.iter().map(|item| Item { index: item.index, id: ids[item.index] }).collect()
+        };
         let mut pairs = Vec::new();
         for old in open.old.chunk_by(|one, next| one.gap == next.gap) {
             let gap = old[0].gap;
