@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
-const OURS: [&str; 33] = [
+const OURS: [&str; 36] = [
     "app",
     "base",
     "billing",
@@ -21,9 +21,11 @@ const OURS: [&str; 33] = [
     "browser",
     "cache",
     "cdp",
+    "change_diff",
     "cpu",
     "crawl_frontier",
     "documents",
+    "extract_product",
     "fence",
     "fetch",
     "files",
@@ -43,6 +45,7 @@ const OURS: [&str; 33] = [
     "scrape",
     "site",
     "store",
+    "visit",
     "webhooks",
     "wire",
 ];
