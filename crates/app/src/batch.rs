@@ -136,7 +136,7 @@ fn explain(ended: &Ended<'_>) -> Option<String> {
     Some(format!("no page could be scraped; the first failed with {}", ended.cause(failed)))
 }
 
-/// What batches do with their pages: nothing but reading their spec.
+/// Kind of pages of batches: it reads their spec and adds nothing.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PlainPages;
 

@@ -21,7 +21,7 @@ pub struct Operations {
 
 /// Parts of [`Operations`].
 pub struct Parts {
-    /// What all operations share.
+    /// State that all operations share.
     pub core: CoreParts,
     /// Parts of scraping.
     pub scraping: ScrapingParts,

@@ -179,7 +179,7 @@ impl Browser {
     }
 }
 
-/// What the attempts at one visit have in common.
+/// Data that the attempts at one visit share.
 struct Common<'a> {
     visit: &'a Visit<'a>,
     headers: &'a HeadersFor<'a>,

@@ -106,7 +106,7 @@ impl<'p> Reader<'p> {
         })
     }
 
-    /// Whether a link stands for its text: `<a itemprop="brand" href="/brands/acme">Acme</a>`, which the standard reads
+    /// Whether a link is read by its text: `<a itemprop="brand" href="/brands/acme">Acme</a>`, which the standard reads
     /// as a URL and no page means so.
     fn is_name_or_text(&self, node: Index) -> bool {
         let of = |name| attribute(self.page, node, name);

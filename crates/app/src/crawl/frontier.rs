@@ -27,7 +27,7 @@ use crate::{AppError, Refused};
 /// Lower bound of [`Frontier::max_links`].
 const MIN_LINKS: usize = 10_000;
 
-/// What crawls do with their pages. One object for all crawls of the process.
+/// Kind of pages of crawls. One object for all crawls of the process.
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
     /// Number of addresses that all crawls together keep in memory.

@@ -29,7 +29,7 @@ pub(super) struct CrawlLook {
     pub(super) parent: Option<String>,
 }
 
-/// What a crawl knows of a page that was read.
+/// Facts about a crawled page that was read.
 pub(super) struct CrawlPage {
     /// Key of the page.
     pub(super) key: Vec<u8>,

@@ -30,7 +30,7 @@ pub(super) struct CrawlRecord<'a> {
     depths: HashMap<String, i32>,
 }
 
-/// What a transaction leaves for the time after its commit.
+/// Data of a transaction for the work after its commit.
 pub(super) struct CrawlLeft {
     /// Keys that the crawl knows from then on, with their depths.
     pub(super) keys: Vec<(Vec<u8>, i32)>,
@@ -172,7 +172,7 @@ impl<'a> CrawlRecord<'a> {
     }
 }
 
-/// What becomes of a document that does not wait.
+/// Outcome of a document that does not wait.
 enum Verdict {
     Document,
     Copy(Reason),

@@ -39,7 +39,7 @@ pub(crate) struct Context {
     pub(crate) zero_data_retention: bool,
     pub(crate) lanes: Lanes,
     pub(crate) hook: Option<Hook>,
-    /// What the run's kind has read from its spec.
+    /// Spec of the run, as its kind has read it.
     pub(crate) pages: Arc<dyn PageRun>,
 }
 

@@ -63,9 +63,9 @@ pub(crate) struct PageResult {
     pub(crate) answer: Option<HostAnswer>,
     /// Copy of the page for the cache.
     pub(crate) copy: Option<Box<NewCopy>>,
-    /// What the run's kind has found on the page.
+    /// Findings of the run's kind on the page.
     pub(crate) found: Option<Found>,
-    /// What the last transaction that wrote the page left for the time after its commit.
+    /// Data of the last transaction that wrote the page, for the work after its commit.
     pub(super) left: Mutex<Option<Left>>,
 }
 

@@ -31,13 +31,14 @@ use super::secrets::Secrets;
 use crate::auth::Caller;
 use crate::{AppError, Refused};
 
-/// What a look at a page has found, for [`PageRecord`].
+/// Findings of a [`Look`] at a page, for [`PageRecord`].
 pub(crate) type Found = Box<dyn Any + Send + Sync>;
 
-/// What a transaction leaves behind for [`PageRun::committed`].
+/// Data of a transaction for [`PageRun::committed`].
 pub(crate) type Left = Box<dyn Any + Send + Sync>;
 
-/// What a kind of run does with pages. One object for the process; it may hold what all runs of the kind share.
+/// Behaviour of a kind of run whose items are pages. One object for the process, which may hold state that all runs of
+/// the kind share.
 pub(crate) trait PageKind: Send + Sync + 'static {
     /// Reads the spec of a run, with the secrets that were taken out of it. Called in transactions too, so it must be
     /// quick.
@@ -166,7 +167,7 @@ pub(crate) trait Look: Send {
 pub(crate) enum Looked {
     /// The page becomes a document.
     Keep(Option<Found>),
-    /// It does not.
+    /// The page ends without a document.
     End(Outcome),
 }
 

@@ -117,7 +117,7 @@ pub(crate) async fn record(runs: &Runs, conn: &mut Conn, pages: &[Page<'_>]) -> 
 struct Record<'a> {
     runs: &'a Runs,
     recording: Recording<'a>,
-    /// What the kind of the run does with them.
+    /// Record of the run's kind.
     kind: Box<dyn PageRecord + 'a>,
     /// Locked progress of the run.
     progress: Progress,

@@ -207,7 +207,7 @@ async fn look(store: &Store) -> String {
     left
 }
 
-/// What tests choose of a service.
+/// Parts of a service that tests choose.
 #[derive(Default)]
 struct Given {
     settings: Settings,

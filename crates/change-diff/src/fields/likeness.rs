@@ -37,7 +37,7 @@ pub(super) struct Likeness {
     pub(super) inside: bool,
 }
 
-/// What two lists of parts have in common.
+/// Parts that two lists have in common.
 struct Shares {
     equal: usize,
     /// Parts of the side that has fewer.

@@ -214,7 +214,7 @@ fn start(word: &str) -> Start {
     }
 }
 
-/// Whether a marker of a list ends here. A no-break space is as good as a blank: nobody sees which it is.
+/// Whether a marker of a list ends here. A no-break space is as good as a blank: readers cannot tell them apart.
 fn is_marker(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with([' ', '\t', '\u{a0}'])
 }

@@ -9,7 +9,7 @@ pub(crate) struct Currency {
     pub(crate) length: usize,
 }
 
-/// A sign, and the code that it stands for.
+/// A currency sign, and its code.
 struct Sign {
     text: &'static str,
     code: Option<&'static str>,
