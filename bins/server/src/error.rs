@@ -189,7 +189,7 @@ mod tests {
         let url = "https://example.com/".parse().unwrap();
         let both = wire::ScrapeRequest { options, ..wire::ScrapeRequest::new(url) }.needs();
         let (body, _) = check(AppError::Unsupported(both), 400, "SCRAPE_AUDIO_NOT_SUPPORTED");
-        let sentence = "The format `product` is not available on this server; The format `menu`";
+        let sentence = "The format `audio` is not available on this server; The format `video`";
         assert!(body.contains(sentence) && body.contains("SCRAPE_VIDEO_NOT_SUPPORTED"), "{body}");
     }
 
