@@ -52,7 +52,7 @@ pub struct Seen {
 ///
 /// # Errors
 /// [`AppError::ShuttingDown`], [`SessionsError::SessionBusy`] when another call with the key is still starting its session,
-/// [`AppError::DuplicateRequest`], [`SessionsError::NoBrowser`], [`SessionsError::SessionsLimited`], [`ScrapingError::ProfileInUse`],
+/// [`AppError::DuplicateRequest`], [`SessionsError::NoBrowser`], [`SessionsError::SessionsLimited`], [`ScrapingError::ProfileInUse`](crate::ScrapingError::ProfileInUse),
 /// [`AppError::InsufficientCredits`] and [`SessionsError::BrowserUnavailable`], in this order.
 #[crate::boxed]
 pub async fn start(

@@ -14,7 +14,7 @@ use crate::tracked::tracked;
 use crate::{App, AppError, metrics};
 
 /// Reservation of one request. Dropping it unsettled, as when the client disconnects, returns all of it in the
-/// background; after a crash, [`maintain`](crate::maintain) returns it when it expires.
+/// background; after a crash, the periodic upkeep returns it when it expires.
 pub struct Funds {
     app: App,
     source: Option<Source>,

@@ -52,7 +52,7 @@ impl Door {
 /// often.
 ///
 /// # Errors
-/// [`AppError::AddressNotAllowed`] when the team does not allow that address.
+/// [`AppError::AddressNotAllowed`](crate::AppError::AddressNotAllowed) when the team does not allow that address.
 #[crate::boxed]
 pub async fn enter_here(
     sessions: &Sessions,
@@ -72,7 +72,7 @@ pub async fn enter_here(
 ///
 /// # Errors
 /// [`SessionsError::SessionNotFound`] for a wrong token and for one of another kind of access, which look like an unknown
-/// session; [`AppError::AddressNotAllowed`] when the team does not allow that address; [`SessionsError::SessionElsewhere`]
+/// session; [`AppError::AddressNotAllowed`](crate::AppError::AddressNotAllowed) when the team does not allow that address; [`SessionsError::SessionElsewhere`]
 /// on another server.
 #[crate::boxed]
 pub async fn enter(
