@@ -30,9 +30,9 @@
 //! a change: order, case, indentation, link targets, U+200C and U+200D. Code in a line counts as text, because browsers
 //! collapse its blanks.
 //!
-//! A diff is made of the *canonical* versions: lines end with LF and have no blanks before it, one blank line stands for
-//! many outside code blocks, and there is none at both ends. Line numbers are those of the canonical versions, and the
-//! diff applies to the canonical previous one: [`canonical`]. A line that differs only invisibly is context, with its
+//! A diff is made of the *canonical* versions ([`canonical`]): lines end with LF and have no trailing blanks, several
+//! blank lines outside code blocks become one, and there is none at the start and the end. Line numbers are those of the
+//! canonical versions, and the diff applies to the canonical previous one. A line that differs only invisibly is context, with its
 //! previous text.
 //!
 //! # Untrusted input

@@ -116,12 +116,12 @@ mod tests {
 
     #[test]
     fn a_phone_says_so() {
-        let nobody = caller(&[]);
-        let desktop = build(&request(&nobody)).0;
-        assert_eq!(build(&request(&nobody)).0[ACCEPT], PAGE);
-        assert_eq!(build(&FetchRequest { markdown: true, ..request(&nobody) }).0[ACCEPT], MARKDOWN);
-        let phone = Visit { mobile: true, ..request(&nobody).visit };
-        let mobile = build(&FetchRequest { visit: phone, ..request(&nobody) }).0;
+        let plain = caller(&[]);
+        let desktop = build(&request(&plain)).0;
+        assert_eq!(build(&request(&plain)).0[ACCEPT], PAGE);
+        assert_eq!(build(&FetchRequest { markdown: true, ..request(&plain) }).0[ACCEPT], MARKDOWN);
+        let phone = Visit { mobile: true, ..request(&plain).visit };
+        let mobile = build(&FetchRequest { visit: phone, ..request(&plain) }).0;
         assert!(!desktop[USER_AGENT].to_str().unwrap().contains("Mobile"));
         assert!(mobile[USER_AGENT].to_str().unwrap().contains("Android") && mobile["sec-ch-ua-mobile"] == "?1");
         assert_eq!(desktop[ACCEPT_LANGUAGE], "en-US,en;q=0.9");
@@ -130,9 +130,9 @@ mod tests {
     #[test]
     fn location_speaks() {
         let location = wire::Location { country: "FR".to_owned(), languages: Vec::new() };
-        let nobody = caller(&[]);
-        let visit = Visit { location: Some(&location), ..request(&nobody).visit };
-        let (headers, _) = build(&FetchRequest { visit, ..request(&nobody) });
+        let plain = caller(&[]);
+        let visit = Visit { location: Some(&location), ..request(&plain).visit };
+        let (headers, _) = build(&FetchRequest { visit, ..request(&plain) });
         assert_eq!(headers[ACCEPT_LANGUAGE], "fr-FR,fr;q=0.9,en-US;q=0.8,en;q=0.7");
     }
 

@@ -59,17 +59,23 @@ fn edit<T>(items: &mut Vec<T>, kind: u8, at: Index, new: T) {
     }
 }
 
-fn edited_pages() -> impl Strategy<Value = (String, String, usize)> {
+/// Page before and after some edits.
+#[derive(Debug)]
+struct Edited {
+    previous: String,
+    current: String,
+}
+
+fn edited_pages() -> impl Strategy<Value = Edited> {
     let edits = prop::collection::vec((0..3_u8, any::<Index>(), select(&LINES[..])), 0..5);
     (page(), edits).prop_map(|(previous, edits)| {
         let canonical = canonical(&previous);
         let mut lines: Vec<&str> = canonical.lines().collect();
-        let count = edits.len();
         for (kind, at, line) in edits {
             edit(&mut lines, kind, at, line);
         }
         let current = lines.join("\n");
-        (previous, current, count)
+        Edited { previous, current }
     })
 }
 
@@ -86,7 +92,8 @@ proptest! {
     }
 
     #[test]
-    fn a_diff_gives_the_current_version((previous, current, _) in edited_pages(), other in page()) {
+    fn a_diff_gives_the_current_version(edited in edited_pages(), other in page()) {
+        let Edited { previous, current } = edited;
         for current in [current, other] {
             let diff = unified(&previous, &current, &Stop::new()).unwrap();
             prop_assert_eq!(diff.is_empty(), compare(&previous, &current) == Status::Same);

@@ -146,7 +146,7 @@ fn add_nameless(shown: &Shown<'_>, around: Index, own: Range<usize>, records: &m
     end
 }
 
-/// The end of the lines that follow each other: before the first entry that is an item by itself.
+/// Returns the end of a run of plain lines: the first line whose block is an item of its own.
 fn flat_end(shown: &Shown<'_>, around: Index, lines: &Range<usize>, at: usize) -> usize {
     let later = (at + 1..lines.end).filter(|&line| shown.prices[line].is_some());
     for line in later {
