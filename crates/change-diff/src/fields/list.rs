@@ -175,10 +175,14 @@ impl Places {
         }
     }
 
+    /// Returns the changes by index; none where only the order of items around absent ones differs, which is a change of
+    /// the list as a whole.
     fn differences(self, lists: &Lists<'_>, path: &str) -> Vec<Difference> {
         let mut found = Vec::new();
         for (index, (removed, added)) in self.removed.into_iter().zip(self.added).enumerate() {
-            if removed.is_some() || added.is_some() {
+            // Equal items can be out of step with those around them and still have the same index: no change of that index.
+            let is_equal = matches!((removed, added), (Some(old), Some(new)) if lists.values.same(old, new));
+            if (removed.is_some() || added.is_some()) && !is_equal {
                 let path = path::item(path, index);
                 found.push(Difference { path, previous: removed, current: added, inside: false });
             }

@@ -136,6 +136,21 @@ fn removed_items_and_pairs_never_share_a_path() {
 }
 
 #[test]
+fn an_item_that_stays_at_its_index_is_no_change() {
+    for (previous, current) in [
+        (json!([null, false, "a"]), json!([0, null, "a", false])),
+        (json!(["x", "a", null]), json!([null, "a", "x"])),
+        (json!([null, "a", "x"]), json!(["x", "a", null])),
+    ] {
+        let stop = Stop::new();
+        let found = fields(&previous, &current, &stop).unwrap();
+        assert!(!found.is_empty(), "{previous} {current}");
+        let is_change = |change: &change_diff::FieldChange<'_>| change.previous != change.current;
+        assert!(found.changes.iter().all(is_change), "{previous} {current}: {found:?}");
+    }
+}
+
+#[test]
 fn the_keys_of_the_outermost_object_are_compared_on_request() {
     let (previous, current) = (json!({"a": {"b": [1]}, "c.d": 1, "e": null}), json!({"a": {"b": [2]}, "c.d": 2}));
     let stop = Stop::new();
