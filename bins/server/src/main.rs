@@ -17,8 +17,8 @@ use cli::{Cli, Command};
 static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
-    if reader::is_child(std::env::args_os()) {
-        return reader::child(None);
+    if let Some(code) = children::run([reader::role(None)]) {
+        return code;
     }
     if interact::is_child(std::env::args_os()) {
         return interact::child();
