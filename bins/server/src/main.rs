@@ -17,11 +17,8 @@ use cli::{Cli, Command};
 static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
-    if let Some(code) = children::run([reader::role(None)]) {
+    if let Some(code) = children::run([reader::role(None), interact::role()]) {
         return code;
-    }
-    if interact::is_child(std::env::args_os()) {
-        return interact::child();
     }
     #[cfg(feature = "fail-points")]
     let _scenario = fail::FailScenario::setup();
