@@ -11,7 +11,8 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 /// Bytes before the head.
 const LENGTHS: usize = 16;
-/// Length in bytes above which a message is parsed on a blocking thread, as it may contain the text of a whole document.
+/// Length in bytes above which a message is parsed on a blocking thread, as it may contain the text of a whole
+/// document.
 const LONG: usize = 1 << 20;
 
 /// Received message.
@@ -36,8 +37,8 @@ pub fn head(message: &impl Serialize, body: usize) -> io::Result<Vec<u8>> {
     Ok(frame)
 }
 
-/// Reads the next message of a parent, which is trusted: its lengths are not limited. Returns `None` when the parent has
-/// closed the connection.
+/// Reads the next message of a parent, which is trusted: its lengths are not limited. Returns `None` when the parent
+/// has closed the connection.
 ///
 /// # Errors
 /// When the connection fails or the message cannot be parsed.

@@ -57,8 +57,8 @@ impl Launcher {
         }
         command.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(output()).stderr(output());
         let child = self.spawn(command).await?;
-        // Blocking, but short: the socket buffer takes it at once, or the process is already reading. The timeout covers
-        // a process that never starts.
+        // Blocking, but short: the socket buffer takes it at once, or the process is already reading. The timeout
+        // covers a process that never starts.
         ours.set_write_timeout(Some(MAX_START))?;
         (&ours).write_all(&frame::head(order, 0)?)?;
         Ok((child, ours))

@@ -15,15 +15,15 @@ pub struct Role {
 }
 
 impl Role {
-    /// Creates a role. `work` runs in the child, which has one thread then and no files besides its standard streams. An
-    /// error is written to the standard error.
+    /// Creates a role. `work` runs in the child, which has one thread then and no files besides its standard streams.
+    /// An error is written to the standard error.
     pub fn new(name: &'static str, work: impl FnOnce() -> io::Result<ExitCode> + 'static) -> Self {
         Self { name, work: Box::new(work) }
     }
 }
 
-/// Runs the role that this process was started for, if it was, and returns its exit code. Must be called before anything
-/// else in `main`.
+/// Runs the role that this process was started for, if it was, and returns its exit code. Must be called before
+/// anything else in `main`.
 #[must_use]
 pub fn run(roles: impl IntoIterator<Item = Role>) -> Option<ExitCode> {
     let roles: Vec<Role> = roles.into_iter().collect();

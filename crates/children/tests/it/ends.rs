@@ -38,7 +38,7 @@ async fn a_dropped_fenced_child_ends_with_all_that_it_started() {
 }
 
 #[test]
-fn a_fenced_program_ends_with_whoever_started_it_and_so_does_all_that_it_started() {
+fn a_fenced_program_ends_with_its_parent_and_so_does_all_that_it_started() {
     let (mut shell, socket) = shell("be-fenced outside");
     let group = shell.id();
     send(&socket, group);
@@ -52,7 +52,7 @@ fn a_fenced_program_ends_with_whoever_started_it_and_so_does_all_that_it_started
 }
 
 #[test]
-fn a_fenced_program_does_not_begin_when_whoever_started_it_is_gone() {
+fn a_fenced_program_does_not_begin_after_the_end_of_its_parent() {
     let (mut shell, socket) = shell("be-fenced");
     send(&socket, std::process::id());
     assert_eq!(line(&socket), "");
