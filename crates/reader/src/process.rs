@@ -4,7 +4,6 @@ use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use children::{Words, frame, last_line, processes};
@@ -37,23 +36,7 @@ pub(crate) struct Child {
     pub(crate) documents: u32,
     /// Time since when it is idle.
     pub(crate) idle_since: Instant,
-    _counted: Counted,
-}
-
-/// Guard that counts a running child.
-struct Counted(Arc<AtomicUsize>);
-
-impl Counted {
-    fn new(running: &Arc<AtomicUsize>) -> Self {
-        running.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(running))
-    }
-}
-
-impl Drop for Counted {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
+    _running: Arc<()>,
 }
 
 /// Report of a child that has started.
@@ -70,7 +53,7 @@ impl Child {
     pub(crate) async fn start(
         program: &Program,
         settings: &Settings,
-        running: &Arc<AtomicUsize>,
+        running: &Arc<()>,
     ) -> Result<(Self, Ready), String> {
         let mut child = Self::spawn(program, settings, running).map_err(|error| error.to_string())?;
         match timeout(PATIENCE, child.hear()).await {
@@ -84,7 +67,7 @@ impl Child {
         }
     }
 
-    fn spawn(program: &Program, settings: &Settings, running: &Arc<AtomicUsize>) -> io::Result<Self> {
+    fn spawn(program: &Program, settings: &Settings, running: &Arc<()>) -> io::Result<Self> {
         let mut command = children::command(&program.path, None);
         let languages = settings.ocr_languages.join(&AND.to_string());
         command.args([ROLE, &settings.memory.to_string(), &languages]);
@@ -106,7 +89,7 @@ impl Child {
             can_ocr: false,
             documents: 0,
             idle_since: Instant::now(),
-            _counted: Counted::new(running),
+            _running: Arc::clone(running),
         })
     }
 
