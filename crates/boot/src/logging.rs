@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
-const OURS: [&str; 42] = [
+const OURS: [&str; 43] = [
     "accounts",
     "app",
     "base",
@@ -23,6 +23,7 @@ const OURS: [&str; 42] = [
     "cache",
     "cdp",
     "change_diff",
+    "children",
     "cpu",
     "crawl_frontier",
     "crawls",

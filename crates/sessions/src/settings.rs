@@ -1,9 +1,7 @@
 //! Settings of browser sessions.
 
-use base::Secret;
-use serde::de::Error as _;
+use base::{Secret, setting};
 use serde::{Deserialize, Deserializer};
-use url::Url;
 
 /// Section `sessions`: browser sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -33,21 +31,6 @@ impl Default for SessionSettings {
 
 /// Parses a base URL, without a trailing slash, or an empty text.
 fn maybe_address<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
-    let text = String::deserialize(input)?;
-    let text = text.trim().trim_end_matches('/');
-    if text.is_empty() {
-        return Ok(None);
-    }
-    let plain = |url: &Url| {
-        matches!(url.scheme(), "http" | "https")
-            && url.query().is_none()
-            && url.fragment().is_none()
-            && url.username().is_empty()
-            && url.password().is_none()
-    };
-    let is_address = Url::parse(text).is_ok_and(|url| plain(&url));
-    if is_address {
-        return Ok(Some(text.to_owned()));
-    }
-    Err(D::Error::custom("expected an address such as http://10.0.0.5:3002, or nothing"))
+    let url = setting::base_url(input)?;
+    Ok(url.map(|url| url.as_str().trim_end_matches('/').to_owned()))
 }

@@ -7,9 +7,7 @@ use std::process::{Child, Command, ExitCode};
 
 use rustix::process::{Pid, WaitOptions, WaitStatus, wait};
 
-use crate::CHILD;
-
-/// Argument after [`CHILD`] for the process outside of the namespace.
+/// Argument after the name of the role for the process outside of the namespace.
 pub(crate) const OUTSIDE: &str = "outside";
 /// Argument for the first process inside.
 pub(crate) const FIRST: &str = "first";
@@ -17,23 +15,23 @@ pub(crate) const FIRST: &str = "first";
 pub(crate) const INSIDE: &str = "inside";
 
 /// Creates the namespace, starts its first process, and exits with its status. Without namespace support, runs `alone`.
-pub(crate) fn outside(alone: impl FnOnce() -> io::Result<()>) -> io::Result<ExitCode> {
+pub(crate) fn outside(role: &str, alone: impl FnOnce() -> io::Result<()>) -> io::Result<ExitCode> {
     if fence::own_processes().is_err() {
         return alone().map(|()| ExitCode::SUCCESS);
     }
-    start_and_wait(FIRST)
+    start_and_wait(role, FIRST)
 }
 
 /// Starts the process that becomes the program, and exits with its status. Also reaps orphaned processes.
-pub(crate) fn first() -> io::Result<ExitCode> {
+pub(crate) fn first(role: &str) -> io::Result<ExitCode> {
     // In a container that masks parts of `/proc` the kernel refuses a new one. Processes outside are then visible by
     // number, but cannot be read.
     let _ = fence::show_own_processes();
-    start_and_wait(INSIDE)
+    start_and_wait(role, INSIDE)
 }
 
-fn start_and_wait(stage: &str) -> io::Result<ExitCode> {
-    let child = Command::new("/proc/self/exe").args([CHILD, stage]).spawn()?;
+fn start_and_wait(role: &str, stage: &str) -> io::Result<ExitCode> {
+    let child = Command::new("/proc/self/exe").args([role, stage]).spawn()?;
     let nothing = OpenOptions::new().read(true).write(true).open("/dev/null")?;
     let_go(&nothing)?;
     loop {
