@@ -429,9 +429,11 @@ impl ChangeTrackingFormat {
             prompt: optional_prompt(fields),
             tag: fields.take("tag").and_then(|field| field.name(1..=200)),
         };
-        let asks = tracking.schema.is_some() || tracking.prompt.as_deref().is_some_and(|prompt| !prompt.trim().is_empty());
+        let asks =
+            tracking.schema.is_some() || tracking.prompt.as_deref().is_some_and(|prompt| !prompt.trim().is_empty());
         if tracking.extracts() && !asks {
-            fields.refuse("modes", "must not contain `json` without a `schema` or a `prompt` that says what to extract");
+            fields
+                .refuse("modes", "must not contain `json` without a `schema` or a `prompt` that says what to extract");
         }
         tracking
     }

@@ -185,7 +185,8 @@ fn change_tracking_needs_the_page_of_now_and_keeps_it() {
         page(with(harmless.0, harmless.1));
     }
     let private = |formats: Value| {
-        let crawl = json!({ "url": "https://a.test/", "zeroDataRetention": true, "scrapeOptions": { "formats": formats } });
+        let crawl =
+            json!({ "url": "https://a.test/", "zeroDataRetention": true, "scrapeOptions": { "formats": formats } });
         let batch = json!({ "urls": ["https://a.test/"], "zeroDataRetention": true, "formats": formats });
         (wire::decode_crawl(crawl), wire::decode_batch(batch))
     };
