@@ -6,7 +6,7 @@ use tokio::time::timeout_at;
 
 use crate::derive::{Derived, Draft, Incoming, Last, More, derive};
 use crate::fetch::Page;
-use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, fetch, finish, sheets};
+use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, compare, fetch, finish, sheets};
 
 /// Turns a page into a document, and returns the result of `last` on it.
 ///
@@ -67,10 +67,11 @@ where
             if before.is_some() {
                 fetch::check_not_refused(&page)?;
             }
-            let page = with_parts(tools, ports, target, plan.step(), page).await?;
+            let mut page = with_parts(tools, ports, target, plan.step(), page).await?;
+            page.tracked = compare::look_up(ports, target, &page.fetched).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
-            // A later phase that needs the document before `finish` also requires a draft here.
-            let more = More { steps: plan.can_run_scripts(), embedded: follows_embedded };
+            let compares = compare::is_wanted(target);
+            let more = More { steps: plan.can_run_scripts(), embedded: follows_embedded, compares };
             join!(derive(tools, ports, target, Incoming { page, more }, &last), keep).0
         };
         let mut draft = match (made.await, before.take()) {
@@ -95,7 +96,8 @@ where
         }
         before = Some(draft);
     };
-    // Phases that work on the draft, such as questions to a model or comparisons, are inserted here.
+    let draft = compare::compare(tools, ports, target, draft).await?;
+    // Further phases that work on the draft, such as questions to a model, are inserted here.
     finish::finish(tools, target, draft, last).await
 }
 
