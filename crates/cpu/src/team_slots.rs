@@ -129,7 +129,7 @@ impl TeamSlots {
     }
 }
 
-/// Hands granted slots to their waiters. If a waiter has gone away meanwhile, its slot is dropped and granted again.
+/// Hands granted slots to their waiters. If a waiter has given up, its slot is dropped and granted again.
 fn hand_out(granted: Vec<(oneshot::Sender<TeamSlot>, TeamSlot)>) {
     for (next, slot) in granted {
         drop(next.send(slot));

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::facts::Facts;
 use super::hints::{HINTS, Hints};
-use super::kin::{Kin, kin};
+use super::kin::{KinFeatures, kin};
 use super::lexicon::Wording;
 use super::outline::{Block, Group, Outline};
-use super::passed::{Passed, border, passed};
+use super::passed::{PassedCounts, border, passed};
 use super::sums::{Path, Repeated, Sum, mass, paths, repeated, sums};
 
 /// Distance to a hint that no surrounding group has; also the largest distance.
@@ -41,8 +41,8 @@ pub(crate) struct Features<'o> {
     paths: HashMap<u64, Path>,
     /// The first prose from the title on: the probable start of the content.
     start: usize,
-    passed: Vec<Passed>,
-    kin: Vec<Kin>,
+    passed: Vec<PassedCounts>,
+    kin: Vec<KinFeatures>,
 }
 
 impl<'o> Features<'o> {
