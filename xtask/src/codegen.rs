@@ -17,7 +17,7 @@ pub(crate) fn run(check: bool) -> Result<()> {
     for entry in fs::read_dir(fresh.path())? {
         let entry = entry?;
         let kept = docs.join(entry.file_name());
-        if same(&entry.path(), &kept)? {
+        if has_same_files(&entry.path(), &kept)? {
             continue;
         }
         stale.push(format!("docs/{}", entry.file_name().to_string_lossy()));
@@ -46,6 +46,6 @@ fn server(check: bool) -> Result<Command> {
     Ok(cargo)
 }
 
-fn same(fresh: &Path, kept: &Path) -> Result<bool> {
+fn has_same_files(fresh: &Path, kept: &Path) -> Result<bool> {
     Ok(kept.exists() && fs::read(fresh)? == fs::read(kept)?)
 }

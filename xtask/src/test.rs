@@ -11,12 +11,12 @@ use crate::{db, say, setup, sh};
 /// Packages whose tests start the programs of the workspace.
 const START_PROGRAMS: [&str; 2] = ["e2e", "lab"];
 
-/// Which tests.
+/// Selection of tests.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Parts of names of tests. Only the packages that have such tests are built, and SQLite is the only database.
     names: Vec<String>,
-    /// Also on a private PostgreSQL, which a run of all tests starts anyway.
+    /// Run on a private PostgreSQL too. A run of all tests always does.
     #[arg(long)]
     postgres: bool,
     /// Passed on to the test runner, such as --no-capture.

@@ -34,7 +34,7 @@ fn main() -> ExitCode {
 
 /// Serves while holding the exclusive lock of the SQLite database.
 fn serve(config: Config) -> anyhow::Result<ExitCode> {
-    let _owned = boot::data::own(&config)?;
+    let _owned = boot::data::lock(&config)?;
     Ok(on_runtime(run_process(config, quarry_server::start, quarry_server::Running::stop))?)
 }
 

@@ -164,7 +164,7 @@ fn serving(handlers: Vec<Handler>, gate: &auth::Gate) -> Router {
 
 /// Returns the routes with a guard in front of each, of the methods that a path does not support, and of all other paths.
 fn guarded(handlers: Vec<Handler>, gate: &auth::Gate) -> Router<Arc<Service>> {
-    let guard = |access| from_fn_with_state(auth::Guarded { gate: gate.clone(), access }, auth::guard);
+    let guard = |access| from_fn_with_state(auth::GuardState { gate: gate.clone(), access }, auth::guard);
     let mut router =
         Router::new().fallback(missing::answer).layer(from_fn_with_state(gate.clone(), auth::guard_without_route));
     let mut paths = HashSet::new();

@@ -23,7 +23,7 @@ mod price;
 mod session;
 
 pub use booking::{
-    Account, Balance, Command, Entry, Hold, LedgerError, Step, Transfer, entries, post_key, step, void_key,
+    Account, Balance, Command, Entry, Hold, LedgerError, Posting, Transfer, entries, post_key, step, void_key,
 };
 pub use ledger::{Applied, Ledger, Record};
 pub use price::{EXTRAS, Extra, LOCKDOWN_HIT, LOCKDOWN_MISS, MAP, Outcome, PAGE, extras, price, quote, quote_pages};

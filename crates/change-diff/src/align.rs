@@ -1,5 +1,5 @@
-//! Which items of two sequences are changed, so that the others pair up in order. Items are numbers: equal items have
-//! the same number.
+//! Alignment of two sequences: marks the changed items, so that the others pair up in order. Items are numbers: equal
+//! items have the same number.
 
 mod anchors;
 
@@ -29,7 +29,7 @@ pub(crate) struct Changed {
 
 /// Items of one side that also occur on the other, with their places.
 #[derive(Default)]
-struct Common {
+struct CommonItems {
     items: Vec<u32>,
     places: Vec<u32>,
 }
@@ -63,11 +63,10 @@ pub(crate) fn changed(old: &[u32], new: &[u32], stop: &Stop) -> Result<Changed, 
     Ok(changed)
 }
 
-impl Common {
-    /// Returns the items of a part that occur in the same part of the other side, which is sorted. The others are
-    /// changed.
+impl CommonItems {
+    /// Returns the items of a part that occur in the same part of the other side, which is sorted. The others are changed.
     fn among(&self, other: &[u32], part: Range<usize>, changed: &mut [bool]) -> Self {
-        let mut common = Common::default();
+        let mut common = CommonItems::default();
         for at in part {
             if other.binary_search(&self.items[at]).is_ok() {
                 common.items.push(self.items[at]);
@@ -87,14 +86,14 @@ fn sorted(items: &[u32]) -> Vec<u32> {
 }
 
 /// Returns the items that occur on both sides; the others are changed. `start` is the place of the first item.
-fn common(old: &[u32], new: &[u32], start: usize, changed: &mut Changed) -> (Common, Common) {
+fn common(old: &[u32], new: &[u32], start: usize, changed: &mut Changed) -> (CommonItems, CommonItems) {
     let numbers = old.iter().chain(new).max().map_or(0, |&largest| largest as usize + 1);
     // Bit 1 for the old side, bit 2 for the new one.
     let mut seen = vec![0_u8; numbers];
     old.iter().for_each(|&item| seen[item as usize] |= 1);
     new.iter().for_each(|&item| seen[item as usize] |= 2);
     let sort = |items: &[u32], changed: &mut [bool]| {
-        let mut common = Common::default();
+        let mut common = CommonItems::default();
         for (place, &item) in items.iter().enumerate() {
             if seen[item as usize] == 3 {
                 common.items.push(item);
@@ -108,7 +107,7 @@ fn common(old: &[u32], new: &[u32], start: usize, changed: &mut Changed) -> (Com
     (sort(old, &mut changed.old), sort(new, &mut changed.new))
 }
 
-fn search(old: &Common, new: &Common, changed: &mut Changed, stop: &Stop) -> Result<(), GaveUp> {
+fn search(old: &CommonItems, new: &CommonItems, changed: &mut Changed, stop: &Stop) -> Result<(), GaveUp> {
     let items = old.items.len() + new.items.len();
     if items > MAX_SEARCHED && !old.items.is_empty() && !new.items.is_empty() {
         return Err(GaveUp::TooLarge);

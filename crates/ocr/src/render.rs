@@ -86,19 +86,19 @@ fn drawn(page: &Page<'_>) -> Result<Frame, Error> {
 fn scanned(pdf: &Pdf, page: &Page<'_>) -> Option<Frame> {
     let (width, height) = page.render_dimensions();
     let sheet = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
-    let mut finder = Finder { sheet, scan: Scan::None };
+    let mut finder = Finder { sheet, scan: PageImages::None };
     let cache = InterpreterCache::new();
     let place = page.initial_transform(true).to_kurbo();
     let mut context = Context::new(place, sheet, &cache, pdf.xref(), InterpreterSettings::default());
     interpret_page(page, &mut context, &mut finder);
     match finder.scan {
-        Scan::One(frame) => Some(frame),
-        Scan::None | Scan::Other => None,
+        PageImages::One(frame) => Some(frame),
+        PageImages::None | PageImages::Other => None,
     }
 }
 
 /// Content of a page.
-enum Scan {
+enum PageImages {
     None,
     /// One image that covers the page.
     One(Frame),
@@ -109,16 +109,16 @@ enum Scan {
 /// Device that looks for the image of a scan.
 struct Finder {
     sheet: Rect,
-    scan: Scan,
+    scan: PageImages,
 }
 
 impl Finder {
     fn add(&mut self, image: &RasterImage<'_>, transform: Affine) {
         let found = match self.scan {
-            Scan::None => self.frame(image, transform),
-            Scan::One(_) | Scan::Other => None,
+            PageImages::None => self.frame(image, transform),
+            PageImages::One(_) | PageImages::Other => None,
         };
-        self.scan = found.map_or(Scan::Other, Scan::One);
+        self.scan = found.map_or(PageImages::Other, PageImages::One);
     }
 
     fn frame(&self, image: &RasterImage<'_>, transform: Affine) -> Option<Frame> {
@@ -171,7 +171,7 @@ fn shades(image: ImageData) -> Option<Grey> {
 
 impl<'a> Device<'a> for Finder {
     fn draw_path(&mut self, _: &BezPath, _: DrawProps<'a>, _: &DrawMode) {
-        self.scan = Scan::Other;
+        self.scan = PageImages::Other;
     }
 
     fn push_clip_path(&mut self, _: &ClipPath) {}
@@ -179,18 +179,18 @@ impl<'a> Device<'a> for Finder {
     fn push_transparency_group(&mut self, opacity: f32, mask: Option<SoftMask<'a>>, mode: BlendMode) {
         // A plain group changes nothing of what is drawn in it.
         if opacity < 1.0 || mask.is_some() || mode != BlendMode::default() {
-            self.scan = Scan::Other;
+            self.scan = PageImages::Other;
         }
     }
 
     fn draw_glyph_run(&mut self, _: &GlyphRun<'_, 'a>, _: DrawProps<'a>, _: &DrawMode) {
-        self.scan = Scan::Other;
+        self.scan = PageImages::Other;
     }
 
     fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
         match image {
             Image::Raster(image) => self.add(&image, props.transform),
-            Image::Stencil(_) => self.scan = Scan::Other,
+            Image::Stencil(_) => self.scan = PageImages::Other,
         }
     }
 

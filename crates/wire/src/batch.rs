@@ -23,14 +23,15 @@ pub const MAX_BATCH_URLS: usize = 100_000;
 /// Maximum length of an entry of `urls`, in characters, valid URL or not.
 const MAX_ENTRY_CHARS: usize = 100_000;
 
-/// List of pages to scrape in one job. Its JSON form decodes to the same request.
+/// List of pages to scrape in one job.
+// Stored with the job as JSON, which decodes to the same request.
 #[derive(Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchRequest {
     /// URLs of the pages to scrape, in this order. Entries are kept as given.
     #[schema(min_items = 1, max_items = 100000)]
     pub urls: Vec<String>,
-    /// Scrape options; on the wire they are siblings of `urls`.
+    /// Scrape options, flattened into this object.
     #[serde(flatten)]
     pub options: ScrapeOptions,
     /// Webhook that receives the events of the job.
@@ -52,7 +53,7 @@ pub struct BatchRequest {
     /// Whether page content is discarded after the job (zero data retention). The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// Client that makes the call; on the wire its fields are siblings of `urls`.
+    /// Client that makes the call, flattened into this object.
     #[serde(flatten)]
     pub attribution: Attribution,
 }

@@ -35,7 +35,8 @@ pub const MAX_DELAY_S: f64 = 60.0;
 /// Maximum of `maxDiscoveryDepth`.
 const MAX_DEPTH: u32 = 1_000_000;
 
-/// Site to crawl. Jobs store its JSON form, which decodes to the same request.
+/// Site to crawl.
+// Stored with the job as JSON, which decodes to the same request.
 #[derive(Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlRequest {
@@ -49,7 +50,7 @@ pub struct CrawlRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 10000)]
     pub prompt: Option<String>,
-    /// Crawl options; on the wire they are siblings of `url`.
+    /// Crawl options, flattened into this object.
     #[serde(flatten)]
     pub options: CrawlOptions,
     /// Webhook that receives the events of the crawl.
@@ -59,7 +60,7 @@ pub struct CrawlRequest {
     /// Whether page content is discarded after the job (zero data retention). The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// Client that makes the call; on the wire its fields are siblings of `url`.
+    /// Client that makes the call, flattened into this object.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
@@ -81,7 +82,7 @@ pub struct CrawlOptions {
     /// Maximum number of pages.
     #[schema(minimum = 1, maximum = 10000000)]
     pub limit: u32,
-    /// How pages are discovered: through sitemaps, links or both. The former `ignoreSitemap: true` means `skip`.
+    /// Sources of pages: sitemaps, links or both. The former `ignoreSitemap: true` means `skip`.
     pub sitemap: SitemapMode,
     /// Whether URLs that differ only in their query count as one page.
     pub ignore_query_parameters: bool,
@@ -161,7 +162,7 @@ pub struct ParamsPreview {
     /// Natural-language description of what to crawl.
     #[schema(min_length = 1, max_length = 10000)]
     pub prompt: String,
-    /// Client that makes the call; on the wire its fields are siblings of `url`.
+    /// Client that makes the call, flattened into this object.
     #[serde(flatten)]
     pub attribution: Attribution,
 }

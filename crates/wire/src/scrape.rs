@@ -39,7 +39,7 @@ pub struct ScrapeRequest {
     /// Original spelling of `url`.
     #[serde(skip)]
     pub source: SourceUrl,
-    /// Scrape options; on the wire they are siblings of `url`.
+    /// Scrape options, flattened into this object.
     #[serde(flatten)]
     pub options: ScrapeOptions,
     /// Whether nothing of this scrape is kept (zero data retention). The operator enables it per team.
@@ -51,7 +51,7 @@ pub struct ScrapeRequest {
     /// Level of detail for these tools; `summary` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_detail: Option<ToolDetail>,
-    /// Client that makes the call; on the wire its fields are siblings of `url`.
+    /// Client that makes the call, flattened into this object.
     #[serde(flatten)]
     pub attribution: Attribution,
 }

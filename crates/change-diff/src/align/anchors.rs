@@ -39,23 +39,23 @@ fn unique_pairs(old: &[u32], new: &[u32]) -> Vec<(usize, usize)> {
 }
 
 #[derive(Clone, Copy)]
-enum Places {
+enum Occurrences {
     None,
     Once(u32),
     Many,
 }
 
-impl Places {
+impl Occurrences {
     fn once(self) -> Option<usize> {
         if let Self::Once(place) = self { Some(place as usize) } else { None }
     }
 }
 
-fn places(items: &[u32], numbers: usize) -> Vec<Places> {
-    let mut places = vec![Places::None; numbers];
+fn places(items: &[u32], numbers: usize) -> Vec<Occurrences> {
+    let mut places = vec![Occurrences::None; numbers];
     for (place, &item) in items.iter().enumerate() {
         let known = &mut places[item as usize];
-        *known = if matches!(known, Places::None) { Places::Once(place as u32) } else { Places::Many };
+        *known = if matches!(known, Occurrences::None) { Occurrences::Once(place as u32) } else { Occurrences::Many };
     }
     places
 }

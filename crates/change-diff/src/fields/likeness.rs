@@ -1,4 +1,4 @@
-//! How alike two items of lists are.
+//! Similarity of two list items.
 
 use serde_json::Value;
 
@@ -18,8 +18,7 @@ pub(super) const IDENTITIES: [&str; 7] = ["id", "key", "sku", "url", "slug", "na
 /// Likeness of equal items.
 pub(super) const EQUAL: u32 = 1000;
 
-/// Work that a comparison may spend on likeness, in members, items and bytes looked at. Two million take some
-/// milliseconds.
+/// Work that a comparison may spend on likeness, in members, items and bytes examined. Two million take some milliseconds.
 pub(super) struct Budget(usize);
 
 impl Default for Budget {
@@ -120,7 +119,7 @@ impl Values<'_> {
 
     /// Counts the items that are equal at both ends.
     fn shared_items(&self, one: &[Id], other: &[Id]) -> Shares {
-        let same = |(one, other): &(&Id, &Id)| self.same(**one, **other);
+        let same = |(one, other): &(&Id, &Id)| self.are_equal(**one, **other);
         let start = one.iter().zip(other).take_while(same).count();
         let end = one[start..].iter().rev().zip(other[start..].iter().rev()).take_while(same).count();
         Shares { equal: start + end, fewer: one.len().min(other.len()), all: one.len().max(other.len()) }

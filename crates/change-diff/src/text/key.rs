@@ -1,4 +1,4 @@
-//! What a reader can tell of a line.
+//! Comparison keys of lines: what differs only invisibly is equal.
 
 use std::borrow::Cow;
 

@@ -26,13 +26,13 @@ struct Entry {
     head: u32,
     /// Minimum length of a matching path in bytes.
     shortest: u32,
-    rest: Rest,
+    rest: PatternTail,
 }
 
 /// The part of a pattern after its head.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Rest {
-    /// Nothing: every path that begins with the head matches.
+enum PatternTail {
+    /// Empty: every path that begins with the head matches.
     Nothing,
     /// The end of the path.
     End,
@@ -47,9 +47,9 @@ impl Index {
         let entry = |(place, rule): (usize, &Rule)| {
             let pattern = rule.pattern.strip_suffix('$').unwrap_or(&rule.pattern);
             let (head, rest) = match pattern.find('*') {
-                Some(star) => (star, Rest::Star),
-                None if pattern.len() < rule.pattern.len() => (pattern.len(), Rest::End),
-                None => (pattern.len(), Rest::Nothing),
+                Some(star) => (star, PatternTail::Star),
+                None if pattern.len() < rule.pattern.len() => (pattern.len(), PatternTail::End),
+                None => (pattern.len(), PatternTail::Nothing),
             };
             let stars = pattern.bytes().filter(|byte| *byte == b'*').count();
             let shortest = count(pattern.len() - stars);
@@ -77,10 +77,10 @@ impl Index {
             while let Some(entry) = self.0.get(range.clone())?.first().filter(|entry| entry.head as usize == depth) {
                 range.start += 1;
                 match entry.rest {
-                    Rest::Nothing => first = first.min(entry.place),
-                    Rest::End if depth == bytes.len() => first = first.min(entry.place),
-                    Rest::Star if entry.shortest as usize <= bytes.len() => unsure.push(entry),
-                    Rest::End | Rest::Star => {}
+                    PatternTail::Nothing => first = first.min(entry.place),
+                    PatternTail::End if depth == bytes.len() => first = first.min(entry.place),
+                    PatternTail::Star if entry.shortest as usize <= bytes.len() => unsure.push(entry),
+                    PatternTail::End | PatternTail::Star => {}
                 }
             }
             let Some(&byte) = bytes.get(depth).filter(|_| !range.is_empty()) else { break };

@@ -6,7 +6,7 @@
 use super::Interpreter;
 use super::lexer::{Lexer, Operand};
 use super::page::{Direction, Flags, Glyph};
-use crate::font::Shown;
+use crate::font::DecodedCode;
 use crate::font::text::Text;
 use crate::geometry::{Matrix, Point};
 
@@ -141,7 +141,7 @@ impl Interpreter<'_> {
     }
 
     /// Records a glyph with its advance in unscaled text space.
-    fn note(&mut self, shown: &Shown, advance: f32, flags: Flags) {
+    fn note(&mut self, shown: &DecodedCode, advance: f32, flags: Flags) {
         let matrix = self.text_matrix.then(&self.state.matrix);
         let start = matrix.apply(0.0, self.state.rise);
         let along = match self.state.font.vertical {

@@ -3,7 +3,7 @@
 use super::lines::Line;
 use crate::content::page::Fill;
 use crate::geometry::{Rect, Size};
-use crate::table::Found;
+use crate::table::PlacedTable;
 
 // All distances are in points, as figures do not scale with the text: 24 points are a third of an inch, less is an icon
 // or a rule. The values were set by hand.
@@ -70,7 +70,7 @@ fn around(pieces: &[Rect]) -> Rect {
 }
 
 /// Returns charts with their labels: groups of bars of different lengths, without text inside.
-pub(crate) fn charts(fills: &[Fill], tables: &[Found], lines: &[Line], page: Size) -> Vec<Rect> {
+pub(crate) fn charts(fills: &[Fill], tables: &[PlacedTable], lines: &[Line], page: Size) -> Vec<Rect> {
     let is_bar = |fill: &&Fill| {
         let rect = &fill.rect;
         let holds_text = || lines.iter().any(|line| line.words.len() >= 3 && rect.holds(line.rect.center()));
@@ -132,7 +132,7 @@ pub(crate) fn merged(figures: Vec<Rect>) -> Vec<Rect> {
 }
 
 /// Splits lines into those inside figures and all others.
-pub(crate) fn take(figures: &[Rect], tables: &[Found], lines: Vec<Line>) -> (Vec<(Rect, Vec<Line>)>, Vec<Line>) {
+pub(crate) fn take(figures: &[Rect], tables: &[PlacedTable], lines: Vec<Line>) -> (Vec<(Rect, Vec<Line>)>, Vec<Line>) {
     let free = |figure: &&Rect| !tables.iter().any(|table| table.rect.shared(figure) > 0.3 * figure.area());
     let mut inside: Vec<(Rect, Vec<Line>)> = figures.iter().filter(free).map(|rect| (*rect, Vec::new())).collect();
     let mut outside = Vec::new();

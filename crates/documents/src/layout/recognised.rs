@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::words::{Direction, Turn, Word};
-use super::{PageLayout, Scene, figures, parts};
+use super::words::{Direction, Rotation, Word};
+use super::{Drawings, PageLayout, figures, parts};
 use crate::content::page::{Fill, PageContent, Style};
 use crate::geometry::{Rect, Size};
-use crate::model::{Quality, Source};
+use crate::model::{Quality, TextSource};
 use crate::recognised::{RecognisedPage, RecognisedWord};
 use crate::table::edges::Edges;
 
@@ -66,7 +66,7 @@ pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLay
     let size = Size { width: page.width, height: page.height };
     // The words of a turned page are laid out upright, and the finished parts are turned back.
     let Size { width, height } = if page.turned % 2 == 1 { size.turned() } else { size };
-    let turn = Turn { direction, page: Size { width, height } };
+    let turn = Rotation { direction, page: Size { width, height } };
     let style = |bold| Style { font: if bold { "bold" } else { "plain" }.to_owned(), bold, ..Style::default() };
     let content = PageContent {
         width,
@@ -77,7 +77,7 @@ pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLay
     };
     let words = words(page, &content, &turn);
     let sure = page.words.iter().map(|word| (turn.rect_back(&word.rect), word.confidence)).collect();
-    let scene = Scene {
+    let scene = Drawings {
         content: &content,
         size,
         edges: Edges::of(&page.rules),
@@ -94,16 +94,16 @@ pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLay
         links: embedded.links,
         areas: Vec::new(),
         quality: Quality { characters, readable: 1.0, hidden: false, ..embedded.quality },
-        source: Source::Recognised,
+        source: TextSource::Recognised,
         recognition: Recognition(sure),
         failure: None,
     }
 }
 
-fn words(page: &RecognisedPage, content: &PageContent, turn: &Turn) -> Vec<Word> {
+fn words(page: &RecognisedPage, content: &PageContent, turn: &Rotation) -> Vec<Word> {
     let taken: Vec<&RecognisedWord> = page.words.iter().take(MAX_RECOGNISED).collect();
     // Heights come from the size of the line, not from the box of the word: a word without tall letters has a low box.
-    let looks = Looks::of(&taken);
+    let looks = LineStyles::of(&taken);
     let joints = joints(&taken);
     let mut out = Vec::with_capacity(taken.len());
     for ((order, word), joined) in (0..).zip(taken).zip(joints) {
@@ -229,21 +229,21 @@ fn is_closed(from: f32, to: f32, mut boxes: Vec<Rect>, most: f32) -> Option<bool
 
 /// Look of each line. Measurements on an image vary from line to line of one text, so similar sizes are made equal, and
 /// bold is only what is clearly thicker than most of the page.
-struct Looks(HashMap<u32, Look>);
+struct LineStyles(HashMap<u32, LineStyle>);
 
 #[derive(Debug, Clone, Copy)]
-struct Look {
+struct LineStyle {
     size: f32,
     bold: bool,
     letters: usize,
     weight: f32,
 }
 
-impl Looks {
+impl LineStyles {
     fn of(words: &[&RecognisedWord]) -> Self {
         let mut lines: HashMap<u32, Vec<&RecognisedWord>> = HashMap::new();
         words.iter().copied().for_each(|word| lines.entry(word.line).or_default().push(word));
-        let mut looks: Vec<(u32, Look)> = lines.iter().map(|(line, words)| (*line, measured(words))).collect();
+        let mut looks: Vec<(u32, LineStyle)> = lines.iter().map(|(line, words)| (*line, measured(words))).collect();
         looks.sort_by_key(|(line, _)| *line);
         let usual =
             middle(looks.iter().filter(|(_, look)| look.weight > 0.0).map(|(_, look)| (look.weight, look.letters)));
@@ -252,15 +252,15 @@ impl Looks {
         Self(looks.into_iter().collect())
     }
 
-    fn get(&self, word: &RecognisedWord) -> Look {
+    fn get(&self, word: &RecognisedWord) -> LineStyle {
         self.0.get(&word.line).copied().unwrap_or(measured(&[word]))
     }
 }
 
-fn measured(words: &[&RecognisedWord]) -> Look {
+fn measured(words: &[&RecognisedWord]) -> LineStyle {
     let letters = |word: &RecognisedWord| word.text.chars().count();
     let known = words.iter().filter(|word| word.weight > 0.0);
-    Look {
+    LineStyle {
         size: middle(words.iter().map(|word| (word.size, letters(word)))).unwrap_or(0.0),
         bold: false,
         letters: words.iter().map(|word| letters(word)).sum(),
@@ -269,7 +269,7 @@ fn measured(words: &[&RecognisedWord]) -> Look {
 }
 
 /// Gives lines of similar size one size, starting with the size of most letters.
-fn equalise(looks: &mut [(u32, Look)]) {
+fn equalise(looks: &mut [(u32, LineStyle)]) {
     if looks.len() > MAX_LINES {
         return;
     }

@@ -11,7 +11,7 @@ use super::outline::Outline;
 use super::signs::{is_caption, is_formula, number_depth};
 use crate::layout::paragraphs::Paragraph;
 use crate::layout::text::plain;
-use crate::layout::{PageLayout, Part};
+use crate::layout::{LayoutPart, PageLayout};
 use crate::model::BlockKind;
 
 /// Maximum length of a heading, in characters.
@@ -38,7 +38,7 @@ pub(crate) struct Headings(HashMap<(usize, usize), (BlockKind, u8)>);
 
 /// Look of a heading: its size in quarters of a point, whether it is bold, and whether it is in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Look {
+struct HeadingStyle {
     size: i32,
     bold: bool,
     capitals: bool,
@@ -46,12 +46,12 @@ struct Look {
 
 impl Headings {
     pub(crate) fn of(layouts: &[PageLayout], furniture: &Furniture, body: &Body, outline: &Outline) -> Self {
-        let mut found: Vec<((usize, usize), Look)> = Vec::new();
+        let mut found: Vec<((usize, usize), HeadingStyle)> = Vec::new();
         for (page, layout) in layouts.iter().enumerate() {
             for (part, paragraph) in paragraphs(layout) {
                 let context = Context { layout, part, paragraph, body };
                 if furniture.get(page, part).is_none() && context.is_heading(outline) {
-                    found.push(((page, part), context.look()));
+                    found.push(((page, part), context.style()));
                 }
             }
         }
@@ -73,7 +73,7 @@ impl Headings {
 
 fn paragraphs(layout: &PageLayout) -> impl Iterator<Item = (usize, &Paragraph)> {
     layout.parts.iter().enumerate().filter_map(|(place, part)| match part {
-        Part::Paragraph(paragraph) => Some((place, paragraph)),
+        LayoutPart::Paragraph(paragraph) => Some((place, paragraph)),
         _ => None,
     })
 }
@@ -81,7 +81,7 @@ fn paragraphs(layout: &PageLayout) -> impl Iterator<Item = (usize, &Paragraph)> 
 /// Returns the level of each look: the rank of its size, and then of its other properties. If there are more ranks than
 /// levels, the most frequent ranks define the levels, and every other one gets the level of the next rank below, as
 /// covers and samples contain many looks.
-fn levels(found: &[((usize, usize), Look)]) -> HashMap<Look, u8> {
+fn levels(found: &[((usize, usize), HeadingStyle)]) -> HashMap<HeadingStyle, u8> {
     let ranks = ranks(found);
     let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_by_key(|rank| std::cmp::Reverse(ranks[*rank].len()));
@@ -99,13 +99,13 @@ fn levels(found: &[((usize, usize), Look)]) -> HashMap<Look, u8> {
 }
 
 /// Returns the looks of all headings, the largest first. Looks that differ only by rounding are grouped.
-fn ranks(found: &[((usize, usize), Look)]) -> Vec<Vec<Look>> {
-    let mut looks: Vec<Look> = found.iter().map(|(_, look)| *look).collect();
+fn ranks(found: &[((usize, usize), HeadingStyle)]) -> Vec<Vec<HeadingStyle>> {
+    let mut looks: Vec<HeadingStyle> = found.iter().map(|(_, look)| *look).collect();
     looks.sort_by(|a, b| b.cmp(a));
-    let mut ranks: Vec<Vec<Look>> = Vec::new();
+    let mut ranks: Vec<Vec<HeadingStyle>> = Vec::new();
     for look in looks {
         // Sizes are in quarters of a point: producers round them differently from page to page.
-        let same = |last: &Look| {
+        let same = |last: &HeadingStyle| {
             (last.size - look.size).abs() <= 1 && last.bold == look.bold && last.capitals == look.capitals
         };
         match ranks.last_mut() {
@@ -117,7 +117,7 @@ fn ranks(found: &[((usize, usize), Look)]) -> Vec<Vec<Look>> {
 }
 
 /// Returns the title: the largest heading, if it is on the first page and no other is as large.
-fn title(found: &[((usize, usize), Look)], layouts: &[PageLayout]) -> Option<(usize, usize)> {
+fn title(found: &[((usize, usize), HeadingStyle)], layouts: &[PageLayout]) -> Option<(usize, usize)> {
     let ((page, part), look) = *found.iter().max_by(|a, b| a.1.size.cmp(&b.1.size).then(b.0.cmp(&a.0)))?;
     let alone = found.iter().filter(|(_, other)| other.size >= look.size - 1).count() == 1;
     let rect = layouts.get(page)?.parts.get(part)?.rect();
@@ -134,9 +134,9 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    fn look(&self) -> Look {
+    fn style(&self) -> HeadingStyle {
         let text = plain(&self.paragraph.inline);
-        Look {
+        HeadingStyle {
             size: (self.paragraph.size * 4.0).round() as i32,
             bold: self.paragraph.bold,
             capitals: is_capitals(&text),
@@ -193,7 +193,11 @@ impl Context<'_> {
         let Some(mark) = &self.paragraph.mark else { return false };
         let near = [self.part.checked_sub(1), Some(self.part + 1)].into_iter().flatten();
         let items = near.filter_map(|place| self.layout.parts.get(place)).filter(|part| {
-            matches!(part, Part::Paragraph(other) if other.mark.is_some() && (other.size - self.paragraph.size).abs() < 0.3)
+            matches!(
+                part,
+                LayoutPart::Paragraph(other)
+                    if other.mark.is_some() && (other.size - self.paragraph.size).abs() < 0.3
+            )
         });
         crate::layout::lines::is_bullet(mark)
             || (items.count() > 0 && self.paragraph.size < LARGER * self.body.size && !self.paragraph.bold)
@@ -201,7 +205,7 @@ impl Context<'_> {
 
     /// Whether longer text in a font of running text follows it.
     fn heads_text(&self) -> bool {
-        let Some(Part::Paragraph(next)) = self.layout.parts.get(self.part + 1) else { return false };
+        let Some(LayoutPart::Paragraph(next)) = self.layout.parts.get(self.part + 1) else { return false };
         let below = next.rect.y1 > self.paragraph.rect.y1 && next.rect.overlap_x(&self.paragraph.rect) > 0.0;
         below && self.body.faces.contains(&next.face) && next.letters > 2 * self.paragraph.letters
     }
@@ -210,7 +214,7 @@ impl Context<'_> {
     /// text may be on the next one.
     fn leads(&self) -> bool {
         match self.layout.parts.get(self.part + 1) {
-            Some(Part::Paragraph(next)) => !(next.bold && next.size == self.paragraph.size && next.lines > 2),
+            Some(LayoutPart::Paragraph(next)) => !(next.bold && next.size == self.paragraph.size && next.lines > 2),
             Some(_) => true,
             None => true,
         }

@@ -1,6 +1,6 @@
 //! Tables between rules, or of shaded bands, of equal width.
 
-use super::Found;
+use super::PlacedTable;
 use super::cells::{Sheet, table};
 use super::edges::Edge;
 use super::judge;
@@ -31,11 +31,11 @@ struct Stack {
 }
 
 /// Returns the tables between rules and bands, and removes their lines of text from the list.
-pub(crate) fn find(across: &[Edge], fills: &[Fill], lines: &mut Vec<Line>) -> Vec<Found> {
+pub(crate) fn find(across: &[Edge], fills: &[Fill], lines: &mut Vec<Line>) -> Vec<PlacedTable> {
     let mut found = Vec::new();
     let mut tries = MAX_TRIES;
     for stack in stacks(across, fills) {
-        found.extend(read(&stack, across, lines, &mut tries));
+        found.extend(read_tables(&stack, across, lines, &mut tries));
     }
     found
 }
@@ -83,7 +83,7 @@ fn merged_bands(mut sides: Vec<Edge>) -> Vec<Edge> {
 }
 
 /// Reads the tables of a stack: everything between its rules belongs together unless running text comes between.
-fn read(stack: &Stack, across: &[Edge], lines: &mut Vec<Line>, tries: &mut usize) -> Vec<Found> {
+fn read_tables(stack: &Stack, across: &[Edge], lines: &mut Vec<Line>, tries: &mut usize) -> Vec<PlacedTable> {
     let mut found = Vec::new();
     let mut start = 0;
     while start + 1 < stack.ys.len() && *tries > 0 {
@@ -179,7 +179,7 @@ fn inside(area: &Rect, line: &Line) -> bool {
     area.x0 - 3.0 <= x && x <= area.x1 + 3.0 && area.y0 <= middle && middle <= area.y1
 }
 
-fn is_table(stack: &Stack, area: &Rect, across: &[Edge], lines: &[Line]) -> Option<Found> {
+fn is_table(stack: &Stack, area: &Rect, across: &[Edge], lines: &[Line]) -> Option<PlacedTable> {
     let here: Vec<Line> = lines.iter().filter(|line| inside(area, line)).cloned().collect();
     let sticks_out = |line: &Line| line.rect.x0 < area.x0 - 12.0 || line.rect.x1 > area.x1 + 12.0;
     if !(4..=MAX_LINES).contains(&here.len()) || here.iter().any(sticks_out) {
@@ -195,5 +195,5 @@ fn is_table(stack: &Stack, area: &Rect, across: &[Edge], lines: &[Line]) -> Opti
     }
     let table = table(&Sheet { lines: &here, separators: &separators })?;
     let order = here.iter().map(|line| line.order).min()?;
-    judge::columns(&table, true).then_some(Found { rect: *area, table, order, confidence: 0.85 })
+    judge::columns(&table, true).then_some(PlacedTable { rect: *area, table, order, confidence: 0.85 })
 }

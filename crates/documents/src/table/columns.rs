@@ -1,6 +1,6 @@
 //! Tables without rules: text in columns.
 
-use super::Found;
+use super::PlacedTable;
 use super::cells::{Sheet, table};
 use super::judge;
 use crate::geometry::Rect;
@@ -12,7 +12,7 @@ const MAX_LINES: usize = 2000;
 const FAR: f32 = 3.2;
 
 /// Returns the tables among lines that are not running text, and removes their lines from the list.
-pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], pictures: &[Rect]) -> Vec<Found> {
+pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], pictures: &[Rect]) -> Vec<PlacedTable> {
     let free: Vec<usize> = (0..lines.len()).filter(|place| !prose[*place]).collect();
     let rows = rows(lines, &free);
     let mut found = Vec::new();
@@ -30,7 +30,7 @@ pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], pictures: &[Rect]) -> 
         let Some(table) = table(&Sheet { lines: &here, separators: &[] }) else { continue };
         let Some(order) = here.iter().map(|line| line.order).min() else { continue };
         if aligned(&here) && judge::columns(&table, false) {
-            found.push(Found { rect, table, order, confidence: 0.6 });
+            found.push(PlacedTable { rect, table, order, confidence: 0.6 });
             members.iter().for_each(|place| taken[*place] = true);
         }
     }

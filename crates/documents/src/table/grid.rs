@@ -4,7 +4,7 @@
 //! between them form one cell, which gives spans. A row that has rules only between its columns is split at the lines
 //! of its text.
 
-use super::Found;
+use super::PlacedTable;
 use super::edges::{Edge, Edges};
 use super::judge;
 use crate::geometry::{Point, Rect};
@@ -30,14 +30,14 @@ const CLOSED: f32 = 0.55;
 
 /// Net of rules, with the edges of its columns (`xs`) and rows (`ys`).
 #[derive(Debug)]
-pub(crate) struct Net {
+pub(crate) struct Lattice {
     pub(crate) xs: Vec<f32>,
     pub(crate) ys: Vec<f32>,
     across: Vec<Edge>,
     down: Vec<Edge>,
 }
 
-impl Net {
+impl Lattice {
     pub(crate) fn rect(&self) -> Rect {
         let ends = |values: &[f32]| (values.first().copied().unwrap_or(0.0), values.last().copied().unwrap_or(0.0));
         let ((x0, x1), (y0, y1)) = (ends(&self.xs), ends(&self.ys));
@@ -46,7 +46,7 @@ impl Net {
 }
 
 /// Returns the nets of a page that can contain a table.
-pub(crate) fn nets(edges: &Edges) -> Vec<Net> {
+pub(crate) fn nets(edges: &Edges) -> Vec<Lattice> {
     // Union-find over all rules: the horizontal ones come first, so vertical rule `n` has index `across.len() + n`.
     let mut groups = Groups::new(edges.across.len() + edges.down.len());
     for (place, across) in edges.across.iter().enumerate() {
@@ -71,7 +71,7 @@ pub(crate) fn nets(edges: &Edges) -> Vec<Net> {
     found.into_iter().filter_map(|(_, across, down)| net(across, down)).collect()
 }
 
-fn net(across: Vec<Edge>, down: Vec<Edge>) -> Option<Net> {
+fn net(across: Vec<Edge>, down: Vec<Edge>) -> Option<Lattice> {
     if across.len() < 2 || down.is_empty() {
         return None;
     }
@@ -82,7 +82,7 @@ fn net(across: Vec<Edge>, down: Vec<Edge>) -> Option<Net> {
     close_sides(&mut ys, &down);
     // At least two columns and one row; rows may still be split by their text.
     let enough = xs.len() >= 3 && ys.len() >= 3 || xs.len() >= 3 && ys.len() >= 2;
-    (enough && (xs.len() - 1) * (ys.len() - 1) <= MAX_PLACES).then_some(Net { xs, ys, across, down })
+    (enough && (xs.len() - 1) * (ys.len() - 1) <= MAX_PLACES).then_some(Lattice { xs, ys, across, down })
 }
 
 fn close_sides(values: &mut Vec<f32>, others: &[Edge]) {
@@ -100,7 +100,7 @@ fn close_sides(values: &mut Vec<f32>, others: &[Edge]) {
 }
 
 /// Reads the table in a net, and removes its words from the list. If it is not a table, the words are put back.
-pub(crate) fn read(net: &Net, words: &mut Vec<Word>) -> Option<Found> {
+pub(crate) fn read_table(net: &Lattice, words: &mut Vec<Word>) -> Option<PlacedTable> {
     // By half of the width of a thick rule, so that a word that touches the frame still counts as inside.
     let rect = net.rect().grown(1.5);
     let (inside, outside): (Vec<Word>, Vec<Word>) = words.drain(..).partition(|word| rect.holds(word.rect.center()));
@@ -115,7 +115,7 @@ pub(crate) fn read(net: &Net, words: &mut Vec<Word>) -> Option<Found> {
     }
 }
 
-fn table(net: &Net, words: &[Word]) -> Option<Found> {
+fn table(net: &Lattice, words: &[Word]) -> Option<PlacedTable> {
     let (rows, columns) = (net.ys.len() - 1, net.xs.len() - 1);
     let areas = areas(net, rows, columns);
     // For each place, the index of the cell that covers it, so that a word finds its cell by its centre.
@@ -142,7 +142,7 @@ fn table(net: &Net, words: &[Word]) -> Option<Found> {
     let table = compact(split_rows(net, &read, rows), columns);
     // The table stands in the text where its first word was drawn.
     let order = words.iter().map(|word| word.order).min()?;
-    judge::grid(&table).then(|| Found { rect: net.rect(), table, order, confidence: 0.95 })
+    judge::grid(&table).then(|| PlacedTable { rect: net.rect(), table, order, confidence: 0.95 })
 }
 
 /// Cell: the places that it covers.
@@ -155,7 +155,7 @@ struct Area {
 }
 
 /// Returns the cells of a net: places without a rule between them are joined.
-fn areas(net: &Net, rows: usize, columns: usize) -> Vec<Area> {
+fn areas(net: &Lattice, rows: usize, columns: usize) -> Vec<Area> {
     let mut groups = Groups::new(rows * columns);
     // The rules of a net lie within `CLOSE` of a grid line. A side may consist of several pieces, so their lengths are
     // added.
@@ -204,13 +204,13 @@ fn rectangles(groups: &mut Groups, rows: usize, columns: usize) -> Vec<Area> {
 }
 
 /// Cell with its text.
-struct Read {
+struct CellText {
     area: Area,
     text: String,
 }
 
 /// Splits rows that have rules only between their columns at the lines of their text.
-fn split_rows(net: &Net, cells: &[(Area, Vec<Line>)], rows: usize) -> Vec<Read> {
+fn split_rows(net: &Lattice, cells: &[(Area, Vec<Line>)], rows: usize) -> Vec<CellText> {
     let mut out = Vec::new();
     // `shift[n]` is the number of rows added before row `n`.
     let mut shift = vec![0; rows + 1];
@@ -222,14 +222,14 @@ fn split_rows(net: &Net, cells: &[(Area, Vec<Line>)], rows: usize) -> Vec<Read> 
         shift[row + 1] = shift[row] + extra;
         for (area, lines) in here {
             if extra == 0 {
-                out.push(Read { area: Area { row: row + shift[row], ..*area }, text: joined(lines) });
+                out.push(CellText { area: Area { row: row + shift[row], ..*area }, text: joined(lines) });
                 continue;
             }
             for (place, (top, bottom)) in bands.iter().enumerate() {
                 let inside: Vec<Line> =
                     lines.iter().filter(|line| (*top..*bottom).contains(&line.baseline)).cloned().collect();
                 let area = Area { row: row + shift[row] + place, ..*area };
-                out.push(Read { area, text: joined(&inside) });
+                out.push(CellText { area, text: joined(&inside) });
             }
         }
     }
@@ -238,13 +238,13 @@ fn split_rows(net: &Net, cells: &[(Area, Vec<Line>)], rows: usize) -> Vec<Read> 
     for (area, lines) in cells.iter().filter(|(area, _)| area.row_span > 1) {
         let last = area.row + area.row_span;
         let row_span = area.row_span + shift[last] - shift[area.row];
-        out.push(Read { area: Area { row: area.row + shift[area.row], row_span, ..*area }, text: joined(lines) });
+        out.push(CellText { area: Area { row: area.row + shift[area.row], row_span, ..*area }, text: joined(lines) });
     }
     out
 }
 
 /// Returns the vertical ranges into which a row is split, or none if it is a single row.
-fn bands_of(net: &Net, cells: &[&(Area, Vec<Line>)]) -> Vec<(f32, f32)> {
+fn bands_of(net: &Lattice, cells: &[&(Area, Vec<Line>)]) -> Vec<(f32, f32)> {
     let full: Vec<_> = cells.iter().filter(|(_, lines)| !lines.is_empty()).collect();
     // One cell or two lines give too little evidence of separate rows.
     let most = full.iter().map(|(_, lines)| lines.len()).max().unwrap_or(0);
@@ -281,16 +281,16 @@ fn bands_of(net: &Net, cells: &[&(Area, Vec<Line>)]) -> Vec<(f32, f32)> {
 }
 
 /// Removes empty rows and columns, and adjusts the spans.
-fn compact(cells: Vec<Read>, columns: usize) -> Table {
+fn compact(cells: Vec<CellText>, columns: usize) -> Table {
     let rows = cells.iter().map(|cell| cell.area.row + cell.area.row_span).max().unwrap_or(0);
     let mut full_rows = vec![false; rows];
     let mut full_columns = vec![false; columns];
-    for Read { area, .. } in cells.iter().filter(|cell| !cell.text.is_empty()) {
+    for CellText { area, .. } in cells.iter().filter(|cell| !cell.text.is_empty()) {
         full_rows[area.row] = true;
         full_columns[area.column] = true;
     }
     let before = |full: &[bool], place: usize| full[..place].iter().filter(|full| **full).count();
-    let cells = cells.into_iter().filter_map(|Read { area, text }| {
+    let cells = cells.into_iter().filter_map(|CellText { area, text }| {
         let (row, column) = (before(&full_rows, area.row), before(&full_columns, area.column));
         let row_span = before(&full_rows, area.row + area.row_span) - row;
         let column_span = before(&full_columns, area.column + area.column_span) - column;

@@ -1,6 +1,6 @@
 //! Rejection of false tables.
 
-use super::grid::Net;
+use super::grid::Lattice;
 use crate::layout::words::Word;
 use crate::model::Table;
 
@@ -8,7 +8,7 @@ use crate::model::Table;
 const LONG_CELL: usize = 45;
 
 /// Whether words lie across the rules of a net, as in charts and on ruled paper.
-pub(crate) fn crossed(net: &Net, words: &[Word]) -> bool {
+pub(crate) fn crossed(net: &Lattice, words: &[Word]) -> bool {
     let crosses = |word: &&Word| {
         let inner = net.xs.get(1..net.xs.len() - 1).unwrap_or_default();
         inner.iter().any(|x| word.rect.x0 + 2.0 < *x && *x < word.rect.x1 - 2.0)

@@ -16,16 +16,16 @@ const MARGIN: f64 = 0.12;
 #[derive(Debug)]
 pub(super) enum Choice {
     One(Box<Draft>),
-    /// Several fit equally well.
+    /// Several drafts fit equally well.
     Ambiguous,
-    /// None fits.
+    /// No draft fits.
     None,
 }
 
 /// Chooses the draft that fits the page; several that are the same product are merged.
 pub(super) fn choose(drafts: &[Draft], subject: &Subject) -> Choice {
     let named = drafts.iter().filter(|draft| draft.title.is_some() || draft.has_price() || !draft.codes.is_empty());
-    let mut rated: Vec<Rated<'_>> = named.map(|draft| Rated { fit: subject.fit(draft), draft }).collect();
+    let mut rated: Vec<RatedDraft<'_>> = named.map(|draft| RatedDraft { fit: subject.fit(draft), draft }).collect();
     rated.sort_by(|a, b| b.fit.total_cmp(&a.fit).then_with(|| b.draft.has_price().cmp(&a.draft.has_price())));
     let Some((best, others)) = rated.split_first() else { return Choice::None };
     // One that does not fit may be an advertisement; several are a list.
@@ -44,7 +44,7 @@ pub(super) fn choose(drafts: &[Draft], subject: &Subject) -> Choice {
     Choice::One(Box::new(chosen))
 }
 
-struct Rated<'d> {
+struct RatedDraft<'d> {
     fit: f64,
     draft: &'d Draft,
 }
@@ -74,16 +74,16 @@ fn shares_code(a: &Codes, b: &Codes) -> bool {
 /// Takes what another description of the same product adds. Its lines are further variants if they are other ones.
 fn absorb(own: &mut Draft, other: &Draft) {
     let differs = own.codes.sku.is_some() && other.codes.sku.is_some() && own.codes.sku != other.codes.sku;
-    if own.lines.is_empty() {
-        own.lines.clone_from(&other.lines);
-    } else if differs && !other.lines.is_empty() {
+    if own.variants.is_empty() {
+        own.variants.clone_from(&other.variants);
+    } else if differs && !other.variants.is_empty() {
         own.label_lines();
         let mut others = other.clone();
         others.label_lines();
-        let is_new = |line: &crate::draft::Line| !own.lines.iter().any(|own| own.codes == line.codes);
-        let more: Vec<_> = others.lines.into_iter().filter(is_new).collect();
-        own.lines.extend(more);
-        own.lines.truncate(crate::schema::MAX_LINES);
+        let is_new = |line: &crate::draft::VariantDraft| !own.variants.iter().any(|own| own.codes == line.codes);
+        let more: Vec<_> = others.variants.into_iter().filter(is_new).collect();
+        own.variants.extend(more);
+        own.variants.truncate(crate::schema::MAX_LINES);
     }
     super::finish::complete_draft(own, other);
 }

@@ -9,7 +9,7 @@ use crate::tags::attribute;
 
 /// Length of a text that may be a price, in bytes.
 const MAX_TEXT: usize = 80;
-/// Elements around a number that are looked at.
+/// Elements around a number that are examined.
 const MAX_LEVELS: usize = 4;
 /// Limit on the candidates of a page.
 const MAX_CANDIDATES: usize = 3000;
@@ -20,7 +20,7 @@ pub(crate) struct Offered {
     pub(crate) price: Price,
     pub(crate) original: Option<Price>,
     pub(crate) node: Index,
-    /// How much speaks for it; above [`SURE`] a product may stand on it.
+    /// Confidence. From [`SURE`], the price alone is evidence of a product.
     pub(crate) score: f64,
     /// Whether it is neither in a list nor one of three prices that could be meant as well.
     pub(crate) stands_out: bool,
@@ -31,15 +31,15 @@ pub(crate) const SURE: f64 = 6.0;
 /// Score that suffices beside an article number.
 pub(crate) const LIKELY: f64 = 4.0;
 
-/// Candidates whose surroundings are looked at.
+/// Candidates whose surroundings are examined.
 const MAX_JUDGED: usize = 300;
 /// Difference in score of prices that could be meant as well.
 const CLOSE: f64 = 0.4;
 /// Distance in nodes of prices that are compared.
 const NEAR: usize = 60;
-/// What speaks against a price whose class says that it is no longer asked.
+/// Penalty of a price whose class marks it as a former price.
 const MARKED: f64 = 4.0;
-/// What speaks against a price in one of several cards.
+/// Penalty of a price in one of several cards.
 const LISTED: f64 = 6.0;
 /// Children of one element that are compared.
 const MAX_SIBLINGS: usize = 200;
@@ -66,7 +66,7 @@ pub(super) fn find(
     buttons: &[Button],
     style: Style,
 ) -> Option<Offered> {
-    let place = Place { page, heading, buttons };
+    let place = PriceContext { page, heading, buttons };
     let mut candidates: Vec<Candidate> = Vec::new();
     let mut last = 0;
     for node in zones.nodes(page) {
@@ -136,10 +136,10 @@ fn asked_first(candidates: &[Candidate], best: usize) -> usize {
 
 /// Lowers the score of prices whose class calls them former, where a lower one stands beside them.
 fn judge_marks(candidates: &mut [Candidate]) {
-    let current: Vec<Current> = candidates
+    let current: Vec<CurrentPrice> = candidates
         .iter()
         .filter(|one| !one.is_former && !one.is_marked_former && !one.is_tax_note && one.score > 0.0)
-        .map(|one| Current { node: one.node, amount: one.price.amount })
+        .map(|one| CurrentPrice { node: one.node, amount: one.price.amount })
         .collect();
     for candidate in candidates.iter_mut().filter(|one| one.is_marked_former) {
         let near = current.partition_point(|other| other.node + NEAR < candidate.node);
@@ -150,7 +150,7 @@ fn judge_marks(candidates: &mut [Candidate]) {
     }
 }
 
-struct Current {
+struct CurrentPrice {
     node: Index,
     amount: f64,
 }
@@ -238,13 +238,13 @@ fn marks(page: &Page, node: Index) -> Option<String> {
 }
 
 /// The surroundings that a price is judged by.
-struct Place<'a> {
+struct PriceContext<'a> {
     page: &'a Page,
     heading: Option<Index>,
     buttons: &'a [Button],
 }
 
-impl Place<'_> {
+impl PriceContext<'_> {
     fn candidate(&self, found: &Priced, money: &Money) -> Candidate {
         let (page, node) = (self.page, found.node);
         let before = &found.text[..money.place.start];

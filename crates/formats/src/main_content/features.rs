@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::facts::Facts;
 use super::hints::{HINTS, Hints};
-use super::kin::{Kin, kin};
+use super::kin::{KinFeatures, kin};
 use super::lexicon::Wording;
 use super::outline::{Block, Group, Outline};
-use super::passed::{Passed, border, passed};
+use super::passed::{PassedCounts, border, passed};
 use super::sums::{Path, Repeated, Sum, mass, paths, repeated, sums};
 
 // The model was trained with the constants and limits of this file, so none of them can change alone: after a change
@@ -45,8 +45,8 @@ pub(crate) struct Features<'o> {
     paths: HashMap<u64, Path>,
     /// The first prose from the title on: the probable start of the content.
     start: usize,
-    passed: Vec<Passed>,
-    kin: Vec<Kin>,
+    passed: Vec<PassedCounts>,
+    kin: Vec<KinFeatures>,
 }
 
 impl<'o> Features<'o> {

@@ -11,7 +11,7 @@ use crate::line::Load;
 use crate::turns::Turns;
 
 /// All slots, free and in use.
-pub(super) struct Places {
+pub(super) struct TeamSlots {
     /// Maximum number of slots of each kind that one team holds.
     share: usize,
     state: Mutex<State>,
@@ -33,17 +33,17 @@ struct State {
 struct Team {
     quick: usize,
     slow: usize,
-    waiting: Turns<oneshot::Sender<Place>>,
+    waiting: Turns<oneshot::Sender<TeamSlot>>,
 }
 
 /// A slot, released when dropped.
-pub(super) struct Place {
-    places: Arc<Places>,
+pub(super) struct TeamSlot {
+    slots: Arc<TeamSlots>,
     team: Arc<str>,
     is_slow: Mutex<bool>,
 }
 
-impl Places {
+impl TeamSlots {
     pub(super) fn new(share: usize) -> Self {
         let all = share.saturating_add(1);
         let state = State { taken: 0, quick: all, slow: all, teams: HashMap::new(), turns: VecDeque::new() };
@@ -66,7 +66,7 @@ impl Places {
     }
 
     /// Returns a free slot, unless the team is at its limit or has waiters.
-    pub(super) fn take(self: &Arc<Self>, owner: &Owner) -> Option<Place> {
+    pub(super) fn take(self: &Arc<Self>, owner: &Owner) -> Option<TeamSlot> {
         let mut state = self.state();
         let has_turn = |team: &Team| team.quick < self.share && team.waiting.is_empty();
         let is_free = state.quick > 0 && state.teams.get(&owner.team).is_none_or(has_turn);
@@ -74,7 +74,7 @@ impl Places {
     }
 
     /// Waits for a slot.
-    pub(super) async fn wait(self: &Arc<Self>, owner: &Owner) -> Place {
+    pub(super) async fn wait(self: &Arc<Self>, owner: &Owner) -> TeamSlot {
         loop {
             let (give, got) = oneshot::channel();
             let granted = {
@@ -88,21 +88,21 @@ impl Places {
                 self.next(&mut state)
             };
             hand_out(granted);
-            if let Ok(place) = got.await {
-                return place;
+            if let Ok(slot) = got.await {
+                return slot;
             }
         }
     }
 
-    fn grant(self: &Arc<Self>, state: &mut State, team: Arc<str>) -> Place {
+    fn grant(self: &Arc<Self>, state: &mut State, team: Arc<str>) -> TeamSlot {
         (state.quick, state.taken) = (state.quick - 1, state.taken + 1);
         state.teams.entry(Arc::clone(&team)).or_default().quick += 1;
-        Place { places: Arc::clone(self), team, is_slow: Mutex::new(false) }
+        TeamSlot { slots: Arc::clone(self), team, is_slow: Mutex::new(false) }
     }
 
     /// Grants free slots to waiters, team by team. The caller must hand them out after releasing the lock: a slot whose
     /// waiter is gone is dropped, which takes the same lock.
-    fn next(self: &Arc<Self>, state: &mut State) -> Vec<(oneshot::Sender<Place>, Place)> {
+    fn next(self: &Arc<Self>, state: &mut State) -> Vec<(oneshot::Sender<TeamSlot>, TeamSlot)> {
         let mut granted = Vec::new();
         let mut passed_over = 0;
         while passed_over < state.turns.len() {
@@ -129,10 +129,10 @@ impl Places {
     }
 }
 
-/// Hands granted slots to their waiters. If a waiter has gone away meanwhile, its slot is dropped and granted again.
-fn hand_out(granted: Vec<(oneshot::Sender<Place>, Place)>) {
-    for (next, place) in granted {
-        drop(next.send(place));
+/// Hands granted slots to their waiters. If a waiter has given up, its slot is dropped and granted again.
+fn hand_out(granted: Vec<(oneshot::Sender<TeamSlot>, TeamSlot)>) {
+    for (next, slot) in granted {
+        drop(next.send(slot));
     }
 }
 
@@ -142,7 +142,7 @@ impl Team {
     }
 }
 
-impl Place {
+impl TeamSlot {
     fn slow(&self) -> MutexGuard<'_, bool> {
         self.is_slow.lock()
     }
@@ -154,25 +154,25 @@ impl Place {
     /// Moves to a slow slot, if there is one for the team, and frees the quick slot for the next waiter.
     pub(super) fn slow_down(&self) {
         let granted = {
-            let (mut is_slow, mut state) = (self.slow(), self.places.state());
+            let (mut is_slow, mut state) = (self.slow(), self.slots.state());
             let state = &mut *state;
             let Some(team) = state.teams.get_mut(&self.team) else { return };
-            if *is_slow || state.slow == 0 || team.slow >= self.places.share {
+            if *is_slow || state.slow == 0 || team.slow >= self.slots.share {
                 return;
             }
             *is_slow = true;
             (state.slow, team.slow) = (state.slow - 1, team.slow + 1);
             (state.quick, team.quick) = (state.quick + 1, team.quick - 1);
-            self.places.next(state)
+            self.slots.next(state)
         };
         hand_out(granted);
     }
 }
 
-impl Drop for Place {
+impl Drop for TeamSlot {
     fn drop(&mut self) {
         let granted = {
-            let (is_slow, mut state) = (*self.slow(), self.places.state());
+            let (is_slow, mut state) = (*self.slow(), self.slots.state());
             let state = &mut *state;
             if let Some(team) = state.teams.get_mut(&self.team) {
                 match is_slow {
@@ -183,7 +183,7 @@ impl Drop for Place {
                     state.teams.remove(&self.team);
                 }
             }
-            self.places.next(state)
+            self.slots.next(state)
         };
         hand_out(granted);
     }
@@ -197,23 +197,23 @@ mod tests {
         Owner::of_team(team)
     }
 
-    fn places(share: usize) -> Arc<Places> {
-        Arc::new(Places::new(share))
+    fn slots(share: usize) -> Arc<TeamSlots> {
+        Arc::new(TeamSlots::new(share))
     }
 
-    fn free(places: &Places) -> (usize, usize) {
-        let state = places.state();
+    fn free(slots: &TeamSlots) -> (usize, usize) {
+        let state = slots.state();
         (state.quick, state.slow)
     }
 
-    fn is_idle(places: &Places) -> bool {
-        let state = places.state();
+    fn is_idle(slots: &TeamSlots) -> bool {
+        let state = slots.state();
         state.teams.is_empty() && state.turns.is_empty()
     }
 
     #[test]
-    fn one_team_never_has_all_places() {
-        let all = places(2);
+    fn one_team_never_has_all_slots() {
+        let all = slots(2);
         let held: Vec<_> = (0..5).filter_map(|_| all.take(&owner("a"))).collect();
         assert_eq!(held.len(), 2);
         let other = all.take(&owner("b")).unwrap();
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn slow_work_makes_room() {
-        let all = places(1);
+        let all = slots(1);
         let first = all.take(&owner("a")).unwrap();
         assert!(all.take(&owner("a")).is_none());
         first.slow_down();
@@ -246,7 +246,7 @@ mod tests {
 
     #[tokio::test]
     async fn teams_take_turns_and_in_each_its_runs() {
-        let all = places(1);
+        let all = slots(1);
         let held = (all.take(&owner("x")).unwrap(), all.take(&owner("y")).unwrap());
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut waiting = Vec::new();
@@ -254,10 +254,10 @@ mod tests {
         for name in ["ar1", "ar2", "ar3", "as1", "br1", "cr1"] {
             let (all, order) = (Arc::clone(&all), Arc::clone(&order));
             waiting.push(tokio::spawn(async move {
-                let place = all.wait(&Owner::new(&name[..1], &name[1..2])).await;
+                let slot = all.wait(&Owner::new(&name[..1], &name[1..2])).await;
                 order.lock().push(name);
                 tokio::task::yield_now().await;
-                drop(place);
+                drop(slot);
             }));
             tokio::task::yield_now().await;
         }
@@ -272,7 +272,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_gives_up_is_passed_over() {
-        let all = places(1);
+        let all = slots(1);
         let held = all.take(&owner("a")).unwrap();
         let same = owner("a");
         let mut waiting: Vec<_> = (0..3).map(|_| Box::pin(all.wait(&same))).collect();
@@ -282,9 +282,9 @@ mod tests {
         let last = waiting.pop().unwrap();
         drop(waiting);
         drop(held);
-        let place = last.await;
+        let slot = last.await;
         assert!(all.take(&owner("a")).is_none());
-        drop(place);
+        drop(slot);
         assert!(is_idle(&all));
         assert!(all.take(&owner("a")).is_some());
     }
