@@ -11,7 +11,7 @@ use bytes::Bytes;
 use fetch::Fetched;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout_at};
 use wire::{ChangeStatus, ChangeTracking, ChangeTrackingFormat, Document, Format, ScrapeOptions, Visibility};
 
 use crate::derive::{self, Draft};
@@ -107,7 +107,7 @@ pub(crate) async fn compare(
         });
         return Ok(draft);
     };
-    let comparison = Comparison { tools, target, format, versions, tracked: *tracked };
+    let comparison = Comparison { tools, target, format, versions, tracked: *tracked, until: time_for(target) };
     let found = comparison.run(&mut draft.document).await?;
     draft.warnings.extend(found.warnings);
     draft.document.change_tracking = Some(found.tracking);
@@ -134,6 +134,8 @@ struct Comparison<'a> {
     format: &'a ChangeTrackingFormat,
     versions: &'a dyn Versions,
     tracked: Tracked,
+    /// Time until which it may go on.
+    until: Instant,
 }
 
 /// Result of a comparison.
@@ -221,9 +223,13 @@ impl Comparison<'_> {
         }
         let version = match &previous.text {
             Some(text) => derive::Version::Text(text.clone()),
-            None => match self.versions.page().await? {
-                Some(page) => derive::Version::Page(Box::new(page)),
-                None => return Ok(Err(Uncompared::Lost)),
+            // A large version waits for its share of the memory budget.
+            None => match timeout_at(self.until, self.versions.page()).await {
+                Ok(page) => match page? {
+                    Some(page) => derive::Version::Page(Box::new(page)),
+                    None => return Ok(Err(Uncompared::Lost)),
+                },
+                Err(_) => return Ok(Err(Uncompared::Late)),
             },
         };
         self.against(version, document).await
@@ -251,7 +257,7 @@ impl Comparison<'_> {
             let previous = derive::markdown(previous, route, &options, stop).map_err(|_| Uncompared::Lost)?;
             compared(&previous, &lent, shows_diff, stop)
         };
-        let result = self.tools.cpu.run(&self.target.owner, time_for(self.target), work).await;
+        let result = self.tools.cpu.run(&self.target.owner, self.until, work).await;
         document.markdown = Some(Arc::try_unwrap(current).unwrap_or_else(|current| (*current).clone()));
         match result {
             Ok(texts) => Ok(texts),
@@ -290,9 +296,9 @@ impl Comparison<'_> {
             schema: self.format.schema.as_ref(),
             prompt: self.format.prompt.as_deref(),
             owner: &self.target.owner,
-            deadline: time_for(self.target),
+            deadline: self.until,
         };
-        let answer = tokio::time::timeout_at(question.deadline, extract.extract(&question)).await;
+        let answer = timeout_at(question.deadline, extract.extract(&question)).await;
         let value = answer.unwrap_or_else(|_| Err("their extraction took too long".to_owned()))?;
         Ok(Some(Extraction { key, value }))
     }
@@ -318,7 +324,7 @@ impl Comparison<'_> {
             let fields = change_diff::top_level(&before.value, &after, stop).ok()?;
             serde_json::to_value(&fields).ok()
         };
-        let result = self.tools.cpu.run(&self.target.owner, time_for(self.target), work).await;
+        let result = self.tools.cpu.run(&self.target.owner, self.until, work).await;
         match result {
             Ok(Some(fields)) => Ok(Some(fields)),
             Ok(None) | Err(CpuError::Timeout) => {

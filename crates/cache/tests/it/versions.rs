@@ -129,7 +129,7 @@ async fn a_version_that_is_not_written_leaves_nothing_behind() {
     std::mem::forget(world.next("/b", &page("/b", large(1)), None).await);
     world.clock.advance(DAY);
     let mut conn = world.store.conn().await.unwrap();
-    assert_eq!(versions::abandoned(&mut conn, world.clock.now(), 9).await.unwrap(), 1);
+    assert!(versions::abandoned(&mut conn, world.clock.now(), 9).await.unwrap() > 0);
     world.cache.sweep().await.unwrap();
     assert!(world.bodies().is_empty());
 }
