@@ -42,11 +42,12 @@ where
     F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
 {
     let last = Last::new(last);
-    let incoming = Incoming { page: Page::new(fetched, None), more: More::default() };
+    let more = More { phases: target.needs_markdown(), ..More::default() };
+    let incoming = Incoming { page: Page::new(fetched, None), more };
     let phases = async {
         match derive(tools, ports, target, incoming, &last).await? {
             Derived::Done(done) => Ok(done),
-            Derived::Draft(draft) => finish::finish(tools, target, draft, last).await,
+            Derived::Draft(draft) => complete(tools, target, draft, last).await,
         }
     };
     timeout_at(target.deadline, phases).await.unwrap_or(Err(ScrapeError::Timeout))
@@ -69,8 +70,8 @@ where
             }
             let page = with_parts(tools, ports, target, plan.step(), page).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
-            // A later phase that needs the document before `finish` also requires a draft here.
-            let more = More { steps: plan.can_run_scripts(), embedded: follows_embedded };
+            let steps = plan.can_run_scripts();
+            let more = More { steps, embedded: follows_embedded, phases: target.needs_markdown() };
             join!(derive(tools, ports, target, Incoming { page, more }, &last), keep).0
         };
         let mut draft = match (made.await, before.take()) {
@@ -95,7 +96,17 @@ where
         }
         before = Some(draft);
     };
-    // Phases that work on the draft, such as questions to a model or comparisons, are inserted here.
+    complete(tools, target, draft, last).await
+}
+
+/// Completes a draft that no further step can improve.
+async fn complete<T, F>(tools: &Tools, target: &Target, draft: Box<Draft>, last: Last<F>) -> Result<T, ScrapeError>
+where
+    T: Send + 'static,
+    F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
+{
+    // Phases that work on the draft and its markdown, such as questions to a model (`ask`) or comparisons (`compare`),
+    // stand here. `Target::needs_markdown` says which requests have one.
     finish::finish(tools, target, draft, last).await
 }
 

@@ -7,6 +7,7 @@ mod auth;
 mod cache;
 mod cache_rules;
 mod credits;
+mod delivered;
 mod file_types;
 mod jobs;
 mod keyless;
