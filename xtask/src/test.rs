@@ -28,7 +28,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     sh::step("setup", setup::for_tests)?;
     let packages = packages(&args.names)?;
-    if packages.is_empty() || packages.iter().any(|name| START_PROGRAMS.contains(&&**name)) {
+    if packages.is_empty() {
+        sh::step("build", sh::build_all)?;
+    } else if packages.iter().any(|name| START_PROGRAMS.contains(&&**name)) {
         sh::step("build", || sh::run(sh::cargo().args(["build", "--workspace"])))?;
     }
     let has_postgres = args.postgres || args.names.is_empty();

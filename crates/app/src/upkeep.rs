@@ -5,14 +5,18 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::time::Duration;
 
+use ::runs::orphans;
 use base::Timestamp;
 use cache::Swept;
 use chrono::TimeDelta;
+use crawls::crawl;
+use kernel::{App, AppError, Refused};
 use queue::{Periodic, run_periodic};
+use scraping::{ScrapingError, files, profiles};
 use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, webhooks};
 use tokio_util::sync::CancellationToken;
 
-use crate::{App, AppError, Operations, Refused, ScrapingError, crawl, files, orphans, profiles, runs};
+use crate::Operations;
 
 /// Maximum number of rows that one transaction removes, so that other writers never wait long.
 const BATCH: i64 = 500;

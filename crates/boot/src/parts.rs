@@ -237,7 +237,7 @@ pub async fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::
 
 /// Returns the settings for running callers' code: child processes of this same program.
 fn code(config: &Config) -> interact::Settings {
-    let user = config.browser.user_ids();
+    let user = config.browser.user_of_programs();
     let places = usize::try_from(config.sessions.max).unwrap_or(usize::MAX);
     // Unlike the path of the file, this stays valid when an update replaces the program.
     let program = config.sessions.code_processes.then(|| "/proc/self/exe".into());

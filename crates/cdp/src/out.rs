@@ -56,6 +56,7 @@ impl Out {
     /// `Closed`.
     pub(crate) async fn put(&self, lane: &Lane, message: Vec<u8>) -> Result<(), CdpError> {
         loop {
+            // Created before the look: it also receives a notification that comes between the look and the wait.
             let room = self.room.notified();
             {
                 let mut lanes = self.lanes.lock();
@@ -102,6 +103,7 @@ impl Out {
 
     /// Closes all lanes because the other end is gone.
     pub(crate) fn close(&self) {
+        // Dropping the messages frees them at once; all waiting tasks are woken and see `closed`.
         *self.lanes.lock() = Lanes { closed: true, ..Lanes::default() };
         self.room.notify_waiters();
         self.ready.notify_one();
@@ -129,6 +131,8 @@ impl Lanes {
             let lane = self.turns.front()?;
             let queue = self.waiting.get_mut(lane)?;
             let size = queue.messages.front().map_or(0, Vec::len);
+            // The lane keeps its turn until its credit is used up. What is left of the credit is forgotten when the
+            // lane becomes empty, so that an idle lane saves nothing up.
             if queue.credit < size {
                 queue.credit += TURN;
                 self.turns.rotate_left(1);

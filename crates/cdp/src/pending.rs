@@ -84,6 +84,7 @@ impl Pending {
             Answer::Caller(caller, _) => {
                 let _ = caller.send(Err(error.clone()));
             }
+            // The code with which Chromium answers calls of a session that has ended.
             Answer::Client(..) => self.answer(Err(json!({ "code": -32001, "message": error.to_string() }).into()), 0),
         }
     }

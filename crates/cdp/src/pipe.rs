@@ -82,9 +82,10 @@ impl Wire {
             let mut routes = self.routes.lock();
             (routes.way(session), routes.expect(session, method)?)
         };
-        // Removes the pending entry if the caller stops waiting.
+        // Registered before it is sent, as the answer may come at once. Removes the entry if the caller stops waiting.
         let _forget = Forget { wire: self, id };
         let message = encode(id, session, method, &params.to_string());
+        // The text is as large again, and the wait for a turn may be long.
         drop(params);
         let Way { lane, share } = way;
         if let Some(share) = share {
@@ -175,6 +176,7 @@ impl Drop for Forget<'_> {
 fn encode(id: u64, session: Option<&Arc<str>>, method: &str, params: &str) -> Vec<u8> {
     let session =
         session.map(|session| format!(r#","sessionId":{}"#, Value::from(session.as_ref()))).unwrap_or_default();
+    // Written by hand, as `params` is JSON already and may have megabytes. A zero byte ends each message.
     let mut message = format!(r#"{{"id":{id},"method":{},"params":"#, Value::from(method)).into_bytes();
     message.reserve_exact(params.len() + session.len() + 2);
     message.extend_from_slice(params.as_bytes());

@@ -127,6 +127,7 @@ impl Routes {
         let mut line = vec![session];
         while let Some(Some(id)) = line.last()
             && let Some(Some(parent)) = self.parents.get(id)
+            // Parents are what the browser says: a circle must not hang us.
             && line.len() < MAX_ABOVE
         {
             line.push(Some(Arc::clone(parent)));
@@ -164,6 +165,7 @@ impl Routes {
     pub(crate) fn take(&mut self, message: Message) {
         let Message { id, method, session, params, result, error, size } = message;
         if let Some(id) = id {
+            // Unknown ids are those of abandoned calls, and of messages whose answer is not used.
             let Some(pending) = self.pending.remove(&id) else { return };
             let nothing = || Raw::from(Value::Null);
             pending.end(error.map_or_else(|| Ok(result.unwrap_or_else(nothing)), Err), size);
@@ -171,6 +173,7 @@ impl Routes {
         }
         let Some(method) = method else { return };
         let session = session.map(|id| self.name(&id));
+        // Told before the session is removed below, so that its listeners hear of its end.
         let line = self.line(session.clone());
         self.tell_listeners(&line, &method, params.as_ref());
         self.tell_taps(&line, &method, Told { params: params.as_ref(), size });
@@ -216,6 +219,7 @@ impl Routes {
         if hear.peek().is_none() {
             return;
         }
+        // Read once for all listeners, and not at all if there are none: most events of a page have none.
         let Ok(read) = params.map_or(Ok(Value::Null), |params| params.read(MAX_VALUES)) else { return };
         let size = params.map_or(0, |params| params.size() + params.values() * VALUE);
         for listener in hear {

@@ -48,6 +48,7 @@ impl Share {
 
     /// Waits until a message may be sent, then counts its bytes.
     pub(crate) async fn say_in_turn(&self, bytes: usize) {
+        // Again after each sleep: others of the same session may have sent meanwhile.
         loop {
             match self.debt() {
                 Duration::ZERO => break,
@@ -77,6 +78,8 @@ impl Allowance {
         Self { at_once, per_second, state: Mutex::new(State { left: at_once, at: Instant::now() }) }
     }
 
+    // A message may overdraw the bucket, whatever its size: waiting for enough bytes would never end for one that is
+    // larger than the burst.
     fn take(&self, bytes: usize) {
         self.with_time(|state| state.left -= bytes as f64);
     }

@@ -167,6 +167,8 @@ impl<'a> Reader<'a, '_, '_> {
                 }
                 Some(_) => {}
             }
+            // No name: a stray bracket or a computed key. It is skipped up to the next comma; a bracket too many would
+            // stop every further step.
             let Some(name) = self.name() else {
                 self.skip_expression();
                 self.at += usize::from(self.peek() == Some(b']'));
@@ -193,6 +195,7 @@ impl<'a> Reader<'a, '_, '_> {
                     self.at += 1;
                     return Some(Value::List(items));
                 }
+                // A brace too many.
                 Some(b'}') => self.at += 1,
                 Some(_) => items.push(self.operand()?),
             }

@@ -18,6 +18,7 @@ use crate::grey::{is_allowed, luminance, of_rgb};
 use crate::picture::Frame;
 use crate::{Error, Grey, MAX_PIXELS};
 
+// Enough for print of 6 points, whose letters then have 8 pixels and are enlarged before they are read.
 /// Resolution at which pages are rendered, in dots per inch.
 const DPI: f32 = 200.0;
 /// Maximum edge length that can be rendered, in pixels.
@@ -72,6 +73,7 @@ fn drawn(page: &Page<'_>) -> Result<Frame, Error> {
     if !scale.is_finite() || width * scale < 1.0 || height * scale < 1.0 {
         return Err(Error::TooLarge);
     }
+    // Hinting moves strokes to whole pixels, which changes their thickness; that is measured later.
     let settings = RenderSettings { force_image_interpolation: true, hinting: false, ..RenderSettings::default() };
     let size = PixmapSettings { x_scale: scale, y_scale: scale, bg_color: WHITE };
     let pixmap = render(page, &RenderCache::new(), &InterpreterSettings::default(), &settings, &size);
@@ -123,6 +125,7 @@ impl Finder {
         let size = Rect::new(0.0, 0.0, f64::from(image.width()), f64::from(image.height()));
         let covered = transform.transform_rect_bbox(size).intersect(self.sheet);
         let quarters = quarters(&transform)?;
+        // The determinant is the area of a pixel in square points.
         let dpi = (72.0 / transform.determinant().abs().sqrt()) as f32;
         if covered.area() < WHOLE * self.sheet.area() || !SCANNED.contains(&dpi) {
             return None;
@@ -145,6 +148,7 @@ impl Finder {
 /// Returns the clockwise quarter turns of a transform; `None` if it does anything except scale, turn by quarters and
 /// move.
 fn quarters(transform: &Affine) -> Option<u8> {
+    // A scan that was placed by hand is a little turned or stretched: a hundredth and a twentieth are allowed.
     let [a, b, c, d, ..] = transform.as_coeffs();
     let size = a.abs().max(b.abs());
     let zero = |value: f64| value.abs() < 0.01 * size;
@@ -173,6 +177,7 @@ impl<'a> Device<'a> for Finder {
     fn push_clip_path(&mut self, _: &ClipPath) {}
 
     fn push_transparency_group(&mut self, opacity: f32, mask: Option<SoftMask<'a>>, mode: BlendMode) {
+        // A plain group changes nothing of what is drawn in it.
         if opacity < 1.0 || mask.is_some() || mode != BlendMode::default() {
             self.scan = Scan::Other;
         }

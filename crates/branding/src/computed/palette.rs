@@ -7,6 +7,9 @@ use crate::head::Head;
 use crate::roles::{Role, named};
 use crate::sample::{Element, Kind, Sample};
 
+// Distances in Oklab, where black and white are 1 apart. Below 0.02 two colours look the same; the states of one button
+// (at rest, under the pointer) differ by about 0.1.
+
 /// Distance below which two colours count as the same.
 const SAME: f64 = 0.03;
 /// Distance below which two colours count as shades of one hue.
@@ -117,10 +120,13 @@ impl Palette {
 fn brand(sample: &Sample, painted: &Pool, ground: Color, link: Option<Color>) -> [Option<Color>; 3] {
     let used = used(sample, ground);
     let seen = |role: Role| variable(sample, role).filter(|color| used.holds(*color) || painted.holds(*color));
+    // A link weighs little, so that links decide only where nothing is painted, or many painted colours are grey.
     let mut all = painted.clone();
     for link in of_kind(sample, Kind::Link) {
         all.add(link.ink(), if link.framed { 1.0 } else { 1.5 });
     }
+    // In this order: the colour that the style sheet names, the one with the most weight, the buttons even if they have
+    // no hue, and the links.
     let primary = seen(Role::Primary).filter(|color| color.is_chromatic()).or_else(|| all.best(Color::is_chromatic));
     let primary = primary.or_else(|| pressed(sample, ground)).or(link);
     let other = |color: Color, from: Option<Color>| {
@@ -153,6 +159,8 @@ fn of_kind(sample: &Sample, kind: Kind) -> impl Iterator<Item = &Element> {
 
 /// Collects the painted colours of the brand: buttons and bars weigh most, then large areas, headings and logos.
 fn painted(sample: &Sample, head: &Head, ground: Color) -> Pool {
+    // The weights were set by hand. One button in the text outweighs a declared theme colour, which is often that of a
+    // template; a whole screen of one colour counts about as much as the latter.
     let mut pool = Pool::default();
     let own = |element: &Element| element.own_ground().map(|color| color.over(element.ground.0.unwrap_or(ground)));
     pool.add(head.theme_color, 20.0);
@@ -198,6 +206,7 @@ fn pressed(sample: &Sample, ground: Color) -> Option<Color> {
     for button in of_kind(sample, Kind::Button).filter(|button| is_labelled(button)) {
         pool.add(button.own_ground().map(|color| color.over(ground)), button.place.area());
     }
+    // WCAG 2.2 asks for a contrast of 3 for the parts of controls.
     pool.best(|color| color.contrast(ground) >= 3.0)
 }
 
@@ -221,6 +230,7 @@ fn is_on(element: &Element, ground: Color) -> bool {
 fn texts(sample: &Sample, ground: Color) -> Pool {
     let mut pool = Pool::default();
     for element in sample.elements.iter().filter(|element| is_on(element, ground)) {
+        // Small print and headings count for less, as both often have a colour of their own.
         let weight = match element.kind {
             Kind::Paragraph if !element.framed => element.text.len() as f64,
             Kind::Paragraph | Kind::Small => element.text.len() as f64 * 0.2,

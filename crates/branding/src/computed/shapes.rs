@@ -12,6 +12,9 @@ use crate::sample::{Element, Kind, Sample};
 
 /// Common base units of spacing in pixels, largest first.
 const UNITS: [u32; 5] = [12, 10, 8, 6, 4];
+// A unit of 4 divides those of 8 and 12 as well, so the largest that fits is the answer. Single distances follow from
+// text or pictures and fit none, hence six of ten.
+
 /// Share of all distances that must be multiples of the unit.
 const MIN_FIT: f64 = 0.6;
 /// Tolerance for a multiple, in pixels.
@@ -34,6 +37,7 @@ pub(crate) fn spacing(sample: &Sample) -> Spacing {
     let gaps = || sample.grids.iter().map(|grid| grid.gap.get()).filter(|gap| *gap > 0.0 && *gap <= MAX_DISTANCE);
     let side = |kind: Kind, side: usize| {
         most(of_kind(sample, kind).filter_map(move |element| {
+            // Sides in the order of CSS: top, right, bottom, left. 0 is no choice of a designer, but the default.
             let inner = element.padding.get(side)?.get();
             (0.1..=MAX_DISTANCE).contains(&inner).then_some(inner)
         }))
@@ -69,6 +73,7 @@ fn distances(sample: &Sample) -> Vec<f64> {
     let all = sample.elements.iter().filter(|element| element.kind != Kind::Code).flat_map(|element| {
         element.padding.iter().chain(element.margin.iter()).map(|side| side.get()).chain([element.gap.get()])
     });
+    // One pixel is the width of a border rather than a distance.
     all.filter(|distance| *distance >= 2.0 && *distance <= MAX_DISTANCE).collect()
 }
 
@@ -93,6 +98,7 @@ fn radius(sample: &Sample) -> Option<String> {
     });
     let mut radii: Vec<f64> = shaped.filter_map(|element| pixels(&element.radius)).collect();
     radii.sort_by(f64::total_cmp);
+    // The lower median: one of the radii in use, never a mean of two.
     radii.get(radii.len().saturating_sub(1) / 2).map(|radius| css_px(*radius))
 }
 
@@ -129,6 +135,9 @@ pub(crate) fn components(sample: &Sample, palette: &Palette) -> BTreeMap<String,
 /// use of the primary colour. A button without a background scores 0.
 fn rank(button: &Element, palette: &Palette) -> f64 {
     let Some(own) = button.own_ground().map(|color| color.over(palette.ground)) else { return 0.0 };
+    // The scores are of one order, so that no single sign decides: contrast 1 to 10, size 0 to 5 (the logarithm, from
+    // 150 to 22 000 square pixels), 4 for a place in the text, 6 for a hue. The primary colour weighs as much as high
+    // contrast.
     let is_primary = palette.primary.is_some_and(|primary| primary.distance(own) < 0.03);
     let stands_out = own.contrast(palette.ground).min(10.0);
     let size = (button.place.area().max(1.0).ln() - 5.0).clamp(0.0, 5.0);
@@ -182,6 +191,7 @@ pub(crate) fn layout(sample: &Sample) -> Map<String, Value> {
     let area = |container: &&crate::sample::Container| container.width.get() * container.height.get();
     let widest = sample.containers.iter().max_by(|a, b| area(a).total_cmp(&area(b)));
     let mut grid = Map::new();
+    // Frameworks have grids of up to 24 columns; one column is none.
     if let Some(columns) = columns.map(|grid| grid.columns.get()).filter(|columns| (2.0..=24.0).contains(columns)) {
         grid.insert("columns".into(), json!(columns.round() as u32));
     }
@@ -204,6 +214,7 @@ pub(crate) fn layout(sample: &Sample) -> Map<String, Value> {
 
 /// Whether a menu is a bar across the top of the page.
 fn is_bar(nav: &Element, sample: &Sample) -> bool {
+    // At the top, flat, and wide: a menu at the side is high, one in a corner is narrow.
     let place = nav.place;
     place.y.get() < 100.0 && place.height.get() < 200.0 && place.width.get() > sample.viewport.width.get() * 0.6
 }

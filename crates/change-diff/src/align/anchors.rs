@@ -9,6 +9,7 @@ pub(super) fn anchors(old: &[u32], new: &[u32]) -> Vec<(usize, usize)> {
     let mut tops: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (pair, &(_, place)) in pairs.iter().enumerate() {
+        // The longest chain that this pair can continue; `tops` is sorted by place.
         let length = tops.partition_point(|&top| pairs[top].1 < place);
         before.push(length.checked_sub(1).map(|shorter| tops[shorter]));
         if length == tops.len() {

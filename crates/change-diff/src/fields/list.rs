@@ -68,12 +68,13 @@ impl Lists<'_> {
         Ok(Unmatched { old: loose(&old.0, &removed), new: loose(&new.0, &added) })
     }
 
-    /// Takes items out of `open` that have the same identity on both sides and no surer one that differs. Returns them as
-    /// pairs, except those that are equal: they have only moved.
+    /// Takes items out of `open` that have the same identity on both sides and no surer one that differs. Returns them
+    /// as pairs, except those that are equal: they have only moved.
     fn by_identity(&self, open: &mut Unmatched) -> Vec<Pair> {
         let mut pairs = Vec::new();
         for key in IDENTITIES {
             let (old, new) = (self.unique(self.old, &open.old, key), self.unique(self.new, &open.new, key));
+            // From the surest identity to the weakest; what is paired by one is not looked at by the next.
             let mut found: Vec<Pair> = old
                 .iter()
                 .filter_map(|(class, old)| Some(Pair { old: (*old)?, new: (*new.get(class)?)?, inside: true }))
@@ -114,6 +115,7 @@ impl Lists<'_> {
             items.iter().map(|item| Item { index: item.index, id: ids[item.index] }).collect()
         };
         let mut pairs = Vec::new();
+        // Items with the same gap lie between the same two equal ones. Pairs across an equal item would cross its own.
         for old in open.old.chunk_by(|one, next| one.gap == next.gap) {
             let gap = old[0].gap;
             let from = open.new.partition_point(|item| item.gap < gap);
@@ -159,28 +161,31 @@ impl Places {
             places.added[pair.new] = None;
             places.pairs[pair.new] = Some(pair);
         }
+        // When all of them are in place, as what is parted depends on the others.
         pairs.iter().for_each(|pair| places.part(pair.new, lists));
         places
     }
 
-    /// Parts a pair whose path is that of a removed item too: the removed item and the current one of the pair become one
-    /// change, the previous one of the pair counts as removed. The number of changes stays the same.
+    /// Parts a pair whose path is that of a removed item too: the removed item and the current one of the pair become
+    /// one change, the previous one of the pair counts as removed. The number of changes stays the same.
     fn part(&mut self, mut index: usize, lists: &Lists<'_>) {
         while self.removed[index].is_some()
             && let Some(pair) = self.pairs[index].take_if(|pair| lists.is_one_change(*pair))
         {
+            // The index of the previous item may be that of another pair: go on there.
             self.added[index] = Some(lists.new[index]);
             self.removed[pair.old] = Some(lists.old[pair.old]);
             index = pair.old;
         }
     }
 
-    /// Returns the changes by index; none where only the order of items around absent ones differs, which is a change of
-    /// the list as a whole.
+    /// Returns the changes by index; none where only the order of items around absent ones differs, which is a change
+    /// of the list as a whole.
     fn differences(self, lists: &Lists<'_>, path: &str) -> Vec<Difference> {
         let mut found = Vec::new();
         for (index, (removed, added)) in self.removed.into_iter().zip(self.added).enumerate() {
-            // Equal items can be out of step with those around them and still have the same index: no change of that index.
+            // Equal items can be out of step with those around them and still have the same index: no change of that
+            // index.
             let is_equal = matches!((removed, added), (Some(old), Some(new)) if lists.values.same(old, new));
             if (removed.is_some() || added.is_some()) && !is_equal {
                 let path = path::item(path, index);

@@ -1,7 +1,7 @@
 //! Index for finding the deciding rule among thousands without testing each of them.
 //!
-//! The part of a pattern before its first star is its head. The heads are sorted, so those that are a prefix of the path
-//! are found byte by byte, and only patterns with such a head are compared further.
+//! The part of a pattern before its first star is its head. The heads are sorted, so those that are a prefix of the
+//! path are found byte by byte, and only patterns with such a head are compared further.
 
 use std::ops::Range;
 
@@ -67,8 +67,12 @@ impl Index {
     /// Returns the index of the deciding rule for a path, if any; the outer `None` when the steps are used up.
     pub(super) fn find(&self, rules: &[Rule], path: &str, steps: &mut Steps) -> Option<Option<usize>> {
         let bytes = path.as_bytes();
+        // Rules are sorted by precedence, so the deciding one is that with the smallest place. Rules without a star are
+        // decided by their head alone; those with one are only collected, and matched at the end, the first ones first.
         let (mut first, mut unsure) = (u32::MAX, Vec::new());
         let mut range = 0..self.0.len();
+        // `range` holds the entries whose heads begin with the first `depth` bytes of the path; those that end there
+        // come first in it.
         for depth in 0..=bytes.len() {
             while let Some(entry) = self.0.get(range.clone())?.first().filter(|entry| entry.head as usize == depth) {
                 range.start += 1;
@@ -124,15 +128,15 @@ impl Entry {
     }
 }
 
-/// Returns the steps for searching pieces in `bytes` bytes. Long hostile texts cost several nanoseconds per byte; the many
-/// short texts do not.
+/// Returns the steps for searching pieces in `bytes` bytes. Long hostile texts cost several nanoseconds per byte; the
+/// many short texts do not.
 fn cost(bytes: usize) -> u64 {
     let bytes = bytes as u64;
     bytes + 5 * bytes.saturating_sub(ORDINARY)
 }
 
-/// Returns whether the rest of a pattern, beginning with a star, matches the rest of a path. Each piece between stars is
-/// searched for once, so the time is linear in both lengths.
+/// Returns whether the rest of a pattern, beginning with a star, matches the rest of a path. Each piece between stars
+/// is searched for once, so the time is linear in both lengths.
 fn matches_from(pattern: &str, path: &str) -> bool {
     let (pattern, anchored) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),

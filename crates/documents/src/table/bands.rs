@@ -62,6 +62,8 @@ fn stacks(across: &[Edge], fills: &[Fill]) -> Vec<Stack> {
             None => stacks.push(Stack { x0: edge.from, x1: edge.to, ys: vec![edge.at], ends_in_band: band }),
         }
     }
+    // The distance of two lines of small print; less is a double rule. Wide stacks come first, as a narrow one may be a
+    // group of columns inside.
     stacks.retain(|stack| stack.ys.last().is_some_and(|last| last - stack.ys[0] > 8.0));
     stacks.sort_by(|a, b| (b.x1 - b.x0).total_cmp(&(a.x1 - a.x0)));
     stacks
@@ -119,7 +121,9 @@ fn has_prose(area: &Rect, lines: &[Line]) -> bool {
     let here: Vec<&Line> = lines.iter().filter(|line| inside(area, line)).collect();
     let alone =
         |line: &Line| here.iter().filter(|other| other.rect.overlap_y(&line.rect) > 0.4 * line.size).count() == 1;
+    // Six words over six tenths of the width are no cell, unless something stands beside them.
     let long = |line: &&&Line| line.words.len() >= 6 && line.rect.width() > 0.6 * area.width() && alone(line);
+    // Text that runs over the sides of the table belongs to the page around it.
     let outside = |line: &&Line| {
         let middle = line.baseline - 0.3 * line.size;
         let level = area.y0 <= middle && middle <= area.y1;
@@ -133,6 +137,7 @@ fn has_prose(area: &Rect, lines: &[Line]) -> bool {
 /// Extends an area by rows right above it that are in columns too, as the header over bands is often not shaded.
 fn with_header(area: &Rect, lines: &[Line]) -> Rect {
     let mut area = *area;
+    // Headers have up to four lines.
     for _ in 0..4 {
         let near = |line: &&Line| {
             let gap = area.y0 - line.rect.y1;
@@ -169,6 +174,7 @@ fn with_last_row(area: &Rect, lines: &[Line]) -> Rect {
 
 fn inside(area: &Rect, line: &Line) -> bool {
     let x = line.rect.center().x;
+    // The middle of the small letters, which no accent or descender moves.
     let middle = line.baseline - 0.3 * line.size;
     area.x0 - 3.0 <= x && x <= area.x1 + 3.0 && area.y0 <= middle && middle <= area.y1
 }

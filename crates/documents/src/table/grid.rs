@@ -13,13 +13,19 @@ use crate::layout::text::joined;
 use crate::layout::words::Word;
 use crate::model::{Cell, Table};
 
+// The distances are those of drawn rules, which do not depend on the size of the text. Programs draw rules of half a
+// point to two points, and many end a rule at the edge, not in the middle, of the one that it meets. The values were
+// set by hand; they must stay well below the height of a row of small print, about 8 points.
+
 /// Maximum gap between rules that still touch, in points.
 const TOUCH: f32 = 3.5;
 /// Maximum distance of rules in a net that are treated as one, in points.
 const CLOSE: f32 = 4.0;
-/// Maximum number of places in one table.
+/// Maximum number of places in one table: far more than a page can show. Each of them is compared with all
+/// rules.
 const MAX_PLACES: usize = 20_000;
-/// Minimum share of a side that rules must cover to separate two places.
+/// Minimum share of a side that rules must cover to separate two places. Less than all, as dashed rules have gaps; more
+/// than half, as a rule may reach some way into a merged cell.
 const CLOSED: f32 = 0.55;
 
 /// Net of rules, with the edges of its columns (`xs`) and rows (`ys`).
@@ -51,6 +57,7 @@ pub(crate) fn nets(edges: &Edges) -> Vec<Net> {
             }
         }
     }
+    // One net for each root, in the order of their first rules, so that the result does not depend on a hash.
     let mut found: Vec<(usize, Vec<Edge>, Vec<Edge>)> = Vec::new();
     let all = edges.across.iter().map(|edge| (true, *edge)).chain(edges.down.iter().map(|edge| (false, *edge)));
     for (place, (is_across, edge)) in all.enumerate() {
@@ -82,6 +89,7 @@ fn close_sides(values: &mut Vec<f32>, others: &[Edge]) {
     let from = others.iter().map(|edge| edge.from).fold(f32::INFINITY, f32::min);
     let to = others.iter().map(|edge| edge.to).fold(f32::NEG_INFINITY, f32::max);
     values.sort_by(f32::total_cmp);
+    // 8 points, the height of a row of small print: a shorter overhang is decoration, and no row or column fits in it.
     if values.first().is_some_and(|first| from < first - 8.0) {
         values.insert(0, from);
     }
@@ -93,6 +101,7 @@ fn close_sides(values: &mut Vec<f32>, others: &[Edge]) {
 
 /// Reads the table in a net, and removes its words from the list. If it is not a table, the words are put back.
 pub(crate) fn read(net: &Net, words: &mut Vec<Word>) -> Option<Found> {
+    // By half of the width of a thick rule, so that a word that touches the frame still counts as inside.
     let rect = net.rect().grown(1.5);
     let (inside, outside): (Vec<Word>, Vec<Word>) = words.drain(..).partition(|word| rect.holds(word.rect.center()));
     *words = outside;
@@ -117,17 +126,21 @@ fn table(net: &Net, words: &[Word]) -> Option<Found> {
             holders[row * columns + area.column..row * columns + area.column + area.column_span].fill(place);
         }
     }
+    // `partition_point` counts the edges up to the centre: one less is the index of the column. Words beside the outer
+    // edges, which `grown` has let in, go into the first or last one.
     for word in words {
         let Point { x, y } = word.rect.center();
         let column = net.xs.partition_point(|edge| *edge <= x).saturating_sub(1).min(columns - 1);
         let row = net.ys.partition_point(|edge| *edge <= y).saturating_sub(1).min(rows - 1);
         inside[holders[row * columns + column]].push(word.clone());
     }
+    // Words that lie across rules belong to a drawing, not to a table.
     if judge::crossed(net, words) {
         return None;
     }
     let read: Vec<(Area, Vec<Line>)> = areas.into_iter().zip(inside.into_iter().map(lines)).collect();
     let table = compact(split_rows(net, &read, rows), columns);
+    // The table stands in the text where its first word was drawn.
     let order = words.iter().map(|word| word.order).min()?;
     judge::grid(&table).then(|| Found { rect: net.rect(), table, order, confidence: 0.95 })
 }
@@ -153,6 +166,7 @@ fn areas(net: &Net, rows: usize, columns: usize) -> Vec<Area> {
     };
     for row in 0..rows {
         for column in 0..columns {
+            // Only the right and lower sides: the others were looked at from the places before.
             let (x0, x1, y0, y1) = (net.xs[column], net.xs[column + 1], net.ys[row], net.ys[row + 1]);
             if column + 1 < columns && !covered(&net.down, x1, y0, y1) {
                 groups.join(row * columns + column, row * columns + column + 1);
@@ -167,6 +181,8 @@ fn areas(net: &Net, rows: usize, columns: usize) -> Vec<Area> {
 
 /// Returns the groups that form rectangles as cells. Others (such as L shapes) are split into single places.
 fn rectangles(groups: &mut Groups, rows: usize, columns: usize) -> Vec<Area> {
+    // For each group its bounding box (top, left, bottom, right) and its number of places. The group is a rectangle if
+    // it fills its box.
     let mut around: std::collections::BTreeMap<usize, (usize, usize, usize, usize, usize)> = Default::default();
     for place in 0..rows * columns {
         let (row, column) = (place / columns, place % columns);
@@ -217,6 +233,8 @@ fn split_rows(net: &Net, cells: &[(Area, Vec<Line>)], rows: usize) -> Vec<Read> 
             }
         }
     }
+    // Cells over several rows are not split themselves, but grow with the rows that they cover. They come last, when
+    // all shifts are known; `compact` sorts the cells.
     for (area, lines) in cells.iter().filter(|(area, _)| area.row_span > 1) {
         let last = area.row + area.row_span;
         let row_span = area.row_span + shift[last] - shift[area.row];
@@ -234,6 +252,8 @@ fn bands_of(net: &Net, cells: &[&(Area, Vec<Line>)]) -> Vec<(f32, f32)> {
         return Vec::new();
     }
     let Some((_, longest)) = full.iter().find(|(_, lines)| lines.len() == most) else { return Vec::new() };
+    // 0.3 em: cells of one row may have fonts of different sizes, whose baselines differ by less than a third of a
+    // line. Seven of ten lines: a cell of the row may be empty in some of the rows.
     let alike = |lines: &[Line]| {
         let near = |line: &Line| longest.iter().any(|other| (other.baseline - line.baseline).abs() < 0.3 * line.size);
         lines.len() * 10 >= most * 7 && lines.iter().all(near)
@@ -249,6 +269,7 @@ fn bands_of(net: &Net, cells: &[&(Area, Vec<Line>)]) -> Vec<(f32, f32)> {
     if alike * 3 < full.len() * 2 || alike < 2 || full.iter().filter(|cell| short(cell)).count() * 3 < full.len() * 2 {
         return Vec::new();
     }
+    // A row begins 0.6 em above its baseline: above the small letters, and below the descenders of the row before.
     let mut tops: Vec<f32> = longest.iter().map(|line| line.baseline - 0.6 * line.size).collect();
     tops.sort_by(f32::total_cmp);
     let mut bands: Vec<(f32, f32)> = tops.windows(2).map(|pair| (pair[0], pair[1])).collect();
@@ -300,6 +321,7 @@ impl Groups {
 
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
+        // The smaller index becomes the root, so that the order of roots is that of the first members.
         self.0[a.max(b)] = a.min(b);
     }
 }

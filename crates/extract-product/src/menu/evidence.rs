@@ -53,6 +53,8 @@ pub(super) fn judge(shown: &Shown<'_>, parts: &[Part], survey: &Survey<'_>, kind
     if about.is_other(&counts, shown) {
         return Err(Missing::Other);
     }
+    // No sign suffices alone: even a list of nothing but food (0.35) needs a menu in the title, a place, or courses.
+    // The weights were set by hand.
     let points = 0.3 * f64::from(u8::from(about.names_menu))
         + 0.25 * f64::from(u8::from(about.is_place))
         + 0.1 * f64::from(u8::from(kinds.is_place))
@@ -62,6 +64,7 @@ pub(super) fn judge(shown: &Shown<'_>, parts: &[Part], survey: &Survey<'_>, kind
     if counts.food < MIN_FOOD || points < ENOUGH || !has_context {
         return Err(if counts.food > counts.service { Missing::Weak } else { Missing::Other });
     }
+    // From 0.58 for the least menu to 0.87: a list that is shown is never as sure as declared data.
     Ok((0.4 + 0.35 * points.min(1.2) + 0.05 * counts.priced.min(10.0) / 10.0).min(0.87))
 }
 
@@ -79,6 +82,7 @@ fn count(parts: &[Part]) -> Counts {
             counts.items += 1.0;
             counts.words += item.name.split_whitespace().count() as f64;
             counts.priced += f64::from(u8::from(!item.choices.is_empty()));
+            // The section may speak for an item, but less than its own words.
             counts.food += if is_dish {
                 1.0
             } else if is_food && !is_service {
@@ -131,6 +135,7 @@ struct About {
 
 impl About {
     fn of(shown: &Shown<'_>, parts: &[Part], survey: &Survey<'_>, kinds: Kinds) -> Self {
+        // Headings above the first item, but not those of the menu itself.
         let first = parts.iter().filter_map(|part| part.items.first()).map(|item| item.lines.start).min().unwrap_or(0);
         let is_top = |at: &usize| (1..=3).contains(&shown.line(*at).heading) && !shown.line(*at).aside;
         let heads: Vec<&str> = (0..first).filter(is_top).map(|at| shown.line(at).text.as_str()).collect();
@@ -162,6 +167,7 @@ impl About {
     /// Whether the list is certainly something else.
     fn is_other(&self, counts: &Counts, shown: &Shown<'_>) -> bool {
         let carts = shown.all.controls.iter().filter(|control| LISTS.cart.occur_in(control)).count();
+        // A cart beside half of the items, or packs by weight, is a shop; a restaurant that delivers has carts as well.
         let sells = carts as f64 * 2.0 >= counts.items || counts.packed > 0.5 || self.is_shop;
         self.is_recipe
             || counts.words > MAX_WORDS * counts.items

@@ -106,6 +106,7 @@ pub(super) fn place_of(page: &Page, at: Index) -> Place {
         | "s" | "strike" | "head" | "object" | "video" | "audio" | "canvas" | "dialog" | "datalist" => Place::Hidden,
         "button" | "input" => button(page, at),
         _ if role == "button" => button(page, at),
+        // Sections and cards have headers of their own.
         "header" | "footer" if !is_inside_content(page, at) => Place::Aside,
         "aside" => Place::Aside,
         _ if matches!(role.as_str(), "banner" | "contentinfo" | "complementary") => Place::Aside,
@@ -116,6 +117,7 @@ pub(super) fn place_of(page: &Page, at: Index) -> Place {
 
 /// A card that is one large button is content.
 fn button(page: &Page, at: Index) -> Place {
+    // Forty nodes, or more than 32 letters, or a price: too much for the label of a button.
     if page.subtree(at).len() > 40 {
         return Place::Content;
     }
@@ -143,6 +145,7 @@ fn is_unseen(page: &Page, at: Index) -> bool {
                 is_hidden |= style.contains("display:none") || style.contains("visibility:hidden");
             }
             "class" => {
+                // Only one of several tabs is shown at a time, but all of them are the menu.
                 if value.contains("tab") || value.contains("accordion") || value.contains("collaps") {
                     return false;
                 }

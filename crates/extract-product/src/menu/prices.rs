@@ -63,6 +63,7 @@ fn read(text: &str, before: usize, number: Range<usize>, style: Style) -> Option
     let sign_before = money::currency_at_end(left);
     let tail = dash_after(right);
     let sign_after = sign_at_start(&right[tail..]);
+    // Glued to a word, a number is a part of it (`A4`, `No.5`, `1/2`), unless dots lead to it.
     let is_glued = left.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '#' | '.' | ',' | ':' | '/' | '+'));
     if sign_before.is_none() && is_glued && !left.ends_with("..") && !left.ends_with(": ") && !is_leader(left) {
         return None;

@@ -78,6 +78,7 @@ fn start(shown: &Shown<'_>, groups: &[Range<usize>], rest: Range<usize>) -> Star
     if all(is_term) {
         return Start::Term;
     }
+    // From the surest to the weakest sign; each must hold for all groups, as a list is written in one way.
     let has_further = groups.len() > 1 || groups.iter().any(|group| group.len() > 2);
     if has_further && all(is_heading) && !has_names_after_headings(shown, groups) {
         return Start::Heading;

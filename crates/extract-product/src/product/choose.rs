@@ -4,6 +4,9 @@ use crate::draft::{Codes, Draft};
 use crate::subject::Subject;
 use crate::words::Words;
 
+// A fit is the share of words that a name has in common with the titles of the page; its URL or a code gives 0.7 at
+// least. The limits were set by hand.
+
 /// Fit that a product must have to be the subject of the page.
 const MIN_FIT: f64 = 0.6;
 /// Difference in fit that decides between two products.
@@ -25,6 +28,7 @@ pub(super) fn choose(drafts: &[Draft], subject: &Subject) -> Choice {
     let mut rated: Vec<Rated<'_>> = named.map(|draft| Rated { fit: subject.fit(draft), draft }).collect();
     rated.sort_by(|a, b| b.fit.total_cmp(&a.fit).then_with(|| b.draft.has_price().cmp(&a.draft.has_price())));
     let Some((best, others)) = rated.split_first() else { return Choice::None };
+    // One that does not fit may be an advertisement; several are a list.
     if best.fit < MIN_FIT {
         return if others.is_empty() { Choice::None } else { Choice::Ambiguous };
     }
@@ -32,6 +36,7 @@ pub(super) fn choose(drafts: &[Draft], subject: &Subject) -> Choice {
     for other in others.iter().filter(|other| best.fit - other.fit < MARGIN) {
         if is_same(&chosen, other.draft) {
             absorb(&mut chosen, other.draft);
+        // Without a title it cannot be said which of the two is meant, so it does not make the choice doubtful.
         } else if other.draft.title.is_some() {
             return Choice::Ambiguous;
         }
@@ -57,6 +62,7 @@ pub(super) fn is_same(a: &Draft, b: &Draft) -> bool {
         return false;
     }
     let common = first.common(&second) as f64;
+    // Three of four words, so that a size or a colour may differ. Models and numbers may not: see `contradicts`.
     common / first.len().max(second.len()) as f64 >= 0.75
 }
 

@@ -26,6 +26,7 @@ pub(super) fn product(survey: &Survey<'_>, evidence: &Evidence, drafts: Vec<Draf
     if own.category.is_none() {
         own.category = category(evidence);
     }
+    // The canonical URL, then the one that the source declares, then the page's own.
     let url = own.url.clone().filter(|_| survey.canonical.is_none());
     let url = survey.canonical.as_ref().map(ToString::to_string).or(url);
     let url = url.unwrap_or_else(|| survey.page.url().to_string());
@@ -35,6 +36,7 @@ pub(super) fn product(survey: &Survey<'_>, evidence: &Evidence, drafts: Vec<Draf
     }
     collapse(&mut lines, &own);
     let is_only = lines.len() == 1;
+    // After `collapse`, which looks at the first line as the source wrote it.
     select(&mut lines, survey, evidence);
     complete(&mut own.codes.id, &survey.product_id(&evidence.subject));
     let finisher = Finisher { own: &own, shown, is_only, page_currency: currency::of_page(survey) };
@@ -62,6 +64,8 @@ fn add_lines(own: &mut Vec<Line>, others: &[Line], sku: Option<&str>) {
     match (own.as_mut_slice(), others) {
         ([], _) => *own = others.to_vec(),
         ([one], [more]) => complete_line(one, more),
+        // The variants must be those of the same product: they have its code, and one of them its price. Scripts name
+        // the currency once for the page, declared data at every price.
         ([one], lines) if lines.len() > 1 => {
             let agrees = |line: &Line| amount(line) == amount(one) || amount(one).is_none();
             let sku = sku.map(|sku| one.codes.sku.as_deref().unwrap_or(sku));
@@ -118,6 +122,7 @@ pub(super) fn scale(drafts: &mut [Draft], declared: usize, shown: &Shown) {
     let is_known = |value: f64| known.iter().any(|known| (known - value).abs() < 0.005);
     for draft in &mut drafts[declared..] {
         let amounts: Vec<f64> = draft.lines.iter().filter_map(amount).collect();
+        // Whole numbers only, none of which is known as it is. One that matches after the division proves it for all.
         let in_cents = amounts.iter().any(|&value| is_known(value / 100.0))
             && !amounts.iter().any(|&value| is_known(value))
             && amounts.iter().all(|value| value.fract() == 0.0);
@@ -183,6 +188,7 @@ fn select(lines: &mut [Line], survey: &Survey<'_>, evidence: &Evidence) {
     let by_code = |line: &Line| {
         line.codes.all().any(|code| {
             values.iter().any(|value| value == code)
+                // Short codes would be found in many fragments.
                 || (code.len() > 3 && fragment.split(['=', '&', '/']).any(|part| part == code))
                 || evidence.subject.has_code(code)
         })

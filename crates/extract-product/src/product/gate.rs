@@ -25,6 +25,7 @@ impl Evidence {
         if drafts.iter().all(is_bare) && !meta::is_product(survey) && shown.buttons.is_empty() {
             return Err(Missing::Weak);
         }
+        // Articles and recipes may name a product without selling it.
         if self.is_text() && !drafts.iter().any(Draft::has_price) {
             return Err(Missing::Other);
         }
@@ -44,6 +45,7 @@ impl Evidence {
         if self.is_text() || self.is_list() {
             return Err(Missing::Other);
         }
+        // A home page shows many products, however prominent one of them is.
         if survey.page.url().path().len() <= 1 {
             return Err(Missing::Other);
         }

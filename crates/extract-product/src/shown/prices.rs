@@ -81,6 +81,8 @@ pub(super) fn find(
             candidates.push(place.candidate(&found, money));
         }
     }
+    // `is_listed` looks at the surroundings and is slow, and it only lowers scores. So candidates are judged from the
+    // best down, until the best judged one is at least as good as the next unjudged one.
     judge_marks(&mut candidates);
     let nodes: Vec<Index> = candidates.iter().map(|candidate| candidate.node).collect();
     let mut order: Vec<usize> = (0..candidates.len()).collect();
@@ -120,6 +122,7 @@ pub(super) fn find(
 /// Returns the first of two prices with and without tax: the one that the shop asks; the other one is a note.
 fn asked_first(candidates: &[Candidate], best: usize) -> usize {
     let chosen = &candidates[best];
+    // Taxes on sales are between 0 and 27 per cent of the price; 0.7 to 1.4 leaves room for rounding and fees.
     let is_pair = |other: &Candidate| {
         let ratio = chosen.price.amount / other.price.amount;
         other.is_tax_note
@@ -199,6 +202,7 @@ fn price_text(page: &Page, element: Index) -> String {
     let mut out = String::new();
     for node in page.subtree(element) {
         if let Some(text) = page.text(node) {
+            // Elements separate words, but never the parts of a number.
             let decimals = text.trim();
             let is_decimals = decimals.len() == 2 && decimals.bytes().all(|b| b.is_ascii_digit());
             if is_decimals && out.ends_with(|c: char| c.is_ascii_digit()) {
@@ -245,6 +249,8 @@ impl Place<'_> {
         let (page, node) = (self.page, found.node);
         let before = &found.text[..money.place.start];
         let after = &found.text[money.place.end..];
+        // The score sums what speaks for a price: a currency (2), the names of its element and of those around it, the
+        // words beside it, and its place. `SURE` and the other limits are on this scale, which was set by hand.
         let mut score = if money.is_signed { 2.0 } else { 0.0 };
         let mut is_former = phrases::says_former(before);
         let mut is_marked_former = false;
@@ -252,6 +258,7 @@ impl Place<'_> {
             let Some(name) = page.name(element) else { break };
             is_former |= level < 3 && matches!(*name, local_name!("del") | local_name!("s") | local_name!("strike"));
             let Some(mark) = marks(page, element) else { continue };
+            // 1, 2/3, 1/2, 2/5, 1/3: the further out, the less a name says about this one price.
             let weight = 1.0 / (1.0 + level as f64 * 0.5);
             is_marked_former |= level < 2 && phrases::marks_former(&mark);
             score += weight * phrases::price_marks(&mark);
@@ -287,6 +294,7 @@ impl Place<'_> {
         let outer = page
             .ancestors(node)
             .take_while(|&outer| self.heading.is_none_or(|heading| !page.subtree(outer).contains(&heading)));
+        // From the price outwards: one of the elements may be a card, whose siblings are then compared.
         for element in std::iter::once(node).chain(outer) {
             let Some(parent) = page.parent(element) else { return false };
             let own = kind(element);
@@ -328,6 +336,8 @@ impl Place<'_> {
         let mut score = 0.0;
         if let Some(heading) = self.heading {
             let common = page.ancestors(node).find(|&outer| page.subtree(outer).contains(&heading)).unwrap_or(0);
+            // How small the smallest element around both is, and how far apart the two stand. A price before the
+            // heading is more often that of something else.
             score += 2.5 * (1.0 - (page.end(common) - common) as f64 / total);
             let distance = node.abs_diff(heading) as f64;
             score -= (distance / 250.0).min(3.0);

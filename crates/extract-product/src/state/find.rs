@@ -140,6 +140,7 @@ impl Reader<'_> {
         let Some(found) = keys::get(value, keys::IMAGE) else { return Vec::new() };
         let mut all: Vec<Picture> = Vec::new();
         for item in found.items().iter().take(4 * MAX_IMAGES) {
+            // GraphQL wraps each item of a list in `node`, others in `image`.
             let item = keys::get(item, &["node", "image"]).unwrap_or(item);
             let link = item
                 .text()
@@ -181,6 +182,7 @@ impl Reader<'_> {
                     Some(if *key == "centamount" { Price { amount: price.amount / 100.0, ..price } } else { price })
                 });
             }
+            // Several prices are those of variants, countries or quantities: none of them is the price.
             Value::List(items) if items.len() == 1 => return self.price(&items[0]),
             Value::Number(text) | Value::Text(text) if text.len() < 60 => text,
             _ => return None,

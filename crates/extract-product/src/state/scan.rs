@@ -41,6 +41,7 @@ pub(super) fn sources<'p>(survey: &Survey<'p>, budget: &mut Budget<'_>) -> Vec<S
             break;
         }
         let text = survey.page.subtree(script).find_map(|node| survey.page.text(node)).unwrap_or_default();
+        // Next.js splits its data anywhere, so the pieces of all scripts are joined before they are searched.
         if text.contains("__next_f") {
             add_flight(text, &mut flight, budget);
             continue;
@@ -69,6 +70,7 @@ pub(super) fn sources<'p>(survey: &Survey<'p>, budget: &mut Budget<'_>) -> Vec<S
 fn add_literals<'p>(text: &'p str, found: &mut Vec<Source<'p>>, budget: &mut Budget<'_>) {
     let mut end = 0;
     for place in memchr_iter(b'{', text.as_bytes()) {
+        // Braces inside of a literal that was read are passed over, so every byte is read once.
         if place < end || budget.is_spent() {
             continue;
         }
@@ -161,6 +163,7 @@ fn add_attributes<'p>(survey: &Survey<'p>, found: &mut Vec<Source<'p>>, budget: 
 /// Puts the values of a page of Nuxt 3 together: a list whose objects hold the places of their members in it.
 fn revived<'p>(value: &Value<'p>) -> Value<'p> {
     let all = value.items();
+    // An object may hold the place of one that holds it: depth and number of values are limited, not the visits.
     let mut nodes = 50_000;
     let products = all.iter().filter(|item| item.members().iter().any(|member| member.name.contains("rice")));
     Value::List(products.take(200).map(|item| with_members(all, item, 6, &mut nodes)).collect())
