@@ -36,7 +36,7 @@ use store::{Conn, StoreError};
 use tokio::time::Instant;
 use url::Url;
 use uuid::Uuid;
-use wire::{ActivityEndpoint, CrawlRequest, EventFamily, Invalid, ParamsPreview};
+use wire::{ActivityEndpoint, CrawlRequest, Invalid, ParamsPreview, event};
 
 use crate::CrawlsError;
 
@@ -49,7 +49,7 @@ pub use self::waiting::release as release_waiting;
 pub static KIND: Kind = Kind {
     name: "crawl",
     noun: "crawl",
-    events: EventFamily::Crawl,
+    events: &event::CRAWL,
     endpoint: Some(ActivityEndpoint::Crawl),
     lanes: page_lanes,
     verdict,

@@ -8,6 +8,7 @@ mod cache;
 mod cache_rules;
 mod credits;
 mod delivered;
+mod events;
 mod file_types;
 mod jobs;
 mod keyless;
