@@ -56,6 +56,7 @@ pub mod keys;
 pub mod leases;
 pub mod ledger;
 pub mod listen;
+pub mod periodic;
 pub mod profiles;
 pub mod robots;
 pub mod runs;
