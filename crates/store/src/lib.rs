@@ -35,6 +35,8 @@ mod conn;
 mod copy;
 mod db_time;
 mod error;
+#[cfg(test)]
+mod example;
 mod list;
 mod losses;
 mod migrate;

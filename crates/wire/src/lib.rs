@@ -35,6 +35,8 @@ mod decode;
 mod document;
 mod error;
 pub mod event;
+#[cfg(test)]
+mod example;
 mod file;
 mod format;
 mod headers;
