@@ -25,7 +25,14 @@
 //!         tracker: tokio_util::task::TaskTracker::new(),
 //!     },
 //!     scraping: app::ScrapingParts {
-//!         tools: scrape::Tools { engines: vec![], proxies: Arc::default(), cpu, documents: None },
+//!         tools: scrape::Tools {
+//!             engines: vec![],
+//!             proxies: Arc::default(),
+//!             cpu,
+//!             documents: None,
+//!             extract: None,
+//!             diff_object: false,
+//!         },
 //!         capabilities: wire::Capabilities::default(),
 //!         cache: app::CacheSettings::default(),
 //!         profile_key: base::Secret::default(),

@@ -95,7 +95,14 @@ pub(crate) mod tests {
             tracker: TaskTracker::new(),
         };
         let scraping = scraping::Parts {
-            tools: scrape::Tools { engines: Vec::new(), proxies: Arc::default(), cpu, documents: None },
+            tools: scrape::Tools {
+                engines: Vec::new(),
+                proxies: Arc::default(),
+                cpu,
+                documents: None,
+                extract: None,
+                diff_object: false,
+            },
             capabilities: Capabilities::default(),
             cache: cache::CacheSettings::default(),
             profile_key: Secret::default(),

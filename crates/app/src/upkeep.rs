@@ -10,13 +10,15 @@ use chrono::TimeDelta;
 use crawls::crawl;
 use kernel::{App, AppError, Refused};
 use scraping::{ScrapingError, files, profiles};
-use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, webhooks};
+use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, versions, webhooks};
 
 use crate::Operations;
 use crate::tasks::Task;
 
 /// Maximum number of rows that one transaction removes, so that other writers never wait long.
 const BATCH: i64 = 500;
+/// Time after the end of a hold on a page's versions until its scrape counts as broken off: it may still be storing a body.
+const ABANDONED_AFTER: TimeDelta = TimeDelta::minutes(10);
 
 /// All periodic tasks.
 pub(crate) const TASKS: &[Task] = &[
@@ -30,6 +32,7 @@ pub(crate) const TASKS: &[Task] = &[
     Task::sweep("orphans", |operations| Box::pin(async move { Ok(orphans::sweep(&operations.runs).await?) })),
     Task::sweep("sessions", |operations| Box::pin(sweep_sessions(operations))),
     Task::sweep("profiles", |operations| Box::pin(forget_profiles(operations))),
+    Task::sweep("versions", |operations| Box::pin(forget_versions(operations))),
     Task::sweep("queue", |operations| Box::pin(sweep_queue(operations))),
     Task::sweep("cache", |operations| Box::pin(sweep_cache(operations))),
 ];
@@ -110,6 +113,15 @@ async fn forget_profiles(operations: Operations) -> Result<usize, Refused> {
     let before = before(app, operations.upkeep.retention.profiles);
     let leases = to_the_end!(app, |conn| leases::forget(conn, profiles::LEASE, app.now(), BATCH));
     Ok(leases + to_the_end!(app, |conn| store::profiles::forget(conn, before, BATCH)))
+}
+
+/// Removes versions of pages that are not asked for any more, and what scrapes that broke off have stored for new ones.
+/// Bodies in the blob store are removed by the sweep of the cache.
+async fn forget_versions(operations: Operations) -> Result<usize, Refused> {
+    let app = &operations.app;
+    let before = before(app, operations.upkeep.retention.versions);
+    let abandoned = to_the_end!(app, |conn| versions::abandoned(conn, app.now() - ABANDONED_AFTER, BATCH));
+    Ok(abandoned + to_the_end!(app, |conn| versions::forget(conn, before, BATCH)))
 }
 
 /// Removes remains of finished jobs from the queue: empty lanes, hosts, dead letters.

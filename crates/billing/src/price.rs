@@ -154,7 +154,7 @@ fn asks_for(options: &ScrapeOptions, extra: Extra) -> bool {
 fn has_result(document: &Document, extra: Extra) -> bool {
     match extra {
         Extra::Json => {
-            let compared = document.change_tracking.as_ref().is_some_and(|tracking| tracking.json.is_some());
+            let compared = document.change_tracking.iter().flatten().any(|tracking| tracking.json.is_some());
             document.json.is_some() || compared
         }
         Extra::Question => document.answer.is_some(),

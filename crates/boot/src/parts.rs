@@ -79,7 +79,9 @@ async fn open_parts(
     if listen.is_some() {
         tokio::spawn(abilities.tell(config.browser.clone(), documents.clone()));
     }
-    let tools = scrape::Tools { engines, proxies: Arc::new(proxies(config)), cpu, documents };
+    let proxies = Arc::new(proxies(config));
+    let diff_object = config.compat.diff_object;
+    let tools = scrape::Tools { engines, proxies, cpu, documents, extract: None, diff_object };
     let sessions = app::SessionParts {
         browser,
         interact: Arc::new(interact::Interact::new(code(config))),

@@ -8,6 +8,7 @@ mod active;
 mod copies;
 mod ended;
 mod frontier;
+mod hidden;
 mod known;
 mod links;
 mod look;
@@ -19,9 +20,7 @@ mod walk;
 
 use std::time::Duration;
 
-use ::runs::{
-    Begin, Kind, Lanes, Runs, Secrets, Submission, add_pages, digest, new_page, nothing_more, page_lanes, submit,
-};
+use ::runs::{Begin, Kind, Lanes, Runs, Secrets, Submission, add_pages, digest, new_page, page_lanes, submit};
 use ::scrape::CpuError;
 use base::address::BasicAuth;
 use base::{Owner, Timestamp};
@@ -55,7 +54,7 @@ pub static KIND: Kind = Kind {
     verdict,
     explain: ended::explain,
     total: |progress| progress.done + progress.pending,
-    drained: nothing_more,
+    drained: hidden::add_hidden,
 };
 
 /// Maximum wait for a CPU slot to compile patterns in.

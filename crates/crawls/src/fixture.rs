@@ -23,6 +23,8 @@ pub(crate) async fn crawls() -> (Runs, Caller, TempDir) {
             proxies: Arc::default(),
             cpu: scrape::Cpu::new(2),
             documents: None,
+            extract: None,
+            diff_object: false,
         },
         capabilities: Capabilities::default(),
         cache: cache::CacheSettings::default(),

@@ -1,12 +1,13 @@
 //! Job that turns one page of a run into a document.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ::scrape::Scraped;
 use base::Stop;
 use base::address::BasicAuth;
-use cache::NewCopy;
+use cache::PageToKeep;
 use chrono::TimeDelta;
 use kernel::{App, AppError, Refusal, Refused, credentials};
 use parking_lot::Mutex;
@@ -66,7 +67,9 @@ pub struct PageResult {
     /// What the host has answered, for its rate limit; `None` when it was not asked.
     pub answer: Option<HostAnswer>,
     /// Copy of the page for the cache.
-    pub copy: Option<Box<NewCopy>>,
+    pub copy: Option<PageToKeep>,
+    /// Whether the last transaction that wrote the page has made it a document.
+    pub(super) is_document: AtomicBool,
     /// Findings of the run's kind on the page.
     pub found: Option<Found>,
     /// Data of the last transaction that wrote the page, for the work after its commit.
@@ -112,6 +115,7 @@ impl PageResult {
             surcharge: None,
             answer: None,
             copy: None,
+            is_document: AtomicBool::new(false),
             found: None,
             left: Mutex::default(),
         }
@@ -174,7 +178,7 @@ async fn work(runs: &Runs, context: Arc<Context>, job: &Running<PagePayload>) ->
     let app = runs.app();
     let url = url_of(&job.payload.url).ok_or_else(|| Failure::retry("the address of the page is not a valid URL"))?;
     let (url, in_url) = credentials::split(url);
-    let Visit { given, collect_links, look } = match planned(runs, &context, job, &url).await {
+    let Visit { given, start, collect_links, look } = match planned(runs, &context, job, &url).await {
         Ok(PagePlan::Scrape(visit)) => visit,
         Ok(PagePlan::End(outcome)) => return Ok(PageResult::without(context, outcome)),
         Err(error) => return unmade(app, job, context, &*error, patience::PAUSE),
@@ -197,6 +201,7 @@ async fn work(runs: &Runs, context: Arc<Context>, job: &Running<PagePayload>) ->
         zero_data_retention: context.zero_data_retention,
         collect_links,
         run: Some(context.id.clone()),
+        start,
     };
     let setting = Setting { app: app.clone(), context: Arc::clone(&context), look, asking: job.asking.clone() };
     let may_ask_again = job.attempt < MAX_ASKED;

@@ -142,6 +142,8 @@ pub enum PagePlan {
 pub struct Visit {
     /// Credentials of the run; without them the page has its own.
     pub given: Option<Given>,
+    /// Start of the crawl that the page belongs to.
+    pub start: Option<Url>,
     /// Whether links are collected even if no format asks for them.
     pub collect_links: bool,
     /// Look at the page.
@@ -159,7 +161,7 @@ pub struct Given {
 impl Visit {
     /// Returns the visit of a page whose links do not matter.
     pub fn plain() -> Self {
-        Self { given: None, collect_links: false, look: Box::new(Plain) }
+        Self { given: None, start: None, collect_links: false, look: Box::new(Plain) }
     }
 }
 

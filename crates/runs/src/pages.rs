@@ -4,8 +4,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use cache::write_copies;
+use cache::{PageToKeep, write_pages};
 use kernel::metrics;
 use queue::Finished;
 use scraping::scrape::Surcharge;
@@ -36,11 +37,17 @@ pub(super) async fn commit(runs: &Runs, conn: &mut Conn, done: &[&Done]) -> Resu
             by_run.entry((&job.team_id, &job.payload.crawl)).or_default().push(Page { id: &job.id, result });
         }
     }
-    let copies = by_run.values().flatten().filter_map(|page| page.result.copy.as_deref()).collect();
-    for pages in by_run.into_values() {
-        record(runs, conn, &pages).await?;
+    for pages in by_run.values() {
+        record(runs, conn, pages).await?;
     }
-    write_copies(conn, copies).await
+    write_pages(conn, by_run.values().flatten().filter_map(|page| to_keep(page.result)).collect()).await
+}
+
+/// Returns what is kept of a page. A version belongs to a document: a page that was not recorded as one leaves the
+/// versions of its address alone.
+fn to_keep(result: &PageResult) -> Option<&PageToKeep> {
+    let is_document = result.is_document.load(Ordering::Relaxed);
+    result.copy.as_ref().filter(|page| is_document || matches!(page, PageToKeep::Copy(_)))
 }
 
 /// Fail point `commit_poison`: results of pages with `poison` in their URL cannot be written. `return` fails
@@ -104,6 +111,8 @@ fn deposit(result: &PageResult) -> Option<&Deposit> {
 #[crate::boxed]
 pub async fn record(runs: &Runs, conn: &mut Conn, pages: &[Page<'_>]) -> Result<(), StoreError> {
     pages.iter().filter_map(|page| deposit(page.result)).for_each(Deposit::look);
+    // A transaction that was rolled back may have set it.
+    pages.iter().for_each(|page| page.result.is_document.store(false, Ordering::Relaxed));
     let Some(Page { result: first, .. }) = pages.first() else { return Ok(()) };
     let context = &*first.context;
     let Some(mut progress) = runs::lock(conn, &context.id).await? else { return Ok(()) };
@@ -148,6 +157,7 @@ impl<'a> Record<'a> {
                 bill.credits += result.credits;
                 bill.surcharges.extend(&result.surcharge);
                 if let Outcome::Document(packed) = &result.outcome {
+                    result.is_document.store(true, Ordering::Relaxed);
                     kept.push(KeptPage { page, packed });
                 }
             }

@@ -99,7 +99,7 @@ where
 {
     let Incoming { page, more } = incoming;
     let body = match detect::route(tools, target, &page.fetched)? {
-        Route::Document(kind) => Body::Read(Box::new(document::read(tools, ports, target, &page.fetched, kind).await?)),
+        Route::Document(kind) => Body::Read(Box::new(document::read(tools, ports, target, &page, kind).await?)),
         Route::Page => Body::Page,
         Route::Text => Body::Text,
         Route::Bytes => Body::Bytes,
@@ -110,7 +110,8 @@ where
     let work = move |stop: &Stop| {
         fail::fail_point!("convert_panic");
         let draft = draft(body, page, &wants, stop)?;
-        if more.phases || draft.embedded.is_some() || (more.steps && draft.verdict != Verdict::Good) {
+        let may_improve = more.steps && draft.verdict != Verdict::Good;
+        if draft.embedded.is_some() || more.phases || may_improve {
             return Ok(Derived::Draft(Box::new(draft)));
         }
         Ok(Derived::Done(last.take()?(draft.finish(origin), stop)))
@@ -176,10 +177,45 @@ fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft
         Body::Read(read) => {
             page.fetched.body = Bytes::new();
             delivered.pages = read.pages;
+            if let Some(tracked) = &mut page.tracked {
+                tracked.text = read.to_text();
+            }
             of_document(*read, wants, stop)
         }
     };
     Ok(Draft { document, text, links, page, warnings, verdict, delivered, embedded })
+}
+
+/// Version of a page whose markdown is made again.
+pub(crate) enum Version {
+    /// Page or text, as it was fetched.
+    Page(Box<Fetched>),
+    /// Text that a reader made of a document.
+    Text(Bytes),
+}
+
+/// Makes the markdown of a version, with these options.
+///
+/// # Errors
+/// [`ScrapeError::Selectors`], and [`ScrapeError::Panicked`] for a text that cannot be read.
+pub(crate) fn markdown(
+    version: Version,
+    route: Route,
+    options: &Arc<ScrapeOptions>,
+    stop: &Stop,
+) -> Result<String, ScrapeError> {
+    let (fetched, body) = match (version, route) {
+        (Version::Text(text), _) => {
+            return document::markdown(&text, options).ok_or(ScrapeError::Panicked);
+        }
+        (Version::Page(fetched), Route::Page) => (fetched, Body::Page),
+        (Version::Page(fetched), Route::Text) => (fetched, Body::Text),
+        (Version::Page(fetched), Route::Bytes) => (fetched, Body::Bytes),
+        (Version::Page(fetched), Route::Nothing | Route::Document(_)) => (fetched, Body::Nothing),
+    };
+    let wants = Wants { options: Arc::clone(options), collect_links: false, more: More::default() };
+    let draft = draft(body, Page::new(*fetched, None), &wants, stop)?;
+    Ok(draft.document.markdown.unwrap_or_default())
 }
 
 /// Result of processing a body.

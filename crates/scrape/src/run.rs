@@ -6,7 +6,7 @@ use tokio::time::timeout_at;
 
 use crate::derive::{Derived, Draft, Incoming, Last, More, derive};
 use crate::fetch::Page;
-use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, fetch, finish, sheets};
+use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, compare, fetch, finish, sheets};
 
 /// Turns a page into a document, and returns the result of `last` on it.
 ///
@@ -47,7 +47,7 @@ where
     let phases = async {
         match derive(tools, ports, target, incoming, &last).await? {
             Derived::Done(done) => Ok(done),
-            Derived::Draft(draft) => complete(tools, target, draft, last).await,
+            Derived::Draft(draft) => complete(tools, ports, target, draft, last).await,
         }
     };
     timeout_at(target.deadline, phases).await.unwrap_or(Err(ScrapeError::Timeout))
@@ -68,7 +68,8 @@ where
             if before.is_some() {
                 fetch::check_not_refused(&page)?;
             }
-            let page = with_parts(tools, ports, target, plan.step(), page).await?;
+            let mut page = with_parts(tools, ports, target, plan.step(), page).await?;
+            page.tracked = compare::look_up(ports, target, &page.fetched).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
             let steps = plan.can_run_scripts();
             let more = More { steps, embedded: follows_embedded, phases: target.needs_markdown() };
@@ -96,17 +97,24 @@ where
         }
         before = Some(draft);
     };
-    complete(tools, target, draft, last).await
+    complete(tools, ports, target, draft, last).await
 }
 
 /// Completes a draft that no further step can improve.
-async fn complete<T, F>(tools: &Tools, target: &Target, draft: Box<Draft>, last: Last<F>) -> Result<T, ScrapeError>
+async fn complete<T, F>(
+    tools: &Tools,
+    ports: Ports<'_>,
+    target: &Target,
+    draft: Box<Draft>,
+    last: Last<F>,
+) -> Result<T, ScrapeError>
 where
     T: Send + 'static,
     F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
 {
-    // Phases that work on the draft and its markdown, such as questions to a model (`ask`) or comparisons (`compare`),
-    // stand here. `Target::needs_markdown` says which requests have one.
+    // Further phases that work on the draft and its markdown, such as questions to a model, are inserted here.
+    // `Target::needs_markdown` says which requests have one.
+    let draft = compare::compare(tools, ports, target, draft).await?;
     finish::finish(tools, target, draft, last).await
 }
 

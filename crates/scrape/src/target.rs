@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use url::Url;
 use wire::{ActionResults, Block, Capabilities, Capability, Document, Format, ScrapeOptions, ScriptReturn};
 
-use crate::Cpu;
+use crate::{Cpu, Extract};
 
 /// Shared services of all scrapes.
 #[derive(Clone)]
@@ -24,6 +24,10 @@ pub struct Tools {
     pub cpu: Cpu,
     /// Pool of document readers: PDF, office files, images. Without it documents are rejected.
     pub documents: Option<Arc<Pool>>,
+    /// Service that extracts values from pages. Without it only their texts are compared.
+    pub extract: Option<Arc<dyn Extract>>,
+    /// Whether the diff of change tracking is an object of `text` and `json` instead of a string.
+    pub diff_object: bool,
 }
 
 impl Tools {
@@ -176,7 +180,10 @@ impl Scraped {
         let lists =
             [links, images].into_iter().flatten().chain([&self.links]).flatten().map(String::len).sum::<usize>();
         let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
-        let captured = self.document.screenshot.iter().map(String::len).sum::<usize>();
+        let tracked =
+            self.document.change_tracking.iter().flatten().flat_map(|tracked| tracked.diff.iter().chain(&tracked.json));
+        let tracked = tracked.map(wire::memory_of).sum::<usize>();
+        let captured = tracked + self.document.screenshot.iter().map(String::len).sum::<usize>();
         let captured = captured + self.document.actions.as_ref().map_or(0, bytes_of_actions);
         self.room.shrink((texts + pages + blocks + lists + values + captured) as u64);
     }

@@ -131,6 +131,7 @@ fn page(id: String, request: ParseRequest, upload: Upload) -> UploadedFile {
         zero_data_retention: request.zero_data_retention,
         collect_links: false,
         run: None,
+        start: None,
     };
     UploadedFile { wanted, fetched }
 }

@@ -5,15 +5,16 @@ mod files;
 mod kept;
 mod metrics;
 mod purse;
+mod versions;
 mod wanted;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::scrape::{Files, Ports, ScrapeError, Scraped, Target};
+use ::scrape::{Files, Ports, ScrapeError, Scraped, Target, Versions};
 use base::{Stop, Timestamp, new_id};
 use billing::{Delivered, Outcome};
-use cache::{NewCopy, OnMiss, PageCopy, Policy, Situation};
+use cache::{CrawlOf, OnMiss, PageCopy, PageToKeep, Policy, Situation};
 use chrono::TimeDelta;
 use fetch::Fetched;
 use kernel::admit::{Admitted, Entry, admit};
@@ -22,11 +23,12 @@ use kernel::reservation::Funds;
 use kernel::{App, AppError, Refusal as _, uuid};
 use store::scrapes::Scrape;
 use tokio::time::{Instant, timeout_at};
-use wire::{CacheState, Document, ScrapeOptions, ScrapeRequest};
+use wire::{CacheState, Document, FormatKind, ScrapeOptions, ScrapeRequest};
 
 use self::copies::CacheCopies;
 use self::files::Place;
 use self::purse::{Purse, RunPurse};
+use self::versions::PageVersions;
 use crate::check::check;
 use crate::profiles::{self, Holder, Opened, Saver};
 use crate::{Scraper, ScrapingError};
@@ -79,10 +81,12 @@ pub async fn scrape_with_room(
     }
     let mut scraping = Scraping::new(scraper, caller, Wanted::of(id, request), started);
     let copies = scraping.copies(scraper);
+    let versions = scraping.versions(scraper);
     let purse = scraping.purse(funds);
     let stamp = scraping.stamp();
     let last = move |scraped: Scraped, _: &Stop| stamp.put(scraped);
-    let ports = Ports { copies: Some(&copies), funds: Some(&purse), ..Ports::default() };
+    let tracked = versions.as_ref().map(|versions| versions as &dyn Versions);
+    let ports = Ports { copies: Some(&copies), funds: Some(&purse), versions: tracked, ..Ports::default() };
     let result = scraping.run(scraper, caller, ports, last).await;
     let result = result.map(|(mut scraped, unsaved)| {
         warn(&mut scraped.document, unsaved);
@@ -90,7 +94,9 @@ pub async fn scrape_with_room(
     });
     // Shrink only now: until the copy is stored, the body is in memory as well.
     result.iter().for_each(Scraped::shrink_room);
-    scraping.settle(caller, purse.into_funds(), result, copies.into_used()).await
+    // A failed scrape leaves the versions of its page alone.
+    let version = versions.filter(|_| result.is_ok()).and_then(PageVersions::into_next);
+    scraping.settle(caller, purse.into_funds(), result, copies.into_used().or(version)).await
 }
 
 /// Turns an uploaded file into a document, as [`scrape()`] does with a page. Nothing is fetched or cached.
@@ -134,6 +140,7 @@ where
 {
     let mut scraping = Scraping::new(scraper, caller, wanted, Instant::now());
     let copies = scraping.copies(scraper);
+    let versions = scraping.versions(scraper);
     let purse = scraping.run_purse(scraper.app(), caller);
     let (stamp, started) = (scraping.stamp(), scraping.started);
     let last = move |scraped: Scraped, stop: &Stop| {
@@ -144,14 +151,16 @@ where
         (last(stamp.put(scraped), took, stop), took, (cache, delivered))
     };
     // The document is already packed, so a profile that was not saved is only logged.
-    let ports = Ports { copies: Some(&copies), funds: Some(&purse), ..Ports::default() };
+    let tracked = versions.as_ref().map(|versions| versions as &dyn Versions);
+    let ports = Ports { copies: Some(&copies), funds: Some(&purse), versions: tracked, ..Ports::default() };
     let result = scraping.run(scraper, caller, ports, last).await.map(|(made, _)| made);
     let credits = scraping.price(result.as_ref().map(|(_, _, (_, delivered))| delivered));
     metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
     scraping.log(caller, result.as_ref().map(|(_, _, (cache, _))| *cache), credits);
     let took = result.as_ref().map_or_else(|_| started.elapsed(), |(_, took, _)| *took);
     metrics::page(took);
-    let copy = copies.into_used().and_then(PageCopy::into_new);
+    let version = versions.filter(|_| result.is_ok()).and_then(PageVersions::into_next);
+    let copy = copies.into_used().or(version).and_then(PageCopy::into_new);
     let beyond = (credits - billing::quote(&scraping.target.options)).max(0);
     let surcharge = purse.into_surcharge().filter(|_| result.is_ok()).map(|surcharge| surcharge.costing(beyond));
     Charged { result: result.map(|(made, ..)| made), credits, surcharge, took, copy }
@@ -168,7 +177,7 @@ pub struct Charged<T> {
     /// Time from the beginning to the document, without the wait for a browser.
     pub took: Duration,
     /// Copy for the cache, to be written with the page.
-    pub copy: Option<Box<NewCopy>>,
+    pub copy: Option<PageToKeep>,
 }
 
 /// Adds a problem that occurred after the document was made to its warning.
@@ -184,6 +193,9 @@ fn check_request(scraper: &Scraper, caller: &Caller, request: &ScrapeRequest) ->
     if caller.is_keyless && request.options.profile.is_some() {
         return Err(AppError::Unauthorized("`profile` needs an API key: Authorization: Bearer <key>"));
     }
+    if caller.is_keyless && request.options.wants(FormatKind::ChangeTracking) {
+        return Err(AppError::Unauthorized("`changeTracking` needs an API key: Authorization: Bearer <key>"));
+    }
     if request.domain_tools && !caller.team.catalog {
         return Err(AppError::Forbidden("the tool catalog is not enabled for this team"));
     }
@@ -197,6 +209,8 @@ fn check_request(scraper: &Scraper, caller: &Caller, request: &ScrapeRequest) ->
 struct Scraping {
     id: String,
     run: Option<String>,
+    /// Crawl that the page belongs to.
+    crawl: Option<CrawlOf>,
     target: Target,
     policy: Policy,
     began: Timestamp,
@@ -234,7 +248,9 @@ impl Stamp {
 impl Scraping {
     fn new(scraper: &Scraper, caller: &Caller, wanted: Wanted, started: Instant) -> Self {
         let Wanted { id, url, source, file, given_for, basic_auth, options, zero_data_retention, .. } = wanted;
-        let Wanted { collect_links, run, .. } = wanted;
+        let Wanted { collect_links, run, start, .. } = wanted;
+        let crawl =
+            run.as_ref().zip(start).map(|(run, start)| CrawlOf { start: cache::page_key(&start), run: run.clone() });
         let cache = scraper.cache().settings();
         let situation = Situation {
             // Keyless callers neither read nor fill the cache of a team.
@@ -255,6 +271,7 @@ impl Scraping {
         Self {
             id,
             run,
+            crawl,
             policy: cache::policy(&options, situation, began),
             target: Target {
                 source,
@@ -351,7 +368,7 @@ impl Scraping {
         used: Option<PageCopy>,
     ) -> Result<(Document, net::Room), ScrapingError> {
         let credits = self.price(result.as_ref().map(|scraped| &scraped.delivered));
-        let copy = used.as_ref().map(PageCopy::id);
+        let copy = used.as_ref().and_then(PageCopy::id);
         // The row only serves later lookups; the credits are booked with or without it.
         let row = (!self.target.private).then(|| self.row(caller, &result, credits, copy));
         let copy = used.and_then(PageCopy::into_new);

@@ -18,7 +18,14 @@ use crate::{Parts, Scraper};
 pub(crate) async fn scraper() -> (Scraper, Caller, TempDir) {
     let (app, caller, folder) = app().await;
     let parts = Parts {
-        tools: Tools { engines: Vec::new(), proxies: Arc::default(), cpu: Cpu::new(2), documents: None },
+        tools: Tools {
+            engines: Vec::new(),
+            proxies: Arc::default(),
+            cpu: Cpu::new(2),
+            documents: None,
+            extract: None,
+            diff_object: false,
+        },
         capabilities: Capabilities::default(),
         cache: CacheSettings::default(),
         profile_key: Secret::default(),

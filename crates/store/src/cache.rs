@@ -12,7 +12,7 @@ use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::cache_entry;
 
-pub use bodies::{bytes, delete_next, deleted, has_body, packed, rely_on};
+pub use bodies::{BodyPlace, add_body, bytes, delete_next, deleted, has_body, let_go, lock_body, packed, rely_on};
 
 /// Limit of copies that [`find`] returns: enough to skip a few whose page failed.
 const NEWEST: i64 = 5;
@@ -94,7 +94,7 @@ pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
 #[crate::boxed]
 pub async fn insert_beside_body(conn: &mut Conn, entry: &CacheEntry) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
-        let is_kept = bodies::lock(conn, &entry.body_digest).await?;
+        let is_kept = bodies::lock_body(conn, &entry.body_digest).await?;
         if is_kept {
             insert(conn, entry).await?;
         }
@@ -110,7 +110,7 @@ pub async fn insert_beside_body(conn: &mut Conn, entry: &CacheEntry) -> Result<b
 #[crate::boxed]
 pub async fn insert_with_body(conn: &mut Conn, entry: &CacheEntry, packed: &[u8]) -> Result<()> {
     conn.atomic(async |conn: &mut Conn| {
-        bodies::insert(conn, &entry.body_digest, packed).await?;
+        bodies::add_body(conn, &entry.body_digest, packed).await?;
         insert(conn, entry).await
     })
     .await
@@ -177,9 +177,8 @@ struct Used {
 }
 
 impl Used {
-    /// Returns the digest of the body, and whether the body is in the database.
-    fn body(&self) -> (&str, bool) {
-        (&self.body_digest, self.in_row)
+    fn place(&self) -> BodyPlace {
+        BodyPlace { digest: self.body_digest.clone(), in_row: self.in_row }
     }
 }
 
@@ -231,15 +230,13 @@ async fn take_out(conn: &mut Conn, mut rows: Vec<Used>) -> Result<Removed> {
     let ids: Vec<&String> = rows.iter().map(|row| &row.id).collect();
     let gone = diesel::delete(cache_entry::table.filter(cache_entry::id.eq_any(ids)));
     let count = on!(conn, |c| gone.execute(c).await)?;
-    // Each body once, and only those that no remaining copy uses.
-    rows.sort_by(|one, other| one.body().cmp(&other.body()));
-    rows.dedup_by(|one, other| one.body() == other.body());
+    // Each body once, and only those that no remaining copy uses. A version may still use them.
+    rows.sort_by_key(Used::place);
+    rows.dedup_by_key(|row| row.place());
     let digests: Vec<String> = rows.iter().map(|row| row.body_digest.clone()).collect();
-    let used = bodies::used(conn, &digests).await?;
-    rows.retain(|row| !used.contains(&(row.body_digest.clone(), row.in_row)));
+    let used = bodies::used_by_copies(conn, &digests).await?;
+    rows.retain(|row| !used.contains(&row.place()));
     let bytes = rows.iter().map(|row| row.body_bytes).sum();
-    let (here, elsewhere): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.in_row);
-    bodies::remove(conn, here.into_iter().map(|row| row.body_digest).collect()).await?;
-    bodies::mark(conn, elsewhere.into_iter().map(|row| row.body_digest)).await?;
+    bodies::let_go(conn, rows.iter().map(Used::place).collect()).await?;
     Ok(Removed { rows: count, bytes })
 }

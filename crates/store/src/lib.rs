@@ -65,6 +65,7 @@ pub mod runs;
 pub mod scrapes;
 pub mod teams;
 pub mod usage;
+pub mod versions;
 pub mod webhooks;
 
 pub use conn::{Conn, TxFn};

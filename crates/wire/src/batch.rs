@@ -137,8 +137,8 @@ impl BatchRequest {
         let append_to_id = fields.take("appendToId").and_then(|field| field.parse(batch_id));
         let max_concurrency = fields.take("maxConcurrency").and_then(|field| field.whole32(1..=MAX_CONCURRENCY));
         let zero_data_retention = fields.flag("zeroDataRetention", false);
-        if zero_data_retention && options.only_clean_content {
-            fields.refuse("onlyCleanContent", "cannot be combined with `zeroDataRetention`");
+        if zero_data_retention {
+            options.check_zero_retention(fields, "");
         }
         let attribution = Attribution::read(fields);
         Some(Self {

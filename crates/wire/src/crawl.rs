@@ -222,8 +222,8 @@ impl CrawlRequest {
         let options = CrawlOptions::read(fields);
         let webhook = fields.take("webhook").and_then(|field| WebhookConfig::read(&CRAWL, field));
         let zero_data_retention = fields.flag("zeroDataRetention", false);
-        if zero_data_retention && options.scrape_options.only_clean_content {
-            fields.refuse("scrapeOptions.onlyCleanContent", "cannot be combined with `zeroDataRetention`");
+        if zero_data_retention {
+            options.scrape_options.check_zero_retention(fields, "scrapeOptions.");
         }
         let attribution = Attribution::read(fields);
         let (url, source) = page?;

@@ -159,8 +159,8 @@ impl ParseRequest {
         }
         let options = ScrapeOptions::read(fields);
         let zero_data_retention = fields.flag("zeroDataRetention", false);
-        if zero_data_retention && options.only_clean_content {
-            fields.refuse("onlyCleanContent", "cannot be combined with `zeroDataRetention`");
+        if zero_data_retention {
+            options.check_zero_retention(fields, "");
         }
         Some(Self { options, zero_data_retention, attribution: Attribution::read(fields) })
     }

@@ -6,6 +6,7 @@ mod admin;
 mod auth;
 mod cache;
 mod cache_rules;
+mod changes;
 mod credits;
 mod delivered;
 mod events;

@@ -11,9 +11,10 @@ use kernel::AppError;
 use site::SiteRules;
 use store::runs::{NewPage, PageState, Way};
 use url::Url;
-use wire::Document;
+use wire::{Document, Visibility};
 
 use super::frontier::{CrawlRun, Frontier};
+use super::hidden::is_hidden;
 use super::known::Known;
 use super::links::{Links, Source, pack};
 
@@ -72,9 +73,14 @@ impl Look for CrawlLook {
         let Self { context, site, url, depth, parent } = *self;
         let Some(run) = CrawlRun::of(&context) else { return Ok(Looked::Keep(None)) };
         let Some(frontier) = &run.frontier else { return Ok(Looked::Keep(None)) };
-        page.document.metadata.depth = Some(depth);
+        let is_hidden = is_hidden(depth);
+        page.document.metadata.depth = (!is_hidden).then_some(depth);
+        if is_hidden && let Some(Some(tracking)) = &mut page.document.change_tracking {
+            tracking.visibility = Visibility::Hidden;
+        }
         page.document.metadata.parent.clone_from(&parent);
         let way = Way { depth: i32::try_from(depth).unwrap_or(i32::MAX), parent };
+        let depth = if is_hidden { 0 } else { depth };
         let asked = Asked { url: &url, way, depth, site: site.as_deref() };
         match read(frontier, &run.known, asked, page, stop)? {
             Ok(found) => Ok(Looked::Keep(Some(Box::new(found)))),

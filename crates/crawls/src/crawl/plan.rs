@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::runs::{Context, Given, Outcome, PagePlan, PlannedPage, Runs, Visit};
+use crawl_frontier::Verdict;
 use kernel::{App, AppError, Refusal, Refused};
 use scraping::ScrapingError;
 use site::{AGENT, Approach, SiteRules};
@@ -12,6 +13,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::frontier::{CrawlRun, Frontier};
+use super::hidden::is_hidden;
 use super::look::CrawlLook;
 
 /// Timeout for robots.txt.
@@ -38,10 +40,18 @@ pub(super) async fn plan(run: &CrawlRun, runs: &Runs, page: PlannedPage<'_>) -> 
     }
     let way = if run.has_max_depth() { nearest(runs.app(), id, way).await? } else { way };
     let depth = u32::try_from(way.depth).unwrap_or(0);
+    if is_hidden(depth)
+        && let Verdict::Skip(reason) = frontier.scope.admit_listed(url)
+    {
+        let (code, message) = (reason.code(), reason.message());
+        return Ok(PagePlan::End(Outcome::Left { state: PageState::External, code, message }));
+    }
     let look = CrawlLook { context: Arc::clone(context), site, url: url.clone(), depth, parent: way.parent };
     Ok(PagePlan::Scrape(Visit {
         given: Some(Given { url: frontier.start.clone(), basic_auth: frontier.basic_auth.clone() }),
-        collect_links: frontier.follows(url, depth),
+        start: Some(frontier.start.clone()),
+        // What only a hidden page links to is no part of this crawl.
+        collect_links: !is_hidden(depth) && frontier.follows(url, depth),
         look: Box::new(look),
     }))
 }

@@ -141,7 +141,7 @@ fn request(row: &Scrape) -> Option<(ScrapeRequest, Note)> {
 }
 
 /// Returns the request of a scrape of the caller's team, so that its page can be opened again the same way: from memory,
-/// or else as far as its row tells. The row has no secrets and no options in [`ELSEWHERE`].
+/// or else as far as its row tells: without secrets, and without the options that have no effect on a kept page.
 ///
 /// # Errors
 /// [`AppError::NotFound`] for a scrape that is unknown, private, of another team or older than a day.

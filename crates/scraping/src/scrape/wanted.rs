@@ -29,6 +29,8 @@ pub struct Wanted {
     pub collect_links: bool,
     /// Run that the page belongs to: owner of its files, and of its place in the queue for a browser.
     pub run: Option<String>,
+    /// Start of the crawl that the page belongs to.
+    pub start: Option<Url>,
 }
 
 /// Uploaded file, presented as a fetched page.
@@ -52,6 +54,7 @@ impl Wanted {
             zero_data_retention: request.zero_data_retention,
             collect_links: false,
             run: None,
+            start: None,
         }
     }
 }

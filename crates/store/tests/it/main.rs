@@ -30,6 +30,7 @@ mod scrapes;
 mod teams;
 mod tls;
 mod tx;
+mod versions;
 mod webhooks;
 
 use base::Timestamp;
