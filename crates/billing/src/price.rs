@@ -191,7 +191,7 @@ mod tests {
         check(json!({ "formats": [{ "type": "highlights", "query": "x" }, "markdown"] }), 5);
         check(json!({ "formats": ["audio", "video"] }), 9);
         check(json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["git-diff"] }] }), 1);
-        check(json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["json"] }] }), 5);
+        check(json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["json"], "prompt": "x" }] }), 5);
         check(json!({ "redactPII": true }), 5);
         check(json!({ "redactPII": false }), 1);
         check(json!({ "checkPromptInjection": true }), 5);
@@ -227,7 +227,7 @@ mod tests {
                 { "type": "highlights", "query": "x" },
             ],
         });
-        let tracking = json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["json"] }] });
+        let tracking = json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["json"], "prompt": "x" }] });
         let check = |asks: &Value, document: Value, expect: i64| {
             let document: Document = serde_json::from_value(document).unwrap();
             let mut delivered = Delivered::pages(1);
