@@ -510,6 +510,16 @@ CREATE INDEX version_body_digest ON version_body (digest);
 
 CREATE INDEX version_body_coming ON version_body (version_id) WHERE coming;
 
+CREATE TABLE periodic_task (
+    name TEXT PRIMARY KEY NOT NULL,
+    started_at TIMESTAMP NOT NULL,
+    duration_ms BIGINT NOT NULL,
+    status TEXT NOT NULL,
+    details TEXT NOT NULL,
+    error TEXT,
+    next_at TIMESTAMP NOT NULL
+);
+
 INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261121000000'),
 ('20261121100000'),
@@ -531,4 +541,5 @@ INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261125220000'),
 ('20261126020000'),
 ('20261126100000'),
-('20261126130000');
+('20261126130000'),
+('20261126140000');

@@ -54,6 +54,7 @@ mod serve;
 mod sessions;
 mod shares;
 mod status;
+mod tasks;
 mod team;
 mod telemetry;
 mod unsent;

@@ -20,7 +20,7 @@ use crate::error::Failure;
 use crate::route::{Handler, Route, route};
 use crate::{
     Service, admin, auth, batch, browser, crawl, files, health, interact, map, missing, openapi, parse, root, scrape,
-    sessions, team, telemetry, webhooks,
+    sessions, tasks, team, telemetry, webhooks,
 };
 
 /// Size in bytes from which answers are compressed.
@@ -108,6 +108,7 @@ fn operator() -> Vec<Handler> {
         route!(Operator, webhooks::redeliver),
         route!(Operator, webhooks::secret),
         route!(Operator, webhooks::rotate_secret),
+        route!(Operator, tasks::list),
     ]
 }
 

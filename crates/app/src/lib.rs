@@ -64,6 +64,7 @@ pub mod jobs;
 mod load;
 mod operations;
 mod retention;
+mod tasks;
 mod upkeep;
 mod worker;
 
@@ -81,5 +82,5 @@ pub use ::sessions::{Parts as SessionParts, SessionSettings, Sessions, SessionsE
 pub use load::{Load, load};
 pub use operations::{Operations, Parts};
 pub use retention::{Retention, UpkeepSettings};
-pub use upkeep::{maintain, maintain_once};
+pub use tasks::{maintain, maintain_once, tasks};
 pub use worker::{QUEUES, WorkerSettings, worker};

@@ -18,7 +18,7 @@ use store::ledger::{self, Booking};
 use store::runs::{self, OF_THE_RUN, Progress, Run};
 use store::{Conn, StoreError, jobs};
 use uuid::Uuid;
-use wire::{ActivityEndpoint, BatchPage, BatchPages, BatchRequest, EventFamily, GivenFields};
+use wire::{ActivityEndpoint, BatchPage, BatchPages, BatchRequest, GivenFields, event};
 
 use self::fill::Pages;
 pub use self::fill::{Fill, FillPayload};
@@ -28,7 +28,7 @@ use crate::CrawlsError;
 pub static KIND: Kind = Kind {
     name: "batch",
     noun: "batch scrape",
-    events: EventFamily::BatchScrape,
+    events: &event::BATCH_SCRAPE,
     endpoint: Some(ActivityEndpoint::BatchScrape),
     lanes: page_lanes,
     // A batch completes even if all pages fail: it has processed each of them.

@@ -35,7 +35,7 @@ use store::{Conn, StoreError};
 use tokio::time::Instant;
 use url::Url;
 use uuid::Uuid;
-use wire::{ActivityEndpoint, CrawlRequest, EventFamily, Invalid, ParamsPreview};
+use wire::{ActivityEndpoint, CrawlRequest, Invalid, ParamsPreview, event};
 
 use crate::CrawlsError;
 
@@ -48,7 +48,7 @@ pub use self::waiting::release as release_waiting;
 pub static KIND: Kind = Kind {
     name: "crawl",
     noun: "crawl",
-    events: EventFamily::Crawl,
+    events: &event::CRAWL,
     endpoint: Some(ActivityEndpoint::Crawl),
     lanes: page_lanes,
     verdict,

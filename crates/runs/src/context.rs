@@ -109,7 +109,7 @@ impl Contexts {
             .and_then(|(terms, spec)| Context::new(kind, row, caller.clone(), terms, spec.unopened()));
         Ok(Arc::new(context.unwrap_or_else(|error| {
             tracing::error!(run = row.id, ?error, "spec of a run not readable; only limits and webhook apply");
-            Context::bare(kind, row, caller, hook_of(row, secrets.as_ref()), pages.bare())
+            Context::bare(kind, row, caller, hook_of(kind.events, row, secrets.as_ref()), pages.bare())
         })))
     }
 

@@ -9,7 +9,8 @@ use store::runs::{self, OF_THE_RUN, Progress, Run};
 use store::{Conn, StoreError, jobs, ledger};
 use uuid::Uuid;
 use webhooks::Event;
-use wire::WebhookEvent;
+use wire::EventFamily;
+use wire::event::{COMPLETED, FAILED};
 
 use super::ended::Ended;
 use super::error::RunsError;
@@ -183,23 +184,25 @@ async fn announce(conn: &mut Conn, kind: &'static Kind, row: &Run, now: Timestam
     let secrets = runs::secret(conn, &row.id, OF_THE_RUN).await?;
     // The event is built from the copy read above.
     runs::forget_secrets(conn, &row.id).await?;
-    let Some(hook) = hook_of(row, secrets.as_ref()) else { return Ok(()) };
+    let Some(hook) = hook_of(kind.events, row, secrets.as_ref()) else { return Ok(()) };
+    let word = if row.error.is_some() { FAILED } else { COMPLETED };
+    let Some(event) = kind.events.event(word).map(Event::new) else { return Ok(()) };
     let event = match &row.error {
-        Some(error) => Event::new(kind.events.event(WebhookEvent::Failed)).because(error.as_str()),
-        None => Event::new(kind.events.event(WebhookEvent::Completed)),
+        Some(error) => event.failed().because(error.as_str()),
+        None => event,
     };
     emit(conn, &hook, &row.team_id, &row.id, &event, now).await
 }
 
 /// Returns the webhook of the request. Only that part of the spec is read, so that an option unknown to this version
 /// cannot lose the last event.
-pub(super) fn hook_of(row: &Run, secrets: Option<&Secret>) -> Option<Hook> {
+pub(super) fn hook_of(events: &'static EventFamily, row: &Run, secrets: Option<&Secret>) -> Option<Hook> {
     let read = || -> Result<Option<Hook>, AppError> {
         let mut spec: Value = serde_json::from_str(&row.spec).map_err(AppError::internal)?;
         let Some(webhook) = spec.get_mut("webhook").map(Value::take).filter(|webhook| !webhook.is_null()) else {
             return Ok(None);
         };
-        let mut webhook = wire::decode_webhook(webhook)?;
+        let mut webhook = wire::decode_webhook(events, webhook)?;
         Secrets::read(secrets).map_err(AppError::internal)?.into_webhook(&mut webhook);
         Hook::check(Some(&webhook), row.private)
     };
@@ -237,7 +240,7 @@ mod tests {
                 expires_at: now,
                 address: None,
             };
-            assert_eq!(hook_of(&row, None).is_some(), want, "{spec}");
+            assert_eq!(hook_of(&wire::event::CRAWL, &row, None).is_some(), want, "{spec}");
         };
         let hook = json!("https://hook.test/");
         check(&json!({ "url": "https://a.test/", "webhook": hook }).to_string(), true);

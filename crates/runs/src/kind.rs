@@ -24,8 +24,8 @@ pub struct Kind {
     pub name: &'static str,
     /// Noun for error messages.
     pub noun: &'static str,
-    /// Family of webhook events.
-    pub events: EventFamily,
+    /// Family of webhook events. A run emits those that the family has: of starting, of each page, of its end.
+    pub events: &'static EventFamily,
     /// How a team's activity log names it; `None` when it is not listed.
     pub endpoint: Option<ActivityEndpoint>,
     /// Queues and lanes of the jobs of a run, by its id.

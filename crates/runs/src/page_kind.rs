@@ -254,7 +254,7 @@ pub trait PageRecord: Send + Sync {
 
     /// Returns the webhook event of a document.
     fn page_event<'e>(&self, event: EventType, page: &KeptPage<'e>) -> Event<'e> {
-        Event::new(event).with(&page.packed.json)
+        Event::new(event).with_json(&page.packed.json)
     }
 
     /// Adds further pages, after these have ended.

@@ -10,11 +10,13 @@ use cache::{PageToKeep, write_pages};
 use kernel::metrics;
 use queue::Finished;
 use scraping::scrape::Surcharge;
+use serde_json::json;
 use store::ledger::{self, Booking};
 use store::runs::{self, EndedPage, NewDocument, PageState, Progress};
 use store::{Conn, StoreError, jobs};
 use webhooks::Event;
-use wire::WebhookEvent;
+use wire::EventType;
+use wire::event::PAGE;
 
 use super::deposit::Deposit;
 use super::document::Place;
@@ -225,8 +227,7 @@ impl<'a> Record<'a> {
     /// Emits a webhook event for each document and each failed page.
     async fn tell(&self, conn: &mut Conn, kept: &[KeptPage<'_>], ended: &[EndedPage<'_>]) -> Result<(), StoreError> {
         let Recording { context, now, .. } = self.recording;
-        let Some(hook) = &context.hook else { return Ok(()) };
-        let event = context.kind.events.event(WebhookEvent::Page);
+        let (Some(hook), Some(event)) = (&context.hook, context.kind.events.event(PAGE)) else { return Ok(()) };
         let mut events: Vec<Event<'_>> = kept.iter().map(|page| self.kind.page_event(event, page)).collect();
         let failed: Vec<&EndedPage<'_>> = ended.iter().filter(|page| page.state == PageState::Failed).collect();
         if !failed.is_empty() {
@@ -235,10 +236,16 @@ impl<'a> Record<'a> {
             for EndedPage { id, reason, .. } in failed {
                 let url = urls.get(*id).map(|url| wire::without_userinfo(url)).unwrap_or_default();
                 let error = reason.map_or("", |(_, error)| error);
-                events.extend(Event::failed_page(event, &url, error));
+                events.extend(failed_page(event, &url, error));
             }
         }
         let source = Source { team: &context.caller.team.id, job: &context.id };
         emit_all(conn, hook, source, &events, now).await
     }
+}
+
+/// Returns the event of a page that failed (docs/CONTRACT.md, "Webhooks").
+fn failed_page<'a>(event: EventType, source_url: &str, error: &'a str) -> serde_json::Result<Event<'a>> {
+    let data = json!({ "metadata": { "sourceURL": source_url } });
+    Ok(Event::new(event).with(&data)?.failed().because(error))
 }

@@ -137,7 +137,7 @@ mod tests {
 
     fn hook() -> WebhookConfig {
         let hook = json!({ "url": "https://you:hush4@hook.test/", "headers": { "Authorization": "hush5" } });
-        wire::decode_webhook(hook).unwrap()
+        wire::decode_webhook(&wire::event::CRAWL, hook).unwrap()
     }
 
     #[test]

@@ -15,7 +15,8 @@ use store::{Conn, StoreError, jobs};
 use url::Url;
 use uuid::Uuid;
 use webhooks::Event;
-use wire::{WebhookConfig, WebhookEvent};
+use wire::WebhookConfig;
+use wire::event::STARTED;
 
 use super::handle::Runs;
 use super::kind::Kind;
@@ -259,9 +260,8 @@ impl Accepted {
                 progress.reservation = Some(key);
             }
             runs::save(conn, &progress).await?;
-            if let Some(hook) = hook {
-                let started = Event::new(kind.events.event(WebhookEvent::Started));
-                emit(conn, &hook, &row.team_id, &row.id, &started, now).await?;
+            if let (Some(hook), Some(started)) = (hook, kind.events.event(STARTED)) {
+                emit(conn, &hook, &row.team_id, &row.id, &Event::new(started), now).await?;
             }
             tracing::info!(run = row.id, kind = kind.name, team = row.team_id, private = row.private, "run accepted");
             Ok(true)

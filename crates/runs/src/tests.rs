@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use store::{Conn, StoreError, jobs, runs};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
-use wire::{EventFamily, JobStatus, ResultsQuery};
+use wire::{JobStatus, ResultsQuery, event};
 
 use super::*;
 use crate::fixture::{app, scraper_of};
@@ -19,7 +19,7 @@ use crate::fixture::{app, scraper_of};
 static COUNTING: Kind = Kind {
     name: "count",
     noun: "count",
-    events: EventFamily::Crawl,
+    events: &event::CRAWL,
     endpoint: None,
     lanes: |run| vec![(STEPS, run.to_owned())],
     verdict: |progress| if progress.failed == 0 { Ok(()) } else { Err("a step has failed") },
@@ -109,7 +109,7 @@ async fn count(runs: &Runs, caller: &Caller, fail: Vec<bool>, key: Option<&str>)
         spec: r#"{"webhook":"http://hook.test/"}"#.to_owned(),
         secrets: None,
         private: false,
-        webhook: Some(wire::WebhookConfig::new("http://hook.test/".parse().unwrap())),
+        webhook: Some(wire::WebhookConfig::new(&event::CRAWL, "http://hook.test/".parse().unwrap())),
         idempotency_key: key.map(str::to_owned),
         fingerprint: fingerprint(&format!("{fail:?}")),
         max_items,

@@ -24,7 +24,7 @@ use store::webhooks::{self as rows, NewDelivery};
 use store::{Conn, StoreError, jobs};
 use url::Url;
 use webhooks::{Event, address, body};
-use wire::{Invalid, Phase, WebhookConfig, WebhookEvent};
+use wire::{EventType, Invalid, Phase, WebhookConfig};
 
 pub use admin::{deliveries, redeliver, rotate_secret, secret};
 pub use deliver::{Attempted, Deliver, DeliveryPayload};
@@ -39,7 +39,7 @@ pub struct Hook {
     headers: BTreeMap<String, String>,
     metadata: Map<String, Value>,
     /// Events to deliver.
-    events: Vec<WebhookEvent>,
+    events: Vec<EventType>,
     private: bool,
 }
 
@@ -103,7 +103,7 @@ pub async fn emit_all(
     now: Timestamp,
 ) -> Result<(), StoreError> {
     let (mut deliveries, mut jobs) = (Vec::new(), Vec::new());
-    for event in events.iter().filter(|event| hook.events.contains(&event.event_type.word)) {
+    for event in events.iter().filter(|event| hook.events.contains(&event.event_type)) {
         let id = new_id().to_string();
         let broken = |error: serde_json::Error| StoreError::Inconsistent(format!("a webhook body: {error}"));
         let body = body(event, source.job, &id, &hook.metadata).map_err(broken)?;
@@ -119,7 +119,7 @@ pub async fn emit_all(
             created_at: now,
             id: id.clone(),
         });
-        jobs.push(attempt(&id, phase(event.event_type.word.phase()), now)?);
+        jobs.push(attempt(&id, phase(event.event_type.phase()), now)?);
     }
     if jobs.is_empty() {
         return Ok(());

@@ -42,11 +42,12 @@ where
     F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
 {
     let last = Last::new(last);
-    let incoming = Incoming { page: Page::new(fetched, None), more: More::default() };
+    let more = More { phases: target.needs_markdown(), ..More::default() };
+    let incoming = Incoming { page: Page::new(fetched, None), more };
     let phases = async {
         match derive(tools, ports, target, incoming, &last).await? {
             Derived::Done(done) => Ok(done),
-            Derived::Draft(draft) => finish::finish(tools, target, draft, last).await,
+            Derived::Draft(draft) => complete(tools, ports, target, draft, last).await,
         }
     };
     timeout_at(target.deadline, phases).await.unwrap_or(Err(ScrapeError::Timeout))
@@ -70,8 +71,8 @@ where
             let mut page = with_parts(tools, ports, target, plan.step(), page).await?;
             page.tracked = compare::look_up(ports, target, &page.fetched).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
-            let compares = compare::is_wanted(target);
-            let more = More { steps: plan.can_run_scripts(), embedded: follows_embedded, compares };
+            let steps = plan.can_run_scripts();
+            let more = More { steps, embedded: follows_embedded, phases: target.needs_markdown() };
             join!(derive(tools, ports, target, Incoming { page, more }, &last), keep).0
         };
         let mut draft = match (made.await, before.take()) {
@@ -96,8 +97,24 @@ where
         }
         before = Some(draft);
     };
+    complete(tools, ports, target, draft, last).await
+}
+
+/// Completes a draft that no further step can improve.
+async fn complete<T, F>(
+    tools: &Tools,
+    ports: Ports<'_>,
+    target: &Target,
+    draft: Box<Draft>,
+    last: Last<F>,
+) -> Result<T, ScrapeError>
+where
+    T: Send + 'static,
+    F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
+{
+    // Further phases that work on the draft and its markdown, such as questions to a model, are inserted here.
+    // `Target::needs_markdown` says which requests have one.
     let draft = compare::compare(tools, ports, target, draft).await?;
-    // Further phases that work on the draft, such as questions to a model, are inserted here.
     finish::finish(tools, target, draft, last).await
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use base::Owner;
+use billing::Delivered;
 use fetch::{BasicAuth, Engine, Feature, Proxies, State};
 use reader::Pool;
 use tokio::time::Instant;
@@ -104,20 +105,43 @@ impl Target {
     #[must_use]
     pub fn takes_markdown(&self) -> bool {
         let options = &self.options;
-        let is_text = |format: &Format| {
-            matches!(
-                format,
-                Format::Markdown
-                    | Format::Summary
-                    | Format::Json(_)
-                    | Format::Query(_)
-                    | Format::Question(_)
-                    | Format::Highlights(_)
-            )
-        };
+        let is_text = |format: &Format| matches!(format, Format::Markdown) || is_asked_of_text(format);
         let is_main = options.only_main_content && options.include_tags.is_empty() && options.exclude_tags.is_empty();
         let is_plain = options.actions.is_empty() && !self.collect_links;
         is_main && is_plain && !options.formats.is_empty() && options.formats.iter().all(is_text)
+    }
+}
+
+impl Target {
+    /// Whether a later phase needs the markdown of the page, whether or not markdown is a requested format.
+    pub(crate) fn needs_markdown(&self) -> bool {
+        let options = &self.options;
+        let is_of_text = |format: &Format| matches!(format, Format::ChangeTracking(_)) || is_asked_of_text(format);
+        options.formats.iter().any(is_of_text)
+            || options.only_clean_content
+            || options.check_prompt_injection
+            || options.redact_pii.is_some()
+    }
+}
+
+/// Whether a model makes the format of the page's text.
+fn is_asked_of_text(format: &Format) -> bool {
+    match format {
+        Format::Summary | Format::Json(_) | Format::Query(_) | Format::Question(_) | Format::Highlights(_) => true,
+        Format::Markdown
+        | Format::Html
+        | Format::RawHtml
+        | Format::RawBase64
+        | Format::Links
+        | Format::Images
+        | Format::Attributes(_)
+        | Format::Screenshot(_)
+        | Format::Audio
+        | Format::Video
+        | Format::Branding
+        | Format::Product
+        | Format::Menu
+        | Format::ChangeTracking(_) => false,
     }
 }
 
@@ -128,8 +152,8 @@ pub struct Scraped {
     pub document: Document,
     /// Link targets of the page, independent of the formats; empty unless [`Target::collect_links`].
     pub links: Vec<String>,
-    /// Number of pages to be charged: the pages of a PDF that were read, else 1.
-    pub pages: u32,
+    /// Pages and extras in the document, which determine its price.
+    pub delivered: Delivered,
     /// The `Retry-After` header as it was sent.
     pub retry_after: Option<String>,
     /// Share of the memory budget for bodies; to be held for as long as the document is.

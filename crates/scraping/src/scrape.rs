@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use ::scrape::{Files, Ports, ScrapeError, Scraped, Target, Versions};
 use base::{Stop, Timestamp, new_id};
-use billing::Outcome;
+use billing::{Delivered, Outcome};
 use cache::{CrawlOf, OnMiss, PageCopy, PageToKeep, Policy, Situation};
 use chrono::TimeDelta;
 use fetch::Fetched;
@@ -144,17 +144,17 @@ where
     let purse = scraping.run_purse(scraper.app(), caller);
     let (stamp, started) = (scraping.stamp(), scraping.started);
     let last = move |scraped: Scraped, stop: &Stop| {
-        let (metadata, pages) = (&scraped.document.metadata, scraped.pages);
+        let (metadata, delivered) = (&scraped.document.metadata, scraped.delivered.clone());
         // The wait for a browser of ours says nothing about the host.
         let waited = Duration::from_millis(metadata.concurrency_queue_duration_ms.unwrap_or(0));
         let (took, cache) = (started.elapsed().saturating_sub(waited), metadata.cache_state);
-        (last(stamp.put(scraped), took, stop), took, (cache, pages))
+        (last(stamp.put(scraped), took, stop), took, (cache, delivered))
     };
     // The document is already packed, so a profile that was not saved is only logged.
     let tracked = versions.as_ref().map(|versions| versions as &dyn Versions);
     let ports = Ports { copies: Some(&copies), funds: Some(&purse), versions: tracked, ..Ports::default() };
     let result = scraping.run(scraper, caller, ports, last).await.map(|(made, _)| made);
-    let credits = scraping.price(result.as_ref().map(|(_, _, (_, pages))| *pages));
+    let credits = scraping.price(result.as_ref().map(|(_, _, (_, delivered))| delivered));
     metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
     scraping.log(caller, result.as_ref().map(|(_, _, (cache, _))| *cache), credits);
     let took = result.as_ref().map_or_else(|_| started.elapsed(), |(_, took, _)| *took);
@@ -227,7 +227,7 @@ struct Stamp {
 
 /// Price of a document.
 enum Price {
-    /// Price by its number of pages.
+    /// Price by what was delivered.
     Of(Arc<ScrapeOptions>),
     /// Price already charged.
     Known(i64),
@@ -238,7 +238,7 @@ impl Stamp {
         let metadata = &mut scraped.document.metadata;
         metadata.scrape_id = self.id;
         metadata.credits_used = match self.price {
-            Price::Of(options) => billing::quote_pages(&options, scraped.pages),
+            Price::Of(options) => billing::charge(&options, &scraped.delivered),
             Price::Known(credits) => credits,
         };
         scraped
@@ -367,7 +367,7 @@ impl Scraping {
         result: Result<Scraped, ScrapingError>,
         used: Option<PageCopy>,
     ) -> Result<(Document, net::Room), ScrapingError> {
-        let credits = self.price(result.as_ref().map(|scraped| scraped.pages));
+        let credits = self.price(result.as_ref().map(|scraped| &scraped.delivered));
         let copy = used.as_ref().and_then(PageCopy::id);
         // The row only serves later lookups; the credits are booked with or without it.
         let row = (!self.target.private).then(|| self.row(caller, &result, credits, copy));
@@ -387,10 +387,10 @@ impl Scraping {
         }
     }
 
-    /// Returns the cost, given the number of pages that the price counts.
-    fn price(&self, pages: Result<u32, &ScrapingError>) -> i64 {
-        match pages {
-            Ok(pages) => billing::quote_pages(&self.target.options, pages),
+    /// Returns the cost, given what was delivered.
+    fn price(&self, result: Result<&Delivered, &ScrapingError>) -> i64 {
+        match result {
+            Ok(delivered) => billing::charge(&self.target.options, delivered),
             Err(ScrapingError::LockdownMiss) => billing::price(&Outcome::LockdownMiss),
             Err(_) => billing::price(&Outcome::Failed),
         }

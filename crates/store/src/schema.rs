@@ -361,6 +361,18 @@ table! {
 }
 
 table! {
+    periodic_task (name) {
+        name -> Text,
+        started_at -> Timestamp,
+        duration_ms -> BigInt,
+        status -> Text,
+        details -> Text,
+        error -> Nullable<Text>,
+        next_at -> Timestamp,
+    }
+}
+
+table! {
     webhook_secret (team_id) {
         team_id -> Text,
         secret -> Text,

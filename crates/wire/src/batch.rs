@@ -12,6 +12,7 @@ use crate::admin::MAX_CONCURRENCY;
 use crate::attribution::Attribution;
 use crate::crawl::page_options;
 use crate::error::Invalid;
+use crate::event::BATCH_SCRAPE;
 use crate::read::{self, Field, Fields};
 use crate::scrape::ScrapeOptions;
 use crate::source::SourceUrl;
@@ -133,7 +134,7 @@ impl BatchRequest {
             fields.refuse("urls", "must contain at least one http or https URL");
         }
         let options = page_options(fields);
-        let webhook = fields.take("webhook").and_then(WebhookConfig::read);
+        let webhook = fields.take("webhook").and_then(|field| WebhookConfig::read(&BATCH_SCRAPE, field));
         let append_to_id = fields.take("appendToId").and_then(|field| field.parse(batch_id));
         let max_concurrency = fields.take("maxConcurrency").and_then(|field| field.whole32(1..=MAX_CONCURRENCY));
         let zero_data_retention = fields.flag("zeroDataRetention", false);

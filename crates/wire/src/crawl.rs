@@ -11,6 +11,7 @@ use crate::admin::MAX_CONCURRENCY;
 use crate::attribution::Attribution;
 use crate::decode::HARMLESS_KEYS;
 use crate::error::Invalid;
+use crate::event::CRAWL;
 use crate::format::MAX_PROMPT_CHARS;
 use crate::read::{self, Field, Fields};
 use crate::scrape::ScrapeOptions;
@@ -220,7 +221,7 @@ impl CrawlRequest {
         let page = fields.need("url").and_then(SourceUrl::read);
         let prompt = fields.take("prompt").and_then(|field| field.text(1..=MAX_PROMPT_CHARS));
         let options = CrawlOptions::read(fields);
-        let webhook = fields.take("webhook").and_then(WebhookConfig::read);
+        let webhook = fields.take("webhook").and_then(|field| WebhookConfig::read(&CRAWL, field));
         let zero_data_retention = fields.flag("zeroDataRetention", false);
         if zero_data_retention {
             options.scrape_options.check_zero_retention(fields, "scrapeOptions.");

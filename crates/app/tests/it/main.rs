@@ -8,6 +8,8 @@ mod cache;
 mod cache_rules;
 mod changes;
 mod credits;
+mod delivered;
+mod events;
 mod file_types;
 mod jobs;
 mod keyless;

@@ -93,6 +93,13 @@ pub const TABLE: &[Metric] = &[
         &[],
         "Time of the last count of the queues, in seconds since 1970; they are counted at most every 5 seconds.",
     ),
+    counter("quarry_task_runs_total", &["task", "result"], "Runs of periodic tasks in this process, by result."),
+    gauge(
+        "quarry_task_seconds",
+        "seconds",
+        &["task"],
+        "Duration of the last run of a periodic task in this process, in seconds.",
+    ),
     gauge("quarry_sessions", "", &[], "Open browser sessions in this process."),
     gauge("quarry_browsers", "", &[], "Running browsers."),
     counter("quarry_browsers_started_total", &[], "Browsers started."),

@@ -10,7 +10,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use store::{runs as rows, teams, webhooks as deliveries};
 use testkit::Site;
 use tokio_util::sync::CancellationToken;
-use wire::{EventFamily, JobStatus, ResultsQuery, ScrapeOptions};
+use wire::{JobStatus, ResultsQuery, ScrapeOptions, event};
 
 use super::*;
 use crate::fixture::{app, scraper_with};
@@ -23,7 +23,7 @@ use crate::{
 static TITLES: Kind = Kind {
     name: "titles",
     noun: "list of titles",
-    events: EventFamily::BatchScrape,
+    events: &event::BATCH_SCRAPE,
     endpoint: None,
     lanes: page_lanes,
     verdict: |_| Ok(()),
@@ -56,7 +56,7 @@ impl PageKind for Titles {
             zero_data_retention: false,
             max_concurrency: None,
             delay: None,
-            webhook: Some(wire::decode_webhook(spec["webhook"].take())?),
+            webhook: Some(wire::decode_webhook(&event::BATCH_SCRAPE, spec["webhook"].take())?),
         };
         Ok((terms, Box::new(Self)))
     }
@@ -111,7 +111,7 @@ impl PageRecord for Titles {
     fn page_event<'e>(&self, event: EventType, page: &KeptPage<'e>) -> Event<'e> {
         let event = Event::new(event);
         match page.page.result.found::<Title>() {
-            Some(title) => event.with(&title.0),
+            Some(title) => event.with_json(&title.0),
             None => event,
         }
     }
@@ -138,7 +138,7 @@ async fn start(runs: &Runs, caller: &Caller, site: &Site) -> String {
         spec: spec.to_string(),
         secrets: None,
         private: false,
-        webhook: Some(wire::decode_webhook(spec["webhook"].clone()).unwrap()),
+        webhook: Some(wire::decode_webhook(&event::BATCH_SCRAPE, spec["webhook"].clone()).unwrap()),
         idempotency_key: None,
         fingerprint: String::new(),
         max_items: 3,

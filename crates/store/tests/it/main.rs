@@ -22,6 +22,7 @@ mod ledger_model;
 mod ledger_race;
 mod migrations;
 mod outage;
+mod periodic;
 mod profiles;
 mod robots;
 mod runs;
