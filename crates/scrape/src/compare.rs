@@ -108,7 +108,7 @@ pub(crate) async fn compare(
         return Ok(draft);
     };
     let comparison = Comparison { tools, target, format, versions, tracked: *tracked, until: time_for(target) };
-    let found = comparison.run(&mut draft.document).await?;
+    let found = comparison.run(&mut draft).await?;
     draft.warnings.extend(found.warnings);
     draft.document.change_tracking = Some(found.tracking);
     Ok(draft)
@@ -152,9 +152,9 @@ struct Texts {
 }
 
 impl Comparison<'_> {
-    async fn run(&self, document: &mut Document) -> Result<Found, ScrapeError> {
+    async fn run(&self, draft: &mut Draft) -> Result<Found, ScrapeError> {
         let mut found = Found::default();
-        let texts = match self.texts(document).await? {
+        let texts = match self.texts(&mut draft.document).await? {
             Ok(texts) => Some(texts),
             Err(why) => {
                 found.warnings.push(why.to_string());
@@ -165,7 +165,7 @@ impl Comparison<'_> {
             }
         };
         let status = texts.as_ref().map(|texts| texts.status);
-        let extraction = match self.extraction(status, document).await {
+        let extraction = match self.extraction(status, draft).await {
             Ok(extraction) => extraction,
             Err(why) => {
                 found.warnings.push(format!("the fields were not compared: {why}"));
@@ -275,11 +275,7 @@ impl Comparison<'_> {
     }
 
     /// Returns the values of this version, if it has any: those of the previous version if that was the same.
-    async fn extraction(
-        &self,
-        status: Option<ChangeStatus>,
-        document: &Document,
-    ) -> Result<Option<Extraction>, String> {
+    async fn extraction(&self, status: Option<ChangeStatus>, draft: &Draft) -> Result<Option<Extraction>, String> {
         let kept = || self.previous().and_then(|previous| previous.extraction.clone());
         let kept = if status == Some(ChangeStatus::Same) { kept() } else { None };
         if !self.format.extracts() || status == Some(ChangeStatus::Removed) {
@@ -292,7 +288,7 @@ impl Comparison<'_> {
         let extract = self.tools.extract.as_ref().ok_or("this server has no language model")?;
         let question = Question {
             url: &self.tracked.page.url,
-            markdown: document.markdown.as_deref().unwrap_or_default(),
+            markdown: draft.markdown().unwrap_or_default(),
             schema: self.format.schema.as_ref(),
             prompt: self.format.prompt.as_deref(),
             owner: &self.target.owner,

@@ -47,7 +47,6 @@ pub(crate) struct Draft {
 
 impl Draft {
     /// Returns the markdown of the page, if it is a requested format or a later phase needs it ([`More::phases`]).
-    #[cfg_attr(not(test), expect(dead_code, reason = "no phase works on the draft yet"))]
     pub(crate) fn markdown(&self) -> Option<&str> {
         self.document.markdown.as_deref().or(self.text.as_deref())
     }
