@@ -55,7 +55,6 @@ pub(crate) fn contains(text: &str) -> bool {
 static EXPECTED: AtomicBool = AtomicBool::new(false);
 
 /// Declares that the test makes the service log errors.
-#[expect(dead_code, reason = "no test needs it at present")]
 pub(crate) fn expect_errors() {
     EXPECTED.store(true, Ordering::Relaxed);
 }
