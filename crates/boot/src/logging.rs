@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
-const OURS: [&str; 36] = [
+const OURS: [&str; 37] = [
     "app",
     "base",
     "billing",
@@ -32,6 +32,7 @@ const OURS: [&str; 36] = [
     "formats",
     "interact",
     "kernel",
+    "llm",
     "net",
     "outage",
     "ocr",
