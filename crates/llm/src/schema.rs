@@ -182,10 +182,17 @@ impl Schema {
     pub fn accept(&self, answer: Value) -> Result<Accepted, Vec<Fault>> {
         let answer = if self.is_wrapped { strict::unwrap(answer) } else { answer };
         let shapes = Shapes::new(&self.source);
-        let Accepted { value, repairs } = repair::repair(&shapes, answer);
+        let Accepted { value, repairs } = repair::repair(&shapes, answer.clone());
         let faults: Vec<Fault> =
             self.validator.iter_errors(&value).take(MAX_FAULTS).map(|error| fault(&error)).collect();
-        if faults.is_empty() { Ok(Accepted { value, repairs }) } else { Err(faults) }
+        if faults.is_empty() {
+            return Ok(Accepted { value, repairs });
+        }
+        // A level that was removed may have been meant: nearly everything is valid where a schema names no type.
+        if self.validator.is_valid(&answer) {
+            return Ok(Accepted { value: answer, repairs: Vec::new() });
+        }
+        Err(faults)
     }
 }
 

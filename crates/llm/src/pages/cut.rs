@@ -174,7 +174,7 @@ impl<'a> Cutter<'a> {
     }
 }
 
-/// Cuts a text that is too long, after a line, a sentence or a word where there is one in the second half.
+/// Cuts a text that is too long, after a line or a sentence that ends in the second half of a piece, or after a word.
 fn pieces(text: &str, max_tokens: u64) -> Vec<&str> {
     let mut pieces = Vec::new();
     let mut rest = text;
@@ -197,14 +197,13 @@ fn fitting(text: &str, max_tokens: u64) -> usize {
             return line.or(sentence).or(word).unwrap_or(at.max(character.len_utf8()));
         }
         let end = at + character.len_utf8();
-        if used > max_tokens * 500 {
-            match character {
-                '\n' => line = Some(end),
-                '。' | '！' | '？' => sentence = Some(end),
-                ' ' if matches!(previous, '.' | '!' | '?') => sentence = Some(end),
-                ' ' => word = Some(end),
-                _ => {}
-            }
+        let is_second_half = used > max_tokens * 500;
+        match character {
+            '\n' if is_second_half => line = Some(end),
+            '。' | '！' | '？' if is_second_half => sentence = Some(end),
+            ' ' if is_second_half && matches!(previous, '.' | '!' | '?') => sentence = Some(end),
+            ' ' | '\n' => word = Some(end),
+            _ => {}
         }
         previous = character;
     }

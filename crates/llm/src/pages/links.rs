@@ -110,7 +110,9 @@ fn urls(text: &str) -> impl Iterator<Item = Found> {
         loop {
             let rest = text.get(at..)?;
             let start = at + rest.char_indices().find(|(offset, _)| begins(text, at + offset))?.0;
-            let length = text[start..].find(is_end).unwrap_or(text.len() - start);
+            // A script goes on behind its brackets.
+            let ends: fn(char) -> bool = if has_script(text, start) { char::is_whitespace } else { is_end };
+            let length = text[start..].find(ends).unwrap_or(text.len() - start);
             let url = text[start..start + length].trim_end_matches(['.', ',', ';', ':', '!', '?', '…', '。', '、']);
             at = start + length.max(1);
             if url.len() > 4 {
@@ -122,6 +124,12 @@ fn urls(text: &str) -> impl Iterator<Item = Found> {
 
 fn is_end(character: char) -> bool {
     character.is_whitespace() || character.is_control() || "<>\"'`()[]{}|\\^「」（）".contains(character)
+}
+
+/// Returns whether the URL that begins at this byte runs code.
+fn has_script(text: &str, at: usize) -> bool {
+    const SCHEME: &str = "javascript:";
+    text.get(at..at + SCHEME.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(SCHEME))
 }
 
 /// Returns whether a URL begins at this byte.
