@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
-const OURS: [&str; 43] = [
+const OURS: [&str; 44] = [
     "accounts",
     "app",
     "base",
@@ -35,6 +35,7 @@ const OURS: [&str; 43] = [
     "formats",
     "interact",
     "kernel",
+    "llm",
     "maps",
     "net",
     "ocr",

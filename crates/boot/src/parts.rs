@@ -225,6 +225,7 @@ pub async fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::
         refuse: own.listen,
         refuse_hosts: own.hosts,
         deny: config.egress.deny.clone(),
+        only: None,
     };
     let limits = net::Limits {
         body_raw: config.fetch.max_raw,

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use ipnet::IpNet;
+use url::Url;
 
 /// Addresses of `localhost` and its subdomains (RFC 6761 section 6.3), regardless of DNS.
 pub(crate) const LOCALHOST: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)];
@@ -32,6 +33,36 @@ pub struct Egress {
     pub refuse_hosts: Vec<(String, u16)>,
     /// Addresses blocked even if public or in `allow`.
     pub deny: Vec<Allow>,
+    /// The only destination, for a client of one server that the operator has configured. It need not be public, and
+    /// `allow` and `deny` do not apply. `None`: every destination that the other rules allow.
+    pub only: Option<Destination>,
+}
+
+/// A server by name or IP, with its port.
+///
+/// ```
+/// let url = "https://models.example/v1".parse().unwrap();
+/// let expect = net::Destination { host: "models.example".to_owned(), port: 443 };
+/// assert_eq!(net::Destination::of(&url), Some(expect));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    /// Host as in a URL: a name in lower case, or an IP, an IPv6 one in brackets.
+    pub host: String,
+    /// Port.
+    pub port: u16,
+}
+
+impl Destination {
+    /// Returns the server of a URL; `None` when the URL has no host, or its scheme has no default port.
+    #[must_use]
+    pub fn of(url: &Url) -> Option<Self> {
+        Some(Self { host: url.host_str()?.to_owned(), port: url.port_or_known_default()? })
+    }
+
+    pub(crate) fn is(&self, host: &str, port: u16) -> bool {
+        self.host.eq_ignore_ascii_case(host) && self.port == port
+    }
 }
 
 /// An address or network in the lists `allow` and `deny`.

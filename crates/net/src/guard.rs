@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 
 use crate::address::classify;
-use crate::config::{Allow, Egress};
+use crate::config::{Allow, Destination, Egress};
 use crate::own::OwnAddresses;
 
 /// Access rule for destination addresses.
@@ -11,13 +11,14 @@ use crate::own::OwnAddresses;
 pub(crate) struct Guard {
     allow: Vec<Allow>,
     deny: Vec<Allow>,
+    only: Option<Destination>,
     own: OwnAddresses,
 }
 
 impl Guard {
     pub(crate) fn new(egress: &Egress) -> Self {
         let own = OwnAddresses::new(&egress.refuse, &egress.refuse_hosts);
-        Self { allow: egress.allow.clone(), deny: egress.deny.clone(), own }
+        Self { allow: egress.allow.clone(), deny: egress.deny.clone(), only: egress.only.clone(), own }
     }
 
     /// Refreshes the addresses of the deployment. Must be called before [`Guard::admit`].
@@ -27,13 +28,25 @@ impl Guard {
 
     /// Checks whether a name may be requested, regardless of its addresses.
     pub(crate) fn admit_name(&self, host: &str, port: u16) -> Result<(), &'static str> {
+        if self.only.as_ref().is_some_and(|only| !only.is(host, port)) {
+            return Err("not the configured address");
+        }
         if self.own.names(host, port) { Err("address of this deployment") } else { Ok(()) }
+    }
+
+    /// Returns whether the only allowed destination is configured, so that its name may be any that resolves.
+    pub(crate) fn has_one_destination(&self) -> bool {
+        self.only.is_some()
     }
 
     /// Checks whether an address may be connected to.
     pub(crate) fn admit(&self, addr: SocketAddr) -> Result<(), &'static str> {
         if let Some(reason) = self.own.claims(addr) {
             return Err(reason);
+        }
+        // The name was checked by `admit_name`; the operator who configured it may mean a private address.
+        if self.only.is_some() {
+            return Ok(());
         }
         let canonical = SocketAddr::new(addr.ip().to_canonical(), addr.port());
         if self.deny.iter().any(|rule| rule.admits(addr) || rule.admits(canonical)) {

@@ -40,7 +40,7 @@ mod tls_quirks;
 
 pub use address::{NOT_PUBLIC, advice, classify};
 pub use client::Client;
-pub use config::{Allow, Config, ConfigError, Egress, Limits};
+pub use config::{Allow, Config, ConfigError, Destination, Egress, Limits};
 pub use download::Download;
 pub use egress_proxy::{Admits, EgressPass, EgressProxy};
 pub use error::Error;

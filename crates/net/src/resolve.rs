@@ -56,7 +56,9 @@ impl Resolver {
             Some(Host::Ipv6(ip)) => vec![IpAddr::V6(ip)],
             Some(Host::Domain(name)) if host_names::is_localhost(name) => self.localhost(port).map_err(blocked)?,
             Some(Host::Domain(name)) => {
-                host_names::check(name, self.guard.opens_a_network()).map_err(blocked)?;
+                if !self.guard.has_one_destination() {
+                    host_names::check(name, self.guard.opens_a_network()).map_err(blocked)?;
+                }
                 self.look_up(name).await.map_err(|reason| Error::Dns { host: name.to_owned(), reason })?
             }
             None => return Err(blocked("the URL has no host")),

@@ -1,6 +1,6 @@
 //! No connections to blocked addresses, in any spelling.
 
-use net::{Allow, Client, Config, Egress, Error, Limits};
+use net::{Allow, Client, Config, Destination, Egress, Error, Limits};
 use testkit::{Answer, Site};
 
 use crate::world::{LOOPBACK, World, get, redirect};
@@ -137,6 +137,30 @@ async fn servers_of_the_deployment_are_refused_even_when_admitted() {
         assert!(client.send(get(world.site.url("/"))).await.is_ok(), "other ports are as before");
     }
     assert_eq!(own.connections(), 0);
+}
+
+/// A client of one server, such as the endpoint of a model: that server may be private, and nothing else is reached.
+#[tokio::test]
+async fn a_client_of_one_server_reaches_that_server_alone() {
+    let world = World::with(Limits::default(), vec!["127.0.0.0/8".parse::<Allow>().unwrap()]).await;
+    world.dns.set("model.internal", Answer::from(LOOPBACK));
+    let port = world.site.addr().port();
+    for host in ["model.internal", "127.0.0.1", "localhost"] {
+        let egress = Egress {
+            resolvers: vec![world.dns.addr()],
+            deny: vec!["127.0.0.0/8".parse().unwrap()],
+            only: Some(Destination { host: host.to_owned(), port }),
+            ..Egress::default()
+        };
+        let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
+        world.site.respond("/away", redirect(302, world.other_url("/").as_str()));
+        assert!(client.send(get(format!("http://{host}:{port}/"))).await.is_ok(), "{host}");
+        for url in [format!("http://{host}:{port}/away"), "http://origin.test/".into(), world.other.url("/").into()] {
+            let result = client.send(get(&url)).await;
+            assert!(is_blocked(&result), "{host}: {url}: {result:?}");
+        }
+    }
+    assert_eq!(world.other.connections(), 0);
 }
 
 #[tokio::test]

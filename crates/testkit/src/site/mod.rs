@@ -50,7 +50,7 @@ struct State {
 }
 
 /// Function that generates the response for a path without a script.
-type Others = Arc<dyn Fn(&Seen) -> Option<Reply> + Send + Sync>;
+type Others = Arc<dyn Fn(&Seen) -> Option<Script> + Send + Sync>;
 
 impl fmt::Debug for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -142,6 +142,11 @@ impl Site {
 
     /// Sets the function that generates responses for all paths without a script, for sites of any size. `None` gives 404.
     pub fn others(&self, make: impl Fn(&Seen) -> Option<Reply> + Send + Sync + 'static) {
+        self.others_by_script(move |seen| make(seen).map(Script::Reply));
+    }
+
+    /// Sets the function that generates scripts for all paths without one of their own. `None` gives 404.
+    pub fn others_by_script(&self, make: impl Fn(&Seen) -> Option<Script> + Send + Sync + 'static) {
         self.shared.state.lock().others = Some(Arc::new(make));
     }
 
@@ -203,7 +208,7 @@ impl Shared {
             let make = others.clone()?;
             // Generating a large page takes time, so the lock is released before.
             drop(state);
-            return make(seen).map(|reply| Arc::new(Script::Reply(reply)));
+            return make(seen).map(Arc::new);
         };
         let script = route.scripts.get(route.served).or(route.scripts.last()).cloned();
         route.served += 1;

@@ -1,0 +1,190 @@
+//! One chunk of a page: asked, asked in halves when the answer is cut, and once more when it is wrong.
+
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+
+use super::{ExtractError, Job};
+use crate::ask::{Answer, Ask, Content, Correction, Role, Source, Want};
+use crate::error::AskError;
+use crate::json_text;
+use crate::model::Model;
+use crate::pages::{self, Chunk, Part};
+use crate::prompt::{EXTRACT, Prompt};
+use crate::schema::{self, Fault, Schema};
+
+/// Chunks below this size are not halved: an answer that is still cut is closed after its last whole item.
+const SMALLEST_TOKENS: u64 = 40;
+/// Bytes of a wrong answer that the model is shown again.
+const SHOWN_ANSWER: usize = 4 << 10;
+
+/// Asks the questions of one job.
+pub(super) struct Asker<'a> {
+    model: &'a Model,
+    job: &'a Job<'a>,
+    texts: Texts<'a>,
+    calls: AtomicU32,
+}
+
+/// What the questions of one job have in common.
+pub(super) struct Texts<'a> {
+    pub(super) instruction: &'a str,
+    pub(super) beside: &'a [Source<'a>],
+    /// Schema for a chunk of several.
+    pub(super) part: Option<&'a Schema>,
+}
+
+/// An accepted answer.
+pub(super) struct Said {
+    pub(super) value: Value,
+    pub(super) warnings: Vec<String>,
+}
+
+/// A question.
+pub(super) struct Question<'a> {
+    pub(super) prompt: &'static Prompt,
+    pub(super) sources: &'a [Source<'a>],
+    pub(super) schema: Option<&'a Schema>,
+    pub(super) correction: Option<Correction<'a>>,
+}
+
+/// What is wrong with an answer.
+struct Wrong {
+    answer: String,
+    faults: Vec<Fault>,
+    error: Option<AskError>,
+}
+
+type Asking<'a> = Pin<Box<dyn Future<Output = Result<Said, ExtractError>> + Send + 'a>>;
+
+impl<'a> Asker<'a> {
+    pub(super) fn new(model: &'a Model, job: &'a Job<'a>, texts: Texts<'a>) -> Self {
+        Self { model, job, texts, calls: AtomicU32::new(0) }
+    }
+
+    pub(super) fn part(&self) -> Option<&'a Schema> {
+        self.texts.part
+    }
+
+    pub(super) fn calls(&self) -> u32 {
+        self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Asks for the data of a chunk.
+    pub(super) fn ask<'b>(&'b self, chunk: &'b Chunk, schema: Option<&'b Schema>) -> Asking<'b> {
+        Box::pin(async move {
+            let sources = self.sources(chunk);
+            let question = Question { prompt: &EXTRACT, sources: &sources, schema, correction: None };
+            let wrong = match self.answer(&question).await {
+                Ok(answer) if answer.cut => return self.halves(chunk, schema, answer).await,
+                Ok(answer) => match accepted(answer.content, schema) {
+                    Ok(value) => return Ok(Said { value, warnings: Vec::new() }),
+                    Err(wrong) => wrong,
+                },
+                Err(AskError::TooLong) if chunk.tokens > SMALLEST_TOKENS => return self.split(chunk).await,
+                Err(error @ (AskError::Refused | AskError::Empty)) => Wrong::of(error),
+                Err(error) => return Err(error.into()),
+            };
+            self.again(&question, wrong).await
+        })
+    }
+
+    /// Asks once more, with what was wrong.
+    async fn again(&self, question: &Question<'_>, wrong: Wrong) -> Result<Said, ExtractError> {
+        let errors = schema::list(&wrong.faults);
+        let answer = &wrong.answer[..wrong.answer.floor_char_boundary(SHOWN_ANSWER)];
+        let correction = wrong.error.is_none().then_some(Correction { answer, errors: &errors });
+        let Question { prompt, sources, schema, .. } = *question;
+        let answer = self.answer(&Question { prompt, sources, schema, correction }).await;
+        let faults = match answer {
+            Ok(answer) => match accepted(answer.content, question.schema) {
+                Ok(value) if !answer.cut => return Ok(Said { value, warnings: Vec::new() }),
+                Ok(_) => vec![fault("the answer was cut")],
+                Err(wrong) => wrong.faults,
+            },
+            Err(error @ (AskError::Refused | AskError::Empty)) => Wrong::of(error).faults,
+            Err(error) => return Err(error.into()),
+        };
+        Err(ExtractError::Invalid(faults))
+    }
+
+    /// Asks for a chunk in halves, because its answer was cut.
+    async fn halves(&self, chunk: &Chunk, schema: Option<&Schema>, answer: Answer) -> Result<Said, ExtractError> {
+        if chunk.tokens > SMALLEST_TOKENS {
+            return self.split(chunk).await;
+        }
+        let text = match answer.content {
+            Content::Text(text) => text,
+            Content::Json(value) => value.to_string(),
+        };
+        let wanted = schema.map_or(json_text::Kind::Object, Schema::kind);
+        let found = json_text::find(&text, wanted).map(|found| found.value);
+        let value = accepted(found.map_or(Content::Text(text), Content::Json), schema)
+            .map_err(|wrong| ExtractError::Invalid(wrong.faults))?;
+        Ok(Said {
+            value,
+            warnings: vec!["The answer of the model was cut, so that its end may be missing.".to_owned()],
+        })
+    }
+
+    async fn split(&self, chunk: &Chunk) -> Result<Said, ExtractError> {
+        let smaller = pages::cut(&chunk.text, chunk.tokens * 5 / 8);
+        let (mut answers, mut warnings) = (Vec::new(), Vec::new());
+        for half in &smaller {
+            let said = self.ask(half, self.texts.part).await?;
+            warnings.extend(said.warnings);
+            answers.push(said.value);
+        }
+        let parts: Vec<Part<'_>> =
+            answers.iter().zip(&smaller).map(|(answer, chunk)| Part { answer, text: &chunk.text }).collect();
+        let merged = pages::merge(&parts);
+        Ok(Said { value: merged.value, warnings })
+    }
+
+    fn sources<'b>(&'b self, chunk: &'b Chunk) -> Vec<Source<'b>> {
+        let page = Source { label: "page text", text: &chunk.text };
+        std::iter::once(page).chain(self.texts.beside.iter().copied()).collect()
+    }
+
+    /// Asks one question.
+    pub(super) async fn answer(&self, question: &Question<'_>) -> Result<Answer, AskError> {
+        let answer = self
+            .model
+            .ask(&Ask {
+                role: Role::Extract,
+                prompt: question.prompt,
+                instruction: self.texts.instruction,
+                sources: question.sources,
+                want: question.schema.map_or(Want::AnyJson, Want::Json),
+                correction: question.correction,
+                owner: self.job.owner,
+                budget: self.job.budget,
+                deadline: self.job.deadline,
+            })
+            .await;
+        self.calls.fetch_add(u32::from(answer.is_ok()), Ordering::Relaxed);
+        answer
+    }
+}
+
+impl Wrong {
+    fn of(error: AskError) -> Self {
+        Self { answer: String::new(), faults: vec![fault(&error.to_string())], error: Some(error) }
+    }
+}
+
+fn fault(reason: &str) -> Fault {
+    Fault { path: String::new(), reason: reason.to_owned() }
+}
+
+fn accepted(content: Content, schema: Option<&Schema>) -> Result<Value, Wrong> {
+    match (content, schema) {
+        (Content::Json(value), None) => Ok(value),
+        (Content::Json(value), Some(schema)) => {
+            let answer = value.to_string();
+            schema.accept(value).map(|accepted| accepted.value).map_err(|faults| Wrong { answer, faults, error: None })
+        }
+        (Content::Text(answer), _) => Err(Wrong { answer, faults: vec![fault("not JSON")], error: None }),
+    }
+}
