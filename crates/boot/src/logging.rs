@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
-const OURS: [&str; 36] = [
+const OURS: [&str; 37] = [
     "app",
     "base",
     "billing",
@@ -26,6 +26,7 @@ const OURS: [&str; 36] = [
     "crawl_frontier",
     "documents",
     "extract_product",
+    "extractive",
     "fence",
     "fetch",
     "files",
