@@ -463,6 +463,63 @@ CREATE TABLE crawl_link (
 
 CREATE INDEX run_page_waiting ON run_page (other) WHERE state = 'waiting';
 
+CREATE TABLE page_version (
+    id TEXT NOT NULL PRIMARY KEY,
+    team_id TEXT NOT NULL REFERENCES team (id),
+    key TEXT NOT NULL,
+    tag TEXT NOT NULL,
+    url TEXT NOT NULL,
+    holder TEXT,
+    held_until TIMESTAMP,
+    used_at TIMESTAMP NOT NULL,
+    scraped_at TIMESTAMP,
+    status_code INTEGER NOT NULL,
+    final_url TEXT NOT NULL,
+    content_type TEXT,
+    charset TEXT,
+    rendered BOOLEAN NOT NULL,
+    body_digest TEXT,
+    body_bytes BIGINT NOT NULL,
+    body_in_row BOOLEAN NOT NULL,
+    text_digest TEXT,
+    text_bytes BIGINT NOT NULL,
+    text_in_row BOOLEAN NOT NULL,
+    extraction TEXT,
+    extraction_key TEXT,
+    start TEXT,
+    run_id TEXT
+);
+
+CREATE UNIQUE INDEX page_version_series ON page_version (team_id, key, tag);
+
+CREATE INDEX page_version_use ON page_version (used_at);
+
+CREATE INDEX page_version_start ON page_version (team_id, start, tag, id) WHERE start IS NOT NULL;
+
+CREATE INDEX page_version_first ON page_version (held_until) WHERE scraped_at IS NULL;
+
+CREATE TABLE version_body (
+    version_id TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    in_row BOOLEAN NOT NULL,
+    coming BOOLEAN NOT NULL,
+    PRIMARY KEY (version_id, digest, in_row)
+);
+
+CREATE INDEX version_body_digest ON version_body (digest);
+
+CREATE INDEX version_body_coming ON version_body (version_id) WHERE coming;
+
+CREATE TABLE periodic_task (
+    name TEXT PRIMARY KEY NOT NULL,
+    started_at TIMESTAMP NOT NULL,
+    duration_ms BIGINT NOT NULL,
+    status TEXT NOT NULL,
+    details TEXT NOT NULL,
+    error TEXT,
+    next_at TIMESTAMP NOT NULL
+);
+
 INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261121000000'),
 ('20261121100000'),
@@ -483,4 +540,6 @@ INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261125190000'),
 ('20261125220000'),
 ('20261126020000'),
-('20261126100000');
+('20261126100000'),
+('20261126130000'),
+('20261126140000');

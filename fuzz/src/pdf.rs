@@ -1,10 +1,10 @@
 //! Documents: whole files, and the parts of one that are hardest to read.
 
-use documents::{MarkdownOptions, ReadOptions, blocks, html, markdown, read};
+use documents::{MarkdownOptions, ReadOptions, blocks, html, markdown, read_pdf};
 
 /// A file.
 pub fn pdf(input: &[u8]) {
-    let Ok(document) = read(input, &ReadOptions { max_pages: Some(20), ..ReadOptions::default() }) else { return };
+    let Ok(document) = read_pdf(input, &ReadOptions { max_pages: Some(20), ..ReadOptions::default() }) else { return };
     let markdown = markdown(&document, &MarkdownOptions { page_markers: true });
     let letters = markdown.text.chars().count() as u64;
     assert!(!html(&document).contains("<script"), "text became markup");

@@ -34,7 +34,7 @@ struct Tally {
 pub(crate) fn run(args: &Args) -> Result<()> {
     let mut failed = 0;
     for path in &args.cases {
-        let text = read(path)?;
+        let text = read_robots(path)?;
         match serde_json::from_str::<Value>(&text) {
             Ok(cases) => {
                 failed += expected(path, &cases)?;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     Ok(())
 }
 
-fn read(path: &Path) -> Result<String> {
+fn read_robots(path: &Path) -> Result<String> {
     let bytes = fs::read(path).with_context(|| format!("read {}", path.display()))?;
     let mut text = String::new();
     if bytes.starts_with(&[0x1f, 0x8b]) {

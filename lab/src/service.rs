@@ -22,7 +22,7 @@ pub fn client(addr: SocketAddr, key: Option<&str>) -> Result<Client> {
 /// Sends a GET without a key, such as `/health/ready` or `/metrics`.
 ///
 /// # Errors
-/// When there is no response; no status is an error.
+/// When there is no response. Every status counts as a response.
 pub async fn get(addr: SocketAddr, path: &str) -> Result<Raw> {
     client(addr, None)?.with_timeout(PROBE).send(Method::GET, path, "").await
 }

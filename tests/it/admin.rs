@@ -49,3 +49,21 @@ async fn bad_teams_are_refused_by_field() {
     }
     assert_eq!(app.operator().get("/admin/teams/00000000-0000-0000-0000-000000000000").await.status, 404);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_operator_sees_when_tasks_have_run_and_what_they_did() {
+    let app = TestApp::start().await;
+    for _ in 0..500 {
+        let answer = app.operator().get("/admin/tasks").await;
+        assert_eq!((answer.status, &answer.body["success"]), (200, &json!(true)), "{}", answer.body);
+        let tasks = answer.body["data"].as_array().unwrap();
+        assert!(tasks.iter().any(|task| task["name"] == "reservations"), "{}", answer.body);
+        if tasks.iter().all(|task| task["lastRun"]["status"] == "done") {
+            assert!(tasks.iter().all(|task| task["lastRun"]["details"]["removed"].is_u64()), "{}", answer.body);
+            assert!(tasks.iter().all(|task| task["lastRun"]["nextAt"].is_string() && task["everyMs"].is_u64()));
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    panic!("some task has not run");
+}

@@ -93,11 +93,11 @@ async fn a_scrape_does_not_wait_for_a_crawl() {
         config.worker.per_host = 64;
     })
     .await;
-    scripted_site(&app, 15);
-    let body = json!({ "url": app.page("/"), "limit": 15, "sitemap": "skip", "scrapeOptions": { "waitFor": 300 } });
+    scripted_site(&app, 9);
+    let body = json!({ "url": app.page("/"), "limit": 9, "sitemap": "skip", "scrapeOptions": { "waitFor": 300 } });
     let path = app.anonymous().start("/v2/crawl", &body).await;
-    until_asked(&app, "/hall/3", 1).await;
-    let answer = app.anonymous().scrape(&json!({ "url": app.page("/hall/9"), "waitFor": 10, "maxAge": 0 })).await;
+    until_asked(&app, "/hall/2", 1).await;
+    let answer = app.anonymous().scrape(&json!({ "url": app.page("/hall/8"), "waitFor": 10, "maxAge": 0 })).await;
     assert_eq!(answer.status, 200, "{}", answer.body);
     let metadata = &answer.body["data"]["metadata"];
     assert_eq!(metadata["concurrencyLimited"], true, "{metadata}");
@@ -119,7 +119,7 @@ async fn a_team_with_many_crawls_delays_another_by_one_page() {
     scripted_site(&app, 100);
     let (many, other) = (app.team(None, json!({})).await, app.team(None, json!({})).await);
     let mut crawls = Vec::new();
-    for number in 0..20 {
+    for number in 0..13 {
         let url = app.page(&format!("/hall/{number}"));
         let body =
             json!({ "url": url, "limit": 1, "sitemap": "skip", "scrapeOptions": { "waitFor": 300, "maxAge": 0 } });

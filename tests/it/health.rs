@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use boot::metrics::{Kind, TABLE};
+use boot::metrics::{MetricType, TABLE};
 use e2e::{TestApp, openapi};
 use serde_json::json;
 
@@ -71,9 +71,9 @@ async fn metrics_tell_how_busy_the_service_is_and_each_is_described() {
         let described = TABLE.iter().find(|metric| metric.name == name);
         let described = described.unwrap_or_else(|| panic!("{name} has no line in the table"));
         let expect = match described.kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricType::Counter => "counter",
+            MetricType::Gauge => "gauge",
+            MetricType::Histogram => "histogram",
         };
         assert_eq!(
             (kind.as_str(), exposed.help.get(name).map(String::as_str)),

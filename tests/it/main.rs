@@ -10,6 +10,7 @@ mod browser;
 mod browser_runs;
 mod budget;
 mod cache;
+mod changes;
 mod client;
 mod code;
 mod crawl;

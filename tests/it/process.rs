@@ -213,7 +213,7 @@ async fn the_start_says_once_what_it_can_do_and_what_is_missing() {
     let find = || {
         let log = String::from_utf8(json.log()).unwrap();
         let lines = log.lines().filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok());
-        lines.filter(|line| line["message"] == "abilities").collect::<Vec<_>>()
+        lines.filter(|line| line["message"] == "capabilities of this process").collect::<Vec<_>>()
     };
     let began = std::time::Instant::now();
     while find().is_empty() {
@@ -224,7 +224,7 @@ async fn the_start_says_once_what_it_can_do_and_what_is_missing() {
     let found = find();
     assert_eq!(found.len(), 1);
     for field in
-        ["database", "files", "room", "callers", "operator", "work", "egress", "chromium", "documents", "ocr", "code"]
+        ["database", "files", "disk", "callers", "operator", "work", "egress", "chromium", "documents", "ocr", "code"]
     {
         assert!(found[0][field].as_str().is_some_and(|text| !text.is_empty()), "{field}: {}", found[0]);
     }

@@ -19,7 +19,7 @@ struct Cli {
 enum Task {
     /// Install the missing tools for building, testing and checking.
     Setup {
-        /// Also install documentation packages, for `crawl-docs`.
+        /// Install documentation packages too, for `crawl-docs`.
         #[arg(long)]
         docs: bool,
     },

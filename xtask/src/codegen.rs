@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Result, bail};
 
@@ -10,15 +11,13 @@ use crate::{say, sh};
 /// Writes the generated files, or with `check` only compares them and lists those that differ.
 pub(crate) fn run(check: bool) -> Result<()> {
     let fresh = tempfile::tempdir()?;
-    sh::run(
-        sh::cargo().args(["run", "--quiet", "--package", "quarry-server", "--", "codegen", "--out"]).arg(fresh.path()),
-    )?;
+    sh::run(server(check)?.args(["codegen", "--out"]).arg(fresh.path()))?;
     let docs = sh::root().join("docs");
     let mut stale = Vec::new();
     for entry in fs::read_dir(fresh.path())? {
         let entry = entry?;
         let kept = docs.join(entry.file_name());
-        if same(&entry.path(), &kept)? {
+        if has_same_files(&entry.path(), &kept)? {
             continue;
         }
         stale.push(format!("docs/{}", entry.file_name().to_string_lossy()));
@@ -35,6 +34,18 @@ pub(crate) fn run(check: bool) -> Result<()> {
     Ok(())
 }
 
-fn same(fresh: &Path, kept: &Path) -> Result<bool> {
+/// Returns the command that starts the server. To check, it is the program that the tests have started: built alone, it
+/// needs other features of its dependencies, and so a second build of nearly all of them.
+fn server(check: bool) -> Result<Command> {
+    if check {
+        sh::build_all()?;
+        return Ok(sh::command(sh::target()?.join("debug/quarry-server")));
+    }
+    let mut cargo = sh::cargo();
+    cargo.args(["run", "--quiet", "--package", "quarry-server", "--"]);
+    Ok(cargo)
+}
+
+fn has_same_files(fresh: &Path, kept: &Path) -> Result<bool> {
     Ok(kept.exists() && fs::read(fresh)? == fs::read(kept)?)
 }

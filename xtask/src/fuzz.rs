@@ -127,7 +127,7 @@ fn fuzz(target: &Target, programs: &Path, seconds: u64) -> Result<()> {
     command.args(target.tokens.map(|file| format!("-dict={}", folder().join("tokens").join(file).display())));
     command.arg(&found).arg(folder().join("corpus").join(target.name));
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
-    let mut told = Told::default();
+    let mut told = FuzzOutput::default();
     if let Some(stderr) = child.stderr.take() {
         BufReader::new(stderr).split(b'\n').map_while(Result::ok).for_each(|line| told.hear(&line));
     }
@@ -141,7 +141,7 @@ fn fuzz(target: &Target, programs: &Path, seconds: u64) -> Result<()> {
 }
 
 /// Output of libFuzzer so far.
-struct Told {
+struct FuzzOutput {
     shown: Instant,
     /// Last lines that are neither progress nor statistics.
     last: VecDeque<String>,
@@ -150,14 +150,14 @@ struct Told {
     memory: String,
 }
 
-impl Default for Told {
+impl Default for FuzzOutput {
     fn default() -> Self {
         let none = || "?".to_owned();
-        Told { shown: Instant::now(), last: VecDeque::new(), executions: none(), rate: none(), memory: none() }
+        FuzzOutput { shown: Instant::now(), last: VecDeque::new(), executions: none(), rate: none(), memory: none() }
     }
 }
 
-impl Told {
+impl FuzzOutput {
     fn hear(&mut self, line: &[u8]) {
         let line = String::from_utf8_lossy(line);
         if let Some(figure) = line.strip_prefix("stat::") {
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn figures_are_read_from_what_is_said() {
-        let mut told = Told::default();
+        let mut told = FuzzOutput::default();
         for line in [
             "#12\tNEW    cov: 3 ft: 4 corp: 2/3b",
             "stat::number_of_executed_units: 203747",

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+use cargo_metadata::MetadataCommand;
 
 /// Returns the root of the workspace.
 pub fn root() -> PathBuf {
@@ -58,6 +59,19 @@ pub fn output(command: &mut Command) -> Result<String> {
         bail!("{command:?} ended with {}: {}", out.status, String::from_utf8_lossy(&out.stderr).trim());
     }
     Ok(String::from_utf8_lossy(&out.stdout).into_owned())
+}
+
+/// Builds every program, test and example of the workspace.
+///
+/// All in one call: dependencies get the features that tests need, such as the fail points, and then one build serves the
+/// tests and the programs that they start. Programs that are built without the tests need another one.
+pub fn build_all() -> Result<()> {
+    run(cargo().args(["build", "--workspace", "--bins", "--tests", "--examples"]))
+}
+
+/// Returns the folder of build results.
+pub fn target() -> Result<PathBuf> {
+    Ok(MetadataCommand::new().current_dir(root()).no_deps().exec()?.target_directory.into())
 }
 
 /// Returns whether a program of this name is on the PATH.

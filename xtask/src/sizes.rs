@@ -14,8 +14,6 @@ const FILE_LINES: usize = 450;
 const FUNCTION_LINES: usize = 45;
 /// Maximum length of a function in lines.
 const MAX_FUNCTION_LINES: usize = 90;
-/// Folders with tuples as parameters, until they have their structs.
-const WITH_TUPLES: &[&str] = &["crates/app"];
 
 /// Checks every shipped Rust file of the workspace.
 pub(crate) fn check_workspace() -> Result<()> {
@@ -33,12 +31,10 @@ pub(crate) fn check_workspace() -> Result<()> {
             long_files.push(file.display().to_string());
         }
         functions.extend(function_lines(&shipped).into_iter().map(|(name, lines)| (lines, name, file)));
-        if !WITH_TUPLES.iter().any(|folder| file.starts_with(sh::root().join(folder))) {
-            let tuples = parameters::tuples(&shipped).into_iter();
-            faults.extend(tuples.map(|(name, parameter)| {
-                format!("{}: fn {name} takes a tuple, give it a struct: {parameter}", file.display())
-            }));
-        }
+        let tuples = parameters::tuples(&shipped).into_iter();
+        faults.extend(tuples.map(|(name, parameter)| {
+            format!("{}: fn {name} takes a tuple, give it a struct: {parameter}", file.display())
+        }));
     }
     let long = functions.iter().filter(|(lines, ..)| *lines > FUNCTION_LINES).count();
     say!(

@@ -11,12 +11,12 @@ use crate::{db, say, setup, sh};
 /// Packages whose tests start the programs of the workspace.
 const START_PROGRAMS: [&str; 2] = ["e2e", "lab"];
 
-/// Which tests.
+/// Selection of tests.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Parts of names of tests. Only the packages that have such tests are built, and SQLite is the only database.
     names: Vec<String>,
-    /// Also on a private PostgreSQL, which a run of all tests starts anyway.
+    /// Run on a private PostgreSQL too. A run of all tests always does.
     #[arg(long)]
     postgres: bool,
     /// Passed on to the test runner, such as --no-capture.
@@ -28,7 +28,9 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<()> {
     sh::step("setup", setup::for_tests)?;
     let packages = packages(&args.names)?;
-    if packages.is_empty() || packages.iter().any(|name| START_PROGRAMS.contains(&&**name)) {
+    if packages.is_empty() {
+        sh::step("build", sh::build_all)?;
+    } else if packages.iter().any(|name| START_PROGRAMS.contains(&&**name)) {
         sh::step("build", || sh::run(sh::cargo().args(["build", "--workspace"])))?;
     }
     let has_postgres = args.postgres || args.names.is_empty();

@@ -72,7 +72,7 @@ fn announce(args: &Args, profile: &str) -> Result<()> {
         }
     }
     let folder = if profile == "dev" { "debug" } else { profile };
-    if target()?.join(folder).join("quarry-server").is_file() {
+    if sh::target()?.join(folder).join("quarry-server").is_file() {
         say!("Then the server is built; what is built already is kept. It takes from seconds to a few minutes.");
     } else {
         say!(
@@ -98,12 +98,7 @@ fn curl_line(listen: &str) -> String {
 pub fn build(profile: &str, arguments: &[&str]) -> Result<PathBuf> {
     sh::run(sh::cargo().args(["build", "--profile", profile]).args(arguments))?;
     let folder = if profile == "dev" { "debug" } else { profile };
-    Ok(target()?.join(folder).join("quarry-server"))
-}
-
-fn target() -> Result<PathBuf> {
-    let metadata = cargo_metadata::MetadataCommand::new().current_dir(sh::root()).no_deps().exec()?;
-    Ok(metadata.target_directory.into())
+    Ok(sh::target()?.join(folder).join("quarry-server"))
 }
 
 fn start(program: &PathBuf, args: &Args) -> Result<Child> {

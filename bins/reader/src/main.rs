@@ -12,8 +12,8 @@ use tikv_jemallocator::Jemalloc;
 static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
-    if reader::is_child(std::env::args_os()) {
-        return reader::child(Some(eyes::make));
+    if let Some(code) = children::run([reader::role(Some(eyes::make))]) {
+        return code;
     }
     // A closed standard error cannot be reported anywhere.
     let _ = writeln!(

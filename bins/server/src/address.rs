@@ -35,12 +35,12 @@ impl PublicAddress {
     /// Returns the address from the head of a request.
     pub(crate) fn of(parts: &Parts, service: &Service) -> Self {
         let by_proxy = parts.extensions.get::<RequestContext>().is_some_and(RequestContext::is_by_proxy);
-        let found = of(&parts.headers, &parts.uri, by_proxy);
+        let found = public_address(&parts.headers, &parts.uri, by_proxy);
         Self(found.unwrap_or_else(|| format!("http://{}", service.config.server.listen)))
     }
 }
 
-fn of(headers: &HeaderMap, uri: &Uri, by_proxy: bool) -> Option<String> {
+fn public_address(headers: &HeaderMap, uri: &Uri, by_proxy: bool) -> Option<String> {
     let forwarded = |name: HeaderName| first(headers, &name).filter(|_| by_proxy);
     let scheme = match forwarded(FORWARDED_PROTO) {
         Some(proto) if proto.eq_ignore_ascii_case("https") => "https",
@@ -73,14 +73,14 @@ mod tests {
     fn check(lines: &[(&'static str, &str)], uri: &str, expect: Option<&str>) {
         let headers =
             lines.iter().map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap())).collect();
-        assert_eq!(of(&headers, &uri.parse().unwrap(), true).as_deref(), expect, "{lines:?}");
+        assert_eq!(public_address(&headers, &uri.parse().unwrap(), true).as_deref(), expect, "{lines:?}");
     }
 
     #[test]
     fn only_trusted_proxies_say_where_they_were_reached() {
         let lines = [("host", "in:1"), ("x-forwarded-host", "evil.example"), ("x-forwarded-proto", "https")];
         let headers = lines.map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
-        let found = of(&headers.into_iter().collect(), &"/".parse().unwrap(), false);
+        let found = public_address(&headers.into_iter().collect(), &"/".parse().unwrap(), false);
         assert_eq!(found.as_deref(), Some("http://in:1"));
     }
 

@@ -8,7 +8,7 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::{
-    Answer, CreateKey, CreateTeam, KeyCreated, KeyView, Listing, PageQuery, TeamCreated, TeamView, UpdateKey,
+    CreateKey, CreateTeam, DataResponse, KeyCreated, KeyView, Listing, PageQuery, TeamCreated, TeamView, UpdateKey,
     UpdateTeam,
 };
 
@@ -53,13 +53,13 @@ pub(crate) async fn list_teams(
     path = "/admin/teams/{team}",
     tag = "admin",
     params(("team" = String, Path, format = "uuid")),
-    responses((status = 200, description = "OK", body = Answer<TeamView>))
+    responses((status = 200, description = "OK", body = DataResponse<TeamView>))
 )]
 pub(crate) async fn read_team(
     State(service): State<Arc<Service>>,
     Id(team): Id,
-) -> Result<Json<Answer<TeamView>>, Failure> {
-    Ok(Json(Answer::new(teams::read(&service.operations.app, team).await?)))
+) -> Result<Json<DataResponse<TeamView>>, Failure> {
+    Ok(Json(DataResponse::new(teams::read(&service.operations.app, team).await?)))
 }
 
 /// Change a team or add credits.
@@ -69,15 +69,15 @@ pub(crate) async fn read_team(
     tag = "admin",
     params(("team" = String, Path, format = "uuid")),
     request_body(content = UpdateTeam, example = json!({"addCredits": 5000})),
-    responses((status = 200, description = "OK", body = Answer<TeamView>))
+    responses((status = 200, description = "OK", body = DataResponse<TeamView>))
 )]
 pub(crate) async fn update_team(
     State(service): State<Arc<Service>>,
     Id(team): Id,
     extract::Json(body): extract::Json,
-) -> Result<Json<Answer<TeamView>>, Failure> {
+) -> Result<Json<DataResponse<TeamView>>, Failure> {
     let change = wire::decode_update_team(body)?;
-    Ok(Json(Answer::new(teams::update(&service.operations.app, team, change).await?)))
+    Ok(Json(DataResponse::new(teams::update(&service.operations.app, team, change).await?)))
 }
 
 /// Create another API key for a team, which is shown only once.
@@ -124,15 +124,15 @@ pub(crate) async fn list_keys(
         content = UpdateKey,
         example = json!({"endpoints": ["scrape", "map"], "formats": ["markdown", "links"]})
     ),
-    responses((status = 200, description = "OK", body = Answer<KeyView>))
+    responses((status = 200, description = "OK", body = DataResponse<KeyView>))
 )]
 pub(crate) async fn update_key(
     State(service): State<Arc<Service>>,
     Id(key): Id,
     extract::Json(body): extract::Json,
-) -> Result<Json<Answer<KeyView>>, Failure> {
+) -> Result<Json<DataResponse<KeyView>>, Failure> {
     let change = wire::decode_update_key(body)?;
-    Ok(Json(Answer::new(keys::update(&service.operations.app, key, change).await?)))
+    Ok(Json(DataResponse::new(keys::update(&service.operations.app, key, change).await?)))
 }
 
 /// Confirmation that an API key is revoked.

@@ -47,7 +47,7 @@ pub(crate) struct Gate {
 
 /// State of [`guard`].
 #[derive(Clone)]
-pub(crate) struct Guarded {
+pub(crate) struct GuardState {
     /// State shared by all guards.
     pub(crate) gate: Gate,
     /// Access rule of the route.
@@ -55,7 +55,7 @@ pub(crate) struct Guarded {
 }
 
 /// Passes a request on to its route, with its [`Caller`] in the extensions, or answers with a refusal.
-pub(crate) async fn guard(State(guarded): State<Guarded>, request: Request, next: Next) -> Response {
+pub(crate) async fn guard(State(guarded): State<GuardState>, request: Request, next: Next) -> Response {
     guarded.gate.admit(Some(guarded.access), request, next).await
 }
 
@@ -176,7 +176,7 @@ impl Gate {
         }
     }
 
-    fn browser(&self, parts: &Parts) -> Result<(), browser::Foreign> {
+    fn browser(&self, parts: &Parts) -> Result<(), browser::ForeignPage> {
         let listen = self.service.address;
         let local = parts.extensions.get::<Local>().map_or(listen, |local| local.0);
         browser::check(parts, &self.service.config.server.hosts, [listen, local])
@@ -262,7 +262,7 @@ fn count(service: &Service, caller: &Caller, context: &RequestContext) -> Option
     match (team, address) {
         // Callers without a key see only the limit of their address, unless the team's limit is used up.
         (Some(team), address) if caller.is_keyless && team.refused_for.is_none() => address,
-        (Some(team), Some(address)) => Some(team.tighter(address)),
+        (Some(team), Some(address)) => Some(team.stricter(address)),
         (one, other) => one.or(other),
     }
 }

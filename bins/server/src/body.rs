@@ -47,18 +47,18 @@ pub(crate) struct BodyLimits<'a> {
     /// The sender, to whom permits are counted.
     pub(crate) owner: &'a str,
     /// Minimum rate, if any.
-    pub(crate) pace: Option<Pace>,
+    pub(crate) pace: Option<UploadRate>,
 }
 
 /// Minimum rate of a body, so that a slow or stalled sender releases its permit soon.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace {
+pub(crate) struct UploadRate {
     kib_per_s: u32,
     /// Longest time that a sender may be behind the rate.
     grace: Duration,
 }
 
-impl Pace {
+impl UploadRate {
     /// Returns the minimum rate of uploads; `None` when `server.upload_min_kib_per_s` is 0.
     pub(crate) fn of_uploads(settings: &config::Server) -> Option<Self> {
         let kib_per_s = settings.upload_min_kib_per_s;
@@ -206,19 +206,19 @@ mod tests {
 
     #[test]
     fn a_body_is_due_by_its_bytes() {
-        let (pace, began) = (Pace { kib_per_s: 16, grace: Duration::from_secs(10) }, Instant::now());
+        let (pace, began) = (UploadRate { kib_per_s: 16, grace: Duration::from_secs(10) }, Instant::now());
         let after = |seconds| began + Duration::from_secs(seconds);
         assert_eq!(pace.next(after(10), after(4), 16 << 10), after(11), "a second's worth of bytes");
         assert_eq!(pace.next(after(10), after(4), 160 << 10), after(14), "no further away than the grace time");
         let none = config::Server { upload_min_kib_per_s: 0, ..config::Config::default().server };
-        assert!(Pace::of_uploads(&none).is_none());
+        assert!(UploadRate::of_uploads(&none).is_none());
     }
 
     #[tokio::test]
     async fn a_file_that_stops_is_ended() {
         let large = Shares::new(1, 1);
         // So slow a rate would give 160 s for the first chunk.
-        let pace = Some(Pace { kib_per_s: 1, grace: Duration::from_millis(10) });
+        let pace = Some(UploadRate { kib_per_s: 1, grace: Duration::from_millis(10) });
         let until = Instant::now() + Duration::from_secs(300);
         let limits = BodyLimits { bytes: 1 << 20, until, large: &large, owner: "a", pace };
         let first = || stream::iter([Ok::<_, std::io::Error>(vec![0_u8; 160 * 1024])]);

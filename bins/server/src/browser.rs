@@ -15,7 +15,7 @@ use crate::Service;
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract::{self, Query};
-use crate::forward::{Asked, Call, forwarded};
+use crate::forward::{Call, Forwardable, forwarded};
 use crate::job::{RunRequest, idempotency_key};
 
 /// Start a browser session.
@@ -71,7 +71,7 @@ pub(crate) async fn list(
 pub(crate) async fn execute(
     asked: RunRequest,
     address: PublicAddress,
-    from: Asked,
+    from: Forwardable,
     extract::Json(body): extract::Json,
 ) -> Result<Response, Failure> {
     let request = wire::decode_execute(body.clone())?;
@@ -92,7 +92,7 @@ pub(crate) async fn execute(
         (status = 410, description = "The session has ended", body = ErrorBody),
     )
 )]
-pub(crate) async fn end(asked: RunRequest, from: Asked) -> Result<Response, Failure> {
+pub(crate) async fn end(asked: RunRequest, from: Forwardable) -> Result<Response, Failure> {
     let done = app::browser::end(&asked.service.operations.sessions, &asked.caller, asked.id).await;
     forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::End).await
 }

@@ -8,7 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::{Extension, Json};
 use serde_json::Value;
-use wire::{ActiveCrawls, Answer, CrawlRequest, ParamsPreview, Started};
+use wire::{ActiveCrawls, CrawlRequest, DataResponse, ParamsPreview, Started};
 
 use crate::address::PublicAddress;
 use crate::error::Failure;
@@ -76,9 +76,9 @@ pub(crate) async fn ongoing(
     path = "/v2/crawl/params-preview",
     tag = "crawl",
     request_body(content = ParamsPreview, example = json!({"url": "http://127.0.0.1:3003/", "prompt": "only the blog"})),
-    responses((status = 200, description = "OK", body = Answer<CrawlRequest>))
+    responses((status = 200, description = "OK", body = DataResponse<CrawlRequest>))
 )]
-pub(crate) async fn params_preview(extract::Json(body): extract::Json) -> Result<Json<Answer<Value>>, Failure> {
+pub(crate) async fn params_preview(extract::Json(body): extract::Json) -> Result<Json<DataResponse<Value>>, Failure> {
     let request = wire::decode_params_preview(body)?;
-    Ok(Json(Answer::new(app::crawl::params_preview(&request)?)))
+    Ok(Json(DataResponse::new(app::crawl::params_preview(&request)?)))
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use boot::config;
-use boot::metrics::{Kind, Metric, TABLE};
+use boot::metrics::{Metric, MetricType, TABLE};
 use wire::Code;
 
 use crate::access::Access;
@@ -77,12 +77,12 @@ pub fn metrics() -> String {
     let mut text = heading("Metrics", "crates/boot/src/metrics/table.rs");
     text += "Metrics of `GET /metrics`, in the Prometheus text format. Each server and worker reports its own values; the \
              metrics of the queues are the same on all of them. Histograms have `_bucket`, `_sum` and `_count`.\n\n";
-    text += "| Name | Kind | Unit | Labels | Meaning |\n|---|---|---|---|---|\n";
+    text += "| Name | Type | Unit | Labels | Meaning |\n|---|---|---|---|---|\n";
     for Metric { name, kind, unit, labels, help } in TABLE {
         let kind = match kind {
-            Kind::Counter => "counter",
-            Kind::Gauge => "gauge",
-            Kind::Histogram => "histogram",
+            MetricType::Counter => "counter",
+            MetricType::Gauge => "gauge",
+            MetricType::Histogram => "histogram",
         };
         let labels: Vec<String> = labels.iter().map(|label| format!("`{label}`")).collect();
         let _ = writeln!(text, "| `{name}` | {kind} | {unit} | {} | {} |", labels.join(", "), cell(help));

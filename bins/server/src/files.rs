@@ -19,12 +19,12 @@ use uuid::Uuid;
 use wire::{Code, FileQuery, Invalid, Received, UploadQuery};
 
 use crate::Service;
-use crate::body::{BodyLimits, Pace};
+use crate::body::{BodyLimits, UploadRate};
 use crate::error::Failure;
 use crate::extract::{Query, encoding};
 use crate::request::{RequestContext, reader};
 
-use range::Wanted;
+use range::RequestedBytes;
 
 /// Content security policy of files: no content of a file may run under the origin of the service.
 const POLICY: &str = "default-src 'none'; sandbox";
@@ -100,7 +100,7 @@ pub(crate) async fn receive(
         until: Instant::now() + service.config.server.upload_timeout,
         large: &service.uploads,
         owner: &sender(&service, team, &context),
-        pace: Pace::of_uploads(&service.config.server),
+        pace: UploadRate::of_uploads(&service.config.server),
     };
     let body = limits.read(&head.headers, body).await?;
     if body.is_empty() {
@@ -129,9 +129,9 @@ async fn find(service: &Service, place: FilePath, signed: Signed<FileQuery>) -> 
 
 async fn body(service: &Service, file: &File, headers: &HeaderMap) -> Result<Response, Failure> {
     let (part, range) = match range::wanted(headers, file.bytes) {
-        Wanted::All => (None, 0..file.bytes),
-        Wanted::Part(range) => (Some(format!("bytes {}-{}/{}", range.start, range.end - 1, file.bytes)), range),
-        Wanted::Nothing => return Ok(unsatisfiable(file.bytes)),
+        RequestedBytes::All => (None, 0..file.bytes),
+        RequestedBytes::Part(range) => (Some(format!("bytes {}-{}/{}", range.start, range.end - 1, file.bytes)), range),
+        RequestedBytes::Nothing => return Ok(unsatisfiable(file.bytes)),
     };
     let pieces = files::read(&service.operations.app, file, range.clone()).await?;
     let mut response = sized(range.end - range.start, Body::from_stream(pieces));

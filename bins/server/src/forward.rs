@@ -36,7 +36,7 @@ pub(crate) enum Call<'a> {
 
 /// The parts of a request that are needed to forward it.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct Forwardable {
     path: String,
     key: Option<Secret>,
     /// Address of the client.
@@ -44,7 +44,7 @@ pub(crate) struct Asked {
     passed_on: bool,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Asked {
+impl<S: Send + Sync> FromRequestParts<S> for Forwardable {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
@@ -59,7 +59,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Asked {
 /// Returns the local answer, or forwards the call when another server runs the session.
 pub(crate) async fn forwarded(
     done: Result<Response, SessionsError>,
-    asked: &Asked,
+    asked: &Forwardable,
     call: Call<'_>,
 ) -> Result<Response, Failure> {
     match done {
@@ -68,7 +68,7 @@ pub(crate) async fn forwarded(
     }
 }
 
-async fn pass_on(owner: &str, asked: &Asked, call: Call<'_>) -> Result<Response, Failure> {
+async fn pass_on(owner: &str, asked: &Forwardable, call: Call<'_>) -> Result<Response, Failure> {
     let unreachable = |error: &dyn std::fmt::Display| {
         tracing::warn!(%error, owner, "cannot reach the server that runs a session; the call is refused with 503");
         let why = "the session runs on another server of this service, which cannot be reached at the moment";

@@ -24,7 +24,7 @@ pub(crate) async fn live() -> Response {
 /// Check that the service can take requests: it is not shutting down, and the database answers.
 #[utoipa::path(get, path = "/health/ready", tag = "health", responses((status = 200, description = "OK", body = Health), (status = 503, description = "Service Unavailable", body = Health)))]
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Response {
-    answer(Status::of(&service.operations.app, service.draining.load(Ordering::Relaxed)).await, None)
+    answer(Status::check(&service.operations.app, service.draining.load(Ordering::Relaxed)).await, None)
 }
 
 /// Check that the service answers, also while it drains; lists its capabilities.

@@ -7,7 +7,7 @@ use wire::{ErrorBody, Executed, InteractRequest, SessionEnded};
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract;
-use crate::forward::{Asked, Call, forwarded};
+use crate::forward::{Call, Forwardable, forwarded};
 use crate::job::RunRequest;
 
 /// Run code, or an instruction in words, on the page of a scrape.
@@ -25,7 +25,7 @@ use crate::job::RunRequest;
 pub(crate) async fn run(
     asked: RunRequest,
     address: PublicAddress,
-    from: Asked,
+    from: Forwardable,
     extract::Json(body): extract::Json,
 ) -> Result<Response, Failure> {
     let request = wire::decode_interact(body.clone())?;
@@ -46,7 +46,7 @@ pub(crate) async fn run(
         (status = 410, description = "The session has ended", body = ErrorBody),
     )
 )]
-pub(crate) async fn end(asked: RunRequest, from: Asked) -> Result<Response, Failure> {
+pub(crate) async fn end(asked: RunRequest, from: Forwardable) -> Result<Response, Failure> {
     let done = app::interact::end(&asked.service.operations.sessions, &asked.caller, asked.id).await;
     forwarded(done.map(|answer| Json(answer).into_response()), &from, Call::End).await
 }

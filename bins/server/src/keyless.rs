@@ -23,18 +23,18 @@ const GET_A_KEY: &str = "send an API key (Authorization: Bearer <key>), which th
 
 /// Rate limits of calls without a key, per minute and per day, by client address.
 #[derive(Debug)]
-pub(crate) struct Strangers {
+pub(crate) struct KeylessLimits {
     minute: Limits,
     day: Limits,
 }
 
-impl Default for Strangers {
+impl Default for KeylessLimits {
     fn default() -> Self {
-        Self { minute: Limits::default(), day: Limits::over(DAY, MAX_ADDRESSES) }
+        Self { minute: Limits::default(), day: Limits::per(DAY, MAX_ADDRESSES) }
     }
 }
 
-impl Strangers {
+impl KeylessLimits {
     /// Counts a call from an address. Calls refused by the limit per minute do not count towards the limit per day.
     pub(crate) fn take(&self, address: IpAddr, settings: &Auth, now: Instant) -> Option<Standing> {
         let subject = || Subject::Address(network(address));
@@ -44,7 +44,7 @@ impl Strangers {
         }
         let day = self.day.take(subject(), settings.keyless_per_day, now);
         match (minute, day) {
-            (Some(minute), Some(day)) => Some(minute.tighter(day)),
+            (Some(minute), Some(day)) => Some(minute.stricter(day)),
             (one, other) => one.or(other),
         }
     }
@@ -76,7 +76,7 @@ pub(crate) fn too_many(standing: &Standing) -> Failure {
 }
 
 /// Returns the error for a call without a key. It reveals neither the credits nor the limits of the team.
-pub(crate) fn told(error: ScrapingError) -> Failure {
+pub(crate) fn failure(error: ScrapingError) -> Failure {
     match error {
         ScrapingError::App(AppError::InsufficientCredits { .. }) => {
             let why = format!("the credits for calls without an API key are used up; {GET_A_KEY}");
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn each_address_has_a_minute_and_a_day() {
-        let (strangers, now) = (Strangers::default(), Instant::now());
+        let (strangers, now) = (KeylessLimits::default(), Instant::now());
         let settings = settings(2, 3);
         let take = |address: &str, at: Instant| strangers.take(address.parse().unwrap(), &settings, at).unwrap();
         assert_eq!(take("192.0.2.1", now).wait(), None);
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn no_limit_is_no_limit() {
-        let (strangers, settings) = (Strangers::default(), settings(0, 0));
+        let (strangers, settings) = (KeylessLimits::default(), settings(0, 0));
         for _ in 0..1000 {
             assert!(strangers.take("192.0.2.1".parse().unwrap(), &settings, Instant::now()).is_none());
         }

@@ -54,6 +54,7 @@ mod serve;
 mod sessions;
 mod shares;
 mod status;
+mod tasks;
 mod team;
 mod telemetry;
 mod unsent;
@@ -74,7 +75,7 @@ use tokio::net::TcpListener;
 use tokio::time::Instant;
 
 use auth::Listener;
-use keyless::Strangers;
+use keyless::KeylessLimits;
 use limits::Limits;
 use refusals::Refusals;
 use response_budget::ResponseBudget;
@@ -92,7 +93,7 @@ pub(crate) struct Service {
     pub(crate) address: SocketAddr,
     pub(crate) limits: Limits,
     /// Limits of the calls that `auth.keyless` admits without a key.
-    pub(crate) strangers: Strangers,
+    pub(crate) strangers: KeylessLimits,
     /// Failed authentications, counted per client address.
     pub(crate) refusals: Refusals,
     /// Operator token; `None` disables the operator API.
@@ -156,7 +157,7 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
         operations,
         address,
         limits: Limits::default(),
-        strangers: Strangers::default(),
+        strangers: KeylessLimits::default(),
         refusals: Refusals::default(),
         operator: Operator::new(&config.admin.token),
         large_bodies: body::large_bodies(),

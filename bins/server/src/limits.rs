@@ -59,7 +59,7 @@ pub(crate) struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self::over(MINUTE, usize::MAX)
+        Self::per(MINUTE, usize::MAX)
     }
 }
 
@@ -87,7 +87,7 @@ impl Counters {
         }
     }
 
-    fn of(&mut self, subject: Subject, now: Instant) -> &mut Instant {
+    fn rest_of(&mut self, subject: Subject, now: Instant) -> &mut Instant {
         let older = self.older.remove(&subject);
         self.recent.entry(subject).or_insert(older.unwrap_or(now))
     }
@@ -95,21 +95,21 @@ impl Counters {
 
 impl Limits {
     /// Creates limits over `window`. At most twice `most` callers are kept; with more, the oldest are evicted.
-    pub(crate) fn over(window: Duration, most: usize) -> Self {
+    pub(crate) fn per(window: Duration, most: usize) -> Self {
         Self { window, most, counters: Mutex::default() }
     }
 
     /// Counts a request. A burst of `limit` requests is allowed, which refills evenly over the window; 0 means no limit.
     pub(crate) fn take(&self, subject: Subject, limit: u32, now: Instant) -> Option<Standing> {
-        self.look(subject, limit, now, true)
+        self.standing(subject, limit, now, true)
     }
 
     /// Returns the standing of a request without counting it.
-    pub(crate) fn see(&self, subject: Subject, limit: u32, now: Instant) -> Option<Standing> {
-        self.look(subject, limit, now, false)
+    pub(crate) fn peek(&self, subject: Subject, limit: u32, now: Instant) -> Option<Standing> {
+        self.standing(subject, limit, now, false)
     }
 
-    fn look(&self, subject: Subject, limit: u32, now: Instant, count: bool) -> Option<Standing> {
+    fn standing(&self, subject: Subject, limit: u32, now: Instant, count: bool) -> Option<Standing> {
         if limit == 0 {
             return None;
         }
@@ -121,7 +121,7 @@ impl Limits {
         let window = self.window;
         let mut all = self.counters.lock();
         let forgotten = all.turn(now, window, self.most);
-        let rest_at = all.of(subject, now);
+        let rest_at = all.rest_of(subject, now);
         let step = window / limit;
         let used = rest_at.saturating_duration_since(now);
         let refused_for = (used + step).checked_sub(window).filter(|wait| !wait.is_zero());
@@ -140,7 +140,7 @@ impl Limits {
 
 impl Standing {
     /// Returns the stricter of two standings: a refusal, otherwise the one with fewer requests remaining.
-    pub(crate) fn tighter(self, other: Self) -> Self {
+    pub(crate) fn stricter(self, other: Self) -> Self {
         let rank = |standing: &Self| (standing.refused_for.is_none(), standing.remaining);
         if rank(&other) < rank(&self) { other } else { self }
     }
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_day_counts_over_a_day_and_knows_so_many_callers() {
-        let limits = Limits::over(Duration::from_secs(86_400), 100);
+        let limits = Limits::per(Duration::from_secs(86_400), 100);
         let start = Instant::now();
         let address = |number: u32| Subject::Address(std::net::Ipv4Addr::from_bits(number).into());
         for _ in 0..2 {
@@ -299,7 +299,7 @@ mod tests {
         limits.take(address.clone(), 1, now);
         let tight = limits.take(address, 1, now).unwrap();
         let mut headers = HeaderMap::new();
-        wide.tighter(tight).describe(&mut headers);
+        wide.stricter(tight).describe(&mut headers);
         assert_eq!(headers["ratelimit-policy"], "\"address\";q=1;w=60");
         assert_eq!(headers["ratelimit"], "\"address\";r=0;t=60");
         assert_eq!(headers["retry-after"], "60");

@@ -17,11 +17,8 @@ use cli::{Cli, Command};
 static ALLOCATOR: Jemalloc = Jemalloc;
 
 fn main() -> ExitCode {
-    if reader::is_child(std::env::args_os()) {
-        return reader::child(None);
-    }
-    if interact::is_child(std::env::args_os()) {
-        return interact::child();
+    if let Some(code) = children::run([reader::role(None), interact::role()]) {
+        return code;
     }
     #[cfg(feature = "fail-points")]
     let _scenario = fail::FailScenario::setup();
@@ -37,7 +34,7 @@ fn main() -> ExitCode {
 
 /// Serves while holding the exclusive lock of the SQLite database.
 fn serve(config: Config) -> anyhow::Result<ExitCode> {
-    let _owned = boot::data::own(&config)?;
+    let _owned = boot::data::lock(&config)?;
     Ok(on_runtime(run_process(config, quarry_server::start, quarry_server::Running::stop))?)
 }
 

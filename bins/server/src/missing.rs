@@ -29,7 +29,7 @@ const RESOURCES: [&str; 8] = ["/scrape", "/crawl", "/batch", "/map", "/search", 
 
 /// Fallback handler of the router.
 pub(crate) async fn answer(uri: Uri) -> Failure {
-    of(uri.path())
+    failure_for(uri.path())
 }
 
 /// Returns the 404 for a path that does not exist.
@@ -37,7 +37,7 @@ pub(crate) fn not_found() -> Failure {
     Failure::new(Code::NotFound, "there is nothing at this path")
 }
 
-fn of(path: &str) -> Failure {
+fn failure_for(path: &str) -> Failure {
     let elsewhere = |why: String| Failure::new(Code::EndpointNotAvailable, why);
     if let Some((_, name)) = ELSEWHERE.iter().find(|(root, _)| is_under(path, root)) {
         return elsewhere(format!("{name} is not available on this server; GET /openapi.json lists what is"));
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     fn check(path: &str, expect: &str) {
-        assert_eq!(of(path).to_string(), expect, "{path}");
+        assert_eq!(failure_for(path).to_string(), expect, "{path}");
     }
 
     #[test]
@@ -81,7 +81,7 @@ mod tests {
         check("/v2/search/", search);
         for path in ["/v2/monitor/x/checks", "/v2/agent", "/v2/extract/1", "/v2/search/research/papers", "/v2/feedback"]
         {
-            assert!(of(path).to_string().starts_with("ENDPOINT_NOT_AVAILABLE: "), "{path}");
+            assert!(failure_for(path).to_string().starts_with("ENDPOINT_NOT_AVAILABLE: "), "{path}");
         }
     }
 

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use wire::{Invalid, MAX_FILE_NAME_CHARS, MAX_UPLOAD_BYTES};
 
 use crate::Service;
-use crate::body::{BodyLimits, Pace};
+use crate::body::{BodyLimits, UploadRate};
 use crate::error::Failure;
 use crate::extract::{encoding, parse};
 
@@ -38,7 +38,7 @@ pub(crate) fn boundary(headers: &HeaderMap) -> Option<String> {
 }
 
 /// Reads the whole form, then splits it into parts, so that one timeout and one byte limit cover everything.
-pub(crate) async fn read(
+pub(crate) async fn read_form(
     service: &Arc<Service>,
     head: &Parts,
     body: Body,
@@ -51,7 +51,7 @@ pub(crate) async fn read(
         until: Instant::now() + service.config.server.upload_timeout,
         large: &service.uploads,
         owner,
-        pace: Pace::of_uploads(&service.config.server),
+        pace: UploadRate::of_uploads(&service.config.server),
     };
     let body = limits.read(&head.headers, body).await?;
     let room = service.operations.app.room_for_body(&Owner::of_team(owner));

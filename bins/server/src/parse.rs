@@ -12,7 +12,8 @@ use axum::{Extension, Json};
 use serde::Serialize;
 use utoipa::ToSchema;
 use wire::{
-    Answer, Code, ParseFormats, ParseRequest, ParseUploaded, ScrapeAnswer, UploadMethod, UploadUrl, UploadUrlRequest,
+    Code, DataResponse, ParseFormats, ParseRequest, ParseUploaded, ScrapeAnswer, UploadMethod, UploadUrl,
+    UploadUrlRequest,
 };
 
 use crate::body::discard;
@@ -21,7 +22,8 @@ use crate::extract::{self, is_json};
 use crate::request::{RequestContext, reader};
 use crate::{Service, multipart};
 
-/// Multipart form of an upload. Only the OpenAPI document uses it; `multipart` reads the form.
+/// Multipart form of an upload.
+// Only the OpenAPI document uses it; `multipart` reads the form.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct ParseForm {
     /// The file, with a file name.
@@ -61,7 +63,7 @@ pub(crate) async fn parse(
             let why = "the body must be a form (multipart/form-data) with the part `file`, or JSON with `uploadRef`";
             return Err(Failure::new(Code::UnsupportedMediaType, why));
         };
-        let form = multipart::read(&service, &head, body, boundary, &owner).await?;
+        let form = multipart::read_form(&service, &head, body, boundary, &owner).await?;
         parse::parse(&service.operations.scraper, &caller, wire::decode_parse(form.options)?, form.upload).await?
     };
     Ok(service.outbox.document(&owner, data, room))
@@ -73,17 +75,17 @@ pub(crate) async fn parse(
     path = "/v2/parse/upload-url",
     tag = "parse",
     request_body(content = UploadUrlRequest, example = json!({"filename": "report.pdf"})),
-    responses((status = 200, description = "OK", body = Answer<UploadUrl>))
+    responses((status = 200, description = "OK", body = DataResponse<UploadUrl>))
 )]
 pub(crate) async fn upload_url(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
     extract::Json(body): extract::Json,
-) -> Result<Json<Answer<UploadUrl>>, Failure> {
+) -> Result<Json<DataResponse<UploadUrl>>, Failure> {
     let request = wire::decode_upload_url(body)?;
     let (place, max_size_bytes) = parse::upload_url(&service.operations.app, &caller, request).await?;
     let headers = BTreeMap::from([("content-type".to_owned(), "application/octet-stream".to_owned())]);
-    Ok(Json(Answer::new(UploadUrl {
+    Ok(Json(DataResponse::new(UploadUrl {
         upload_url: place.url,
         upload_ref: place.id.to_string(),
         method: UploadMethod::Put,
@@ -99,8 +101,8 @@ pub(crate) async fn upload_url(
     get,
     path = "/v2/parse/formats",
     tag = "parse",
-    responses((status = 200, description = "OK", body = Answer<ParseFormats>))
+    responses((status = 200, description = "OK", body = DataResponse<ParseFormats>))
 )]
-pub(crate) async fn formats(State(service): State<Arc<Service>>) -> Json<Answer<ParseFormats>> {
-    Json(Answer::new(parse::formats(&service.operations.scraper)))
+pub(crate) async fn formats(State(service): State<Arc<Service>>) -> Json<DataResponse<ParseFormats>> {
+    Json(DataResponse::new(parse::formats(&service.operations.scraper)))
 }

@@ -33,7 +33,7 @@ impl Refusals {
     /// 429, unless the key was valid recently.
     pub(crate) fn check(&self, address: IpAddr, token: Option<&str>, per_minute: u32) -> Result<(), Failure> {
         let now = Instant::now();
-        let standing = self.counted.see(Subject::Refused(network(address)), per_minute, now);
+        let standing = self.counted.peek(Subject::Refused(network(address)), per_minute, now);
         match standing.and_then(|standing| standing.refused_for) {
             Some(wait) if !token.is_some_and(|token| self.is_good(token, now)) => {
                 metrics::rate_limited();

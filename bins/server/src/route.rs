@@ -21,7 +21,7 @@ pub(crate) struct Handler {
 /// Makes the [`Handler`] of a handler function, from its access rule and its name.
 macro_rules! route {
     ($access:ident $(($group:ident))?, $module:ident::$handler:ident) => {{
-        let (path, methods) = $crate::route::place(&utoipa_axum::paste!($module::[<__path_ $handler>]));
+        let (path, methods) = $crate::route::path_and_methods(&utoipa_axum::paste!($module::[<__path_ $handler>]));
         $crate::route::Handler {
             access: $crate::access::Access::$access $((wire::EndpointGroup::$group))?,
             path,
@@ -49,7 +49,7 @@ impl Handler {
 }
 
 /// Returns path and methods of a handler, from the type that `#[utoipa::path(…)]` generates.
-pub(crate) fn place<P: utoipa::Path>(_: &P) -> (String, MethodFilter) {
+pub(crate) fn path_and_methods<P: utoipa::Path>(_: &P) -> (String, MethodFilter) {
     let methods = P::methods().iter().map(PathItemExt::to_method_filter).reduce(MethodFilter::or);
     (P::path(), methods.unwrap_or(MethodFilter::GET))
 }

@@ -20,7 +20,7 @@ use crate::error::Failure;
 use crate::route::{Handler, Route, route};
 use crate::{
     Service, admin, auth, batch, browser, crawl, files, health, interact, map, missing, openapi, parse, root, scrape,
-    sessions, team, telemetry, webhooks,
+    sessions, tasks, team, telemetry, webhooks,
 };
 
 /// Size in bytes from which answers are compressed.
@@ -108,6 +108,7 @@ fn operator() -> Vec<Handler> {
         route!(Operator, webhooks::redeliver),
         route!(Operator, webhooks::secret),
         route!(Operator, webhooks::rotate_secret),
+        route!(Operator, tasks::list),
     ]
 }
 
@@ -164,7 +165,7 @@ fn serving(handlers: Vec<Handler>, gate: &auth::Gate) -> Router {
 
 /// Returns the routes with a guard in front of each, of the methods that a path does not support, and of all other paths.
 fn guarded(handlers: Vec<Handler>, gate: &auth::Gate) -> Router<Arc<Service>> {
-    let guard = |access| from_fn_with_state(auth::Guarded { gate: gate.clone(), access }, auth::guard);
+    let guard = |access| from_fn_with_state(auth::GuardState { gate: gate.clone(), access }, auth::guard);
     let mut router =
         Router::new().fallback(missing::answer).layer(from_fn_with_state(gate.clone(), auth::guard_without_route));
     let mut paths = HashSet::new();

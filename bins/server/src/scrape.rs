@@ -15,7 +15,8 @@ use crate::job::RunRequest;
 use crate::request::{GivenId, RequestContext, reader};
 use crate::{Service, extract, keyless};
 
-/// The two forms of the request body. Only the OpenAPI document uses it; `wire` decodes the body.
+/// Body of `POST /v2/scrape`: a page to scrape, or calls of provider tools.
+// Only the OpenAPI document uses it; `wire` decodes the body.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 #[expect(dead_code, clippy::large_enum_variant, reason = "only its schema is used")]
@@ -44,7 +45,7 @@ pub(crate) async fn scrape(
         ScrapeBody::Page(request) => {
             let scraped = app::scrape::scrape_with_room(&service.operations.scraper, &caller, *request).await;
             let (data, room) = scraped.map_err(|error| match caller.is_keyless {
-                true => keyless::told(error),
+                true => keyless::failure(error),
                 false => error.into(),
             })?;
             let owner = reader(Some(&caller), Some(&context));

@@ -1,4 +1,4 @@
-//! Large answers of single calls that are being sent. The work is done and billed by then, so no client waits for a permit.
+//! Large answers of single calls that are being sent. Their work is done and billed, so no client waits for a permit.
 //! When the unsent answers exceed the memory limit, slow readers lose theirs, beginning with the owner of most bytes.
 
 use std::collections::{BTreeMap, HashMap};
@@ -17,7 +17,7 @@ use serde::Serialize;
 use wire::Document;
 
 use crate::error::Failure;
-use crate::unsent::Unsent;
+use crate::unsent::StreamedJson;
 
 /// Memory limit for the unsent answers of all clients, in bytes.
 const MAX_BYTES: usize = 256 * 1024 * 1024;
@@ -35,28 +35,28 @@ struct State {
     bytes: usize,
     next: u64,
     /// Oldest first.
-    answers: BTreeMap<u64, Answer>,
+    answers: BTreeMap<u64, PendingResponse>,
 }
 
 #[derive(Debug)]
-struct Answer {
+struct PendingResponse {
     owner: String,
     since: Instant,
-    unsent: Unsent,
+    unsent: StreamedJson,
 }
 
 impl Outbox {
     /// Returns an answer as JSON. Unsent bytes are counted to `owner`.
     pub(crate) fn json(&self, owner: &str, answer: &impl Serialize) -> Response {
-        self.response(owner, Unsent::json(answer))
+        self.response(owner, StreamedJson::json(answer))
     }
 
     /// Returns the answer with a document. `room` is the document's share of the memory budget for bodies.
     pub(crate) fn document(&self, owner: &str, data: Document, room: net::Room) -> Response {
-        self.response(owner, Unsent::document(data, room))
+        self.response(owner, StreamedJson::document(data, room))
     }
 
-    fn response(&self, owner: &str, unsent: serde_json::Result<Unsent>) -> Response {
+    fn response(&self, owner: &str, unsent: serde_json::Result<StreamedJson>) -> Response {
         let unsent = match unsent {
             Ok(unsent) => unsent,
             Err(error) => return Failure::internal(&error).into_response(),
@@ -66,22 +66,22 @@ impl Outbox {
         response
     }
 
-    fn put(&self, owner: &str, unsent: Unsent, now: Instant) -> Parcel {
+    fn put(&self, owner: &str, unsent: StreamedJson, now: Instant) -> AnswerBody {
         let (left, exact) = (unsent.left(), unsent.exact());
         if left <= SMALL {
-            return Parcel { exact, ended: false, small: unsent, large: None };
+            return AnswerBody { exact, ended: false, small: unsent, large: None };
         }
         let mut state = self.lock();
         let number = state.next;
         state.next += 1;
         state.bytes += left;
-        state.answers.insert(number, Answer { owner: owner.to_owned(), since: now, unsent });
+        state.answers.insert(number, PendingResponse { owner: owner.to_owned(), since: now, unsent });
         while state.bytes > MAX_BYTES
             && let Some(slow) = state.slowest(now)
         {
             state.forget(slow);
         }
-        Parcel { exact, ended: false, small: Unsent::default(), large: Some((self.clone(), number)) }
+        AnswerBody { exact, ended: false, small: StreamedJson::default(), large: Some((self.clone(), number)) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -93,7 +93,7 @@ impl State {
     /// Returns the oldest answer of the owner with most bytes, among answers older than [`SLOW_AFTER`].
     fn slowest(&self, now: Instant) -> Option<u64> {
         let slow = || {
-            let old = move |answer: &Answer| now.saturating_duration_since(answer.since) >= SLOW_AFTER;
+            let old = move |answer: &PendingResponse| now.saturating_duration_since(answer.since) >= SLOW_AFTER;
             self.answers.iter().filter(move |(_, answer)| old(answer))
         };
         let mut held: HashMap<&str, usize> = HashMap::new();
@@ -110,15 +110,15 @@ impl State {
 }
 
 /// The body of an answer.
-struct Parcel {
+struct AnswerBody {
     /// Bytes left to send, where known.
     exact: Option<usize>,
     ended: bool,
-    small: Unsent,
+    small: StreamedJson,
     large: Option<(Outbox, u64)>,
 }
 
-impl Parcel {
+impl AnswerBody {
     fn take(&mut self) -> io::Result<Option<Bytes>> {
         let Some((outbox, number)) = &self.large else {
             return Ok(self.small.next());
@@ -135,7 +135,7 @@ impl Parcel {
     }
 }
 
-impl HttpBody for Parcel {
+impl HttpBody for AnswerBody {
     type Data = Bytes;
     type Error = io::Error;
 
@@ -161,7 +161,7 @@ impl HttpBody for Parcel {
     }
 }
 
-impl Drop for Parcel {
+impl Drop for AnswerBody {
     fn drop(&mut self) {
         if let Some((outbox, number)) = &self.large {
             outbox.lock().forget(*number);
@@ -177,9 +177,9 @@ mod tests {
     use crate::unsent::PIECE;
 
     /// Creates an answer of the given size that shares its memory with all others of the test.
-    fn parcel(outbox: &Outbox, owner: &str, bytes: usize, now: Instant) -> Parcel {
+    fn parcel(outbox: &Outbox, owner: &str, bytes: usize, now: Instant) -> AnswerBody {
         static ZEROS: [u8; PIECE] = [0; PIECE];
-        outbox.put(owner, Unsent::ready((0..bytes / PIECE).map(|_| Bytes::from_static(&ZEROS))), now)
+        outbox.put(owner, StreamedJson::ready((0..bytes / PIECE).map(|_| Bytes::from_static(&ZEROS))), now)
     }
 
     #[tokio::test]
@@ -203,7 +203,7 @@ mod tests {
         let third = MAX_BYTES / 3;
         let mut small = parcel(&outbox, "few", 2 * SMALL, start);
         let mut slow: Vec<_> = (0..4).map(|_| parcel(&outbox, "many", third, start)).collect();
-        assert!(outbox.lock().bytes > MAX_BYTES, "nobody is slow yet");
+        assert!(outbox.lock().bytes > MAX_BYTES, "no client is slow yet");
         let mut new = parcel(&outbox, "many", third, later);
         assert!(outbox.lock().bytes <= MAX_BYTES);
         for lost in &mut slow[..2] {

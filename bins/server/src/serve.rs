@@ -31,8 +31,8 @@ use crate::error::Failure;
 use crate::health;
 use crate::missing::is_under;
 use crate::request::{Local, Peer};
-use refuse::Wish;
-use slots::{Beyond, Slot, Slots};
+use refuse::ExcessRequest;
+use slots::{ExcessSlot, Slot, Slots};
 use socket::Socket;
 
 /// Preface of an HTTP/2 connection (RFC 9113 section 3.4).
@@ -98,14 +98,14 @@ fn admitted(connection: Connection, stream: TcpStream, slot: Slot, shutdown: &Sh
     let (drain, cut) = (shutdown.drain.clone(), shutdown.cut.clone());
     let draining = drain.is_cancelled();
     let evicted = match &slot {
-        Slot::Full(_) => CancellationToken::new(),
-        Slot::Beyond(beyond) => beyond.cut.clone(),
+        Slot::Served(_) => CancellationToken::new(),
+        Slot::Excess(beyond) => beyond.cut.clone(),
     };
     let work = async move {
         match &slot {
             _ if draining => refuse::refuse(stream, Code::ShuttingDown, "the server is shutting down").await,
-            Slot::Full(_) => connection.serve(stream, drain).await,
-            Slot::Beyond(beyond) => drop(timeout(BEYOND_FOR, connection.serve_beyond(stream, beyond)).await),
+            Slot::Served(_) => connection.serve(stream, drain).await,
+            Slot::Excess(beyond) => drop(timeout(BEYOND_FOR, connection.serve_beyond(stream, beyond)).await),
         }
         drop(slot);
     };
@@ -182,11 +182,11 @@ impl Connection {
 
 impl Connection {
     /// Serves health checks and refuses everything else.
-    async fn serve_beyond(self, stream: TcpStream, beyond: &Beyond) {
+    async fn serve_beyond(self, stream: TcpStream, beyond: &ExcessSlot) {
         let (code, error) = beyond.refusal;
-        match refuse::wish(&stream).await {
-            Some(Wish::MaybeHealth) => {}
-            Some(Wish::Other) => return refuse::refuse(stream, code, error).await,
+        match refuse::excess_request(&stream).await {
+            Some(ExcessRequest::MaybeHealth) => {}
+            Some(ExcessRequest::Other) => return refuse::refuse(stream, code, error).await,
             None => return,
         }
         let _ = stream.set_nodelay(true);

@@ -31,18 +31,18 @@ impl Shares {
     pub(crate) async fn wait(&self, owner: &str) -> Share {
         // The owner's limit first: an owner that waits for it then holds no permit that others wait for. The semaphores are
         // never closed, so `acquire_owned` cannot fail.
-        let own = self.of(owner).acquire_owned().await.ok();
+        let own = self.semaphore(owner).acquire_owned().await.ok();
         Share { _own: own, _all: self.all.clone().acquire_owned().await.ok() }
     }
 
     /// Returns a permit if one is free.
     pub(crate) fn get(&self, owner: &str) -> Option<Share> {
-        let own = self.of(owner).try_acquire_owned().ok()?;
+        let own = self.semaphore(owner).try_acquire_owned().ok()?;
         let all = self.all.clone().try_acquire_owned().ok()?;
         Some(Share { _own: Some(own), _all: Some(all) })
     }
 
-    fn of(&self, owner: &str) -> Arc<Semaphore> {
+    fn semaphore(&self, owner: &str) -> Arc<Semaphore> {
         let mut each = self.each.lock();
         if let Some(known) = each.get(owner).and_then(Weak::upgrade) {
             return known;

@@ -18,10 +18,10 @@ use crate::{Service, auth, response_budget, watch};
 pub(crate) struct StatusRequest {
     request: RunRequest,
     address: PublicAddress,
-    wanted: Wanted,
+    wanted: StatusReply,
 }
 
-enum Wanted {
+enum StatusReply {
     /// A single answer with a range of the documents.
     Progress(ResultsQuery),
     /// A WebSocket that sends all documents.
@@ -35,8 +35,8 @@ impl FromRequestParts<Arc<Service>> for StatusRequest {
         let request = RunRequest::from_request_parts(parts, service).await?;
         let Ok(address) = PublicAddress::from_request_parts(parts, service).await;
         let wanted = match auth::is_handshake(&parts.headers) {
-            true => Wanted::Socket(Box::new(watch::handshake(parts, service).await?)),
-            false => Wanted::Progress(Query::from_request_parts(parts, service).await?.0),
+            true => StatusReply::Socket(Box::new(watch::handshake(parts, service).await?)),
+            false => StatusReply::Progress(Query::from_request_parts(parts, service).await?.0),
         };
         Ok(Self { request, address, wanted })
     }
@@ -47,8 +47,8 @@ impl StatusRequest {
     pub(crate) async fn answer(self, runs: Runs) -> Result<Response, Failure> {
         let Self { request, address, wanted } = self;
         let range = match wanted {
-            Wanted::Socket(socket) => return watch::watch(*socket, runs, request).await,
-            Wanted::Progress(range) => range,
+            StatusReply::Socket(socket) => return watch::watch(*socket, runs, request).await,
+            StatusReply::Progress(range) => range,
         };
         let permit = request.service.response_budget.permit(&request.reader).await?;
         let mut progress = runs.status(&request, range).await?;

@@ -7,7 +7,7 @@ use app::usage;
 use axum::extract::State;
 use axum::{Extension, Json};
 use wire::{
-    Activity, ActivityQuery, Answer, Concurrency, CreditPeriod, CreditUsage, HistoryQuery, Periods, QueueStatus,
+    Activity, ActivityQuery, Concurrency, CreditPeriod, CreditUsage, DataResponse, HistoryQuery, Periods, QueueStatus,
     TokenPeriod, TokenUsage,
 };
 
@@ -16,21 +16,21 @@ use crate::error::Failure;
 use crate::extract::Query;
 
 /// Get the remaining and granted credits.
-#[utoipa::path(get, path = "/v2/team/credit-usage", tag = "team", responses((status = 200, description = "OK", body = Answer<CreditUsage>)))]
+#[utoipa::path(get, path = "/v2/team/credit-usage", tag = "team", responses((status = 200, description = "OK", body = DataResponse<CreditUsage>)))]
 pub(crate) async fn credit_usage(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
-) -> Result<Json<Answer<CreditUsage>>, Failure> {
-    Ok(Json(Answer::new(usage::credit_usage(&service.operations.app, &caller).await?)))
+) -> Result<Json<DataResponse<CreditUsage>>, Failure> {
+    Ok(Json(DataResponse::new(usage::credit_usage(&service.operations.app, &caller).await?)))
 }
 
 /// Get the remaining and granted tokens.
-#[utoipa::path(get, path = "/v2/team/token-usage", tag = "team", responses((status = 200, description = "OK", body = Answer<TokenUsage>)))]
+#[utoipa::path(get, path = "/v2/team/token-usage", tag = "team", responses((status = 200, description = "OK", body = DataResponse<TokenUsage>)))]
 pub(crate) async fn token_usage(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
-) -> Result<Json<Answer<TokenUsage>>, Failure> {
-    Ok(Json(Answer::new(usage::token_usage(&service.operations.app, &caller).await?)))
+) -> Result<Json<DataResponse<TokenUsage>>, Failure> {
+    Ok(Json(DataResponse::new(usage::token_usage(&service.operations.app, &caller).await?)))
 }
 
 /// Get the credits used in each month.

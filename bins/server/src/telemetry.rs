@@ -26,7 +26,7 @@ pub(crate) async fn record(State(service): State<Arc<Service>>, mut request: Req
     let route = request.extensions().get::<MatchedPath>().map_or("unmatched".into(), |path| path.as_str().to_owned());
     request.extensions_mut().insert(context.clone());
     let span = info_span!("request", id = context.id());
-    let mut line = Line {
+    let mut log = AccessLog {
         method: name(request.method()),
         route,
         context,
@@ -36,16 +36,16 @@ pub(crate) async fn record(State(service): State<Arc<Service>>, mut request: Req
     };
     metrics::in_flight(1.0);
     let mut response = next.run(request).instrument(span).await;
-    line.status = response.status().as_u16();
-    line.code = response.extensions().get::<Code>().map(|code| code.as_str());
-    if let Ok(id) = HeaderValue::from_str(line.context.id()) {
+    log.status = response.status().as_u16();
+    log.code = response.extensions().get::<Code>().map(|code| code.as_str());
+    if let Ok(id) = HeaderValue::from_str(log.context.id()) {
         response.headers_mut().insert(REQUEST_ID, id);
     }
     response
 }
 
 /// Log line of a request, written when dropped, so also for clients that disconnect.
-struct Line {
+struct AccessLog {
     method: &'static str,
     route: String,
     context: RequestContext,
@@ -55,7 +55,7 @@ struct Line {
     code: Option<&'static str>,
 }
 
-impl Drop for Line {
+impl Drop for AccessLog {
     fn drop(&mut self) {
         let Self { method, route, context, started, status, code } = self;
         let time = started.elapsed();

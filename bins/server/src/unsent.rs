@@ -15,18 +15,18 @@ pub(crate) const PIECE: usize = 64 * 1024;
 
 /// JSON that is ready, and texts that are serialised as they are read.
 #[derive(Debug, Default)]
-pub(crate) struct Unsent {
-    parts: VecDeque<Part>,
+pub(crate) struct StreamedJson {
+    parts: VecDeque<ResponsePart>,
     left: usize,
     room: Option<net::Room>,
 }
 
-impl Unsent {
+impl StreamedJson {
     /// Serialises an answer.
     pub(crate) fn json(answer: &impl Serialize) -> serde_json::Result<Self> {
         let mut pieces = Pieces::default();
         serde_json::to_writer(&mut pieces, answer)?;
-        Ok(Self::new(pieces.done().into_iter().map(Part::Json).collect(), None))
+        Ok(Self::new(pieces.done().into_iter().map(ResponsePart::Json).collect(), None))
     }
 
     /// Serialises the answer with a document, except its large texts. `room` is released as the document is sent.
@@ -52,11 +52,11 @@ impl Unsent {
     /// Creates an answer from finished pieces.
     #[cfg(test)]
     pub(crate) fn ready(pieces: impl Iterator<Item = Bytes>) -> Self {
-        Self::new(pieces.map(Part::Json).collect(), None)
+        Self::new(pieces.map(ResponsePart::Json).collect(), None)
     }
 
-    fn new(parts: VecDeque<Part>, room: Option<net::Room>) -> Self {
-        let left = parts.iter().map(Part::left).sum();
+    fn new(parts: VecDeque<ResponsePart>, room: Option<net::Room>) -> Self {
+        let left = parts.iter().map(ResponsePart::left).sum();
         Self { parts, left, room }
     }
 
@@ -67,19 +67,19 @@ impl Unsent {
 
     /// Returns the number of bytes that will be sent, when everything is serialised already.
     pub(crate) fn exact(&self) -> Option<usize> {
-        self.parts.iter().all(|part| matches!(part, Part::Json(_))).then_some(self.left)
+        self.parts.iter().all(|part| matches!(part, ResponsePart::Json(_))).then_some(self.left)
     }
 
     /// Returns the next piece.
     pub(crate) fn next(&mut self) -> Option<Bytes> {
         let piece = match self.parts.front_mut()? {
-            Part::Json(json) => {
+            ResponsePart::Json(json) => {
                 self.left -= json.len();
                 let json = std::mem::take(json);
                 self.parts.pop_front();
                 json
             }
-            Part::Text { text, at } => {
+            ResponsePart::Text { text, at } => {
                 let end = text.floor_char_boundary(text.len().min(*at + PIECE));
                 let json = escaped(&text[*at..end]);
                 *at = end;
@@ -99,7 +99,7 @@ impl Unsent {
 }
 
 /// Cuts the JSON at the marks and puts the texts in their place.
-fn parts(around: &str, large: Vec<(String, String)>) -> Option<VecDeque<Part>> {
+fn parts(around: &str, large: Vec<(String, String)>) -> Option<VecDeque<ResponsePart>> {
     let mut places = Vec::with_capacity(large.len());
     for (mark, text) in large {
         places.push((around.find(&mark)?, mark.len(), text));
@@ -108,16 +108,16 @@ fn parts(around: &str, large: Vec<(String, String)>) -> Option<VecDeque<Part>> {
     let mut parts = VecDeque::new();
     let mut written = 0;
     for (at, length, text) in places {
-        parts.push_back(Part::Json(Bytes::copy_from_slice(&around.as_bytes()[written..at])));
-        parts.push_back(Part::Text { text, at: 0 });
+        parts.push_back(ResponsePart::Json(Bytes::copy_from_slice(&around.as_bytes()[written..at])));
+        parts.push_back(ResponsePart::Text { text, at: 0 });
         written = at + length;
     }
-    parts.push_back(Part::Json(Bytes::copy_from_slice(&around.as_bytes()[written..])));
+    parts.push_back(ResponsePart::Json(Bytes::copy_from_slice(&around.as_bytes()[written..])));
     Some(parts)
 }
 
 #[derive(Debug)]
-enum Part {
+enum ResponsePart {
     Json(Bytes),
     /// A text between its quotes, serialised up to `at`.
     Text {
@@ -126,7 +126,7 @@ enum Part {
     },
 }
 
-impl Part {
+impl ResponsePart {
     /// Returns the bytes in memory. A text counts fully until it is sent.
     fn left(&self) -> usize {
         match self {
@@ -178,7 +178,7 @@ mod tests {
 
     use super::*;
 
-    fn rest(mut unsent: Unsent) -> Vec<u8> {
+    fn rest(mut unsent: StreamedJson) -> Vec<u8> {
         let all = std::iter::from_fn(|| unsent.next()).flatten().collect();
         assert_eq!(unsent.left(), 0);
         all
@@ -201,7 +201,7 @@ mod tests {
         ];
         for document in documents {
             let expected = serde_json::to_value(ScrapeAnswer::new(document.clone())).unwrap();
-            let unsent = Unsent::document(document, net::Room::default()).unwrap();
+            let unsent = StreamedJson::document(document, net::Room::default()).unwrap();
             assert!(serde_json::from_slice::<Value>(&rest(unsent)).unwrap() == expected);
         }
     }
@@ -213,7 +213,7 @@ mod tests {
         room.grow(4 << 20).await;
         let before = format!("{budget:?}");
         let long = Some("x".repeat(4 << 20));
-        let unsent = Unsent::document(Document { raw_html: long, ..Document::default() }, room).unwrap();
+        let unsent = StreamedJson::document(Document { raw_html: long, ..Document::default() }, room).unwrap();
         assert_eq!(format!("{budget:?}"), before);
         rest(unsent);
         let empty = net::InFlight::new(0, 0);

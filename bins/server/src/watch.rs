@@ -109,7 +109,7 @@ struct Watcher {
 }
 
 /// Reason for the end of a watcher.
-enum End {
+enum EndReason {
     /// The client has disconnected or does not read.
     Gone,
     /// All messages were sent.
@@ -125,14 +125,14 @@ impl Watcher {
         let stop = self.request.service.watchers.stop.clone();
         let key = self.request.service.operations.app.hold_key(self.request.caller.key.as_deref());
         let end = tokio::select! {
-            end = stop.run_until_cancelled(self.tell()) => end.unwrap_or(Ok(End::Broken("the server is shutting down"))),
-            () = key.revoked() => Ok(End::Revoked),
+            end = stop.run_until_cancelled(self.send_all()) => end.unwrap_or(Ok(EndReason::Broken("the server is shutting down"))),
+            () = key.revoked() => Ok(EndReason::Revoked),
         };
         let (code, reason) = match end {
-            Ok(End::Gone) => return,
-            Ok(End::Revoked) => return self.end_for_key().await,
-            Ok(End::Told) => (close_code::NORMAL, ""),
-            Ok(End::Broken(reason)) => (close_code::AWAY, reason),
+            Ok(EndReason::Gone) => return,
+            Ok(EndReason::Revoked) => return self.end_for_key().await,
+            Ok(EndReason::Told) => (close_code::NORMAL, ""),
+            Ok(EndReason::Broken(reason)) => (close_code::AWAY, reason),
             // No error message: clients would take it for a failure of the job, which still runs. They reconnect instead.
             Err(failure) if failure.is_outage() => (close_code::AWAY, "the job cannot be read at the moment"),
             Err(failure) => {
@@ -157,12 +157,12 @@ impl Watcher {
     }
 
     /// Sends the catch-up message, then every document, then the final message.
-    async fn tell(&mut self) -> Result<End, Failure> {
+    async fn send_all(&mut self) -> Result<EndReason, Failure> {
         let mut changes = self.request.service.operations.runs.watch(self.request.id);
         let permit = self.permit().await;
-        let (mut progress, mut more) = self.read().await?;
+        let (mut progress, mut more) = self.read_progress().await?;
         if !self.catch_up(&mut progress, more).await {
-            return Ok(End::Gone);
+            return Ok(EndReason::Gone);
         }
         drop(permit);
         let mut pings = interval(PING);
@@ -170,14 +170,14 @@ impl Watcher {
         let (mut heard, mut pause) = (Instant::now(), POLL);
         loop {
             if progress.status.is_final() && !more {
-                return Ok(if self.end(&progress).await { End::Told } else { End::Gone });
+                return Ok(if self.end(&progress).await { EndReason::Told } else { EndReason::Gone });
             }
             if !more {
                 tokio::select! {
                     _ = changes.changed() => pause = POLL,
                     () = tokio::time::sleep(pause) => pause = (pause * 2).min(MAX_POLL),
                     message = self.socket.recv() => match message {
-                        Some(Ok(Message::Close(_)) | Err(_)) | None => return Ok(End::Gone),
+                        Some(Ok(Message::Close(_)) | Err(_)) | None => return Ok(EndReason::Gone),
                         Some(Ok(_)) => {
                             heard = Instant::now();
                             continue;
@@ -186,7 +186,7 @@ impl Watcher {
                     _ = pings.tick() => {
                         let sent = self.put(Message::Ping(Default::default())).await;
                         if !sent || heard.elapsed() > SILENCE {
-                            return Ok(End::Gone);
+                            return Ok(EndReason::Gone);
                         }
                         continue;
                     }
@@ -194,9 +194,9 @@ impl Watcher {
             }
             let _permit = self.permit().await;
             let before = self.sent;
-            (progress, more) = self.read().await?;
+            (progress, more) = self.read_progress().await?;
             if !in_time(self.documents(std::mem::take(&mut progress.data))).await {
-                return Ok(End::Gone);
+                return Ok(EndReason::Gone);
             }
             if self.sent > before {
                 pause = POLL;
@@ -210,7 +210,7 @@ impl Watcher {
     }
 
     /// Returns the status of the job with the next documents, and whether more follow.
-    async fn read(&mut self) -> Result<(JobProgress, bool), Failure> {
+    async fn read_progress(&mut self) -> Result<(JobProgress, bool), Failure> {
         let query = ResultsQuery { skip: Some(self.sent), limit: Some(CHUNK) };
         let progress = self.runs.status(&self.request, query).await?;
         let more = progress.next_skip.is_some();

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use app::webhooks;
 use axum::Json;
 use axum::extract::State;
-use wire::{Answer, DeliveriesQuery, DeliveryView, Listing, RotateSecret, WebhookSecretView, decode_rotate_secret};
+use wire::{
+    DataResponse, DeliveriesQuery, DeliveryView, Listing, RotateSecret, WebhookSecretView, decode_rotate_secret,
+};
 
 use crate::Service;
 use crate::error::Failure;
@@ -35,15 +37,15 @@ pub(crate) async fn deliveries(
     tag = "admin",
     params(("delivery" = String, Path, format = "uuid")),
     responses(
-        (status = 200, description = "OK", body = Answer<DeliveryView>),
+        (status = 200, description = "OK", body = DataResponse<DeliveryView>),
         (status = 409, description = "The payload is deleted: it was delivered, or its job has expired")
     )
 )]
 pub(crate) async fn redeliver(
     State(service): State<Arc<Service>>,
     Id(delivery): Id,
-) -> Result<Json<Answer<DeliveryView>>, Failure> {
-    Ok(Json(Answer::new(webhooks::redeliver(&service.operations.app, delivery).await?)))
+) -> Result<Json<DataResponse<DeliveryView>>, Failure> {
+    Ok(Json(DataResponse::new(webhooks::redeliver(&service.operations.app, delivery).await?)))
 }
 
 /// Get the signing secret of a team's webhooks.
@@ -52,13 +54,13 @@ pub(crate) async fn redeliver(
     path = "/admin/teams/{team}/webhook-secret",
     tag = "admin",
     params(("team" = String, Path, format = "uuid")),
-    responses((status = 200, description = "OK", body = Answer<WebhookSecretView>))
+    responses((status = 200, description = "OK", body = DataResponse<WebhookSecretView>))
 )]
 pub(crate) async fn secret(
     State(service): State<Arc<Service>>,
     Id(team): Id,
-) -> Result<Json<Answer<WebhookSecretView>>, Failure> {
-    Ok(Json(Answer::new(webhooks::secret(&service.operations.app, team).await?)))
+) -> Result<Json<DataResponse<WebhookSecretView>>, Failure> {
+    Ok(Json(DataResponse::new(webhooks::secret(&service.operations.app, team).await?)))
 }
 
 /// Rotate a team's signing secret; the old one stays valid for the overlap.
@@ -68,13 +70,13 @@ pub(crate) async fn secret(
     tag = "admin",
     params(("team" = String, Path, format = "uuid")),
     request_body(content = RotateSecret, example = json!({"overlapSeconds": 3600})),
-    responses((status = 200, description = "OK", body = Answer<WebhookSecretView>))
+    responses((status = 200, description = "OK", body = DataResponse<WebhookSecretView>))
 )]
 pub(crate) async fn rotate_secret(
     State(service): State<Arc<Service>>,
     Id(team): Id,
     extract::Json(body): extract::Json,
-) -> Result<Json<Answer<WebhookSecretView>>, Failure> {
+) -> Result<Json<DataResponse<WebhookSecretView>>, Failure> {
     let request = decode_rotate_secret(body)?;
-    Ok(Json(Answer::new(webhooks::rotate_secret(&service.operations.app, team, request).await?)))
+    Ok(Json(DataResponse::new(webhooks::rotate_secret(&service.operations.app, team, request).await?)))
 }

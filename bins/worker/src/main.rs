@@ -24,8 +24,8 @@ struct Cli {
 }
 
 fn main() -> ExitCode {
-    if reader::is_child(std::env::args_os()) {
-        return reader::child(None);
+    if let Some(code) = children::run([reader::role(None)]) {
+        return code;
     }
     #[cfg(feature = "fail-points")]
     let _scenario = fail::FailScenario::setup();

@@ -1,13 +1,13 @@
 //! Administration of the queues: lists of jobs and dead letters, redriving, and cancelling a crawl or batch of any
 //! team.
 
+use ::runs::{PagePayload, Runs, RunsError, cancel_found};
+use kernel::{App, AppError};
 use queue::Payload as _;
 use store::{Conn, StoreError, jobs};
 use uuid::Uuid;
 
-use crate::runs::{PagePayload, Runs, RunsError, cancel_found};
 use crate::worker::QUEUES;
-use crate::{App, AppError};
 
 pub use store::jobs::{Dead, Depth, Listed};
 
@@ -66,7 +66,7 @@ pub async fn redrive(app: &App, id: &str) -> Result<bool, AppError> {
     Ok(back.is_some())
 }
 
-/// Cancels a run of any team, as [`cancel`](crate::runs::cancel) does for its owner.
+/// Cancels a run of any team, as [`cancel`](::runs::cancel) does for its owner.
 ///
 /// # Errors
 /// [`AppError::NotFound`], and [`RunsError::JobFinished`] when the run has already ended.

@@ -25,7 +25,14 @@
 //!         tracker: tokio_util::task::TaskTracker::new(),
 //!     },
 //!     scraping: app::ScrapingParts {
-//!         tools: scrape::Tools { engines: vec![], proxies: Arc::default(), cpu, documents: None },
+//!         tools: scrape::Tools {
+//!             engines: vec![],
+//!             proxies: Arc::default(),
+//!             cpu,
+//!             documents: None,
+//!             extract: None,
+//!             diff_object: false,
+//!         },
 //!         capabilities: wire::Capabilities::default(),
 //!         cache: app::CacheSettings::default(),
 //!         profile_key: base::Secret::default(),
@@ -53,47 +60,27 @@
 /// it compiles it again, including its queries.
 pub(crate) use async_recursion::async_recursion as boxed;
 
-pub mod activity;
-pub mod batch;
-pub mod browser;
-mod changes;
-mod check;
-pub mod crawl;
-pub mod files;
-pub mod interact;
 pub mod jobs;
-pub mod keys;
 mod load;
-pub mod map;
 mod operations;
-mod orphans;
-pub mod parse;
-mod profiles;
-mod recent;
 mod retention;
-pub mod runs;
-pub mod scrape;
-mod scraper;
-mod sessions;
-pub mod teams;
+mod tasks;
 mod upkeep;
-pub mod usage;
-pub mod webhooks;
 mod worker;
 
+pub use ::accounts::{activity, keys, teams, usage};
+pub use ::cache::CacheSettings;
+pub use ::crawls::{CrawlsError, batch, crawl};
 pub use ::kernel::{
     Active, App, AppError, AuthMode, DEFAULT_TEAM, KeyHold, Parts as CoreParts, Refusal, Refused, Report, Rules,
     Settings, SiteSettings, Slot, Waker, auth,
 };
-pub(crate) use ::kernel::{admit, credentials, metrics, reservation, room, rules};
-pub use cache::CacheSettings;
-pub use crawl::CrawlsError;
+pub use ::maps::{self as map, MapError};
+pub use ::runs::{self, Runs, RunsError, webhooks};
+pub use ::scraping::{Parts as ScrapingParts, Scraper, ScrapingError, files, parse, scrape};
+pub use ::sessions::{Parts as SessionParts, SessionSettings, Sessions, SessionsError, browser, interact};
 pub use load::{Load, load};
-pub use map::MapError;
 pub use operations::{Operations, Parts};
 pub use retention::{Retention, UpkeepSettings};
-pub use runs::{Runs, RunsError};
-pub use scraper::{Scraper, ScrapingError, ScrapingParts};
-pub use sessions::{SessionParts, SessionSettings, Sessions, SessionsError};
-pub use upkeep::{maintain, maintain_once};
+pub use tasks::{maintain, maintain_once, tasks};
 pub use worker::{QUEUES, WorkerSettings, worker};

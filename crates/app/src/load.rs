@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use cpu::line;
+use kernel::room;
 use store::PoolLoad;
 
-use crate::{Operations, room};
+use crate::Operations;
 
 /// Load of a process.
 #[derive(Debug, Clone, Default)]

@@ -1,9 +1,13 @@
 //! All operations of the service in one value, for the programs that offer them.
 
+use ::runs::{RunKind, Runs};
+use crawls::{batch, crawl};
+use kernel::App;
+use scraping::Scraper;
+use sessions::Sessions;
 use wire::Capabilities;
 
-use crate::runs::{RunKind, Runs};
-use crate::{App, CoreParts, Scraper, ScrapingParts, SessionParts, Sessions, UpkeepSettings, batch, crawl};
+use crate::UpkeepSettings;
 
 /// Operations of the service. Cheap to clone; all clones are one service.
 #[derive(Debug, Clone)]
@@ -22,11 +26,11 @@ pub struct Operations {
 /// Parts of [`Operations`].
 pub struct Parts {
     /// State that all operations share.
-    pub core: CoreParts,
+    pub core: kernel::Parts,
     /// Parts of scraping.
-    pub scraping: ScrapingParts,
+    pub scraping: scraping::Parts,
     /// Parts of browser sessions.
-    pub sessions: SessionParts,
+    pub sessions: sessions::Parts,
     /// Settings of upkeep.
     pub upkeep: UpkeepSettings,
 }
@@ -64,27 +68,51 @@ pub(crate) fn kinds() -> Vec<RunKind> {
 pub(crate) mod tests {
     use std::sync::Arc;
 
+    use base::{Secret, SystemClock};
+    use interact::Interact;
+    use store::Store;
     use tempfile::TempDir;
+    use tokio_util::task::TaskTracker;
 
     use super::*;
-    use crate::scraper::tests::scraper;
 
     /// Assembles all operations on a database of their own, without a browser.
     pub(crate) async fn operations() -> (Operations, TempDir) {
-        let (scraper, _caller, folder) = scraper().await;
-        let app = scraper.app().clone();
-        let code = interact::Settings { program: None, user: None, places: 1 };
-        let (interact, settings) = (Arc::new(interact::Interact::new(code)), crate::SessionSettings::default());
-        let sessions = Sessions::new(scraper.clone(), SessionParts { browser: None, interact, settings });
-        (
-            Operations {
-                runs: Runs::new(scraper.clone(), kinds()),
-                app,
-                scraper,
-                sessions,
-                upkeep: UpkeepSettings::default(),
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}/quarry.db", folder.path().display());
+        let store = Store::open(&url, store::Options::default()).await.unwrap();
+        let client = net::Client::new(net::Config::default()).unwrap();
+        let (clock, cpu) = (Arc::new(SystemClock), cpu::Cpu::new(2));
+        let core = kernel::Parts {
+            site: site::Site::new(client.clone(), Vec::new(), store.clone(), clock.clone(), cpu.clone()),
+            store,
+            client,
+            blobs: blobs::Blobs::open(&format!("file://{}/blobs", folder.path().display())).unwrap(),
+            clock,
+            settings: kernel::Settings::default(),
+            active: kernel::Active::default(),
+            waker: kernel::Waker::default(),
+            tracker: TaskTracker::new(),
+        };
+        let scraping = scraping::Parts {
+            tools: scrape::Tools {
+                engines: Vec::new(),
+                proxies: Arc::default(),
+                cpu,
+                documents: None,
+                extract: None,
+                diff_object: false,
             },
-            folder,
-        )
+            capabilities: Capabilities::default(),
+            cache: cache::CacheSettings::default(),
+            profile_key: Secret::default(),
+            remembers: false,
+        };
+        let code = interact::Settings { program: None, user: None, places: 1 };
+        let (interact, settings) = (Arc::new(Interact::new(code)), sessions::SessionSettings::default());
+        let sessions = sessions::Parts { browser: None, interact, settings };
+        let operations = Operations::new(Parts { core, scraping, sessions, upkeep: UpkeepSettings::default() });
+        operations.app.bootstrap().await.unwrap();
+        (operations, folder)
     }
 }

@@ -36,6 +36,9 @@ pub struct Retention {
     /// Retention of an unused profile. Default: 90 days.
     #[serde(rename = "profiles_days", deserialize_with = "setting::days")]
     pub profiles: Duration,
+    /// Retention of the version of a page for change tracking that no scrape has asked for. Default: 365 days.
+    #[serde(rename = "versions_days", deserialize_with = "setting::days")]
+    pub versions: Duration,
 }
 
 impl Default for UpkeepSettings {
@@ -46,6 +49,13 @@ impl Default for UpkeepSettings {
 
 impl Default for Retention {
     fn default() -> Self {
-        Self { scrapes: MONTH, deliveries: 3 * DAY, dead_jobs: MONTH, hosts: DAY, profiles: 3 * MONTH }
+        Self {
+            scrapes: MONTH,
+            deliveries: 3 * DAY,
+            dead_jobs: MONTH,
+            hosts: DAY,
+            profiles: 3 * MONTH,
+            versions: 365 * DAY,
+        }
     }
 }

@@ -1,81 +1,41 @@
-//! Upkeep: removal of expired data, by one of the processes that share a database. A task is a line in [`TASKS`] and a
-//! function that returns how many items it has removed.
+//! The list of periodic tasks, and the sweeps: removal of expired data, by one of the processes that share a database. A
+//! sweep is a line in [`TASKS`] and a function that returns how many items it has removed.
 
-use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::time::Duration;
 
+use ::runs::orphans;
 use base::Timestamp;
 use cache::Swept;
 use chrono::TimeDelta;
-use queue::{Periodic, run_periodic};
-use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, webhooks};
-use tokio_util::sync::CancellationToken;
+use crawls::crawl;
+use kernel::{App, AppError, Refused};
+use scraping::{ScrapingError, files, profiles};
+use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, versions, webhooks};
 
-use crate::{App, AppError, Operations, Refused, ScrapingError, crawl, files, orphans, profiles, runs};
+use crate::Operations;
+use crate::tasks::Task;
 
 /// Maximum number of rows that one transaction removes, so that other writers never wait long.
 const BATCH: i64 = 500;
+/// Time after the end of a hold on a page's versions until its scrape counts as broken off: it may still be storing a body.
+const ABANDONED_AFTER: TimeDelta = TimeDelta::minutes(10);
 
-/// All tasks by the name of their lease.
-const TASKS: &[(&str, Task)] = &[
-    ("reservations", |operations| Box::pin(release_reservations(operations))),
-    ("scrapes", |operations| Box::pin(forget_scrapes(operations))),
-    ("robots", |operations| Box::pin(forget_robots(operations))),
-    ("webhooks", |operations| Box::pin(forget_webhooks(operations))),
-    ("runs", |operations| Box::pin(erase_runs(operations))),
-    ("waiting", |operations| Box::pin(release_waiting(operations))),
-    ("files", |operations| Box::pin(async move { Ok(files::sweep(&operations.app).await?) })),
-    ("orphans", |operations| Box::pin(async move { Ok(orphans::sweep(&operations.runs).await?) })),
-    ("sessions", |operations| Box::pin(sweep_sessions(operations))),
-    ("profiles", |operations| Box::pin(forget_profiles(operations))),
-    ("queue", |operations| Box::pin(sweep_queue(operations))),
-    ("cache", |operations| Box::pin(sweep_cache(operations))),
+/// All periodic tasks.
+pub(crate) const TASKS: &[Task] = &[
+    Task::sweep("reservations", |operations| Box::pin(release_reservations(operations))),
+    Task::sweep("scrapes", |operations| Box::pin(forget_scrapes(operations))),
+    Task::sweep("robots", |operations| Box::pin(forget_robots(operations))),
+    Task::sweep("webhooks", |operations| Box::pin(forget_webhooks(operations))),
+    Task::sweep("runs", |operations| Box::pin(erase_runs(operations))),
+    Task::sweep("waiting", |operations| Box::pin(release_waiting(operations))),
+    Task::sweep("files", |operations| Box::pin(async move { Ok(files::sweep(&operations.app).await?) })),
+    Task::sweep("orphans", |operations| Box::pin(async move { Ok(orphans::sweep(&operations.runs).await?) })),
+    Task::sweep("sessions", |operations| Box::pin(sweep_sessions(operations))),
+    Task::sweep("profiles", |operations| Box::pin(forget_profiles(operations))),
+    Task::sweep("versions", |operations| Box::pin(forget_versions(operations))),
+    Task::sweep("queue", |operations| Box::pin(sweep_queue(operations))),
+    Task::sweep("cache", |operations| Box::pin(sweep_cache(operations))),
 ];
-
-type Task = fn(Operations) -> Pin<Box<dyn Future<Output = Result<usize, Refused>> + Send>>;
-
-/// Runs all tasks every [`maintain_every`](crate::UpkeepSettings::every) until `stop`, each unless another process
-/// runs it. A failed task is logged and tried again at its next turn.
-#[crate::boxed]
-pub async fn maintain(operations: Operations, stop: CancellationToken) {
-    repeat(operations, TASKS, stop).await;
-}
-
-async fn repeat(operations: Operations, tasks: &'static [(&'static str, Task)], stop: CancellationToken) {
-    let app = operations.app.clone();
-    let tasks = tasks.iter().map(|&(name, task)| {
-        let operations = operations.clone();
-        Periodic::new(name, operations.upkeep.every, move || {
-            let done = task(operations.clone());
-            async move {
-                let removed = match done.await {
-                    // The outage has log lines of its own; the next turn tries again.
-                    Err(error) if error.is_outage() => return Ok(()),
-                    done => done?,
-                };
-                if removed > 0 {
-                    tracing::info!(task = name, removed, "removed expired rows and files");
-                }
-                Ok::<_, Refused>(())
-            }
-        })
-    });
-    run_periodic(app.store().clone(), app.clock().clone(), tasks.collect(), stop).await;
-}
-
-/// Runs all tasks once, regardless of leases, for commands and tests. Returns the number of removed items by task.
-///
-/// # Errors
-/// [`AppError::Internal`]; earlier tasks stay done.
-#[crate::boxed]
-pub async fn maintain_once(operations: &Operations) -> Result<BTreeMap<&'static str, usize>, Refused> {
-    let mut removed = BTreeMap::new();
-    for &(name, task) in TASKS {
-        removed.insert(name, task(operations.clone()).await?);
-    }
-    Ok(removed)
-}
 
 /// Repeats a step until it has nothing more to do, and sums up its results.
 macro_rules! to_the_end {
@@ -155,6 +115,15 @@ async fn forget_profiles(operations: Operations) -> Result<usize, Refused> {
     Ok(leases + to_the_end!(app, |conn| store::profiles::forget(conn, before, BATCH)))
 }
 
+/// Removes versions of pages that are not asked for any more, and what scrapes that broke off have stored for new ones.
+/// Bodies in the blob store are removed by the sweep of the cache.
+async fn forget_versions(operations: Operations) -> Result<usize, Refused> {
+    let app = &operations.app;
+    let before = before(app, operations.upkeep.retention.versions);
+    let abandoned = to_the_end!(app, |conn| versions::abandoned(conn, app.now() - ABANDONED_AFTER, BATCH));
+    Ok(abandoned + to_the_end!(app, |conn| versions::forget(conn, before, BATCH)))
+}
+
 /// Removes remains of finished jobs from the queue: empty lanes, hosts, dead letters.
 async fn sweep_queue(operations: Operations) -> Result<usize, Refused> {
     let app = &operations.app;
@@ -179,33 +148,4 @@ fn before(app: &App, age: Duration) -> Timestamp {
 /// Whether this was the last batch: it was not full.
 fn is_last(done: usize) -> bool {
     i64::try_from(done).unwrap_or(BATCH) < BATCH
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    use super::*;
-    use crate::operations::tests::operations;
-
-    static ROUNDS: AtomicUsize = AtomicUsize::new(0);
-
-    /// Counts its runs.
-    async fn sweep_nothing(_: Operations) -> Result<usize, Refused> {
-        Ok(ROUNDS.fetch_add(1, Ordering::Relaxed))
-    }
-
-    const NOTHING: &[(&str, Task)] = &[("nothing", |operations| Box::pin(sweep_nothing(operations)))];
-
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn another_task_is_a_function_and_a_line() {
-        let (operations, _folder) = operations().await;
-        let stop = CancellationToken::new();
-        let working = tokio::spawn(repeat(operations, NOTHING, stop.clone()));
-        while ROUNDS.load(Ordering::Relaxed) == 0 {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-        stop.cancel();
-        working.await.unwrap();
-    }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use ::runs::webhooks::{Deliver, HOOKS};
+use ::runs::{PAGES, PageHandler};
+use crawls::batch::Fill;
+use crawls::crawl::StartHandler;
 use queue::{Queue, Worker};
 
 use crate::Operations;
-use crate::batch::Fill;
-use crate::crawl::StartHandler;
-use crate::runs::{PAGES, PageHandler};
-use crate::webhooks::{Deliver, HOOKS};
 
 /// All queues, in the order in which they are listed. Section `queues` of the settings has a line for each.
 pub const QUEUES: [Queue; 2] = [PAGES, HOOKS];
@@ -48,13 +48,13 @@ pub fn worker(operations: &Operations, settings: WorkerSettings) -> Worker {
 mod tests {
     use std::fmt::Debug;
 
+    use ::runs::PagePayload;
+    use ::runs::webhooks::DeliveryPayload;
+    use crawls::batch::FillPayload;
+    use crawls::crawl::StartPayload;
     use queue::{NewJob, Payload};
 
     use super::*;
-    use crate::batch::FillPayload;
-    use crate::crawl::StartPayload;
-    use crate::runs::PagePayload;
-    use crate::webhooks::DeliveryPayload;
 
     /// Jobs of earlier versions wait in databases: these texts must not change, but new ones may be added.
     fn check<P: Payload + Debug>(stored: &str, kind: &str, queue: &str, attempts: i32) {

@@ -19,11 +19,13 @@
 //! ```
 
 use std::fmt::Display;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
+use url::Url;
 
 /// Parses a number of at least 1.
 ///
@@ -88,6 +90,35 @@ pub fn gib<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64>, D::Error>
     u32::deserialize(input).map(|gib| Some(u64::from(gib) << 30).filter(|bytes| *bytes > 0))
 }
 
+/// Parses a path; an empty text means none.
+///
+/// # Errors
+/// Errors of the input.
+pub fn path<'de, D: Deserializer<'de>>(input: D) -> Result<Option<PathBuf>, D::Error> {
+    let text = String::deserialize(input)?;
+    Ok(Some(text.trim()).filter(|text| !text.is_empty()).map(PathBuf::from))
+}
+
+/// Parses the base of addresses: an http or https URL that a path can be appended to. An empty text means none.
+///
+/// # Errors
+/// Errors of the input, and other URLs, with a message that tells what is expected.
+pub fn base_url<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Url>, D::Error> {
+    let text = String::deserialize(input)?;
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let is_base = |url: &Url| {
+        matches!(url.scheme(), "http" | "https")
+            && url.query().is_none()
+            && url.fragment().is_none()
+            && url.username().is_empty()
+            && url.password().is_none()
+    };
+    let url = Url::parse(text.trim()).ok().filter(is_base);
+    url.map(Some).ok_or_else(|| D::Error::custom("expected an address such as https://quarry.example.com, or nothing"))
+}
+
 /// Parses a list of strings by their `FromStr`.
 ///
 /// # Errors
@@ -115,4 +146,33 @@ pub fn each<'de, D: Deserializer<'de>, T>(
 ) -> Result<Vec<T>, D::Error> {
     let items = Vec::<String>::deserialize(input)?;
     items.iter().map(|item| parse(item).map_err(D::Error::custom)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_empty_path_is_none() {
+        assert_eq!(
+            (path(json!(" ")).unwrap(), path(json!(" /etc/lists ")).unwrap()),
+            (None, Some("/etc/lists".into()))
+        );
+    }
+
+    #[test]
+    fn addresses_that_a_path_can_follow() {
+        let check = |text: &str, expect: Result<Option<&str>, ()>| {
+            let found = base_url(json!(text)).map_err(drop);
+            assert_eq!(found.as_ref().map(|url| url.as_ref().map(Url::as_str)), expect.as_ref().copied(), "{text}");
+        };
+        check("", Ok(None));
+        check(" https://quarry.example ", Ok(Some("https://quarry.example/")));
+        check("http://10.0.0.1:3002/quarry/", Ok(Some("http://10.0.0.1:3002/quarry/")));
+        for bad in ["quarry.example", "ftp://h/", "https://u:p@h/", "https://h/?a", "https://h/#a", "//h", "/files"] {
+            check(bad, Err(()));
+        }
+    }
 }

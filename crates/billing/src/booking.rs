@@ -100,7 +100,7 @@ pub struct Hold {
 
 /// Result of a command: the rows to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Step {
+pub struct Posting {
     /// Kind of the transfer.
     pub transfer: Transfer,
     /// Amount moved; for a void, what was left of the reservation.
@@ -138,7 +138,7 @@ pub enum LedgerError {
     /// The team has no reservation with this key.
     #[error("unknown reservation")]
     UnknownReservation,
-    /// Nothing is left of the reservation: it was settled, or it expired.
+    /// The reservation was settled, or it expired.
     #[error("the reservation is closed")]
     Closed,
     /// The key was used for another command.
@@ -163,7 +163,7 @@ pub fn entries(transfer: Transfer, amount: i64) -> [Entry; 2] {
 ///
 /// # Errors
 /// [`LedgerError`], except [`LedgerError::KeyReused`], which the caller detects because it knows the keys.
-pub fn step(balance: Balance, hold: Option<Hold>, command: &Command) -> Result<Step, LedgerError> {
+pub fn step(balance: Balance, hold: Option<Hold>, command: &Command) -> Result<Posting, LedgerError> {
     let (transfer, amount, hold) = match command {
         Command::Grant { amount } => (Transfer::Grant, positive(*amount)?, None),
         Command::Charge { amount } => (Transfer::Charge, positive(*amount)?, None),
@@ -187,7 +187,7 @@ pub fn step(balance: Balance, hold: Option<Hold>, command: &Command) -> Result<S
         }
     };
     let entries = entries(transfer, amount);
-    Ok(Step { transfer, amount, entries, balance: balance.after(&entries)?, hold })
+    Ok(Posting { transfer, amount, entries, balance: balance.after(&entries)?, hold })
 }
 
 /// Returns the key for spending a reservation that is settled in one go.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::booking::{Balance, Command, Entry, Hold, LedgerError, Step, step};
+use crate::booking::{Balance, Command, Entry, Hold, LedgerError, Posting, step};
 
 /// Balances, reservations and transfers of any number of teams.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -47,7 +47,7 @@ impl Ledger {
         // A reserve command names its own reservation: it is stored under the key of the command.
         let named = command.reservation().unwrap_or(key);
         let hold = self.holds.get(named).filter(|(owner, _)| owner == team).map(|(_, hold)| *hold);
-        let Step { amount, entries, balance, hold, .. } = step(self.balance(team), hold, command)?;
+        let Posting { amount, entries, balance, hold, .. } = step(self.balance(team), hold, command)?;
         if let Some(hold) = hold {
             self.holds.insert(named.to_owned(), (team.to_owned(), hold));
         }

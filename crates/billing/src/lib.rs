@@ -2,7 +2,7 @@
 //! only, no I/O.
 //!
 //! ```
-//! use billing::{Command, Ledger, Outcome, price, quote};
+//! use billing::{Command, Delivered, Ledger, charge, quote};
 //! use wire::ScrapeOptions;
 //!
 //! let options = ScrapeOptions::default();
@@ -10,7 +10,7 @@
 //! ledger.apply("team", "plan", &Command::Grant { amount: 10 })?;
 //! ledger.apply("team", "scrape:1", &Command::Reserve { amount: quote(&options) })?;
 //!
-//! let cost = price(&Outcome::Page { pages: 1, extras: vec![] });
+//! let cost = charge(&options, &Delivered::pages(1));
 //! let post = Command::Post { reservation: "scrape:1".into(), amount: cost };
 //! ledger.apply("team", "scrape:1/post", &post)?;
 //! assert_eq!(ledger.balance("team").available, 9);
@@ -23,8 +23,11 @@ mod price;
 mod session;
 
 pub use booking::{
-    Account, Balance, Command, Entry, Hold, LedgerError, Step, Transfer, entries, post_key, step, void_key,
+    Account, Balance, Command, Entry, Hold, LedgerError, Posting, Transfer, entries, post_key, step, void_key,
 };
 pub use ledger::{Applied, Ledger, Record};
-pub use price::{EXTRAS, Extra, LOCKDOWN_HIT, LOCKDOWN_MISS, MAP, Outcome, PAGE, extras, price, quote, quote_pages};
+pub use price::{
+    Delivered, EXTRAS, Extra, LOCKDOWN_HIT, LOCKDOWN_MISS, MAP, Outcome, PAGE, charge, extras, price, quote,
+    quote_pages,
+};
 pub use session::{PROMPTED_SESSION_MINUTE, SESSION_MINUTE, SessionKind, prompt_extra, session};

@@ -2,7 +2,7 @@
 //!
 //! Source of all prices: docs/CONTRACT.md, "Credits".
 
-use wire::{ChangeMode, Format, FormatKind, ScrapeOptions};
+use wire::{ChangeMode, Document, Format, FormatKind, ScrapeOptions};
 
 /// Price of one page, fetched or cached; for a PDF, of each page read.
 pub const PAGE: i64 = 1;
@@ -43,25 +43,38 @@ pub const EXTRAS: [(Extra, i64); 7] = [
     (Extra::PromptInjection, 4),
 ];
 
+/// Parts of a document that determine its price.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivered {
+    /// Number of PDF pages read; 1 for everything else.
+    pub pages: u32,
+    /// Extras delivered.
+    pub extras: Vec<Extra>,
+}
+
+impl Delivered {
+    /// Returns a delivery of this many pages, without extras.
+    #[must_use]
+    pub const fn pages(pages: u32) -> Self {
+        Self { pages, extras: Vec::new() }
+    }
+
+    /// Adds the extras whose result is in the document. Redaction and the check for prompt injection leave none there;
+    /// the phase that does them adds them itself.
+    pub fn add_results(&mut self, document: &Document) {
+        self.extras.extend(EXTRAS.iter().map(|(extra, _)| *extra).filter(|extra| has_result(document, *extra)));
+    }
+}
+
 /// Result of a scrape, as far as it determines the price.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
     /// No document was produced. A page that answers 404 or 500 yields a document, so it is an [`Outcome::Page`].
     Failed,
-    /// A document, fetched or cached, with the extras that were delivered.
-    Page {
-        /// Number of PDF pages read; 1 for everything else.
-        pages: u32,
-        /// Extras delivered; at most those that [`extras`] returns.
-        extras: Vec<Extra>,
-    },
+    /// A document, fetched or cached.
+    Page(Delivered),
     /// A document from the cache under lockdown.
-    LockdownHit {
-        /// Number of PDF pages read; 1 for everything else.
-        pages: u32,
-        /// Extras delivered; at most those that [`extras`] returns.
-        extras: Vec<Extra>,
-    },
+    LockdownHit(Delivered),
     /// A cache miss under lockdown.
     LockdownMiss,
 }
@@ -82,31 +95,39 @@ pub fn quote(options: &ScrapeOptions) -> i64 {
 /// Returns the maximum price, in credits, if `pages` pages of a PDF are read. Reserved before they are read.
 #[must_use]
 pub fn quote_pages(options: &ScrapeOptions, pages: u32) -> i64 {
-    let extras = extras(options);
-    price(&match options.lockdown {
-        true => Outcome::LockdownHit { pages, extras },
-        false => Outcome::Page { pages, extras },
-    })
+    price(&document(options, Delivered { pages, extras: extras(options) }))
 }
 
-/// Returns the price of a scrape with this result, in credits; never more than [`quote_pages`] for its pages.
+/// Returns the price of a document, in credits, by what was delivered of what the options request; never more than
+/// [`quote_pages`] for its pages.
+#[must_use]
+pub fn charge(options: &ScrapeOptions, delivered: &Delivered) -> i64 {
+    let extras = delivered.extras.iter().copied().filter(|extra| asks_for(options, *extra)).collect();
+    price(&document(options, Delivered { pages: delivered.pages, extras }))
+}
+
+fn document(options: &ScrapeOptions, delivered: Delivered) -> Outcome {
+    if options.lockdown { Outcome::LockdownHit(delivered) } else { Outcome::Page(delivered) }
+}
+
+/// Returns the price of a scrape with this result, in credits.
 #[must_use]
 pub fn price(outcome: &Outcome) -> i64 {
     match outcome {
         Outcome::Failed => 0,
-        Outcome::Page { pages, extras } => PAGE + document(*pages, extras),
-        Outcome::LockdownHit { pages, extras } => LOCKDOWN_HIT + document(*pages, extras),
+        Outcome::Page(delivered) => PAGE + beyond_first_page(delivered),
+        Outcome::LockdownHit(delivered) => LOCKDOWN_HIT + beyond_first_page(delivered),
         Outcome::LockdownMiss => LOCKDOWN_MISS,
     }
 }
 
 /// Returns the price of the pages after the first, plus the extras. A document has at least one page.
-fn document(pages: u32, extras: &[Extra]) -> i64 {
-    let pages = i64::from(pages.max(1));
-    let asked = EXTRAS.iter().filter(|(extra, _)| extras.contains(extra));
+fn beyond_first_page(delivered: &Delivered) -> i64 {
+    let pages = i64::from(delivered.pages.max(1));
     // Iterates over the table, so duplicates in `extras` are charged once.
+    let charged = EXTRAS.iter().filter(|(extra, _)| delivered.extras.contains(extra));
     let extras: i64 =
-        asked.map(|(extra, credits)| if *extra == Extra::RedactPii { credits * pages } else { *credits }).sum();
+        charged.map(|(extra, credits)| if *extra == Extra::RedactPii { credits * pages } else { *credits }).sum();
     (pages - 1) * PAGE + extras
 }
 
@@ -126,6 +147,21 @@ fn asks_for(options: &ScrapeOptions, extra: Extra) -> bool {
             let older = |format: &Format| matches!(format, Format::Json(json) if json.check_prompt_injection);
             options.check_prompt_injection || options.formats.iter().any(older)
         }
+    }
+}
+
+/// Whether the document holds the result of an extra.
+fn has_result(document: &Document, extra: Extra) -> bool {
+    match extra {
+        Extra::Json => {
+            let compared = document.change_tracking.iter().flatten().any(|tracking| tracking.json.is_some());
+            document.json.is_some() || compared
+        }
+        Extra::Question => document.answer.is_some(),
+        Extra::Highlights => document.highlights.is_some(),
+        Extra::Audio => document.audio.is_some(),
+        Extra::Video => document.video.is_some(),
+        Extra::RedactPii | Extra::PromptInjection => false,
     }
 }
 
@@ -155,7 +191,7 @@ mod tests {
         check(json!({ "formats": [{ "type": "highlights", "query": "x" }, "markdown"] }), 5);
         check(json!({ "formats": ["audio", "video"] }), 9);
         check(json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["git-diff"] }] }), 1);
-        check(json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["json"] }] }), 5);
+        check(json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["json"], "prompt": "x" }] }), 5);
         check(json!({ "redactPII": true }), 5);
         check(json!({ "redactPII": false }), 1);
         check(json!({ "checkPromptInjection": true }), 5);
@@ -168,7 +204,8 @@ mod tests {
     fn prices_follow_the_price_table() {
         let check = |outcome: Outcome, expect: i64| assert_eq!(price(&outcome), expect, "{outcome:?}");
         check(Outcome::Failed, 0);
-        let page = |pages, extras: &[Extra]| Outcome::Page { pages, extras: extras.to_vec() };
+        let delivered = |pages, extras: &[Extra]| Delivered { pages, extras: extras.to_vec() };
+        let page = |pages, extras: &[Extra]| Outcome::Page(delivered(pages, extras));
         check(page(1, &[]), 1);
         check(page(1, &[Extra::Json, Extra::Question]), 9);
         check(page(1, &[Extra::Json, Extra::Json]), 5);
@@ -177,9 +214,53 @@ mod tests {
         check(page(12, &[Extra::Json]), 16);
         check(page(12, &[Extra::RedactPii, Extra::RedactPii]), 60);
         check(page(10_000, &[Extra::RedactPii, Extra::Json]), 50_004);
-        check(Outcome::LockdownHit { pages: 1, extras: vec![] }, 5);
-        check(Outcome::LockdownHit { pages: 3, extras: vec![Extra::RedactPii] }, 19);
+        check(Outcome::LockdownHit(Delivered::pages(1)), 5);
+        check(Outcome::LockdownHit(delivered(3, &[Extra::RedactPii])), 19);
         check(Outcome::LockdownMiss, 1);
+    }
+
+    #[test]
+    fn an_extra_is_charged_when_its_result_is_in_the_document() {
+        let asks = json!({
+            "formats": [
+                "markdown", "audio", "video", { "type": "json", "prompt": "x" }, { "type": "question", "question": "x" },
+                { "type": "highlights", "query": "x" },
+            ],
+        });
+        let tracking =
+            json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["json"], "prompt": "x" }] });
+        let check = |asks: &Value, document: Value, expect: i64| {
+            let document: Document = serde_json::from_value(document).unwrap();
+            let mut delivered = Delivered::pages(1);
+            delivered.add_results(&document);
+            assert_eq!(charge(&options(asks.clone()), &delivered), expect, "{document:?}");
+        };
+        let compared =
+            json!({ "previousScrapeAt": null, "changeStatus": "changed", "visibility": "visible", "json": {} });
+        let unread = json!({ "previousScrapeAt": null, "changeStatus": "new", "visibility": "visible" });
+        check(&asks, json!({ "metadata": {} }), 1);
+        check(&asks, json!({ "metadata": {}, "json": {} }), 5);
+        check(&asks, json!({ "metadata": {}, "answer": "", "highlights": "" }), 9);
+        check(
+            &asks,
+            json!({ "metadata": {}, "json": 1, "answer": "", "highlights": "", "audio": "", "video": "" }),
+            21,
+        );
+        check(&tracking, json!({ "metadata": {}, "changeTracking": unread }), 1);
+        check(&tracking, json!({ "metadata": {}, "changeTracking": compared }), 5);
+        // What was not requested is never charged.
+        check(&json!({}), json!({ "metadata": {}, "json": {}, "answer": "" }), 1);
+    }
+
+    #[test]
+    fn extras_without_a_result_are_charged_when_they_are_reported() {
+        let options = options(json!({ "redactPII": true, "checkPromptInjection": true }));
+        let check = |extras: &[Extra], expect: i64| {
+            assert_eq!(charge(&options, &Delivered { pages: 2, extras: extras.to_vec() }), expect, "{extras:?}");
+        };
+        check(&[], 2);
+        check(&[Extra::PromptInjection], 6);
+        check(&[Extra::PromptInjection, Extra::RedactPii], quote_pages(&options, 2));
     }
 
     #[test]
@@ -189,15 +270,11 @@ mod tests {
             let options = options(body);
             let all = extras(&options);
             for pages in [1, 2, 77] {
-                let extras = || all.clone();
+                let whole = || Delivered { pages, extras: all.clone() };
                 let ends = if lockdown {
-                    vec![Outcome::Failed, Outcome::LockdownMiss, Outcome::LockdownHit { pages, extras: extras() }]
+                    vec![Outcome::Failed, Outcome::LockdownMiss, Outcome::LockdownHit(whole())]
                 } else {
-                    vec![
-                        Outcome::Failed,
-                        Outcome::Page { pages, extras: vec![] },
-                        Outcome::Page { pages, extras: extras() },
-                    ]
+                    vec![Outcome::Failed, Outcome::Page(Delivered::pages(pages)), Outcome::Page(whole())]
                 };
                 for outcome in ends {
                     assert!(price(&outcome) <= quote_pages(&options, pages), "{outcome:?}");

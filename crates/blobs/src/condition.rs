@@ -30,7 +30,7 @@ const PROBE: &str = "probe";
 
 /// Location of a store, for messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum StoreLocation {
     Folder(PathBuf),
     Bucket { name: String, endpoint: String },
 }
@@ -38,7 +38,7 @@ pub(crate) enum Place {
 /// Health of a store.
 #[derive(Debug)]
 pub(crate) struct Condition {
-    place: Place,
+    location: StoreLocation,
     away: Outage,
     full: Outage,
     answered: Mutex<Option<Instant>>,
@@ -48,20 +48,20 @@ pub(crate) struct Condition {
 
 impl Condition {
     /// Creates the condition of a healthy store.
-    pub(crate) fn new(place: Place) -> Arc<Self> {
+    pub(crate) fn new(location: StoreLocation) -> Arc<Self> {
         let (away, full) = (Outage::new("store of files"), Outage::new("disk of the store of files"));
-        Arc::new(Self { place, away, full, answered: Mutex::default(), is_watched: AtomicBool::new(false) })
+        Arc::new(Self { location, away, full, answered: Mutex::default(), is_watched: AtomicBool::new(false) })
     }
 
     fn room(&self) -> Option<disk::Room> {
-        match &self.place {
-            Place::Folder(folder) => disk::room(folder),
-            Place::Bucket { .. } => None,
+        match &self.location {
+            StoreLocation::Folder(folder) => disk::room(folder),
+            StoreLocation::Bucket { .. } => None,
         }
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for StoreLocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Folder(folder) => write!(f, "the folder {}", folder.display()),
@@ -74,7 +74,7 @@ impl Blobs {
     /// Returns the location of the store: the folder, or the bucket and its endpoint.
     #[must_use]
     pub fn place(&self) -> String {
-        self.condition.place.to_string()
+        self.condition.location.to_string()
     }
 
     /// Whether the store is full, as far as this process has noticed.
@@ -103,14 +103,14 @@ impl Blobs {
     /// # Errors
     /// [`BlobError::Away`].
     pub async fn look(&self) -> Result<(), BlobError> {
-        self.probe().await.map_err(|cause| BlobError::Away(format!("{}: {cause}", self.condition.place)))
+        self.probe().await.map_err(|cause| BlobError::Away(format!("{}: {cause}", self.condition.location)))
     }
 
     /// Runs a request to the store, unless the store is known to be away.
     ///
     /// # Errors
     /// [`BlobError::Away`] within two seconds, [`BlobError::Full`]. The inner error is about this request only.
-    pub(crate) async fn ask<T>(
+    pub(crate) async fn request<T>(
         &self,
         work: impl Future<Output = Result<T, Error>>,
     ) -> Result<Result<T, Error>, BlobError> {
@@ -144,9 +144,9 @@ impl Blobs {
 
     /// Probes the store; returns why it cannot be used.
     async fn probe(&self) -> Result<(), String> {
-        let answer = match &self.condition.place {
-            Place::Folder(_) => timeout(ANSWER, self.write_probe()).await,
-            Place::Bucket { .. } => timeout(ANSWER, self.list_probe()).await,
+        let answer = match &self.condition.location {
+            StoreLocation::Folder(_) => timeout(ANSWER, self.write_probe()).await,
+            StoreLocation::Bucket { .. } => timeout(ANSWER, self.list_probe()).await,
         };
         match answer {
             Ok(Ok(())) => {
@@ -173,7 +173,7 @@ impl Blobs {
     }
 
     fn went_away(&self, cause: &str) -> BlobError {
-        let cause = format!("{}: {cause}", self.condition.place);
+        let cause = format!("{}: {cause}", self.condition.location);
         self.condition.away.failed(&cause);
         self.watch();
         BlobError::Away(cause)
@@ -182,7 +182,7 @@ impl Blobs {
     fn filled(&self, error: &Error) -> BlobError {
         let cause = match self.condition.room() {
             Some(room) => format!("{}; {room}", root(error)),
-            None => format!("{}: {}", self.condition.place, root(error)),
+            None => format!("{}: {}", self.condition.location, root(error)),
         };
         self.condition.full.failed(&cause);
         self.watch();

@@ -86,10 +86,10 @@ pub enum BlobError {
         source: object_store::Error,
     },
     /// The store as a whole is unreachable or refuses all requests; the outage is logged once for all callers.
-    #[error("the store of files is unavailable: {0}")]
+    #[error("the file store is unavailable: {0}")]
     Away(String),
     /// The store is full.
-    #[error("the store of files is full: {0}")]
+    #[error("the file store is full: {0}")]
     Full(String),
     /// Compression or decompression failed.
     #[error("cannot {action} blob {key}")]
@@ -115,7 +115,7 @@ impl Blobs {
     /// used, [`BlobError::Store`] when this request fails.
     pub async fn put(&self, key: &str, body: Bytes) -> Result<(), BlobError> {
         let path = self.path(key)?;
-        self.ask(self.store.put(&path, body.into())).await?.map_err(|source| failed("write", key, source))?;
+        self.request(self.store.put(&path, body.into())).await?.map_err(|source| failed("write", key, source))?;
         Ok(())
     }
 
@@ -133,7 +133,7 @@ impl Blobs {
     /// Those of [`Blobs::put`], and [`BlobError::TooLarge`].
     pub async fn get_up_to(&self, key: &str, limit: usize) -> Result<Option<Bytes>, BlobError> {
         let path = self.path(key)?;
-        let found = match self.ask(self.store.get(&path)).await? {
+        let found = match self.request(self.store.get(&path)).await? {
             Ok(found) => found,
             Err(object_store::Error::NotFound { .. }) => return Ok(None),
             Err(source) => return Err(failed("read", key, source)),
@@ -141,7 +141,7 @@ impl Blobs {
         if found.meta.size > limit as u64 {
             return Err(BlobError::TooLarge { key: key.to_owned(), limit });
         }
-        self.ask(found.bytes()).await?.map(Some).map_err(|source| failed("read", key, source))
+        self.request(found.bytes()).await?.map(Some).map_err(|source| failed("read", key, source))
     }
 
     /// Whether a blob exists under `key`.
@@ -150,7 +150,7 @@ impl Blobs {
     /// Those of [`Blobs::put`].
     pub async fn exists(&self, key: &str) -> Result<bool, BlobError> {
         let path = self.path(key)?;
-        match self.ask(self.store.head(&path)).await? {
+        match self.request(self.store.head(&path)).await? {
             Ok(_) => Ok(true),
             Err(object_store::Error::NotFound { .. }) => Ok(false),
             Err(source) => Err(failed("find", key, source)),
@@ -163,7 +163,7 @@ impl Blobs {
     /// Those of [`Blobs::put`].
     pub async fn delete(&self, key: &str) -> Result<(), BlobError> {
         let path = self.path(key)?;
-        match self.ask(self.store.delete(&path)).await? {
+        match self.request(self.store.delete(&path)).await? {
             Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
             Err(source) => Err(failed("delete", key, source)),
         }

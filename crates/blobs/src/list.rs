@@ -34,7 +34,7 @@ impl Blobs {
         let mut stream = self.store.list_with_offset(Some(&prefix), &offset);
         // Unordered stores must be scanned to the end: a max-heap keeps the `limit` smallest keys.
         let mut first: BinaryHeap<ListedBlob> = BinaryHeap::with_capacity(limit.min(1000));
-        while let Some(meta) = self.ask(stream.try_next()).await?.map_err(refused)? {
+        while let Some(meta) = self.request(stream.try_next()).await?.map_err(refused)? {
             let Some(key) = self.key_of(&meta.location) else { continue };
             first.push(ListedBlob { key, written_at: meta.last_modified.into(), bytes: meta.size });
             if first.len() > limit {

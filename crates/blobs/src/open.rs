@@ -10,7 +10,7 @@ use object_store::path::Path;
 use object_store::{BackoffConfig, ClientOptions, RetryConfig};
 use url::Url;
 
-use crate::condition::{Condition, Place};
+use crate::condition::{Condition, StoreLocation};
 use crate::{BlobError, Blobs};
 
 /// Connect timeout of an S3 store.
@@ -67,7 +67,7 @@ fn local(url: &Url) -> Result<Blobs, String> {
     let folder = url.to_file_path().map_err(|()| "it is not an absolute folder".to_owned())?;
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let store = LocalFileSystem::new_with_prefix(&folder).map_err(|error| error.to_string())?;
-    let condition = Condition::new(Place::Folder(folder));
+    let condition = Condition::new(StoreLocation::Folder(folder));
     Ok(Blobs { store: Arc::new(store), signer: None, prefix: Path::default(), is_ordered: false, condition })
 }
 
@@ -102,7 +102,7 @@ fn bucket(url: &Url, s3: &S3) -> Result<Blobs, String> {
     let prefix = Path::from_url_path(url.path()).map_err(|error| error.to_string())?;
     let store = Arc::new(builder.build().map_err(|error| error.to_string())?);
     let endpoint = s3.endpoint.clone().unwrap_or_else(|| "Amazon S3".to_owned());
-    let condition = Condition::new(Place::Bucket { name: name.to_owned(), endpoint });
+    let condition = Condition::new(StoreLocation::Bucket { name: name.to_owned(), endpoint });
     Ok(Blobs { store: store.clone(), signer: Some(store), prefix, is_ordered: true, condition })
 }
 

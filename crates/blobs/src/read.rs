@@ -24,7 +24,7 @@ impl Blobs {
         }
         let options = GetOptions { range: Some(range.into()), ..GetOptions::default() };
         let path = self.path(key)?;
-        match self.ask(self.store.get_opts(&path, options)).await? {
+        match self.request(self.store.get_opts(&path, options)).await? {
             Ok(found) => {
                 let key = key.to_owned();
                 Ok(Some(found.into_stream().map_err(move |source| failed("read", &key, source)).boxed()))

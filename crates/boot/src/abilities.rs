@@ -81,7 +81,7 @@ impl Abilities {
                 version = env!("CARGO_PKG_VERSION"),
                 database,
                 files,
-                room,
+                disk = room,
                 callers,
                 operator,
                 work,
@@ -90,7 +90,7 @@ impl Abilities {
                 documents = reader,
                 ocr,
                 code,
-                "abilities"
+                "capabilities of this process"
             );
             return;
         }

@@ -20,7 +20,7 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Reason why a call may come from a foreign web page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Foreign {
+pub enum ForeignPage {
     /// The host is not that of this service.
     #[error(
         "calls without a known API key are accepted only under localhost, a loopback address, the listening address of \
@@ -33,7 +33,7 @@ pub enum Foreign {
     Origin,
 }
 
-impl Refusal for Foreign {
+impl Refusal for ForeignPage {
     fn code(&self) -> Code {
         Code::Forbidden
     }
@@ -44,14 +44,14 @@ impl Refusal for Foreign {
 /// `hosts` are the names of `server.hosts`; `own` are the listening address and the local address of the connection.
 ///
 /// # Errors
-/// [`Foreign`] with the reason.
-pub fn check(parts: &Parts, hosts: &[String], own: [SocketAddr; 2]) -> Result<(), Foreign> {
-    let (name, port) = host(parts).ok_or(Foreign::Host)?;
+/// [`ForeignPage`] with the reason.
+pub fn check(parts: &Parts, hosts: &[String], own: [SocketAddr; 2]) -> Result<(), ForeignPage> {
+    let (name, port) = host(parts).ok_or(ForeignPage::Host)?;
     if !is_ours(&name, hosts, own.map(|address| address.ip())) {
-        return Err(Foreign::Host);
+        return Err(ForeignPage::Host);
     }
     if changes_something(&parts.method, &parts.headers) && comes_from_elsewhere(&parts.headers, &name, port) {
-        return Err(Foreign::Origin);
+        return Err(ForeignPage::Origin);
     }
     Ok(())
 }
@@ -221,7 +221,7 @@ mod tests {
     fn the_address_that_a_connection_came_in_on_is_ours() {
         let parts = parts("GET", "/x", &[("host", "192.0.2.9:3002")]);
         let listen = "0.0.0.0:3002".parse().unwrap();
-        assert_eq!(check(&parts, &[], [listen; 2]), Err(Foreign::Host));
+        assert_eq!(check(&parts, &[], [listen; 2]), Err(ForeignPage::Host));
         assert_eq!(check(&parts, &[], [listen, "192.0.2.9:3002".parse().unwrap()]), Ok(()));
     }
 

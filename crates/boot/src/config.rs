@@ -61,6 +61,8 @@ pub struct Config {
     /// Number of jobs that one process works on at the same time, by queue name.
     #[serde(deserialize_with = "parse::queues")]
     pub queues: BTreeMap<String, u32>,
+    /// Answers as other servers of this API give them.
+    pub compat: Compat,
     /// Background work.
     pub worker: Worker,
     /// Logging.
@@ -224,6 +226,14 @@ pub struct Admin {
     #[serde(deserialize_with = "parse::maybe_address")]
     pub listen: Option<SocketAddr>,
     pub token: Secret,
+}
+
+/// Section `compat`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes every key")]
+pub struct Compat {
+    pub diff_object: bool,
 }
 
 /// Section `worker`.

@@ -49,7 +49,7 @@ pub fn must_exist(config: &Config) -> Result<(), ConfigError> {
 /// Exclusive lock of a SQLite database: one server at a time holds it. Released when dropped and when the process ends,
 /// even by a crash.
 #[derive(Debug)]
-pub struct Owned {
+pub struct DataLock {
     _lock: Option<File>,
 }
 
@@ -57,8 +57,8 @@ pub struct Owned {
 ///
 /// # Errors
 /// [`ConfigError`] with the process that holds the lock.
-pub fn own(config: &Config) -> Result<Owned, ConfigError> {
-    let Some(database) = database_file(config)? else { return Ok(Owned { _lock: None }) };
+pub fn lock(config: &Config) -> Result<DataLock, ConfigError> {
+    let Some(database) = database_file(config)? else { return Ok(DataLock { _lock: None }) };
     let file = PathBuf::from(format!("{}.lock", database.display()));
     let why = |error: io::Error| {
         let full = full_disk(config).filter(|_| error.kind() == io::ErrorKind::StorageFull);
@@ -86,7 +86,7 @@ pub fn own(config: &Config) -> Result<Owned, ConfigError> {
         }
         // A file system without locks: serve without the check.
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {
-            return Ok(Owned { _lock: None });
+            return Ok(DataLock { _lock: None });
         }
         Err(TryLockError::Error(error)) => return Err(why(error)),
     }
@@ -96,7 +96,7 @@ pub fn own(config: &Config) -> Result<Owned, ConfigError> {
     if let Err(error) = written {
         tracing::debug!(%error, "could not write the holder into the lock file");
     }
-    Ok(Owned { _lock: Some(lock) })
+    Ok(DataLock { _lock: Some(lock) })
 }
 
 #[cfg(test)]
@@ -113,15 +113,15 @@ mod tests {
     fn one_server_at_a_time_has_a_sqlite_database() {
         let folder = tempfile::tempdir().unwrap();
         let config = config(folder.path());
-        let first = own(&config).unwrap();
-        let error = own(&config).unwrap_err().to_string();
+        let first = lock(&config).unwrap();
+        let error = lock(&config).unwrap_err().to_string();
         let pid = std::process::id().to_string();
         assert!(error.contains(&pid) && error.contains("127.0.0.1:3002") && error.contains("quarry.db"), "{error}");
         drop(first);
-        drop(own(&config).unwrap());
+        drop(lock(&config).unwrap());
         let mut shared = config;
         shared.store.url = base::Secret::new("postgres://h/d");
-        let _both = (own(&shared).unwrap(), own(&shared).unwrap());
+        let _both = (lock(&shared).unwrap(), lock(&shared).unwrap());
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub enum Status {
 
 impl Status {
     /// Checks readiness: the process is not shutting down, the database and the blob store answer, and there is disk space.
-    pub async fn of(app: &App, is_draining: bool) -> Self {
+    pub async fn check(app: &App, is_draining: bool) -> Self {
         if is_draining {
             return Self::Draining;
         }

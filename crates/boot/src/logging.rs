@@ -11,7 +11,8 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
-const OURS: [&str; 37] = [
+const OURS: [&str; 44] = [
+    "accounts",
     "app",
     "base",
     "billing",
@@ -22,8 +23,10 @@ const OURS: [&str; 37] = [
     "cache",
     "cdp",
     "change_diff",
+    "children",
     "cpu",
     "crawl_frontier",
+    "crawls",
     "documents",
     "extract_product",
     "extractive",
@@ -33,9 +36,10 @@ const OURS: [&str; 37] = [
     "formats",
     "interact",
     "kernel",
+    "maps",
     "net",
-    "outage",
     "ocr",
+    "outage",
     "page",
     "politeness",
     "quarry_reader",
@@ -43,7 +47,10 @@ const OURS: [&str; 37] = [
     "quarry_worker",
     "queue",
     "reader",
+    "runs",
     "scrape",
+    "scraping",
+    "sessions",
     "site",
     "store",
     "visit",
@@ -106,14 +113,14 @@ mod tests {
     fn a_level_is_for_our_own_crates() {
         let check = |level: &str, ours: bool, others: bool| {
             let filter = filter(level);
-            assert_eq!(filter.would_enable("app::scrape", &Level::DEBUG), ours, "{level}");
+            assert_eq!(filter.would_enable("scraping::scrape", &Level::DEBUG), ours, "{level}");
             assert_eq!(filter.would_enable("hickory_proto", &Level::DEBUG), others, "{level}");
         };
         check("trace", true, false);
         check("info", false, false);
         check("off", false, false);
-        check("error,app=debug", true, false);
-        check("app=info,hickory_proto=trace", false, true);
+        check("error,scraping=debug", true, false);
+        check("scraping=info,hickory_proto=trace", false, true);
         assert!(!filter("off").would_enable("rustls", &Level::ERROR));
         assert!(filter("info").would_enable("rustls", &Level::ERROR));
     }

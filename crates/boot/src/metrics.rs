@@ -11,7 +11,7 @@ use metrics::{counter, gauge, histogram};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 pub use figures::Figures;
-pub use table::{Kind, Metric, TABLE};
+pub use table::{Metric, MetricType, TABLE};
 
 const REQUESTS: &str = "quarry_http_requests_total";
 const SECONDS: &str = "quarry_http_request_seconds";

@@ -14,9 +14,9 @@ pub struct Operator([u8; 32]);
 /// Error for a request with more than one `Authorization` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the request has more than one Authorization header")]
-pub struct Repeated;
+pub struct RepeatedAuthorization;
 
-impl Refusal for Repeated {
+impl Refusal for RepeatedAuthorization {
     fn code(&self) -> Code {
         Code::BadRequest
     }
@@ -42,12 +42,12 @@ impl Operator {
 /// Returns the token of `Authorization: Bearer TOKEN` (RFC 6750 section 2.1). Other schemes count as no token.
 ///
 /// # Errors
-/// [`Repeated`], because it is ambiguous which of several tokens counts.
-pub fn bearer(headers: &HeaderMap) -> Result<Option<&str>, Repeated> {
+/// [`RepeatedAuthorization`], because it is ambiguous which of several tokens counts.
+pub fn bearer(headers: &HeaderMap) -> Result<Option<&str>, RepeatedAuthorization> {
     let mut lines = headers.get_all(AUTHORIZATION).iter();
     let first = lines.next();
     if lines.next().is_some() {
-        return Err(Repeated);
+        return Err(RepeatedAuthorization);
     }
     let Some(text) = first.and_then(|value| value.to_str().ok()) else {
         return Ok(None);
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn tokens_by_header() {
-        let check = |lines: &[&[u8]], expect: Result<Option<&str>, Repeated>| {
+        let check = |lines: &[&[u8]], expect: Result<Option<&str>, RepeatedAuthorization>| {
             assert_eq!(bearer(&headers(lines)), expect, "{lines:?}")
         };
         check(&[], Ok(None));
@@ -77,8 +77,8 @@ mod tests {
         check(&[b"Bearer "], Ok(None));
         check(&[b"Basic e30="], Ok(None));
         check(&[b"Bearer \xff"], Ok(None));
-        check(&[b"Bearer a", b"Bearer b"], Err(Repeated));
-        check(&[b"", b""], Err(Repeated));
+        check(&[b"Bearer a", b"Bearer b"], Err(RepeatedAuthorization));
+        check(&[b"", b""], Err(RepeatedAuthorization));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::config::{Config, ConfigError, Proxies};
 
 /// Listeners and hosts of the deployment, each with its port.
 #[derive(Debug, Default)]
-pub(crate) struct Own {
+pub(crate) struct OwnAddresses {
     /// Listening addresses. An unspecified IP means every address of this machine.
     pub(crate) listen: Vec<SocketAddr>,
     /// Hosts, by name or address, of the database, blob store, proxies and resolvers.
@@ -20,7 +20,7 @@ pub(crate) struct Own {
 ///
 /// # Errors
 /// [`ConfigError`] for an invalid database URL.
-pub(crate) fn own(config: &Config, listen: Option<SocketAddr>) -> Result<Own, ConfigError> {
+pub(crate) fn own(config: &Config, listen: Option<SocketAddr>) -> Result<OwnAddresses, ConfigError> {
     let set = [config.server.listen, config.worker.listen];
     // With port 0 the system picks the port, which only the process itself knows.
     let listen = listen.into_iter().chain(set).chain(config.admin.listen).filter(|address| address.port() != 0);
@@ -33,7 +33,7 @@ pub(crate) fn own(config: &Config, listen: Option<SocketAddr>) -> Result<Own, Co
     hosts.extend(proxies(&config.fetch.basic_proxies));
     hosts.extend(proxies(&config.fetch.enhanced_proxies));
     hosts.extend(config.egress.resolvers.iter().map(|resolver| (resolver.ip().to_string(), resolver.port())));
-    Ok(Own { listen: listen.collect(), hosts })
+    Ok(OwnAddresses { listen: listen.collect(), hosts })
 }
 
 fn host(url: &Url) -> Option<(String, u16)> {

@@ -79,7 +79,9 @@ async fn open_parts(
     if listen.is_some() {
         tokio::spawn(abilities.tell(config.browser.clone(), documents.clone()));
     }
-    let tools = scrape::Tools { engines, proxies: Arc::new(proxies(config)), cpu, documents };
+    let proxies = Arc::new(proxies(config));
+    let diff_object = config.compat.diff_object;
+    let tools = scrape::Tools { engines, proxies, cpu, documents, extract: None, diff_object };
     let sessions = app::SessionParts {
         browser,
         interact: Arc::new(interact::Interact::new(code(config))),
@@ -237,7 +239,7 @@ pub async fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::
 
 /// Returns the settings for running callers' code: child processes of this same program.
 fn code(config: &Config) -> interact::Settings {
-    let user = config.browser.user_ids();
+    let user = config.browser.user_of_programs();
     let places = usize::try_from(config.sessions.max).unwrap_or(usize::MAX);
     // Unlike the path of the file, this stays valid when an update replaces the program.
     let program = config.sessions.code_processes.then(|| "/proc/self/exe".into());

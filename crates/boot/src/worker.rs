@@ -166,7 +166,7 @@ impl Monitor {
         let response = match route {
             "/metrics" => self.metrics(request, local).await,
             "/health/ready" => {
-                health(Status::of(&self.operations.app, self.draining.load(Ordering::Relaxed)).await, None)
+                health(Status::check(&self.operations.app, self.draining.load(Ordering::Relaxed)).await, None)
             }
             "/health" => health(Status::Ok, Some(self.operations.capabilities())),
             _ => health(Status::Ok, None),

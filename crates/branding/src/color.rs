@@ -110,12 +110,15 @@ impl Color {
     fn linear(self) -> [f64; 3] {
         [self.red, self.green, self.blue].map(|channel| {
             let value = f64::from(channel) / 255.0;
+            // The transfer function of sRGB (IEC 61966-2-1).
             if value <= 0.04045 { value / 12.92 } else { ((value + 0.055) / 1.055).powf(2.4) }
         })
     }
 
     pub(crate) fn lab(self) -> Lab {
         let [red, green, blue] = self.linear();
+        // Oklab (Björn Ottosson, "A perceptual color space for image processing", 2020): two matrices with a cube root
+        // between them.
         let long = (0.412_221_470_8 * red + 0.536_332_536_3 * green + 0.051_445_992_9 * blue).cbrt();
         let middle = (0.211_903_498_2 * red + 0.680_699_545_1 * green + 0.107_396_956_6 * blue).cbrt();
         let short = (0.088_302_461_9 * red + 0.281_718_837_6 * green + 0.629_978_700_5 * blue).cbrt();

@@ -12,7 +12,7 @@ use wire::{Branding, ColorScheme, Spacing, Typography};
 use crate::declared::images;
 use crate::head::Head;
 use crate::sample::Sample;
-use crate::voice::{Look, Voice};
+use crate::voice::{VisualTraits, Voice};
 use palette::Palette;
 use typography::Letters;
 
@@ -48,7 +48,7 @@ pub fn computed(sample: &Sample, page: &Page) -> Branding {
     let letters = Letters::of(sample);
     head.logo = logo::logo(sample, head.brand_name.as_deref()).or(head.logo);
     let voice = Voice::of(page);
-    let look = Look { serif: letters.serif, heavy: letters.heavy, hues: palette.hues };
+    let look = VisualTraits { serif: letters.serif, heavy: letters.heavy, hues: palette.hues };
     let spacing = shapes::spacing(sample);
     Branding {
         color_scheme: Some(if palette.ground.luminance() < 0.18 { ColorScheme::Dark } else { ColorScheme::Light }),

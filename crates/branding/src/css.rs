@@ -6,8 +6,8 @@ mod value;
 
 use std::collections::HashMap;
 
-pub(crate) use reader::{MAX_BYTES, read};
-pub(crate) use selectors::{Part, Theme};
+pub(crate) use reader::{MAX_BYTES, read_sheets};
+pub(crate) use selectors::{StyledPart, Theme};
 pub(crate) use value::{color_in, families};
 
 /// Limit on variable references that are resolved in one value.
@@ -29,17 +29,17 @@ pub(crate) struct Styles {
     pub(crate) variables: HashMap<String, String>,
     /// Families of web fonts, in order of declaration.
     pub(crate) faces: Vec<String>,
-    declarations: HashMap<(Part, String), String>,
+    declarations: HashMap<(StyledPart, String), String>,
 }
 
 impl Styles {
     /// Returns the value of a property with its variables substituted.
-    pub(crate) fn get(&self, part: Part, property: &str) -> Option<String> {
+    pub(crate) fn get(&self, part: StyledPart, property: &str) -> Option<String> {
         self.fill(self.declarations.get(&(part, property.to_owned()))?)
     }
 
     /// Returns the value of the first of several properties that is declared.
-    pub(crate) fn first(&self, part: Part, properties: &[&str]) -> Option<String> {
+    pub(crate) fn first(&self, part: StyledPart, properties: &[&str]) -> Option<String> {
         properties.iter().find_map(|property| self.get(part, property))
     }
 
@@ -63,7 +63,7 @@ impl Styles {
         None
     }
 
-    pub(crate) fn insert(&mut self, part: Part, property: &str, value: &str) {
+    pub(crate) fn insert(&mut self, part: StyledPart, property: &str, value: &str) {
         if property.starts_with("--") {
             self.variables.insert(property.to_owned(), value.to_owned());
         } else {
@@ -103,7 +103,7 @@ mod tests {
         for (name, value) in
             [("--a", "#123456"), ("--b", "var(--a)"), ("--c", "var(--d)"), ("--d", "var(--c) var(--c)")]
         {
-            styles.insert(Part::Root, name, value);
+            styles.insert(StyledPart::Root, name, value);
         }
         let check = |value: &str, filled: Option<&str>| assert_eq!(styles.fill(value).as_deref(), filled, "{value}");
         check("1px solid red", Some("1px solid red"));

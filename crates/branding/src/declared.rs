@@ -8,11 +8,11 @@ use url::Url;
 use wire::{Branding, ColorScheme, Font, Spacing, Typography};
 
 use crate::color::Color;
-use crate::css::{MAX_BYTES, Part, Sheet, Styles, Theme, color_in, families, read};
+use crate::css::{MAX_BYTES, Sheet, StyledPart, Styles, Theme, color_in, families, read_sheets};
 use crate::fonts::{chosen, is_serif};
 use crate::head::Head;
 use crate::roles::{Role, named};
-use crate::voice::{Look, Voice};
+use crate::voice::{VisualTraits, Voice};
 
 /// Limit on linked style sheets.
 const MAX_LINKED: usize = 16;
@@ -49,7 +49,7 @@ pub fn declared(page: &Page, styles: &[Sheet]) -> Branding {
     let stacks = Stacks::of(&styles);
     let voice = Voice::of(page);
     let hues = colors.values().filter(|hex| Color::parse(hex).is_some_and(Color::is_chromatic)).count();
-    let look = Look { serif: is_serif(&stacks.body), heavy: false, hues };
+    let look = VisualTraits { serif: is_serif(&stacks.body), heavy: false, hues };
     let (typography, spacing) = (typography(&styles, &stacks), spacing(&styles));
     Branding {
         color_scheme: scheme(&head, &styles, colors.get("background").and_then(|hex| Color::parse(hex))),
@@ -110,13 +110,14 @@ fn sheets(page: &Page, linked: &[Sheet]) -> Styles {
             break;
         }
     }
-    let attribute = |(part, name): (Part, _)| Some((part, page.attr(page.first(&name)?, "style")?.to_string()));
-    let attributes: Vec<(Part, String)> = [(Part::Root, local_name!("html")), (Part::Body, local_name!("body"))]
-        .into_iter()
-        .filter_map(attribute)
-        .collect();
+    let attribute = |(part, name): (StyledPart, _)| Some((part, page.attr(page.first(&name)?, "style")?.to_string()));
+    let attributes: Vec<(StyledPart, String)> =
+        [(StyledPart::Root, local_name!("html")), (StyledPart::Body, local_name!("body"))]
+            .into_iter()
+            .filter_map(attribute)
+            .collect();
     let text = linked.iter().map(|sheet| sheet.text.as_str()).chain(inside.iter().map(String::as_str));
-    read(text, &attributes, &theme(page))
+    read_sheets(text, &attributes, &theme(page))
 }
 
 fn theme(page: &Page) -> Theme {
@@ -137,21 +138,23 @@ fn colors(head: &Head, styles: &Styles) -> Words {
         .filter_map(|(name, value)| Some((name.as_str(), variable_color(&styles.fill(value)?)?)))
         .collect();
     let variable = |role: Role| named(role, variables.iter().copied());
-    let declared = |part: Part, properties: &[&str]| styles.first(part, properties).and_then(|value| color_in(&value));
+    let declared =
+        |part: StyledPart, properties: &[&str]| styles.first(part, properties).and_then(|value| color_in(&value));
     let hue = |color: Option<Color>| color.filter(|color| color.is_chromatic());
-    let page = |properties: &[&str]| declared(Part::Body, properties).or_else(|| declared(Part::Root, properties));
-    let link = declared(Part::Link, &["color"]).or_else(|| variable(Role::Link));
-    let button = declared(Part::ButtonPrimary, &GROUND).or_else(|| hue(declared(Part::Button, &GROUND)));
-    let header = || hue(declared(Part::Header, &GROUND));
+    let page =
+        |properties: &[&str]| declared(StyledPart::Body, properties).or_else(|| declared(StyledPart::Root, properties));
+    let link = declared(StyledPart::Link, &["color"]).or_else(|| variable(Role::Link));
+    let button = declared(StyledPart::ButtonPrimary, &GROUND).or_else(|| hue(declared(StyledPart::Button, &GROUND)));
+    let header = || hue(declared(StyledPart::Header, &GROUND));
     let ground = page(&GROUND).or_else(|| variable(Role::Background));
     let below = ground.map_or(Color::WHITE, |ground| ground.over(Color::WHITE));
     let roles = [
         ("primary", variable(Role::Primary).or(hue(head.theme_color)).or(button).or_else(header).or(hue(link))),
-        ("secondary", variable(Role::Secondary).or_else(|| declared(Part::ButtonSecondary, &GROUND))),
+        ("secondary", variable(Role::Secondary).or_else(|| declared(StyledPart::ButtonSecondary, &GROUND))),
         ("accent", variable(Role::Accent)),
         ("background", ground),
         ("textPrimary", page(&["color"]).or_else(|| variable(Role::Text))),
-        ("textSecondary", variable(Role::MutedText).or_else(|| declared(Part::Small, &["color"]))),
+        ("textSecondary", variable(Role::MutedText).or_else(|| declared(StyledPart::Small, &["color"]))),
         ("link", link),
         ("success", variable(Role::Success)),
         ("warning", variable(Role::Warning)),
@@ -179,7 +182,7 @@ fn scheme(head: &Head, styles: &Styles, ground: Option<Color>) -> Option<ColorSc
     if let Some(ground) = ground {
         return Some(if ground.luminance() < 0.18 { ColorScheme::Dark } else { ColorScheme::Light });
     }
-    let declared = styles.get(Part::Root, "color-scheme").or_else(|| head.color_scheme.clone())?;
+    let declared = styles.get(StyledPart::Root, "color-scheme").or_else(|| head.color_scheme.clone())?;
     match (declared.contains("light"), declared.contains("dark")) {
         (false, true) => Some(ColorScheme::Dark),
         (true, _) => Some(ColorScheme::Light),
@@ -197,14 +200,19 @@ struct Stacks {
 
 impl Stacks {
     fn of(styles: &Styles) -> Stacks {
-        let of_parts = |parts: &[Part]| {
+        let of_parts = |parts: &[StyledPart]| {
             parts.iter().map(|part| stack(styles, *part)).find(|stack| !stack.is_empty()).unwrap_or_default()
         };
         Stacks {
-            body: of_parts(&[Part::Body, Part::Root]),
-            paragraph: of_parts(&[Part::Paragraph]),
-            heading: of_parts(&[Part::Heading(1), Part::Heading(2), Part::Heading(0), Part::Heading(3)]),
-            code: of_parts(&[Part::Code]),
+            body: of_parts(&[StyledPart::Body, StyledPart::Root]),
+            paragraph: of_parts(&[StyledPart::Paragraph]),
+            heading: of_parts(&[
+                StyledPart::Heading(1),
+                StyledPart::Heading(2),
+                StyledPart::Heading(0),
+                StyledPart::Heading(3),
+            ]),
+            code: of_parts(&[StyledPart::Code]),
         }
     }
 
@@ -224,7 +232,7 @@ impl Stacks {
 }
 
 /// Returns the font stack of a part: from `font-family`, else from the text after the size in `font`.
-fn stack(styles: &Styles, part: Part) -> Vec<String> {
+fn stack(styles: &Styles, part: StyledPart) -> Vec<String> {
     if let Some(list) = styles.get(part, "font-family") {
         return families(&list)
             .into_iter()
@@ -267,22 +275,27 @@ fn typography(styles: &Styles, stacks: &Stacks) -> Typography {
     let font_families = font_families.filter_map(|(role, stack)| Some((role.to_owned(), chosen(stack, loaded)?)));
     let font_stacks =
         stacks.roles().filter(|(role, _)| *role != "code").map(|(role, stack)| (role.to_owned(), stack.clone()));
-    let size = |part: Part| styles.get(part, "font-size").filter(|size| is_length(size));
+    let size = |part: StyledPart| styles.get(part, "font-size").filter(|size| is_length(size));
     let parts = [
-        ("h1", Part::Heading(1)),
-        ("h2", Part::Heading(2)),
-        ("h3", Part::Heading(3)),
-        ("body", Part::Body),
-        ("small", Part::Small),
+        ("h1", StyledPart::Heading(1)),
+        ("h2", StyledPart::Heading(2)),
+        ("h3", StyledPart::Heading(3)),
+        ("body", StyledPart::Body),
+        ("small", StyledPart::Small),
     ];
     let font_sizes = parts.into_iter().filter_map(|(role, part)| Some((role.to_owned(), size(part)?)));
-    let height =
-        |part: Part| styles.get(part, "line-height")?.parse::<f64>().ok().filter(|height| (0.5..5.0).contains(height));
-    let heights = [("heading", height(Part::Heading(1))), ("body", height(Part::Body).or_else(|| height(Part::Root)))];
+    let height = |part: StyledPart| {
+        styles.get(part, "line-height")?.parse::<f64>().ok().filter(|height| (0.5..5.0).contains(height))
+    };
+    let heights = [
+        ("heading", height(StyledPart::Heading(1))),
+        ("body", height(StyledPart::Body).or_else(|| height(StyledPart::Root))),
+    ];
     let line_heights = heights.into_iter().filter_map(|(role, height)| Some((role.to_owned(), height?)));
-    let weight =
-        |part: Part| styles.get(part, "font-weight")?.parse::<u32>().ok().filter(|weight| (1..=1000).contains(weight));
-    let weights = [Part::Body, Part::Heading(1), Part::Heading(2)].into_iter().filter_map(weight);
+    let weight = |part: StyledPart| {
+        styles.get(part, "font-weight")?.parse::<u32>().ok().filter(|weight| (1..=1000).contains(weight))
+    };
+    let weights = [StyledPart::Body, StyledPart::Heading(1), StyledPart::Heading(2)].into_iter().filter_map(weight);
     let font_weights = weights.map(|weight| (weight_name(weight).to_owned(), weight));
     Typography {
         font_families: font_families.collect(),
@@ -309,28 +322,31 @@ fn is_length(value: &str) -> bool {
 }
 
 fn spacing(styles: &Styles) -> Spacing {
-    let parts = [Part::ButtonPrimary, Part::Button, Part::Input];
+    let parts = [StyledPart::ButtonPrimary, StyledPart::Button, StyledPart::Input];
     let radius =
         parts.into_iter().filter_map(|part| styles.get(part, "border-radius")).find(|radius| is_length(radius));
     Spacing { border_radius: radius, ..Spacing::default() }
 }
 
 fn components(styles: &Styles) -> BTreeMap<String, Words> {
-    let parts =
-        [("buttonPrimary", Part::ButtonPrimary), ("buttonSecondary", Part::ButtonSecondary), ("input", Part::Input)];
-    let button = |part: Part| matches!(part, Part::ButtonPrimary | Part::ButtonSecondary);
+    let parts = [
+        ("buttonPrimary", StyledPart::ButtonPrimary),
+        ("buttonSecondary", StyledPart::ButtonSecondary),
+        ("input", StyledPart::Input),
+    ];
+    let button = |part: StyledPart| matches!(part, StyledPart::ButtonPrimary | StyledPart::ButtonSecondary);
     let mut found = BTreeMap::new();
     for (name, part) in parts {
         let own = |properties: &[&str]| styles.first(part, properties);
         let shared = |properties: &[&str]| {
-            own(properties).or_else(|| styles.first(Part::Button, properties).filter(|_| button(part)))
+            own(properties).or_else(|| styles.first(StyledPart::Button, properties).filter(|_| button(part)))
         };
         let hex = |value: Option<String>| {
             value.and_then(|value| color_in(&value)).map(|color| color.over(Color::WHITE).hex())
         };
         let focus = styles
-            .first(Part::InputFocus, &["border-color", "border", "outline-color"])
-            .filter(|_| part == Part::Input);
+            .first(StyledPart::InputFocus, &["border-color", "border", "outline-color"])
+            .filter(|_| part == StyledPart::Input);
         let members = [
             ("background", hex(own(&GROUND))),
             ("textColor", hex(own(&["color"]))),
@@ -348,7 +364,7 @@ fn components(styles: &Styles) -> BTreeMap<String, Words> {
 
 fn animations(styles: &Styles) -> Words {
     let moves = |property: &str| {
-        [Part::ButtonPrimary, Part::Button, Part::Link, Part::Input]
+        [StyledPart::ButtonPrimary, StyledPart::Button, StyledPart::Link, StyledPart::Input]
             .into_iter()
             .find_map(|part| styles.get(part, property))
     };

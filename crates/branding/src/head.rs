@@ -33,7 +33,7 @@ pub(crate) struct Head {
 
 /// Candidates collected while the page is read.
 #[derive(Default)]
-struct Found {
+struct HeadCandidates {
     head: Head,
     other_icon: Option<String>,
     site_name: Option<String>,
@@ -47,7 +47,7 @@ struct Found {
 
 impl Head {
     pub(crate) fn read(page: &Page) -> Head {
-        let mut found = Found::default();
+        let mut found = HeadCandidates::default();
         for index in page.positions() {
             match page.name(index) {
                 Some(&local_name!("meta")) => found.meta(page, index),
@@ -58,7 +58,7 @@ impl Head {
                 _ => {}
             }
         }
-        let Found { mut head, other_icon, site_name, application, organization, title, pictured, .. } = found;
+        let HeadCandidates { mut head, other_icon, site_name, application, organization, title, pictured, .. } = found;
         let from_title = title.and_then(|title| name_in_title(&title, page.url()));
         head.brand_name = site_name.or(organization).or(application).or(from_title);
         head.favicon = head.favicon.or(other_icon);
@@ -67,7 +67,7 @@ impl Head {
     }
 }
 
-impl Found {
+impl HeadCandidates {
     fn meta(&mut self, page: &Page, index: Index) {
         let Some(content) = page.attr(index, "content") else { return };
         let key = ["property", "name", "itemprop"].iter().find_map(|attribute| page.attr(index, attribute));

@@ -33,4 +33,4 @@ pub use color::Color;
 pub use computed::computed;
 pub use css::Sheet;
 pub use declared::{declared, linked};
-pub use sample::{Container, Element, Face, Grid, Icon, Kind, Logo, Place, Sample, Size, Variable};
+pub use sample::{Container, Element, ElementKind, Face, Grid, Icon, Logo, Rect, Sample, Size, Variable};

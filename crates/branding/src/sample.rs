@@ -50,7 +50,7 @@ pub struct Size {
 /// Position and size of a box on the page.
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default)]
-pub struct Place {
+pub struct Rect {
     /// Distance from the left edge of the page.
     pub x: Number,
     /// Distance from the top edge of the page.
@@ -61,7 +61,7 @@ pub struct Place {
     pub height: Number,
 }
 
-impl Place {
+impl Rect {
     pub(crate) fn area(&self) -> f64 {
         self.width.get().max(0.0) * self.height.get().max(0.0)
     }
@@ -70,7 +70,7 @@ impl Place {
 /// Visual kind of an element.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ElementKind {
     /// `<body>`.
     Body,
     /// `<h1>` to `<h6>`.
@@ -110,7 +110,7 @@ pub enum Kind {
 #[serde(default, rename_all = "camelCase")]
 pub struct Element {
     /// Visual kind.
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// Tag name.
     pub tag: Text,
     /// Id, classes and label.
@@ -119,7 +119,7 @@ pub struct Element {
     pub text: Text,
     /// Position and size.
     #[serde(rename = "box")]
-    pub place: Place,
+    pub place: Rect,
     /// `color`.
     pub color: Paint,
     /// `background-color`.
@@ -200,7 +200,7 @@ pub struct Logo {
     pub text: Text,
     /// Position and size.
     #[serde(rename = "box")]
-    pub place: Place,
+    pub place: Rect,
     /// Whether the picture is in the page header.
     pub top: bool,
     /// Whether a name on or near the picture calls it a logo.

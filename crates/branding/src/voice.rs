@@ -143,7 +143,7 @@ pub(crate) struct Voice {
 
 /// Visual traits that influence the tone.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Look {
+pub(crate) struct VisualTraits {
     /// Whether its texts are set in a serif font.
     pub(crate) serif: bool,
     /// Number of distinct hues.
@@ -154,7 +154,7 @@ pub(crate) struct Look {
 
 impl Voice {
     pub(crate) fn of(page: &Page) -> Voice {
-        Voice { counts: count(&text(page)) }
+        Voice { counts: count(&visible_text(page)) }
     }
 
     /// Returns the members `voice` and `emojiUsage`.
@@ -175,7 +175,7 @@ impl Voice {
     }
 
     /// Returns the members `tone`, `energy` and `targetAudience`.
-    pub(crate) fn personality(&self, look: Look) -> Map<String, Value> {
+    pub(crate) fn personality(&self, look: VisualTraits) -> Map<String, Value> {
         if self.counts.words < MIN_WORDS {
             return Map::new();
         }
@@ -264,7 +264,7 @@ fn is_emoji(c: char) -> bool {
 }
 
 /// Returns the visible text, without code.
-fn text(page: &Page) -> String {
+fn visible_text(page: &Page) -> String {
     let mut text = String::new();
     let mut hidden_end = 0;
     for index in page.positions() {
@@ -316,7 +316,11 @@ mod tests {
         // Repeated five times, so that there are enough words.
         let found = voice(&format!("<p>{}", text.repeat(5)));
         assert_eq!(&Value::Object(found.tone()), tone, "{text}");
-        assert_eq!(&Value::Object(found.personality(Look { hues: 1, ..Look::default() })), personality, "{text}");
+        assert_eq!(
+            &Value::Object(found.personality(VisualTraits { hues: 1, ..VisualTraits::default() })),
+            personality,
+            "{text}"
+        );
     }
 
     #[test]
@@ -347,18 +351,18 @@ mod tests {
     #[test]
     fn looks_colour_the_tone() {
         let long = voice(&format!("<p>{}", "The text of a page in plain words. ".repeat(9)));
-        let check = |look: Look, tone: &str| assert_eq!(long.personality(look)["tone"], tone, "{look:?}");
-        check(Look { serif: true, hues: 2, heavy: false }, "traditional");
-        check(Look { serif: false, hues: 0, heavy: false }, "minimalist");
-        check(Look { serif: false, hues: 4, heavy: true }, "bold");
-        check(Look { serif: false, hues: 2, heavy: false }, "professional");
+        let check = |look: VisualTraits, tone: &str| assert_eq!(long.personality(look)["tone"], tone, "{look:?}");
+        check(VisualTraits { serif: true, hues: 2, heavy: false }, "traditional");
+        check(VisualTraits { serif: false, hues: 0, heavy: false }, "minimalist");
+        check(VisualTraits { serif: false, hues: 4, heavy: true }, "bold");
+        check(VisualTraits { serif: false, hues: 2, heavy: false }, "professional");
     }
 
     #[test]
     fn only_what_is_read_counts() {
         let page = "<title>a</title><style>b</style><p>c<code>d</code><p hidden>e<p>f<script>g</script>";
-        assert_eq!(text(&Page::parse(page, &Url::parse("https://a.test/").unwrap())), "c f ");
+        assert_eq!(visible_text(&Page::parse(page, &Url::parse("https://a.test/").unwrap())), "c f ");
         let long = format!("<p>{}", "ö".repeat(MAX_TEXT));
-        assert!(text(&Page::parse(&long, &Url::parse("https://a.test/").unwrap())).len() <= MAX_TEXT + 1);
+        assert!(visible_text(&Page::parse(&long, &Url::parse("https://a.test/").unwrap())).len() <= MAX_TEXT + 1);
     }
 }

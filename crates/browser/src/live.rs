@@ -264,6 +264,8 @@ fn call(deed: Deed, size: Size) -> Option<(&'static str, Value)> {
 impl Mouse {
     fn call(&self, size: Size) -> Option<Value> {
         let within = |part: f64| (0.0..=1.0).contains(&part);
+        // The positions are fractions, so a viewer needs to know nothing of the page's size and cannot point outside of
+        // it.
         let sane = |delta: f64| delta.is_finite() && delta.abs() <= 10_000.0;
         if !(within(self.x) && within(self.y) && sane(self.delta_x) && sane(self.delta_y)) || size == Size::default() {
             return None;
@@ -293,6 +295,8 @@ impl Mouse {
 
 impl Key {
     fn call(&self) -> Option<Value> {
+        // Names of keys have up to 25 letters; a key types one character, of up to four bytes and a combining
+        // mark.
         if self.key.len() > 32 || self.code.len() > 32 || self.text.len() > 8 {
             return None;
         }

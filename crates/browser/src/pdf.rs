@@ -74,6 +74,7 @@ async fn read(
 fn size(paper: Paper) -> (f64, f64) {
     let metric = |width: f64, height: f64| (width / INCH, height / INCH);
     match paper {
+        // ISO 216, in millimetres.
         Paper::A0 => metric(841.0, 1189.0),
         Paper::A1 => metric(594.0, 841.0),
         Paper::A2 => metric(420.0, 594.0),
@@ -81,6 +82,7 @@ fn size(paper: Paper) -> (f64, f64) {
         Paper::A4 => metric(210.0, 297.0),
         Paper::A5 => metric(148.0, 210.0),
         Paper::A6 => metric(105.0, 148.0),
+        // ANSI/ASME Y14.1, in inches. Ledger is Tabloid turned.
         Paper::Letter => (8.5, 11.0),
         Paper::Legal => (8.5, 14.0),
         Paper::Tabloid => (11.0, 17.0),

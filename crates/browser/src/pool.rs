@@ -132,6 +132,7 @@ impl Pool {
         let room = usize::from(self.settings.contexts);
         let ours = state.slots.iter_mut().filter(|slot| slot.company == company);
         let usable = ours.filter(|slot| !slot.retires && slot.visits < room);
+        // The emptiest browser, so that the load is spread and one death costs the fewest pages.
         if let Some(slot) = usable.min_by_key(|slot| slot.visits) {
             slot.visits += 1;
             slot.served += 1;
@@ -142,6 +143,7 @@ impl Pool {
         if let Some(launch) = &state.launch {
             return Ok(Look::Starting(launch.clone()));
         }
+        // Retiring browsers do not count: their successors start while the last visits end.
         let lasting = state.slots.iter().filter(|slot| slot.company == company && !slot.retires).count();
         let most = if company == Company::Noisy { MAX_ASIDE } else { self.settings.processes.into() };
         if lasting >= most {
@@ -162,6 +164,7 @@ impl Pool {
         tokio::spawn(attend::attend(Arc::downgrade(self), Arc::downgrade(&process), process.pid()));
         let mut state = self.state.lock();
         state.launched += 1;
+        // After `close` the process is dropped here, and so killed.
         if !state.closed {
             state.slots.push(Slot {
                 process,

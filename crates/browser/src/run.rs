@@ -70,6 +70,7 @@ impl Browser {
             return self.visit(visit, &*headers).await;
         }
         let (visited, left) = self.visit_until(visit, &*headers, visit.deadline + hold + MAX_AGE).await?;
+        // A file has no page to hold, and a waiting visit has more use for the slot.
         if visited.rendered.dom.is_some() && self.line.waiting() == 0 {
             let held = self.hold(visit, left, Box::new(move |url| headers(url)), Instant::now() + hold).await;
             self.holds.put(name, held);
@@ -128,6 +129,7 @@ impl Browser {
     }
 
     async fn enter(&self, visit: &Visit<'_>) -> Result<Place, BrowserError> {
+        // A page that is only held for a client that may come back gives way before this visit has to wait.
         if !self.line.has_room() {
             self.holds.give_up_one();
         }
@@ -138,6 +140,7 @@ impl Browser {
     }
 
     async fn attempt(&self, common: &Common<'_>) -> Result<(Visited, Left), Failure> {
+        // Noisy sites and teams get a browser of their own, so that a crash costs only their pages.
         let Common { visit, headers, ref place, ref course, until } = *common;
         let company = if self.noisy.is_noisy(visit.url, &visit.owner.team) { Company::Noisy } else { Company::All };
         let lease = self.pool.lease(company, visit.deadline).await?;
@@ -236,6 +239,7 @@ impl Run<'_> {
         if let Some(file) = self.go().await? {
             return Ok(Arrived::File(file));
         }
+        // Checked again after each step: any of them may have led to another document.
         self.check()?;
         let clock = if self.course.may_hurry() { Clock::fast(self.tab()) } else { Clock::real(self.tab()) };
         let mut stay = Stay::new(clock, visit, self.results);
@@ -332,6 +336,7 @@ impl Run<'_> {
         if let Some(error) = document.cut_short.as_deref() {
             return Err(self.failure(error));
         }
+        // A refusal of our proxy is an answer like any other to Chromium, which shows it as a page.
         if document.header("proxy-status").is_some_and(|status| status.starts_with("quarry;"))
             && let Some(error) = self.refusal(&document.url)
         {

@@ -15,7 +15,7 @@ pub struct Settings {
     pub enabled: bool,
     /// Path of the program: `chromium-headless-shell` or `chromium` itself, not a script that starts it. Default: none,
     /// which means the usual paths of the distributions.
-    #[serde(deserialize_with = "maybe_path")]
+    #[serde(deserialize_with = "setting::path")]
     pub path: Option<PathBuf>,
     /// Maximum number of browsers. Default: 1.
     #[serde(deserialize_with = "setting::positive")]
@@ -53,7 +53,7 @@ pub struct Settings {
     #[serde(rename = "hold_s", deserialize_with = "setting::seconds")]
     pub hold: Duration,
     /// Folder of ad-blocking filter lists (`*.txt`), in addition to the short built-in list. Default: none.
-    #[serde(deserialize_with = "maybe_path")]
+    #[serde(deserialize_with = "setting::path")]
     pub lists: Option<PathBuf>,
     /// Addresses, http or https, from which the operator downloads such lists; browsers never do. Default: EasyList,
     /// EasyPrivacy and a list of consent notices.
@@ -103,12 +103,6 @@ impl Default for Settings {
     }
 }
 
-/// Deserializes a path; an empty one means `None`.
-fn maybe_path<'de, D: Deserializer<'de>>(input: D) -> Result<Option<PathBuf>, D::Error> {
-    let text = String::deserialize(input)?;
-    Ok(Some(text.trim()).filter(|text| !text.is_empty()).map(PathBuf::from))
-}
-
 fn web_addresses<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Url>, D::Error> {
     setting::each(input, |item| match item.parse::<Url>() {
         Ok(url) if matches!(url.scheme(), "http" | "https") => Ok(url),
@@ -119,12 +113,6 @@ fn web_addresses<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Url>, D::Err
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_empty_path_is_none() {
-        let read: Settings = serde_json::from_str(r#"{"path": " ", "lists": "/etc/lists"}"#).unwrap();
-        assert_eq!((read.path, read.lists), (None, Some("/etc/lists".into())));
-    }
 
     #[test]
     fn lists_come_from_the_web() {

@@ -1,35 +1,49 @@
-//! New copies for the cache. Their rows are written in a transaction that takes place anyway: the booking of a scrape,
-//! or the recording of the pages of a run.
+//! Pages to keep: new copies for the cache, and new versions for change tracking. Their rows are written in a transaction
+//! that takes place anyway: the booking of a scrape, or the recording of the pages of a run.
 
-use store::cache::{self as rows, CacheEntry};
+use store::cache::{self as rows, BodyPlace, CacheEntry};
 use store::{Conn, StoreError};
 
-/// Copy that a document was made from, or new copy of its page.
+use crate::versions::NewVersion;
+
+/// Stored page that a document was made from, or new one.
 pub enum PageCopy {
     /// Copy in the cache, by its id.
     Kept(String),
     /// New copy, to be written with the scrape.
     New(Box<NewCopy>),
+    /// New version for change tracking, to be written with the scrape.
+    Version(Box<NewVersion>),
 }
 
 impl PageCopy {
-    /// Returns the id of the copy.
+    /// Returns the id of the copy in the cache, if it is one.
     #[must_use]
-    pub fn id(&self) -> &str {
+    pub fn id(&self) -> Option<&str> {
         match self {
-            Self::Kept(id) => id,
-            Self::New(copy) => &copy.entry.id,
+            Self::Kept(id) => Some(id),
+            Self::New(copy) => Some(&copy.entry.id),
+            Self::Version(_) => None,
         }
     }
 
-    /// Returns the copy if it is to be written.
+    /// Returns the page if it is to be written.
     #[must_use]
-    pub fn into_new(self) -> Option<Box<NewCopy>> {
+    pub fn into_new(self) -> Option<PageToKeep> {
         match self {
             Self::Kept(_) => None,
-            Self::New(copy) => Some(copy),
+            Self::New(copy) => Some(PageToKeep::Copy(copy)),
+            Self::Version(version) => Some(PageToKeep::Version(version)),
         }
     }
+}
+
+/// Page to be written with its scrape. Change tracking neither reads nor fills the cache, so it is one of the two.
+pub enum PageToKeep {
+    /// Copy for the cache.
+    Copy(Box<NewCopy>),
+    /// Version for change tracking.
+    Version(Box<NewVersion>),
 }
 
 /// New copy whose body is in the database, or is written there with it.
@@ -49,16 +63,47 @@ impl NewCopy {
     }
 }
 
-/// Writes copies, last in a transaction and ordered by their bodies: another order could deadlock two transactions that
-/// write the same bodies.
+/// Change of a body in the database.
+enum BodyChange<'a> {
+    /// Adds a copy, with its body if the database lacks it.
+    Copy(&'a NewCopy),
+    /// Adds the body of a version.
+    Add(&'a [u8]),
+    /// Locks a body that a version does not use any more.
+    LetGo,
+}
+
+/// Writes pages, last in a transaction. Their bodies are locked in the order of their digests: another order could
+/// deadlock two transactions that write the same bodies.
 ///
 /// # Errors
 /// [`StoreError`]; the transaction has to be rolled back.
 #[crate::boxed]
-pub async fn write_copies(conn: &mut Conn, mut copies: Vec<&NewCopy>) -> Result<(), StoreError> {
-    copies.sort_by_key(|copy| &copy.entry.body_digest);
-    for copy in copies {
-        copy.write(conn).await?;
+pub async fn write_pages(conn: &mut Conn, pages: Vec<&PageToKeep>) -> Result<(), StoreError> {
+    let mut changes: Vec<(&str, BodyChange<'_>)> = Vec::new();
+    let mut unused: Vec<BodyPlace> = Vec::new();
+    for page in pages {
+        match page {
+            PageToKeep::Copy(copy) => changes.push((copy.entry.body_digest.as_str(), BodyChange::Copy(copy))),
+            PageToKeep::Version(version) => {
+                let Some(dropped) = version.write(conn).await? else { continue };
+                unused.extend(dropped);
+                let packed = version.packed.iter();
+                changes.extend(packed.map(|body| (body.digest.as_str(), BodyChange::Add(&body.bytes))));
+            }
+        }
     }
-    Ok(())
+    let dropped = unused.iter().filter(|body| body.in_row);
+    changes.extend(dropped.map(|body| (body.digest.as_str(), BodyChange::LetGo)));
+    changes.sort_by_key(|(digest, _)| *digest);
+    for (digest, change) in changes {
+        match change {
+            BodyChange::Copy(copy) => copy.write(conn).await?,
+            BodyChange::Add(packed) => rows::add_body(conn, digest, packed).await?,
+            BodyChange::LetGo => {
+                rows::lock_body(conn, digest).await?;
+            }
+        }
+    }
+    if unused.is_empty() { Ok(()) } else { rows::let_go(conn, unused).await }
 }

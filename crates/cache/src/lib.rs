@@ -1,5 +1,5 @@
 //! Cache of fetched pages: rows in the database, large bodies in the blob store. All formats are derived again on each
-//! hit.
+//! hit. Versions of pages for change tracking ([`Series`]) share the bodies.
 //!
 //! A page is kept as it was fetched, under its address and the options that change what a site sends, for one team or
 //! for all of them. [`policy()`] says what a request may take from it.
@@ -40,11 +40,13 @@ pub(crate) use async_recursion::async_recursion as boxed;
 
 mod copy;
 mod error;
+mod facts;
 mod key;
 mod policy;
 mod settings;
 mod size;
 mod sweep;
+mod versions;
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -55,19 +57,21 @@ use blobs::Blobs;
 use blobs::content::{self, Digest, Hashed};
 use bytes::Bytes;
 use chrono::TimeDelta;
-use fetch::{BodyKind, Fetched, Rendered, Validators};
-use store::cache::{self as rows, CacheEntry, Wanted};
+use fetch::{BodyKind, Fetched, Validators};
+use store::cache::{self as rows, BodyPlace, CacheEntry, Wanted};
 use store::{Conn, Store};
 use url::Url;
 use wire::{ProxyUsed, ScrapeOptions};
 
+use self::facts::{Facts, kept_body, page_of};
 use self::size::Size;
 
-pub use self::copy::{NewCopy, PageCopy, write_copies};
+pub use self::copy::{NewCopy, PageCopy, PageToKeep, write_pages};
 pub use self::error::CacheError;
 pub use self::policy::{OnMiss, Policy, Situation, Window, policy};
 pub use self::settings::CacheSettings;
 pub use self::sweep::Swept;
+pub use self::versions::{CrawlOf, Extraction, NewState, NewVersion, Series, SeriesOf, VersionNote};
 
 /// Maximum compressed size of a body kept in the database, in bytes: writing a row is faster than creating a file.
 const MAX_IN_ROW: usize = 64 << 10;
@@ -278,17 +282,27 @@ impl Cache {
     }
 
     async fn read(&self, entry: CacheEntry, owner: &Owner) -> Result<Option<Copy>, CacheError> {
-        let (Ok(digest), Ok(url)) = (entry.body_digest.parse::<Digest>(), Url::parse(&entry.final_url)) else {
-            return Ok(None);
-        };
+        let Ok(url) = Url::parse(&entry.final_url) else { return Ok(None) };
+        let place = BodyPlace { digest: entry.body_digest.clone(), in_row: entry.in_row };
+        let Some((body, room)) = self.body(&place, entry.body_bytes, owner).await? else { return Ok(None) };
+        Ok(Some(copy(entry, url, body, room)))
+    }
+
+    /// Returns a stored body with its share of the memory budget; `None` if it is gone or damaged.
+    async fn body(
+        &self,
+        place: &BodyPlace,
+        bytes: i64,
+        owner: &Owner,
+    ) -> Result<Option<(Bytes, net::Room)>, CacheError> {
+        let Ok(digest) = place.digest.parse::<Digest>() else { return Ok(None) };
         let Parts { blobs, client, .. } = &self.0.parts;
-        let size = usize::try_from(entry.body_bytes).unwrap_or(0);
+        let size = usize::try_from(bytes).unwrap_or(0);
         let room = client.in_flight().room(owner);
         room.grow(size as u64).await;
         let body =
-            if entry.in_row { self.in_row(&digest, size).await? } else { content::get(blobs, &digest, size).await? };
-        let Some(body) = body else { return Ok(None) };
-        Ok(Some(copy(entry, url, body, room)))
+            if place.in_row { self.in_row(&digest, size).await? } else { content::get(blobs, &digest, size).await? };
+        Ok(body.map(|body| (body, room)))
     }
 
     async fn in_row(&self, digest: &Digest, size: usize) -> Result<Option<Bytes>, CacheError> {
@@ -364,6 +378,12 @@ impl fmt::Debug for Cache {
     }
 }
 
+/// Returns the key of a page, which all spellings of its address share.
+#[must_use]
+pub fn page_key(url: &Url) -> String {
+    key::key(url)
+}
+
 /// Whether a copy can be revalidated: it is the page as the site sent it, with a validator.
 fn has_validators(entry: &CacheEntry) -> bool {
     !entry.rendered && status(entry) == 200 && (entry.etag.is_some() || entry.last_modified.is_some())
@@ -388,33 +408,7 @@ fn status(entry: &CacheEntry) -> u16 {
 /// Builds the page of a cache entry, in the form of a fetched page.
 fn copy(entry: CacheEntry, url: Url, body: Bytes, room: net::Room) -> Copy {
     let (status, validators, proxy) = (status(&entry), validators(&entry), proxy(&entry));
-    let (body, rendered) = match entry.rendered {
-        true => (Bytes::new(), Some(Box::new(Rendered { dom: Some(body), ..Rendered::default() }))),
-        false => (body, None),
-    };
-    let kind = match rendered {
-        Some(_) => BodyKind::Html,
-        None => fetch::detect(entry.content_type.as_deref(), &body),
-    };
-    let fetched = Fetched {
-        url,
-        status,
-        kind,
-        content_type: entry.content_type,
-        body,
-        charset: entry.charset,
-        proxy,
-        retry_after: None,
-        validators,
-        not_modified: false,
-        warnings: Vec::new(),
-        room,
-        rendered,
-    };
-    Copy { id: entry.id, fetched, fetched_at: entry.fetched_at }
-}
-
-/// Returns the body to cache: the DOM after scripts where there is one, because it makes the original body useless.
-fn kept_body(fetched: &Fetched) -> &Bytes {
-    fetched.dom().unwrap_or(&fetched.body)
+    let CacheEntry { id, content_type, charset, rendered, fetched_at, .. } = entry;
+    let facts = Facts { url, status, content_type, charset, rendered, proxy, validators };
+    Copy { id, fetched: page_of(facts, body, room), fetched_at }
 }

@@ -13,7 +13,7 @@ pub enum CdpError {
     #[error("the renderer crashed")]
     Crashed,
     /// The page exceeds a limit for pages that share their browser with others.
-    #[error("{what} over {limit}")]
+    #[error("{what} exceeds {limit}")]
     Noisy {
         /// Limited quantity.
         what: &'static str,
@@ -94,7 +94,7 @@ const NAVIGATED: &[&str] = &[
 
 impl CdpError {
     /// Converts the `error` member of an answer.
-    pub(crate) fn of(method: &str, error: &Value) -> Self {
+    pub(crate) fn from_answer(method: &str, error: &Value) -> Self {
         let message = error["message"].as_str().unwrap_or("no reason was given");
         if message.contains("Cannot find context with specified id") {
             return Self::NoContext;
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn a_lost_world_is_told_from_a_refusal() {
-        let of = |message: &str| CdpError::of("Page.x", &json!({"code": -32000, "message": message}));
+        let of = |message: &str| CdpError::from_answer("Page.x", &json!({"code": -32000, "message": message}));
         assert_eq!(of("Cannot find context with specified id"), CdpError::NoContext);
         assert_eq!(of("Execution context was destroyed."), CdpError::Navigated);
         assert_eq!(of("Session with given id not found."), CdpError::Closed);

@@ -48,7 +48,7 @@ struct Frame<'a> {
 
 impl Message {
     /// Parses the envelope of a message. Returns `None` for invalid JSON; the call concerned then times out.
-    pub(crate) fn read(text: &Bytes) -> Option<Self> {
+    pub(crate) fn parse(text: &Bytes) -> Option<Self> {
         let Frame { id, method, session_id, params, result, error } = serde_json::from_slice(text).ok()?;
         let raw = |part: Option<&RawValue>| part.map(|part| Raw::part_of(text, part));
         let (params, result, error) = (raw(params), raw(result), raw(error));
@@ -58,9 +58,9 @@ impl Message {
     /// Parses the envelope, on a blocking thread if the message is large.
     pub(crate) async fn read_apart(text: Bytes) -> Option<Self> {
         if text.len() <= LARGE {
-            return Self::read(&text);
+            return Self::parse(&text);
         }
-        tokio::task::spawn_blocking(move || Self::read(&text)).await.ok().flatten()
+        tokio::task::spawn_blocking(move || Self::parse(&text)).await.ok().flatten()
     }
 }
 
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn only_the_frame_is_read() {
-        let read = |text: &str| Message::read(&Bytes::copy_from_slice(text.as_bytes()));
+        let read = |text: &str| Message::parse(&Bytes::copy_from_slice(text.as_bytes()));
         let answer = read(r#"{"id":7,"result":{"x": [1,  "\ud800"]},"sessionId":"s"}"#).unwrap();
         assert_eq!((answer.id, answer.session.as_deref()), (Some(7), Some("s")));
         assert_eq!(answer.result.unwrap().text(), r#"{"x": [1,  "\ud800"]}"#);
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn a_large_part_is_not_copied() {
         let text = Bytes::from(json!({"id": 1, "result": "x".repeat(SHARED)}).to_string());
-        let result = Message::read(&text).unwrap().result.unwrap();
+        let result = Message::parse(&text).unwrap().result.unwrap();
         assert!(text.as_ptr_range().contains(&result.0.as_ptr()));
         assert_eq!(result.size(), SHARED + 2);
     }

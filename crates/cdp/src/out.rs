@@ -24,7 +24,7 @@ pub(crate) type Lane = Option<Arc<str>>;
 
 /// Lanes of one pipe.
 #[derive(Default)]
-pub(crate) struct Out {
+pub(crate) struct OutgoingLanes {
     lanes: Mutex<Lanes>,
     /// Notified when a message is ready to be written.
     ready: Notify,
@@ -49,13 +49,14 @@ struct Queue {
     credit: usize,
 }
 
-impl Out {
+impl OutgoingLanes {
     /// Queues a message, waiting for room in its lane.
     ///
     /// # Errors
     /// `Closed`.
     pub(crate) async fn put(&self, lane: &Lane, message: Vec<u8>) -> Result<(), CdpError> {
         loop {
+            // Created before the look: it also receives a notification that comes between the look and the wait.
             let room = self.room.notified();
             {
                 let mut lanes = self.lanes.lock();
@@ -102,6 +103,7 @@ impl Out {
 
     /// Closes all lanes because the other end is gone.
     pub(crate) fn close(&self) {
+        // Dropping the messages frees them at once; all waiting tasks are woken and see `closed`.
         *self.lanes.lock() = Lanes { closed: true, ..Lanes::default() };
         self.room.notify_waiters();
         self.ready.notify_one();
@@ -129,6 +131,8 @@ impl Lanes {
             let lane = self.turns.front()?;
             let queue = self.waiting.get_mut(lane)?;
             let size = queue.messages.front().map_or(0, Vec::len);
+            // The lane keeps its turn until its credit is used up. What is left of the credit is forgotten when the
+            // lane becomes empty, so that an idle lane saves nothing up.
             if queue.credit < size {
                 queue.credit += TURN;
                 self.turns.rotate_left(1);
@@ -157,7 +161,7 @@ mod tests {
     }
 
     /// Writes messages and returns their lengths.
-    async fn written(out: &Out, count: usize) -> Vec<usize> {
+    async fn written(out: &OutgoingLanes, count: usize) -> Vec<usize> {
         let mut sizes = Vec::new();
         for _ in 0..count {
             sizes.push(out.next().await.unwrap().len());
@@ -167,7 +171,7 @@ mod tests {
 
     #[tokio::test]
     async fn small_messages_do_not_wait_behind_large_ones_of_others() {
-        let out = Out::default();
+        let out = OutgoingLanes::default();
         for _ in 0..3 {
             out.put(&lane("large"), vec![0; 1 << 20]).await.unwrap();
         }
@@ -185,7 +189,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_lane_keeps_its_order() {
-        let out = Out::default();
+        let out = OutgoingLanes::default();
         for size in [1, 100_000, 2, 200_000, 3] {
             out.put(&lane("a"), vec![0; size]).await.unwrap();
             out.put(&lane("b"), vec![0; 70_000 + size]).await.unwrap();
@@ -197,7 +201,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_full_lane_waits_and_another_does_not() {
-        let out = Arc::new(Out::default());
+        let out = Arc::new(OutgoingLanes::default());
         // The total limit is reached by eight full lanes.
         for number in 0..8 {
             out.put(&lane(&number.to_string()), vec![0; MAX_LANE]).await.unwrap();
@@ -217,7 +221,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_cannot_wait_goes_into_a_full_lane() {
-        let out = Out::default();
+        let out = OutgoingLanes::default();
         out.put(&None, vec![0; 3 * MAX_LANE]).await.unwrap();
         for size in 1..=MAX_UNASKED {
             out.put_now(&None, vec![0; size % 10]);
@@ -228,7 +232,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_ends_those_who_wait() {
-        let out = Arc::new(Out::default());
+        let out = Arc::new(OutgoingLanes::default());
         out.put(&None, vec![0; MAX_LANE]).await.unwrap();
         let waits = {
             let out = Arc::clone(&out);

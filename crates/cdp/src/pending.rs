@@ -17,11 +17,11 @@ pub(crate) struct Pending {
     pub(crate) session: Option<Arc<str>>,
     /// Called method.
     pub(crate) method: String,
-    pub(crate) answer: Answer,
+    pub(crate) answer: ReplyTo,
 }
 
 /// Destination of an answer.
-pub(crate) enum Answer {
+pub(crate) enum ReplyTo {
     /// One of our own callers, and its bandwidth limit.
     Caller(oneshot::Sender<Result<Raw, CdpError>>, Option<Arc<Share>>),
     /// A client, with its own id of the call.
@@ -32,8 +32,8 @@ impl Pending {
     /// Returns the bandwidth limit of the page or client; `None` if the browser is not shared.
     fn share(&self) -> Option<&Arc<Share>> {
         match &self.answer {
-            Answer::Caller(_, share) => share.as_ref(),
-            Answer::Client(_, sink) => sink.share(),
+            ReplyTo::Caller(_, share) => share.as_ref(),
+            ReplyTo::Client(_, sink) => sink.share(),
         }
     }
 
@@ -41,7 +41,7 @@ impl Pending {
     pub(crate) fn end(self, outcome: Result<Raw, Raw>, size: usize) {
         match self.share().filter(|_| size > MAX_HEARD) {
             Some(share) => {
-                share.hear(size);
+                share.count_received(size);
                 self.refuse(MAX_HEARD);
             }
             None => self.answer(outcome, size),
@@ -51,14 +51,14 @@ impl Pending {
     fn answer(self, outcome: Result<Raw, Raw>, size: usize) {
         let Self { session, method, answer } = self;
         match answer {
-            Answer::Caller(caller, share) => {
+            ReplyTo::Caller(caller, share) => {
                 if let Some(share) = share {
-                    share.hear(size);
+                    share.count_received(size);
                 }
-                let refused = |error: Raw| CdpError::of(&method, &error.read(MAX_VALUES).unwrap_or_default());
+                let refused = |error: Raw| CdpError::from_answer(&method, &error.read(MAX_VALUES).unwrap_or_default());
                 let _ = caller.send(outcome.map_err(refused));
             }
-            Answer::Client(id, sink) => {
+            ReplyTo::Client(id, sink) => {
                 sink.put(session, What::Answer { id, method, outcome }, size);
             }
         }
@@ -67,7 +67,7 @@ impl Pending {
     /// Fails the call because its answer is larger than `limit` and was not read.
     pub(crate) fn refuse_unread(self, limit: usize) {
         if let Some(share) = self.share() {
-            share.hear(limit);
+            share.count_received(limit);
         }
         self.refuse(limit);
     }
@@ -81,10 +81,11 @@ impl Pending {
     /// Fails the call.
     pub(crate) fn fail(self, error: &CdpError) {
         match self.answer {
-            Answer::Caller(caller, _) => {
+            ReplyTo::Caller(caller, _) => {
                 let _ = caller.send(Err(error.clone()));
             }
-            Answer::Client(..) => self.answer(Err(json!({ "code": -32001, "message": error.to_string() }).into()), 0),
+            // The code with which Chromium answers calls of a session that has ended.
+            ReplyTo::Client(..) => self.answer(Err(json!({ "code": -32001, "message": error.to_string() }).into()), 0),
         }
     }
 }

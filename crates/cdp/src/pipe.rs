@@ -15,8 +15,8 @@ use tokio::task::AbortHandle;
 
 use crate::error::CdpError;
 use crate::message::{Message, Raw};
-use crate::out::{Lane, Out};
-use crate::routes::{Routes, Way};
+use crate::out::{Lane, OutgoingLanes};
+use crate::routes::{CallRoute, Routes};
 use crate::session::{EventSink, Session};
 use crate::share::{MAX_SAID, Share};
 use crate::tap::Sink;
@@ -35,7 +35,7 @@ pub struct Connection {
 /// State shared by all sessions of a pipe.
 pub(crate) struct Wire {
     routes: Mutex<Routes>,
-    out: Out,
+    out: OutgoingLanes,
 }
 
 impl Connection {
@@ -52,8 +52,8 @@ impl Connection {
         to: impl AsyncWrite + Unpin + Send + 'static,
         most: usize,
     ) -> Self {
-        let wire = Arc::new(Wire { routes: Mutex::default(), out: Out::default() });
-        let reader = tokio::spawn(read(from, Arc::clone(&wire), most)).abort_handle();
+        let wire = Arc::new(Wire { routes: Mutex::default(), out: OutgoingLanes::default() });
+        let reader = tokio::spawn(read_messages(from, Arc::clone(&wire), most)).abort_handle();
         let writer = tokio::spawn(write(to, Arc::clone(&wire))).abort_handle();
         Self { wire, tasks: [reader, writer] }
     }
@@ -80,18 +80,19 @@ impl Wire {
     pub(crate) async fn call(&self, session: Option<&Arc<str>>, method: &str, params: Value) -> Result<Raw, CdpError> {
         let (way, (id, answer)) = {
             let mut routes = self.routes.lock();
-            (routes.way(session), routes.expect(session, method)?)
+            (routes.call_route(session), routes.expect(session, method)?)
         };
-        // Removes the pending entry if the caller stops waiting.
-        let _forget = Forget { wire: self, id };
+        // Registered before it is sent, as the answer may come at once. Removes the entry if the caller stops waiting.
+        let _forget = ForgetOnDrop { wire: self, id };
         let message = encode(id, session, method, &params.to_string());
+        // The text is as large again, and the wait for a turn may be long.
         drop(params);
-        let Way { lane, share } = way;
+        let CallRoute { lane, share } = way;
         if let Some(share) = share {
             if message.len() > MAX_SAID {
                 return Err(CdpError::TooLong { method: method.to_owned(), limit: MAX_SAID });
             }
-            share.say_in_turn(message.len()).await;
+            share.send_in_turn(message.len()).await;
         }
         self.out.put(&lane, message).await?;
         answer.await.unwrap_or(Err(CdpError::Closed))
@@ -110,7 +111,7 @@ impl Wire {
     fn unanswered(&self, session: Option<&Arc<str>>, method: &str, params: &Value) -> (Lane, Vec<u8>) {
         let (lane, id) = {
             let mut routes = self.routes.lock();
-            (routes.way(session).lane, routes.number())
+            (routes.call_route(session).lane, routes.number())
         };
         (lane, encode(id, session, method, &params.to_string()))
     }
@@ -129,11 +130,11 @@ impl Wire {
             if params.get().len() > MAX_SAID {
                 return Err(CdpError::TooLong { method: method.to_owned(), limit: MAX_SAID });
             }
-            share.say(params.get().len());
+            share.count_sent(params.get().len());
         }
         let (lane, id) = {
             let mut routes = self.routes.lock();
-            (routes.way(Some(session)).lane, routes.expect_for(session, method, call, sink)?)
+            (routes.call_route(Some(session)).lane, routes.expect_for(session, method, call, sink)?)
         };
         self.out.put(&lane, encode(id, Some(session), method, params.get())).await
     }
@@ -160,12 +161,12 @@ impl Wire {
     }
 }
 
-struct Forget<'a> {
+struct ForgetOnDrop<'a> {
     wire: &'a Wire,
     id: u64,
 }
 
-impl Drop for Forget<'_> {
+impl Drop for ForgetOnDrop<'_> {
     fn drop(&mut self) {
         self.wire.routes.lock().forget(self.id);
     }
@@ -175,6 +176,7 @@ impl Drop for Forget<'_> {
 fn encode(id: u64, session: Option<&Arc<str>>, method: &str, params: &str) -> Vec<u8> {
     let session =
         session.map(|session| format!(r#","sessionId":{}"#, Value::from(session.as_ref()))).unwrap_or_default();
+    // Written by hand, as `params` is JSON already and may have megabytes. A zero byte ends each message.
     let mut message = format!(r#"{{"id":{id},"method":{},"params":"#, Value::from(method)).into_bytes();
     message.reserve_exact(params.len() + session.len() + 2);
     message.extend_from_slice(params.as_bytes());
@@ -192,7 +194,7 @@ async fn write(mut to: impl AsyncWrite + Unpin, wire: Arc<Wire>) {
     wire.close();
 }
 
-async fn read(mut from: impl AsyncRead + Unpin, wire: Arc<Wire>, most: usize) {
+async fn read_messages(mut from: impl AsyncRead + Unpin, wire: Arc<Wire>, most: usize) {
     let mut buffer = Vec::with_capacity(64 << 10);
     // Bytes without a terminator are searched once only: a large message arrives in very many reads.
     let mut searched = 0;

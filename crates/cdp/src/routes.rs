@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use crate::error::CdpError;
 use crate::message::{Message, Raw};
 use crate::out::Lane;
-use crate::pending::{Answer, Pending};
+use crate::pending::{Pending, ReplyTo};
 use crate::session::{Event, EventSink};
 use crate::share::Share;
 use crate::tap::{Sink, What};
@@ -37,7 +37,7 @@ pub(crate) struct Routes {
 }
 
 /// Lane and bandwidth limit of an outgoing call.
-pub(crate) struct Way {
+pub(crate) struct CallRoute {
     pub(crate) lane: Lane,
     /// Bandwidth limit; `None` if the browser is not shared.
     pub(crate) share: Option<Arc<Share>>,
@@ -86,7 +86,7 @@ impl Routes {
         }
         let id = self.number();
         let (sender, receiver) = oneshot::channel();
-        let answer = Answer::Caller(sender, self.way(session).share);
+        let answer = ReplyTo::Caller(sender, self.call_route(session).share);
         self.pending.insert(id, Pending { session: session.cloned(), method: method.to_owned(), answer });
         Ok((id, receiver))
     }
@@ -103,16 +103,16 @@ impl Routes {
             return Err(CdpError::Closed);
         }
         let id = self.number();
-        let answer = Answer::Client(call, sink.clone());
+        let answer = ReplyTo::Client(call, sink.clone());
         self.pending.insert(id, Pending { session: Some(Arc::clone(session)), method: method.to_owned(), answer });
         Ok(id)
     }
 
     /// Returns how calls of a session are sent: in the lane of its root session.
-    pub(crate) fn way(&self, session: Option<&Arc<str>>) -> Way {
+    pub(crate) fn call_route(&self, session: Option<&Arc<str>>) -> CallRoute {
         let lane = self.line(session.cloned()).pop().unwrap_or_default();
         let share = lane.as_ref().and_then(|top| self.shares.get(top)).cloned();
-        Way { lane, share }
+        CallRoute { lane, share }
     }
 
     /// Sets the bandwidth limit of a root session.
@@ -127,6 +127,7 @@ impl Routes {
         let mut line = vec![session];
         while let Some(Some(id)) = line.last()
             && let Some(Some(parent)) = self.parents.get(id)
+            // Parents are what the browser says: a circle must not hang us.
             && line.len() < MAX_ABOVE
         {
             line.push(Some(Arc::clone(parent)));
@@ -164,6 +165,7 @@ impl Routes {
     pub(crate) fn take(&mut self, message: Message) {
         let Message { id, method, session, params, result, error, size } = message;
         if let Some(id) = id {
+            // Unknown ids are those of abandoned calls, and of messages whose answer is not used.
             let Some(pending) = self.pending.remove(&id) else { return };
             let nothing = || Raw::from(Value::Null);
             pending.end(error.map_or_else(|| Ok(result.unwrap_or_else(nothing)), Err), size);
@@ -171,9 +173,10 @@ impl Routes {
         }
         let Some(method) = method else { return };
         let session = session.map(|id| self.name(&id));
+        // Told before the session is removed below, so that its listeners hear of its end.
         let line = self.line(session.clone());
         self.tell_listeners(&line, &method, params.as_ref());
-        self.tell_taps(&line, &method, Told { params: params.as_ref(), size });
+        self.tell_taps(&line, &method, EventSize { params: params.as_ref(), size });
         match (method.as_str(), session) {
             ("Inspector.targetCrashed", Some(id)) => {
                 self.fail(&id, &CdpError::Crashed);
@@ -216,6 +219,7 @@ impl Routes {
         if hear.peek().is_none() {
             return;
         }
+        // Read once for all listeners, and not at all if there are none: most events of a page have none.
         let Ok(read) = params.map_or(Ok(Value::Null), |params| params.read(MAX_VALUES)) else { return };
         let size = params.map_or(0, |params| params.size() + params.values() * VALUE);
         for listener in hear {
@@ -224,7 +228,7 @@ impl Routes {
         }
     }
 
-    fn tell_taps(&mut self, line: &[Option<Arc<str>>], method: &str, told: Told<'_>) {
+    fn tell_taps(&mut self, line: &[Option<Arc<str>>], method: &str, told: EventSize<'_>) {
         self.taps.retain(|(session, sink)| {
             if !line.iter().any(|of| of.as_ref() == Some(session)) {
                 return true;
@@ -263,7 +267,7 @@ impl Routes {
 
 /// Parameters of an event, and the size of its message.
 #[derive(Clone, Copy)]
-struct Told<'a> {
+struct EventSize<'a> {
     params: Option<&'a Raw>,
     size: usize,
 }
@@ -287,7 +291,7 @@ mod tests {
 
     #[expect(clippy::needless_pass_by_value, reason = "calls write it in place")]
     fn take(routes: &mut Routes, message: Value) {
-        routes.take(Message::read(&message.to_string().into()).unwrap());
+        routes.take(Message::parse(&message.to_string().into()).unwrap());
     }
 
     fn attach(routes: &mut Routes, parent: Option<&str>, child: &str) {
@@ -364,7 +368,7 @@ mod tests {
         attach(&mut routes, Some("page"), "worker");
         attach(&mut routes, Some("worker"), "below");
         routes.restrain(&Arc::from("page"), Arc::default());
-        let lane = |session: Option<&str>| routes.way(session.map(Arc::from).as_ref());
+        let lane = |session: Option<&str>| routes.call_route(session.map(Arc::from).as_ref());
         for session in ["page", "worker", "below"] {
             assert_eq!(lane(Some(session)).lane.as_deref(), Some("page"), "{session}");
             assert!(lane(Some(session)).share.is_some(), "{session}");

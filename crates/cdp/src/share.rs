@@ -1,5 +1,5 @@
 //! Bandwidth limits of sessions on a shared pipe. Chromium reads and writes one message after the other, so a large one
-//! delays the calls of everybody.
+//! delays the calls of all clients.
 
 use std::time::Duration;
 
@@ -47,23 +47,24 @@ impl Share {
     }
 
     /// Waits until a message may be sent, then counts its bytes.
-    pub(crate) async fn say_in_turn(&self, bytes: usize) {
+    pub(crate) async fn send_in_turn(&self, bytes: usize) {
+        // Again after each sleep: others of the same session may have sent meanwhile.
         loop {
             match self.debt() {
                 Duration::ZERO => break,
                 debt => sleep(debt).await,
             }
         }
-        self.say(bytes);
+        self.count_sent(bytes);
     }
 
     /// Counts sent bytes.
-    pub(crate) fn say(&self, bytes: usize) {
+    pub(crate) fn count_sent(&self, bytes: usize) {
         self.said.take(bytes);
     }
 
     /// Counts received bytes. Returns false if the debt exceeds [`MAX_DEBT`].
-    pub(crate) fn hear(&self, bytes: usize) -> bool {
+    pub(crate) fn count_received(&self, bytes: usize) -> bool {
         self.heard.take(bytes);
         self.heard.debt() < MAX_DEBT
     }
@@ -77,6 +78,8 @@ impl Allowance {
         Self { at_once, per_second, state: Mutex::new(State { left: at_once, at: Instant::now() }) }
     }
 
+    // A message may overdraw the bucket, whatever its size: waiting for enough bytes would never end for one that is
+    // larger than the burst.
     fn take(&self, bytes: usize) {
         self.with_time(|state| state.left -= bytes as f64);
     }
@@ -105,27 +108,27 @@ mod tests {
     async fn what_is_said_is_paid_with_time() {
         let (share, began) = (Share::default(), Instant::now());
         for _ in 0..24 {
-            share.say_in_turn(MIB).await;
+            share.send_in_turn(MIB).await;
         }
         // Nine at once, because the bucket may be overdrawn once, then four per second.
         let took = began.elapsed();
         assert!((Duration::from_secs(3)..Duration::from_secs(5)).contains(&took), "{took:?}");
-        share.say_in_turn(10).await;
+        share.send_in_turn(10).await;
         tokio::time::advance(Duration::from_secs(3600)).await;
-        share.say(8 * MIB);
+        share.count_sent(8 * MIB);
         assert_eq!(share.debt(), Duration::ZERO, "no more is saved than may pass at once");
-        share.say(MIB);
+        share.count_sent(MIB);
         assert!(share.debt() > Duration::ZERO);
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_hears_much_says_nothing_for_a_while() {
         let share = Share::default();
-        assert!(share.hear(64 * MIB) && share.debt() == Duration::ZERO);
-        assert!(share.hear(16 * MIB));
+        assert!(share.count_received(64 * MIB) && share.debt() == Duration::ZERO);
+        assert!(share.count_received(16 * MIB));
         assert_eq!(share.debt(), Duration::from_secs(2));
-        assert!(!share.hear(70 * MIB));
+        assert!(!share.count_received(70 * MIB));
         tokio::time::advance(Duration::from_secs(60)).await;
-        assert!(share.hear(MIB) && share.debt() == Duration::ZERO);
+        assert!(share.count_received(MIB) && share.debt() == Duration::ZERO);
     }
 }

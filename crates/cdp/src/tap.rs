@@ -73,7 +73,7 @@ impl Sink {
     /// no message may be missing from the stream.
     pub(crate) fn put(&self, session: Option<Arc<str>>, what: What, size: usize) -> bool {
         let before = self.bytes.fetch_add(size, Ordering::Relaxed);
-        let pays = self.share.as_ref().is_none_or(|share| share.hear(size));
+        let pays = self.share.as_ref().is_none_or(|share| share.count_received(size));
         let put = pays && before < MAX_BYTES && self.waiting.try_send(Passed { session, what, size }).is_ok();
         if !put {
             self.full.cancel();

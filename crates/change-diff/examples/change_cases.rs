@@ -31,7 +31,7 @@ enum Versions {
 }
 
 #[derive(Serialize)]
-struct Answer<'a> {
+struct CaseResult<'a> {
     id: &'a Value,
     status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -68,7 +68,7 @@ fn answer_all() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn answer(case: &Case, out: &mut impl Write) -> Result<(), Box<dyn std::error::Error>> {
-    let mut answer = Answer { id: &case.id, status: Status::Same, text: None, json: None, fields: None };
+    let mut answer = CaseResult { id: &case.id, status: Status::Same, text: None, json: None, fields: None };
     let stop = Stop::new();
     match &case.versions {
         Versions::Pair { previous, current } if compare(previous, current) == Status::Changed => {

@@ -88,7 +88,7 @@ pub fn fields<'v>(previous: &'v Value, current: &'v Value, stop: &Stop) -> Resul
     let mut budget = Budget::default();
     let mut path_bytes = 0;
     let root = Difference { path: String::new(), previous: Some(previous), current: Some(current), inside: true };
-    let mut open = if values.same(previous, current) { vec![] } else { vec![root] };
+    let mut open = if values.are_equal(previous, current) { vec![] } else { vec![root] };
     while let Some(difference) = open.pop() {
         path_bytes += difference.path.len();
         if path_bytes > MAX_PATH_BYTES {
@@ -124,7 +124,7 @@ pub fn fields<'v>(previous: &'v Value, current: &'v Value, stop: &Stop) -> Resul
 /// [`GaveUp`] when `stop` is set, or when the values are too large.
 pub fn top_level<'v>(previous: &'v Value, current: &'v Value, stop: &Stop) -> Result<Fields<'v>, GaveUp> {
     let (values, one, other) = Values::read(previous, current, stop)?;
-    if values.same(one, other) {
+    if values.are_equal(one, other) {
         return Ok(Fields::default());
     }
     let changes = match (&values.get(one).shape, &values.get(other).shape) {

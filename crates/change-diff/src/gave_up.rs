@@ -1,4 +1,4 @@
-//! Why there is no answer.
+//! Error of a comparison that ended early.
 
 /// Reason why a comparison ended without a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

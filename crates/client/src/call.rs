@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 use wire::{
-    ActiveCrawls, Answer, BatchStarted, BrowserSessions, BrowserStarted, Cancelled, CreditUsage, Executed, FileFormat,
-    JobErrors, JobProgress, MapAnswer, ParseFormats, ResultsQuery, ScrapeAnswer, SessionEnded, SessionStatus, Started,
-    TeamCreated, TeamView, UploadUrl,
+    ActiveCrawls, BatchStarted, BrowserSessions, BrowserStarted, Cancelled, CreditUsage, DataResponse, Executed,
+    FileFormat, JobErrors, JobProgress, MapAnswer, ParseFormats, ResultsQuery, ScrapeAnswer, SessionEnded,
+    SessionStatus, Started, TeamCreated, TeamView, UploadUrl,
 };
 
 use crate::{Client, Error, Result, Run};
@@ -23,7 +23,7 @@ impl Client {
 
     /// Requests an upload URL, to which a file is sent by `PUT`: `POST /v2/parse/upload-url`.
     pub async fn upload_url(&self, request: &impl Serialize) -> Result<UploadUrl> {
-        Ok(self.post::<Answer<UploadUrl>>("/v2/parse/upload-url", request).await?.data)
+        Ok(self.post::<DataResponse<UploadUrl>>("/v2/parse/upload-url", request).await?.data)
     }
 
     /// Parses an uploaded file, given as a [`wire::ParseUploaded`]: `POST /v2/parse`.
@@ -33,7 +33,7 @@ impl Client {
 
     /// Lists the file formats that can be parsed: `GET /v2/parse/formats`.
     pub async fn parse_formats(&self) -> Result<Vec<FileFormat>> {
-        Ok(self.get::<Answer<ParseFormats>>("/v2/parse/formats").await?.data.formats)
+        Ok(self.get::<DataResponse<ParseFormats>>("/v2/parse/formats").await?.data.formats)
     }
 
     /// Lists the URLs of a site: `POST /v2/map`.
@@ -122,7 +122,7 @@ impl Client {
 
     /// Returns the credits that the team has left: `GET /v2/team/credit-usage`.
     pub async fn usage(&self) -> Result<CreditUsage> {
-        Ok(self.get::<Answer<CreditUsage>>("/v2/team/credit-usage").await?.data)
+        Ok(self.get::<DataResponse<CreditUsage>>("/v2/team/credit-usage").await?.data)
     }
 
     /// Creates a team with its first key, as the operator: `POST /admin/teams`.
@@ -132,7 +132,7 @@ impl Client {
 
     /// Returns a team, as the operator: `GET /admin/teams/{team}`.
     pub async fn team(&self, id: Uuid) -> Result<TeamView> {
-        Ok(self.get::<Answer<TeamView>>(&format!("/admin/teams/{id}")).await?.data)
+        Ok(self.get::<DataResponse<TeamView>>(&format!("/admin/teams/{id}")).await?.data)
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T> {

@@ -72,7 +72,7 @@ impl Client {
         self
     }
 
-    /// Sends a request and returns the response, whatever its status. A body is sent as JSON without being checked.
+    /// Sends a request and returns the response of any status. A body is sent as JSON without being checked.
     ///
     /// # Errors
     /// [`Error::Request`], [`Error::NoAnswer`] and [`Error::Timeout`]. A response of any status is not an error.
@@ -106,7 +106,7 @@ impl Client {
         }
     }
 
-    /// Sends a request built by [`Client::request`] and returns the response, whatever its status.
+    /// Sends a request built by [`Client::request`] and returns the response of any status.
     ///
     /// # Errors
     /// [`Error::Request`], [`Error::NoAnswer`] and [`Error::Timeout`], as for [`Client::send`].

@@ -2,7 +2,7 @@
 //! cancellation. Also a fair queue for any limited resource ([`mod@line`]).
 
 pub mod line;
-mod places;
+mod team_slots;
 mod turns;
 
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout_at};
 
 use line::Load;
-use places::Places;
+use team_slots::TeamSlots;
 
 /// Time after which work moves from a quick slot to a slow slot. Most pages need a few milliseconds.
 const QUANTUM: Duration = Duration::from_millis(200);
@@ -46,7 +46,7 @@ const QUANTUM: Duration = Duration::from_millis(200);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Cpu(Arc<Places>);
+pub struct Cpu(Arc<TeamSlots>);
 
 /// Error of CPU-bound work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -100,7 +100,7 @@ impl Cpu {
     /// value.
     #[must_use]
     pub fn new(permits: usize) -> Self {
-        Self(Arc::new(Places::new(permits.max(1))))
+        Self(Arc::new(TeamSlots::new(permits.max(1))))
     }
 
     /// Returns how often work was given to a thread. A page must cost one such trip; tests check it.
@@ -128,14 +128,14 @@ impl Cpu {
         deadline: Instant,
         work: impl FnOnce(&Stop) -> T + Send + 'static,
     ) -> Result<T, CpuError> {
-        let place = match self.0.take(owner) {
-            Some(place) => place,
+        let slot = match self.0.take(owner) {
+            Some(slot) => slot,
             None => timeout_at(deadline, self.0.wait(owner)).await.map_err(|_| CpuError::Timeout)?,
         };
         let stop = Stop::new();
         let _abandon = Abandon(stop.clone());
-        let place = Arc::new(place);
-        let held = Arc::clone(&place);
+        let slot = Arc::new(slot);
+        let held = Arc::clone(&slot);
         let mut thread = spawn_blocking(move || {
             let done = work(&stop);
             drop(held);
@@ -143,11 +143,11 @@ impl Cpu {
         });
         loop {
             // Retried every quantum, since a slow slot may become free only later.
-            let next = if place.is_slow() { deadline } else { deadline.min(Instant::now() + QUANTUM) };
+            let next = if slot.is_slow() { deadline } else { deadline.min(Instant::now() + QUANTUM) };
             match timeout_at(next, &mut thread).await {
                 Ok(done) => return done.map_err(|_| CpuError::Panicked),
                 Err(_) if next >= deadline => return Err(CpuError::Timeout),
-                Err(_) => place.slow_down(),
+                Err(_) => slot.slow_down(),
             }
         }
     }

@@ -197,7 +197,7 @@ impl Drop for Place {
             state.free += usize::from(next.is_none());
             next
         };
-        // Sent outside the lock: if the waiter has gone away meanwhile, its slot is dropped here and locks again.
+        // Sent outside the lock: if the waiter has given up, its slot is dropped here, which takes the lock again.
         if let Some(waiter) = next {
             let _ = waiter.place.send(Self(Arc::clone(&self.0)));
         }

@@ -7,7 +7,7 @@ use url::Url;
 use crate::filter::{PathFilter, PatternError};
 use crate::reason::Reason;
 use crate::robots::Rules;
-use crate::scope::{Home, Reach, is_homepage, is_social};
+use crate::scope::{HomeScope, Reach, is_homepage, is_social};
 use crate::sieve::Sieve;
 use crate::steps::Steps;
 use crate::url_key::{KeyRules, UrlKey, url_key};
@@ -42,7 +42,7 @@ pub struct ScopeOptions {
 #[derive(Debug, Clone)]
 pub struct Scope {
     /// The start URL, and its redirect target.
-    homes: Vec<Home>,
+    homes: Vec<HomeScope>,
     filter: Arc<PathFilter>,
     pub(crate) max_depth: Option<u32>,
     entire_domain: bool,
@@ -72,7 +72,7 @@ impl Scope {
     /// [`PatternError`] for an invalid pattern; its message is written for the caller of the API.
     pub fn new(start: &Url, options: &ScopeOptions) -> Result<Self, PatternError> {
         Ok(Self {
-            homes: vec![Home::of(start)],
+            homes: vec![HomeScope::of(start)],
             filter: PathFilter::new(&options.include_paths, &options.exclude_paths, options.regex_on_full_url)?.into(),
             max_depth: options.max_discovery_depth,
             entire_domain: options.crawl_entire_domain,
@@ -86,8 +86,8 @@ impl Scope {
     /// created again.
     #[must_use]
     pub fn landed_at(mut self, landed: &Url) -> Self {
-        let home = Home::of(landed);
-        let whole = self.homes.iter().any(Home::is_whole);
+        let home = HomeScope::of(landed);
+        let whole = self.homes.iter().any(HomeScope::is_whole);
         self.homes.push(if whole { home.whole() } else { home });
         self
     }
@@ -194,7 +194,7 @@ impl Scope {
     /// templates often have it wrong.
     #[must_use]
     pub fn canonical_key(&self, page: &Url, canonical: &Url) -> UrlKey {
-        let same_site = unusable(canonical).is_none() && Home::of(page).whole().reach(canonical) == Reach::Inside;
+        let same_site = unusable(canonical).is_none() && HomeScope::of(page).whole().reach(canonical) == Reach::Inside;
         let believed = same_site && !is_homepage(canonical);
         self.key(if believed { canonical } else { page })
     }

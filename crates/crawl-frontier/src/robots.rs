@@ -22,12 +22,12 @@ const MAX_SITEMAPS: usize = 1000;
 pub struct Robots {
     groups: Vec<Group>,
     sitemaps: Vec<String>,
-    denied: Option<Denied>,
+    denied: Option<DenyReason>,
 }
 
 /// Reason for disallowing everything without a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Denied {
+enum DenyReason {
     /// The server answered with an error.
     Server,
     /// The server could not be reached.

@@ -21,7 +21,7 @@ pub enum Reach {
 
 /// The default scope of a crawl: one site, and one folder of it.
 #[derive(Debug, Clone)]
-pub(crate) struct Home {
+pub(crate) struct HomeScope {
     /// Host without `www.`.
     host: String,
     port: Option<u16>,
@@ -58,7 +58,7 @@ const SOCIAL: [&str; 17] = [
     "x.com",
 ];
 
-impl Home {
+impl HomeScope {
     /// Returns the site of a URL and the folder that a crawl from it covers: `/docs` covers `/docs` and `/docs/…`, a file
     /// covers its folder.
     pub(crate) fn of(url: &Url) -> Self {
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     fn check(start: &str, link: &str, expect: Reach) {
-        let home = Home::of(&Url::parse(start).unwrap());
+        let home = HomeScope::of(&Url::parse(start).unwrap());
         assert_eq!(home.reach(&Url::parse(link).unwrap()), expect, "{link} from {start}");
     }
 

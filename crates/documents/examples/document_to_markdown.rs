@@ -6,7 +6,7 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 use std::{env, fs, io};
 
-use documents::{Kind, MarkdownOptions, ReadOptions, blocks, detect, markdown, read};
+use documents::{Kind, MarkdownOptions, ReadOptions, blocks, detect, markdown, read_pdf};
 
 fn main() -> io::Result<()> {
     let argument = env::args().nth(1).unwrap_or_default();
@@ -62,7 +62,7 @@ fn office(_: &[u8], kind: Kind) -> Result<String, String> {
 
 /// Converts a PDF, and writes its markdown and blocks if there is an output path.
 fn pdf(bytes: &[u8], to: Option<&Path>) -> Result<String, String> {
-    let document = read(bytes, &ReadOptions::default()).map_err(|error| error.to_string())?;
+    let document = read_pdf(bytes, &ReadOptions::default()).map_err(|error| error.to_string())?;
     let markdown = markdown(&document, &MarkdownOptions::default());
     if let Some(to) = to {
         fs::write(to, &markdown.text).map_err(|error| error.to_string())?;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::markdown::{Markdown, block_markdown};
-use crate::model::{Block, BlockKind, Content, Document, Page, Source};
+use crate::model::{Block, BlockKind, Content, Document, Page, TextSource};
 
 /// Pixels per point: boxes refer to a page rendered at 200 dots per inch.
 const PIXELS: f32 = 200.0 / 72.0;
@@ -102,10 +102,10 @@ fn rounded(share: f32) -> f64 {
     (f64::from(share) * 100.0).round() / 100.0
 }
 
-fn source(source: Source) -> &'static str {
+fn source(source: TextSource) -> &'static str {
     match source {
-        Source::Embedded => "native_text",
-        Source::Recognised => "layout_ocr",
+        TextSource::Embedded => "native_text",
+        TextSource::Recognised => "layout_ocr",
     }
 }
 

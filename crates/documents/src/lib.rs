@@ -3,10 +3,10 @@
 //! its bytes.
 //!
 //! ```
-//! use documents::{MarkdownOptions, ReadOptions, markdown, read};
+//! use documents::{MarkdownOptions, ReadOptions, markdown, read_pdf};
 //!
 //! # let file = documents::sample("Hello, paper.");
-//! let document = read(&file, &ReadOptions::default()).unwrap();
+//! let document = read_pdf(&file, &ReadOptions::default()).unwrap();
 //! assert_eq!(document.metadata.total_pages, 1);
 //! assert_eq!(markdown(&document, &MarkdownOptions::default()).text, "Hello, paper.");
 //! ```
@@ -48,7 +48,7 @@ pub use geometry::Rect;
 pub use html::html;
 pub use markdown::{Markdown, MarkdownOptions, block_markdown, markdown, page_markdown};
 pub use model::{
-    Block, BlockKind, Cell, Content, Document, Inline, Item, Metadata, Page, Quality, Source, Span, Table,
+    Block, BlockKind, Cell, Content, Document, Inline, Item, Metadata, Page, Quality, Span, Table, TextSource,
 };
 #[cfg(feature = "office")]
 pub use office::{Office, office};
@@ -97,7 +97,7 @@ pub enum Mode {
 ///
 /// [`Error::Encrypted`] if it needs a password, [`Error::Broken`] if there is no page in it, [`Error::Limit`] if an
 /// essential part is too large. A document without text is not an error here: see [`Document::require_text`].
-pub fn read(bytes: &[u8], options: &ReadOptions) -> Result<Document, Error> {
+pub fn read_pdf(bytes: &[u8], options: &ReadOptions) -> Result<Document, Error> {
     Ok(Opened::new(bytes)?.read(options, None))
 }
 
@@ -109,7 +109,7 @@ impl Opened {
     ///
     /// # Errors
     ///
-    /// Like [`read`].
+    /// Like [`read_pdf`].
     pub fn new(bytes: &[u8]) -> Result<Self, Error> {
         Pdf::open(bytes).map(Self)
     }
@@ -127,10 +127,10 @@ impl Opened {
         let (mut fonts, mut budget) = (Fonts::default(), Budget::default());
         let mut reader = recognised::Reader::new(options.mode, recognise);
         let some = pdf.pages.iter().take(options.pages_of(self.pages()) as usize);
-        let mut layout = |page| layout::page(content::read(pdf, page, &mut fonts, &mut budget));
+        let mut layout = |page| layout::page(content::read_content(pdf, page, &mut fonts, &mut budget));
         let embedded = some.map(|id| pdf.page(*id).map(&mut layout).unwrap_or_default()).collect();
         let layouts = reader.pages(embedded);
-        let metadata = metadata::read(pdf, layouts.len());
+        let metadata = metadata::read_info(pdf, layouts.len());
         Document { pages: structure::pages(layouts, &structure::outline(pdf)), metadata }
     }
 }

@@ -8,7 +8,7 @@ use crate::open::Pdf;
 const MAX_ENTRY: usize = 2000;
 
 /// Reads the document information dictionary.
-pub(crate) fn read(pdf: &Pdf, read: usize) -> Metadata {
+pub(crate) fn read_info(pdf: &Pdf, read: usize) -> Metadata {
     let doc = &pdf.doc;
     let info = doc.trailer.get(b"Info").ok().and_then(|info| resolve(doc, info)).and_then(as_dict);
     let text = |key: &[u8]| info.and_then(|info| info.text(doc, key)).and_then(|text| clean(&text));

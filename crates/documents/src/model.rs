@@ -55,7 +55,7 @@ pub struct Page {
     /// Quality of the embedded text.
     pub quality: Quality,
     /// Source of the text.
-    pub source: Source,
+    pub source: TextSource,
     /// Mean confidence of recognised characters, 0 to 1.
     pub confidence: Option<f32>,
     /// Reason why OCR failed, if it was wanted.
@@ -66,7 +66,7 @@ pub struct Page {
 
 /// Source of a page's text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Source {
+pub enum TextSource {
     /// Embedded in the document.
     #[default]
     Embedded,
@@ -78,7 +78,7 @@ impl Page {
     /// Whether the page shows more than was read of it, so that OCR is needed.
     #[must_use]
     pub fn needs_ocr(&self) -> bool {
-        self.source == Source::Embedded && (self.failure.is_some() || self.quality.needs_ocr())
+        self.source == TextSource::Embedded && (self.failure.is_some() || self.quality.needs_ocr())
     }
 }
 

@@ -69,7 +69,7 @@ impl Pdf {
     }
 
     /// Returns the size of the visible page, and the transform from its coordinates to page space.
-    pub(crate) fn view(&self, page: &Dictionary) -> View {
+    pub(crate) fn view(&self, page: &Dictionary) -> VisibleArea {
         let media = self.inherited_rect(page, b"MediaBox").unwrap_or(LETTER);
         let crop = self.inherited_rect(page, b"CropBox").filter(|crop| crop.shared(&media) > 0.0);
         let shown = crop.map_or(media, |crop| Rect {
@@ -79,7 +79,7 @@ impl Pdf {
             y1: crop.y1.min(media.y1),
         });
         let turns = self.inherited(page, b"Rotate").and_then(|turn| turn.as_i64().ok()).unwrap_or(0) / 90;
-        View::new(&shown, turns.rem_euclid(4))
+        VisibleArea::new(&shown, turns.rem_euclid(4))
     }
 
     fn inherited_rect(&self, page: &Dictionary, key: &[u8]) -> Option<Rect> {
@@ -92,14 +92,14 @@ impl Pdf {
 
 /// Visible area of a page.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct View {
+pub(crate) struct VisibleArea {
     pub(crate) width: f32,
     pub(crate) height: f32,
     /// Transform from default user space to page space.
     pub(crate) matrix: Matrix,
 }
 
-impl View {
+impl VisibleArea {
     /// Creates the view of a visible box that is rotated clockwise by quarter turns.
     pub(crate) fn new(shown: &Rect, turns: i64) -> Self {
         let Rect { x0, y0, x1, y1 } = *shown;
@@ -151,7 +151,7 @@ fn switched_off(doc: &Document) -> HashSet<ObjectId> {
     off.unwrap_or_default().iter().filter_map(|layer| layer.as_reference().ok()).collect()
 }
 
-/// Returns the pages in the page tree, or if there is none, every object of the type `Page`.
+/// Returns the pages in the page tree, or without one, every object of the type `Page`.
 fn pages(doc: &Document) -> Vec<ObjectId> {
     let is_page = |id: &ObjectId| doc.get_object(*id).ok().and_then(as_dict).is_some();
     let tree: Vec<ObjectId> = doc.page_iter().filter(is_page).collect();

@@ -29,7 +29,7 @@ pub trait Recognise {
 #[derive(Debug, Clone, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum RecogniseError {
     /// No time left.
-    #[error("no time was left to recognise the page; allow more time or fewer pages")]
+    #[error("the deadline passed before the page was recognised; allow more time or fewer pages")]
     OutOfTime,
     /// Any other failure.
     #[error("the page could not be recognised: {0}")]

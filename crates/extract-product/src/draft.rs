@@ -1,4 +1,4 @@
-//! What one source says of one product, before the sources are merged.
+//! Drafts: the data of one source about one product, before the sources are merged.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ pub(crate) struct Draft {
     pub(crate) url: Option<String>,
     pub(crate) codes: Codes,
     pub(crate) images: Vec<Picture>,
-    /// What can be bought: one line per variant.
-    pub(crate) lines: Vec<Line>,
-    /// The element that describes it.
+    /// Variants that can be bought.
+    pub(crate) variants: Vec<VariantDraft>,
+    /// Element that describes the product.
     pub(crate) node: Option<Index>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) struct Codes {
 
 /// A variant that can be bought.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Line {
+pub(crate) struct VariantDraft {
     pub(crate) title: Option<String>,
     pub(crate) codes: Codes,
     pub(crate) values: BTreeMap<String, String>,
@@ -73,7 +73,7 @@ impl Codes {
 impl Draft {
     /// Whether a price is known.
     pub(crate) fn has_price(&self) -> bool {
-        self.lines.iter().any(|line| line.price.is_some())
+        self.variants.iter().any(|line| line.price.is_some())
     }
 }
 

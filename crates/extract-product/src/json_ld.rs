@@ -15,13 +15,13 @@ pub(crate) struct Root<'p> {
 }
 
 /// Reads the scripts of type `application/ld+json`. Lists and the members of `@graph` are roots of their own.
-pub(crate) fn read<'p>(page: &'p Page, budget: &mut Budget<'_>) -> Vec<Root<'p>> {
+pub(crate) fn read_scripts<'p>(page: &'p Page, budget: &mut Budget<'_>) -> Vec<Root<'p>> {
     let mut roots = Vec::new();
     for node in page.positions().filter(|&node| is_json_ld(page, node)) {
         let text = page.subtree(node).find_map(|node| page.text(node)).unwrap_or_default();
         let mut rest = text;
         // Some scripts hold several objects, one after the other.
-        while let Some(found) = crate::lenient::read(rest, crate::lenient::Syntax::Json, budget) {
+        while let Some(found) = crate::lenient::parse_value(rest, crate::lenient::Syntax::Json, budget) {
             spread(found.value, &mut roots);
             rest = rest[found.end..].trim_start_matches(|c: char| c.is_whitespace() || matches!(c, ';' | ','));
             if !rest.starts_with(['{', '[']) {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use base::Stop;
 
 use crate::value::{Member, Value};
-use strings::Quoted;
+use strings::QuotedString;
 
 /// Limit on the bytes that are read for one page, in all scripts together.
 const MAX_BYTES: usize = 48 << 20;
@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 96;
 /// Steps between two looks at the stop signal.
 const STEPS: usize = 4096;
 
-/// What may still be read of one page: every script takes from it.
+/// Remaining parsing budget of a page, shared by all of its scripts.
 #[derive(Debug)]
 pub(crate) struct Budget<'s> {
     bytes: usize,
@@ -67,24 +67,24 @@ pub(crate) enum Syntax {
 
 /// A value, and where it ends in the text.
 #[derive(Debug)]
-pub(crate) struct Found<'a> {
+pub(crate) struct ParsedValue<'a> {
     pub(crate) value: Value<'a>,
     pub(crate) end: usize,
 }
 
 /// Reads the value at the start of `text`. `None` if there is none or the budget is spent.
-pub(crate) fn read<'a>(text: &'a str, syntax: Syntax, budget: &mut Budget<'_>) -> Option<Found<'a>> {
+pub(crate) fn parse_value<'a>(text: &'a str, syntax: Syntax, budget: &mut Budget<'_>) -> Option<ParsedValue<'a>> {
     let mut reader = Reader { text, bytes: text.as_bytes(), at: 0, syntax, depth: 0, budget };
     reader.space();
     let found = reader.value();
     let end = reader.at;
     budget.take_bytes(end.max(1))?;
-    Some(Found { value: found?, end })
+    Some(ParsedValue { value: found?, end })
 }
 
 /// Reads a text that is one value, such as the content of a script of type `application/json`.
 pub(crate) fn read_json<'a>(text: &'a str, budget: &mut Budget<'_>) -> Option<Value<'a>> {
-    read(text, Syntax::Json, budget).map(|found| found.value)
+    parse_value(text, Syntax::Json, budget).map(|found| found.value)
 }
 
 struct Reader<'a, 'b, 's> {
@@ -167,6 +167,8 @@ impl<'a> Reader<'a, '_, '_> {
                 }
                 Some(_) => {}
             }
+            // No name: a stray bracket or a computed key. It is skipped up to the next comma; a bracket too many would
+            // stop every further step.
             let Some(name) = self.name() else {
                 self.skip_expression();
                 self.at += usize::from(self.peek() == Some(b']'));
@@ -193,6 +195,7 @@ impl<'a> Reader<'a, '_, '_> {
                     self.at += 1;
                     return Some(Value::List(items));
                 }
+                // A brace too many.
                 Some(b'}') => self.at += 1,
                 Some(_) => items.push(self.operand()?),
             }
@@ -229,8 +232,8 @@ impl<'a> Reader<'a, '_, '_> {
     fn name(&mut self) -> Option<Cow<'a, str>> {
         match self.peek()? {
             b'"' | b'\'' => match self.string(true)? {
-                Quoted::Whole(text) => Some(text),
-                Quoted::Cut => None,
+                QuotedString::Whole(text) => Some(text),
+                QuotedString::Cut => None,
             },
             _ => {
                 let word = self.bare_word();
@@ -280,7 +283,7 @@ impl<'a> Reader<'a, '_, '_> {
             Some(b'"' | b'\'' | b'`') => self.string(false),
             _ => None,
         };
-        let Some(Quoted::Whole(inner)) = inner else { return self.not_literal() };
+        let Some(QuotedString::Whole(inner)) = inner else { return self.not_literal() };
         self.space();
         let closed = self.skip_over(b')');
         let depth = self.depth;

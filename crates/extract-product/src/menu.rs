@@ -29,7 +29,7 @@ use crate::survey::Survey;
 use crate::{json_ld, microdata};
 
 use described::{Described, described};
-use plain::{Known, shown_menu};
+use plain::{PageFacts, shown_menu};
 use words::LISTS;
 
 /// Returns the menu of a page: the one that its structured data describes, else the one that it shows.
@@ -38,11 +38,11 @@ use words::LISTS;
 /// and at most 0.87 for one that is only shown.
 ///
 /// # Errors
-/// The reason why the page has none.
+/// [`Missing`]: the reason for a page without a menu.
 pub fn menu(page: &Page) -> Result<Menu, Missing> {
     let mut budget = Budget::new(page.stop());
-    let mut roots = json_ld::read(page, &mut budget);
-    roots.extend(microdata::read(page, &mut budget));
+    let mut roots = json_ld::read_scripts(page, &mut budget);
+    roots.extend(microdata::read_items(page, &mut budget));
     let described = described(&roots, page)?;
     let survey = Survey::of(page);
     if page.stop().is_set() {
@@ -50,7 +50,7 @@ pub fn menu(page: &Page) -> Result<Menu, Missing> {
     }
     let found = if described.sections.is_empty() {
         let Described { merchant, currency, kinds, .. } = described;
-        shown_menu(page, &survey, Known { merchant, currency, kinds })
+        shown_menu(page, &survey, PageFacts { merchant, currency, kinds })
     } else {
         described_menu(page, &survey, described)
     };

@@ -1,9 +1,9 @@
-//! What `<meta>` elements say of a product: OpenGraph, Twitter cards, and the names that shops invented.
+//! Product data in `<meta>` elements: OpenGraph, Twitter cards, and the names that shops invented.
 
 use page::absolute;
 use wire::{Picture, Price};
 
-use crate::draft::{Codes, Draft, Line};
+use crate::draft::{Codes, Draft, VariantDraft};
 use crate::money::{self, Style};
 use crate::schema::in_stock;
 use crate::survey::Survey;
@@ -29,17 +29,17 @@ const CURRENCY: [&str; 6] = [
 ];
 
 /// Returns the product that the `<meta>` elements describe, with or without a price.
-pub(crate) fn read(survey: &Survey<'_>, style: Style) -> Draft {
+pub(crate) fn read_meta(survey: &Survey<'_>, style: Style) -> Draft {
     let of = |names: &[&str]| survey.meta(names);
     let image = of(&["og:image", "og:image:url", "twitter:image"]).and_then(|link| absolute(survey.page.base(), link));
     let former = of(&["product:original_price:amount", "og:price:standard_amount", "product:price:standard_amount"]);
     let stock = of(&["product:availability", "og:availability", "availability"]);
     let currency = of(&CURRENCY).and_then(money::currency_of);
-    let line = Line {
+    let line = VariantDraft {
         price: price(survey, style),
         original: former.and_then(|text| amount(text, style, currency)),
         in_stock: stock.and_then(in_stock),
-        ..Line::default()
+        ..VariantDraft::default()
     };
     Draft {
         title: of(&["og:title", "twitter:title"]).and_then(words::name),
@@ -55,7 +55,7 @@ pub(crate) fn read(survey: &Survey<'_>, style: Style) -> Draft {
             id: None,
         },
         images: image.map(|url| Picture { url: url.into(), alt: None }).into_iter().collect(),
-        lines: vec![line],
+        variants: vec![line],
         node: None,
     }
 }

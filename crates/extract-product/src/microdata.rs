@@ -18,7 +18,7 @@ const MAX_TEXT: usize = 20_000;
 const OTHER_VOCABULARIES: [&str; 8] = ["og:", "fb:", "product:", "article:", "twitter:", "al:", "music:", "dc:"];
 
 /// An item whose element is still open.
-struct Open<'p> {
+struct OpenItem<'p> {
     node: Index,
     /// Names of the property of the outer item that this item is the value of.
     property: Option<&'p str>,
@@ -27,7 +27,7 @@ struct Open<'p> {
 
 /// Reads the items of the page that are no property of another item. Members are named as in JSON-LD: `@type`, `@id`,
 /// then the properties; a property that occurs several times is a list.
-pub(crate) fn read<'p>(page: &'p Page, budget: &mut Budget<'_>) -> Vec<Root<'p>> {
+pub(crate) fn read_items<'p>(page: &'p Page, budget: &mut Budget<'_>) -> Vec<Root<'p>> {
     let mut reader = Reader { page, open: Vec::new(), roots: Vec::new() };
     for node in page.positions() {
         reader.close(node);
@@ -41,7 +41,7 @@ pub(crate) fn read<'p>(page: &'p Page, budget: &mut Budget<'_>) -> Vec<Root<'p>>
 
 struct Reader<'p> {
     page: &'p Page,
-    open: Vec<Open<'p>>,
+    open: Vec<OpenItem<'p>>,
     roots: Vec<Root<'p>>,
 }
 
@@ -67,7 +67,7 @@ impl<'p> Reader<'p> {
         let property = marks.property.filter(|name| !OTHER_VOCABULARIES.iter().any(|other| name.starts_with(other)));
         if let Some(kind) = marks.kind {
             budget.take_node()?;
-            self.open.push(Open { node, property, members: head(kind, marks.id, node) });
+            self.open.push(OpenItem { node, property, members: head(kind, marks.id, node) });
         } else if let (Some(names), Some(_)) = (property, self.open.last()) {
             budget.take_node()?;
             let value = self.value(node);
@@ -146,7 +146,7 @@ fn head<'p>(kind: &'p str, id: Option<&'p str>, node: Index) -> Vec<Member<'p>> 
     members
 }
 
-fn add_property<'p>(outer: &mut Open<'p>, names: &'p str, value: Value<'p>) {
+fn add_property<'p>(outer: &mut OpenItem<'p>, names: &'p str, value: Value<'p>) {
     let mut names = names.split_ascii_whitespace().map(renamed);
     let Some(first) = names.next() else { return };
     for name in names {
@@ -198,7 +198,8 @@ mod tests {
     fn items(html: &str) -> serde_json::Value {
         let page = Page::parse(html, &Url::parse("https://a.test/p").unwrap());
         let stop = Stop::new();
-        let mut roots: Vec<_> = read(&page, &mut Budget::new(&stop)).iter().map(|root| root.value.json()).collect();
+        let mut roots: Vec<_> =
+            read_items(&page, &mut Budget::new(&stop)).iter().map(|root| root.value.json()).collect();
         roots.iter_mut().for_each(remove_nodes);
         roots.into()
     }

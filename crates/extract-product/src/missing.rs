@@ -1,4 +1,4 @@
-//! Why a page has no product or no menu.
+//! Reasons for a page without a product or a menu.
 
 use std::fmt;
 

@@ -15,11 +15,11 @@ pub(crate) struct Money {
     pub(crate) currency: Option<&'static str>,
     /// Whether a sign or code of a currency stands beside the number, even an ambiguous one.
     pub(crate) is_signed: bool,
-    /// Place in the text, with the currency.
+    /// Byte range in the text, with the currency.
     pub(crate) place: Range<usize>,
 }
 
-/// How a page writes its numbers.
+/// Number format of a page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Style {
     /// Decimal point, if the page's other prices show it.

@@ -27,7 +27,7 @@ use choose::Choice;
 /// what the page shows completes them. Each may only add to the product that the page is about.
 ///
 /// # Errors
-/// The reason why the page has none.
+/// [`Missing`]: the reason for a page without a product.
 pub fn product(page: &Page) -> Result<Product, Missing> {
     let survey = Survey::of(page);
     let evidence = Evidence::of(&survey);
@@ -54,12 +54,12 @@ impl Evidence {
         let style = shown::style(page);
         let subject = Subject::of(survey);
         Evidence {
-            state: state::read(survey, &subject, style, &mut budget),
+            state: state::read_state(survey, &subject, style, &mut budget),
             subject,
             style,
-            json_ld: schema::read(&json_ld::read(page, &mut budget), style, page.base()),
-            items: schema::read(&microdata::read(page, &mut budget), style, page.base()),
-            meta: meta::read(survey, style),
+            json_ld: schema::read_products(&json_ld::read_scripts(page, &mut budget), style, page.base()),
+            items: schema::read_products(&microdata::read_items(page, &mut budget), style, page.base()),
+            meta: meta::read_meta(survey, style),
         }
     }
 
@@ -80,7 +80,7 @@ impl Evidence {
             }
         }
         let title = drafts.first().and_then(|draft| draft.title.clone());
-        let shown = shown::read(survey, title.as_deref(), self.style);
+        let shown = shown::read_visible(survey, title.as_deref(), self.style);
         self.admit(survey, &drafts, &shown, ambiguous)?;
         finish::scale(&mut drafts, declared, &shown);
         drafts.push(self.meta.clone());

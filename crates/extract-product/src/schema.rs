@@ -1,4 +1,4 @@
-//! Products of schema.org, whichever syntax they were written in.
+//! Products of schema.org, from JSON-LD, microdata or RDFa.
 
 mod offers;
 
@@ -6,7 +6,7 @@ use page::absolute;
 use url::Url;
 use wire::Picture;
 
-use crate::draft::{Codes, Draft, Line};
+use crate::draft::{Codes, Draft, VariantDraft};
 use crate::json_ld::{Ids, Root, is_a, last_part};
 use crate::microdata::NODE;
 use crate::money::Style;
@@ -55,7 +55,7 @@ const ASIDE: [&str; 22] = [
     "publisher",
     "author",
 ];
-/// Limit on the products of one page that are looked at.
+/// Limit on the products of one page that are examined.
 const MAX_PRODUCTS: usize = 400;
 /// Limit on variants of a product.
 pub(crate) const MAX_LINES: usize = 500;
@@ -77,7 +77,7 @@ pub(crate) struct Schema {
     pub(crate) crumbs: Vec<String>,
 }
 
-/// What is needed to read values.
+/// Context for reading values.
 pub(crate) struct Context<'v, 'p> {
     ids: Ids<'v, 'p>,
     style: Style,
@@ -85,7 +85,7 @@ pub(crate) struct Context<'v, 'p> {
 }
 
 /// Reads the products of `roots`.
-pub(crate) fn read(roots: &[Root<'_>], style: Style, base: &Url) -> Schema {
+pub(crate) fn read_products(roots: &[Root<'_>], style: Style, base: &Url) -> Schema {
     let context = Context { ids: Ids::of(roots.iter().map(|root| &root.value)), style, base };
     let mut schema = Schema::default();
     let mut orphans: Vec<&Value<'_>> = Vec::new();
@@ -100,7 +100,7 @@ pub(crate) fn read(roots: &[Root<'_>], style: Style, base: &Url) -> Schema {
     if let ([draft], [offer]) = (schema.drafts.as_mut_slice(), orphans.as_slice())
         && !draft.has_price()
     {
-        draft.lines = context.lines_of_offers(&[offer]);
+        draft.variants = context.lines_of_offers(&[offer]);
     }
     schema
 }
@@ -176,10 +176,10 @@ impl<'v, 'p> Context<'v, 'p> {
             url: self.url(product),
             codes: self.codes(product),
             images: self.images(product.first_of(&["image", "images", "photo"])),
-            lines: Vec::new(),
+            variants: Vec::new(),
             node: product.get(NODE).text().and_then(|node| node.parse().ok()),
         };
-        draft.lines = self.lines(product);
+        draft.variants = self.lines(product);
         draft
     }
 
@@ -236,14 +236,14 @@ impl<'v, 'p> Context<'v, 'p> {
     }
 
     /// Returns what can be bought: the variants of a group, else the offers.
-    fn lines(&self, product: &'v Value<'p>) -> Vec<Line> {
+    fn lines(&self, product: &'v Value<'p>) -> Vec<VariantDraft> {
         let variants = product.first_of(&["hasVariant", "model"]).items();
         let variants = variants.iter().map(|variant| self.ids.resolve(variant)).filter(|variant| variant.is_object());
-        let lines: Vec<Line> = variants.take(MAX_LINES).filter_map(|variant| self.variant(variant)).collect();
+        let lines: Vec<VariantDraft> = variants.take(MAX_LINES).filter_map(|variant| self.variant(variant)).collect();
         if lines.is_empty() { self.lines_of_offers(&self.offers(product)) } else { lines }
     }
 
-    fn variant(&self, variant: &'v Value<'p>) -> Option<Line> {
+    fn variant(&self, variant: &'v Value<'p>) -> Option<VariantDraft> {
         let mut line = self.lines_of_offers(&self.offers(variant)).into_iter().next()?;
         line.title = self.name_of(variant.get("name"));
         let codes = self.codes(variant);

@@ -1,4 +1,4 @@
-//! What the page shows: the heading, the price beside it, the buy button, the words about stock, and labelled codes.
+//! Visible product data: the heading, the price beside it, the buy button, the words about stock, and labelled codes.
 
 pub(crate) mod labels;
 mod phrases;
@@ -25,7 +25,7 @@ const MAX_STOCK: usize = 90;
 
 /// The shown parts of the main product.
 #[derive(Debug, Default)]
-pub(crate) struct Shown {
+pub(crate) struct VisibleProduct {
     pub(crate) title: Option<String>,
     /// The price, and how sure it is.
     pub(crate) offered: Option<Offered>,
@@ -60,17 +60,17 @@ pub(crate) fn style(page: &Page) -> Style {
 }
 
 /// Reads the shown parts. `title` is the name of the product, if it is known.
-pub(crate) fn read(survey: &Survey<'_>, title: Option<&str>, style: Style) -> Shown {
+pub(crate) fn read_visible(survey: &Survey<'_>, title: Option<&str>, style: Style) -> VisibleProduct {
     let page = survey.page;
     let heading = heading(survey, title);
     let zones = Zones::of(page, heading);
     let buttons = buttons(page, &zones);
     let offered = prices::find(page, &zones, heading, &buttons, style);
-    let mut shown = Shown {
+    let mut shown = VisibleProduct {
         title: heading.map(|node| text(page, node)).filter(|text| !text.is_empty()),
         offered,
-        labels: labels::read(page, &zones, heading),
-        ..Shown::default()
+        labels: labels::read_labels(page, &zones, heading),
+        ..VisibleProduct::default()
     };
     let anchor = shown.offered.as_ref().map(|offered| offered.node).or(heading);
     let near = |button: &&Button| anchor.is_some_and(|anchor| button.node.abs_diff(anchor) < NEAR);
@@ -165,7 +165,7 @@ fn stock(page: &Page, zones: &Zones, anchor: Option<Index>) -> Option<Stock> {
     best.map(|(_, stock)| stock)
 }
 
-impl Shown {
+impl VisibleProduct {
     /// Returns the price as the contract has it.
     pub(crate) fn price(&self) -> Option<Price> {
         self.offered.as_ref().map(|offered| offered.price.clone())

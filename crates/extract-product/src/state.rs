@@ -8,7 +8,7 @@ mod modules;
 mod scan;
 mod variants;
 
-use crate::draft::{Draft, Line};
+use crate::draft::{Draft, VariantDraft};
 use crate::lenient::Budget;
 use crate::money::Style;
 use crate::subject::Subject;
@@ -16,7 +16,7 @@ use crate::survey::Survey;
 use crate::value::Value;
 
 /// A value in a script or an attribute.
-pub(crate) struct Source<'p> {
+pub(crate) struct StateValue<'p> {
     pub(crate) value: Value<'p>,
     /// Whether it is written for analytics, which counts less.
     pub(crate) is_analytics: bool,
@@ -28,11 +28,11 @@ pub(crate) struct State {
     pub(crate) state: Vec<Draft>,
     pub(crate) analytics: Vec<Draft>,
     /// The option matrices of forms, which have no name: that of the only form is the page's.
-    pub(crate) matrices: Vec<Vec<Line>>,
+    pub(crate) matrices: Vec<Vec<VariantDraft>>,
 }
 
 /// Reads the products in scripts and attributes that are named like the page or stand in its URL.
-pub(crate) fn read(survey: &Survey<'_>, subject: &Subject, style: Style, budget: &mut Budget<'_>) -> State {
+pub(crate) fn read_state(survey: &Survey<'_>, subject: &Subject, style: Style, budget: &mut Budget<'_>) -> State {
     let sources = scan::sources(survey, budget);
     let mut all = State::default();
     for source in &sources {

@@ -1,4 +1,4 @@
-//! What the page is about: the names and URLs that its product must have.
+//! Subject of a page: the names and URLs that its product must have.
 
 use url::Url;
 

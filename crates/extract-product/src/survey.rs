@@ -1,4 +1,4 @@
-//! One walk over the page: where everything is that the other parts look at.
+//! Survey of a page: one walk that finds the nodes that the other parts read.
 
 use page::{Index, Page, local_name};
 use url::Url;
@@ -21,7 +21,7 @@ pub(crate) struct Meta<'p> {
 pub(crate) struct Survey<'p> {
     pub(crate) page: &'p Page,
     pub(crate) metas: Vec<Meta<'p>>,
-    /// The scripts, but for those of JSON-LD.
+    /// Scripts other than JSON-LD.
     pub(crate) scripts: Vec<Index>,
     /// The `<h1>` elements.
     pub(crate) headings: Vec<Index>,

@@ -1,4 +1,4 @@
-//! The values of structured data, whichever syntax they were written in.
+//! Values of structured data, independent of their syntax.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! A sandbox around a program that runs untrusted code: no files but those it needs to start, no network, no signals to
 //! other processes, and limits on memory, time, processes and disk space.
 //!
-//! A process sandboxes itself ([`Fence::put_up`]) and then executes the program, or goes on as it is. It must have one
+//! A process sandboxes itself ([`Fence::put_up`]) and then executes the program, or continues itself. It must have one
 //! thread, so a process is started for this purpose. There are four walls, one behind the other: namespaces (a network
 //! without any interface, a file tree of its own), Landlock (files again), seccomp (system calls) and resource limits.
 //! [`Fence::put_up`] fails if the kernel lacks one of them. [`Fence::put_up_partly`] sets up what the system supports,

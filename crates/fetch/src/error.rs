@@ -31,7 +31,7 @@ pub enum FetchError {
     #[error(
         "the certificate of the site could not be verified ({reason}). `skipTlsVerification: true` accepts any \
          certificate. It is not the default for requests with headers, actions, a profile, or a user name and password \
-         in the URL, because these would be sent to whoever answers"
+         in the URL, because these would be sent to an unverified server"
     )]
     Certificate {
         /// Reason given by the TLS library.
@@ -66,7 +66,7 @@ pub enum FetchError {
     /// Failed action. The actions after it were not run.
     #[error(transparent)]
     Action(#[from] ActionFailure),
-    /// Crash of the page in the browser. The browser itself goes on.
+    /// Crash of the page in the browser. The browser itself continues.
     #[error("the page crashed in the browser")]
     Crashed,
     /// Browser that cannot be used now.

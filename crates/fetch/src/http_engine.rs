@@ -31,7 +31,7 @@ impl HttpEngine {
     }
 
     /// Loads the page with its redirects, and finds the target of its `Refresh` header.
-    async fn load(&self, request: &FetchRequest<'_>) -> Result<Loaded, FetchError> {
+    async fn load(&self, request: &FetchRequest<'_>) -> Result<LoadedPage, FetchError> {
         let visit = &request.visit;
         let (headers, mut warnings) = headers::build(request);
         let conditions = request.validators.map(Validators::conditions).unwrap_or_default();
@@ -69,12 +69,12 @@ impl HttpEngine {
         fetched.retry_after = retry_after;
         (fetched.validators, fetched.not_modified) = (validators, not_modified);
         fetched.warnings.append(&mut warnings);
-        Ok(Loaded { fetched, next, has_left })
+        Ok(LoadedPage { fetched, next, has_left })
     }
 
     /// Loads the page, and once more without asking for markdown if the site answers 406. Some sites do so although the
     /// list contains `*/*`.
-    async fn load_accepted(&self, request: &FetchRequest<'_>) -> Result<Loaded, FetchError> {
+    async fn load_accepted(&self, request: &FetchRequest<'_>) -> Result<LoadedPage, FetchError> {
         let loaded = self.load(request).await?;
         if !request.markdown || loaded.fetched.status != NOT_ACCEPTABLE {
             return Ok(loaded);
@@ -84,7 +84,7 @@ impl HttpEngine {
     }
 }
 
-struct Loaded {
+struct LoadedPage {
     fetched: Fetched,
     next: Option<Url>,
     /// Whether a redirect led to an origin that must not get the caller's data.

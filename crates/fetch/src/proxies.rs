@@ -7,12 +7,12 @@ use wire::{ProxyMode, ProxyUsed};
 /// Forward proxies by strength. Proxies of one strength are used round-robin.
 #[derive(Default)]
 pub struct Proxies {
-    basic: Turns,
-    enhanced: Turns,
+    basic: RoundRobin,
+    enhanced: RoundRobin,
 }
 
 #[derive(Default)]
-struct Turns {
+struct RoundRobin {
     proxies: Vec<net::Proxy>,
     turn: AtomicUsize,
 }
@@ -22,7 +22,7 @@ impl Proxies {
     /// enhanced step.
     #[must_use]
     pub fn new(basic: Vec<net::Proxy>, enhanced: Vec<net::Proxy>) -> Self {
-        let turns = |proxies| Turns { proxies, turn: AtomicUsize::new(0) };
+        let turns = |proxies| RoundRobin { proxies, turn: AtomicUsize::new(0) };
         Self { basic: turns(basic), enhanced: turns(enhanced) }
     }
 
@@ -51,7 +51,7 @@ impl Proxies {
     /// Returns the next proxy of this strength; `None` means a direct connection.
     #[must_use]
     pub fn next(&self, strength: ProxyUsed) -> Option<net::Proxy> {
-        let Turns { proxies, turn } = match strength {
+        let RoundRobin { proxies, turn } = match strength {
             ProxyUsed::Basic => &self.basic,
             ProxyUsed::Stealth => &self.enhanced,
         };

@@ -169,8 +169,8 @@ impl<'p> Content<'p> {
         if kept == 0 {
             return;
         }
-        struct Shown<'p>(&'p Page, usize);
-        impl Visitor for Shown<'_> {
+        struct TextBelow<'p>(&'p Page, usize);
+        impl Visitor for TextBelow<'_> {
             fn enter(&mut self, _index: Index, _name: &LocalName) -> bool {
                 true
             }
@@ -179,7 +179,7 @@ impl<'p> Content<'p> {
             }
             fn leave(&mut self, _index: Index) {}
         }
-        let mut shown = Shown(page, 0);
+        let mut shown = TextBelow(page, 0);
         self.walk(&mut shown);
         if kept > shown.1 {
             hidden.into_iter().for_each(|index| self.removed[index] = false);

@@ -133,7 +133,7 @@ fn is_known(namespace: &ResolveResult<'_>, start: &BytesStart<'_>, in_html: bool
 struct Writer {
     out: String,
     /// The open elements.
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     /// Number of open elements beyond the nesting limit.
     deep: usize,
     /// Whether the next text is that of a script or a style.
@@ -141,7 +141,7 @@ struct Writer {
 }
 
 /// An open element.
-struct Open {
+struct OpenElement {
     /// The end tag.
     end: String,
     /// Whether the element mixes text and elements, so that elements in it are written inline.
@@ -166,7 +166,7 @@ impl Writer {
             Shape { .. } => "span",
         };
         self.out.extend(["<", name, ">"]);
-        self.open.push(Open { end: format!("</{name}>"), is_mixed: is_mixed || in_line && shape.has_text });
+        self.open.push(OpenElement { end: format!("</{name}>"), is_mixed: is_mixed || in_line && shape.has_text });
     }
 
     fn start_known(&mut self, start: &BytesStart<'_>) {
@@ -187,7 +187,7 @@ impl Writer {
         self.out.push('>');
         self.in_raw = matches!(&*name, "script" | "style");
         let end = if VOID.contains(&&*name) { String::new() } else { format!("</{name}>") };
-        self.open.push(Open { end, is_mixed: false });
+        self.open.push(OpenElement { end, is_mixed: false });
     }
 
     fn end(&mut self) {

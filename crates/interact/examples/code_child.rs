@@ -3,8 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if interact::is_child(std::env::args_os()) {
-        return interact::child();
-    }
-    ExitCode::FAILURE
+    children::run([interact::role()]).unwrap_or(ExitCode::FAILURE)
 }

@@ -6,11 +6,9 @@
 //! that need no language model.
 //!
 //! Code runs in a child process, so that everything it starts ends with that process. The program that uses this crate
-//! starts itself again for this, and so must begin with [`is_child`] and [`child`].
+//! starts itself again for this, in the role [`role`].
 
-mod apart;
 mod bounded;
-mod child;
 mod code;
 mod commands;
 mod host;
@@ -21,8 +19,7 @@ mod shell;
 mod start;
 mod talk;
 
-pub use child::{CHILD, child, is_child};
 pub use code::{Code, InteractError, Language, Ran};
 pub use orders::{MAX_STEPS, OrderError, check_order};
 pub use shell::interpreter;
-pub use start::{Interact, Settings, Work};
+pub use start::{Interact, Settings, Work, role};

@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use browser::Hands;
+use children::{Child, Order, Program};
 use fence::{Fence, HOME, Limits, StartFile};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -14,8 +15,8 @@ use crate::bounded::{End, Output};
 use crate::code::{Code, InteractError, Language, Ran};
 use crate::host::{Ended, Talk};
 use crate::memory;
-use crate::start::{Interact, Process};
-use crate::talk::{Done, Order, Program};
+use crate::start::{Interact, ROLE};
+use crate::talk::Done;
 
 /// Folders that interpreters and shell tools need. None contains system settings or secrets.
 const READS: &[&str] = &[
@@ -56,18 +57,18 @@ pub(crate) async fn run(
     let Some(program) = program(code.language) else {
         return Err(refused("it is not installed on this machine".to_owned()));
     };
-    if interact.settings.program.is_none() {
+    let Some(launcher) = &interact.launcher else {
         return Err(refused("this program cannot start itself as a child process".to_owned()));
-    }
+    };
     let order = Order { fence: fence(code), program: Some(program), parent: std::process::id() };
-    let (mut process, socket) = Process::start(interact, &order, true).await?;
+    let (mut child, socket) = launcher.start(ROLE, &order, true).await?;
     let output = Arc::new(Mutex::new(Output::default()));
-    let (stdout, stderr) = (process.child.stdout.take(), process.child.stderr.take());
+    let (stdout, stderr) = (child.process.stdout.take(), child.process.stderr.take());
     let printing = tokio::spawn(print(stdout, false, Arc::clone(&output)));
     let complaining = tokio::spawn(print(stderr, true, Arc::clone(&output)));
-    let lived = live(&mut process, Talk::over(socket)?, hands, &output, deadline).await;
+    let lived = live(&mut child, Talk::over(socket)?, hands, &output, deadline).await;
     // Kills leftover background processes too, which closes the pipes, so that the readers end.
-    process.end();
+    child.group().kill();
     let both = async { (printing.await, complaining.await) };
     let _ = timeout(LAST, both).await;
     let lived = lived?;
@@ -93,7 +94,7 @@ enum Stop {
 }
 
 async fn live(
-    process: &mut Process,
+    child: &mut Child,
     talk: Talk,
     hands: &Hands,
     output: &Mutex<Output>,
@@ -101,7 +102,7 @@ async fn live(
 ) -> Result<Lived, InteractError> {
     let mut lived = Lived::default();
     let mut talk = Some(talk);
-    let mut too_much = pin!(memory::too_much(process.group()));
+    let mut too_much = pin!(memory::too_much(child.group()));
     loop {
         let serving = async {
             match &mut talk {
@@ -120,7 +121,7 @@ async fn live(
                 // Closed on this side too, so that the program does not wait for answers.
                 Ended::Closed => talk = None,
             },
-            status = process.child.wait() => return Ok(Lived { status: Some(code_of(status?)), ..lived }),
+            status = child.process.wait() => return Ok(Lived { status: Some(code_of(status?)), ..lived }),
             () = &mut too_much => return Ok(Lived { stop: Some(Stop::Memory), ..lived }),
             () = sleep_until(deadline) => return Ok(lived),
         }
@@ -186,7 +187,7 @@ fn program(language: Language) -> Option<Program> {
     ];
     let owned = |text: &str| text.to_owned();
     let env = env.into_iter().map(|(name, value)| (owned(name), owned(value))).collect();
-    Some(Program { path, args: args.iter().map(|arg| owned(arg)).collect(), env })
+    Some(Program { path, args: args.iter().map(|arg| owned(arg)).collect(), env, socket: "BROWSER_FD".to_owned() })
 }
 
 fn fence(code: &Code<'_>) -> Fence {

@@ -1,7 +1,5 @@
 //! Protocol between a program and its host over one socket: JSON lines.
 
-use std::path::PathBuf;
-
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -15,30 +13,11 @@ pub(crate) const MAX_WORDS: usize = 10_000;
 /// Maximum length of an answer, in bytes.
 pub(crate) const MAX_ANSWER: usize = 16 << 20;
 
-/// First message to the process.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Order {
-    /// Sandbox of the process.
-    pub(crate) fence: fence::Fence,
-    /// Program to become; `None` means the JavaScript interpreter.
-    pub(crate) program: Option<Program>,
-    /// Process id of the parent, with which it ends.
-    pub(crate) parent: u32,
-}
-
-/// Installed program.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Program {
-    pub(crate) path: PathBuf,
-    pub(crate) args: Vec<String>,
-    pub(crate) env: Vec<(String, String)>,
-}
-
 /// Message from a program.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Said {
-    /// The sandbox is active and the program begins, or the reason why not.
+    /// The sandbox is active and the program begins, or the reason why not. Sent by [`children::Role::fenced`].
     Fenced(Result<(), String>),
     /// Call of a verb on the page; the answer has the same id. The arguments are parsed later, with a limit.
     Call {

@@ -5,7 +5,7 @@ mod lines;
 use std::collections::BTreeMap;
 
 use base::Timestamp;
-use cache::{NewCopy, write_copies};
+use cache::{PageToKeep, write_pages};
 use store::ledger::{self, Booking, Order, Reservation, Task};
 use store::scrapes::{self, Scrape};
 use store::{Conn, StoreError};
@@ -74,12 +74,12 @@ pub(crate) enum Change {
         amount: i64,
         expires_at: Timestamp,
     },
-    /// Charges, returns the rest, and inserts the row of the scrape and the copy of its page.
+    /// Charges, returns the rest, and inserts the row of the scrape and its page.
     Settle {
         source: Source,
         credits: i64,
         row: Option<Box<Scrape>>,
-        copy: Option<Box<NewCopy>>,
+        page: Option<PageToKeep>,
     },
     /// Returns everything that is reserved.
     Release(Held),
@@ -96,10 +96,10 @@ impl Change {
         }
     }
 
-    /// Returns the copy to be written with the change.
-    fn copy(&self) -> Option<&NewCopy> {
+    /// Returns the page to be written with the change.
+    fn page(&self) -> Option<&PageToKeep> {
         match self {
-            Self::Settle { copy, .. } => copy.as_deref(),
+            Self::Settle { page, .. } => page.as_ref(),
             Self::Reserve { .. } | Self::Release(_) => None,
         }
     }
@@ -125,7 +125,7 @@ impl Change {
         }
     }
 
-    /// Writes everything except the copy.
+    /// Writes everything except the page.
     async fn write(&self, conn: &mut Conn, at: Timestamp) -> Written {
         match self {
             Self::Reserve { source, amount, expires_at } => {
@@ -217,7 +217,7 @@ async fn write_alone(conn: &mut Conn, waiting: Waiting, at: Timestamp) {
     let change = &waiting.change;
     let write = conn.tx(async |conn: &mut Conn| {
         let written = change.write(conn, at).await?;
-        write_copies(conn, change.copy().into_iter().collect()).await?;
+        write_pages(conn, change.page().into_iter().collect()).await?;
         Ok(written)
     });
     let written = write.await;
@@ -236,7 +236,7 @@ async fn together(conn: &mut Conn, group: &[Waiting], at: Timestamp) -> Result<V
         }
         let rows: Vec<Scrape> = group.iter().filter_map(|waiting| waiting.change.row().cloned()).collect();
         scrapes::insert_all(conn, rows).await?;
-        write_copies(conn, group.iter().filter_map(|waiting| waiting.change.copy()).collect()).await?;
+        write_pages(conn, group.iter().filter_map(|waiting| waiting.change.page()).collect()).await?;
         let outcome = |place| booked.remove(&place).unwrap_or(Ok(None)).map_err(StoreError::Ledger);
         Ok((0..group.len()).map(outcome).collect())
     })

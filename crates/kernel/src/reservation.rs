@@ -2,7 +2,7 @@
 
 use base::Timestamp;
 use billing::LedgerError;
-use cache::NewCopy;
+use cache::PageToKeep;
 use store::ledger::Reservation;
 use store::scrapes::Scrape;
 use store::{Conn, StoreError};
@@ -93,24 +93,19 @@ impl Funds {
         }
     }
 
-    /// Charges `credits`, returns the rest and writes the row of the scrape and the copy of its page, atomically.
+    /// Charges `credits`, returns the rest and writes the row of the scrape and its page to keep, atomically.
     ///
     /// # Errors
     /// [`AppError::BillingUnavailable`]; then nothing is charged.
     #[crate::boxed]
-    pub async fn settle(
-        mut self,
-        credits: i64,
-        row: Option<Scrape>,
-        copy: Option<Box<NewCopy>>,
-    ) -> Result<(), AppError> {
+    pub async fn settle(mut self, credits: i64, row: Option<Scrape>, page: Option<PageToKeep>) -> Result<(), AppError> {
         let Some(source) = self.source.take() else {
             return Ok(());
         };
         let app = self.app.clone();
         // Tracked, so that it completes even if the request is dropped.
         let booking = tracked(self.app.tracker(), async move {
-            let change = Change::Settle { source: source.clone(), credits, row: row.map(Box::new), copy };
+            let change = Change::Settle { source: source.clone(), credits, row: row.map(Box::new), page };
             let done = app.bookings().write(&app, change).await;
             if done.is_err() {
                 // Restore the guard, so that an unsettled reservation is returned.

@@ -45,7 +45,12 @@ impl BodyError {
 ///
 /// # Errors
 /// `TooLarge` at the first byte over a limit; `Broken` when the body was cut short or cannot be decoded.
-pub(crate) async fn read<B>(body: B, codings: &[Coding], limits: &Limits, room: &Room) -> Result<Bytes, BodyError>
+pub(crate) async fn read_decoded<B>(
+    body: B,
+    codings: &[Coding],
+    limits: &Limits,
+    room: &Room,
+) -> Result<Bytes, BodyError>
 where
     B: http_body::Body<Data = Bytes> + Send + Unpin,
     B::Error: std::error::Error + Send + Sync + 'static,
@@ -94,7 +99,7 @@ impl Pieces {
     /// Returns the next piece, of at most 64 KiB or as received; `None` at the end.
     ///
     /// # Errors
-    /// Those of [`read`].
+    /// Those of [`read_decoded`].
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, BodyError> {
         let piece = self.reader.fill_buf().await.map(Bytes::copy_from_slice).map_err(|error| explain(&error))?;
         self.reader.consume(piece.len());
@@ -151,7 +156,7 @@ async fn decoded<'a>(
     seen: &Arc<AtomicU64>,
     limits: &Limits,
 ) -> io::Result<Reader<'a>> {
-    // An empty body needs no decoding, whatever the header says: answers to HEAD, 204, 304.
+    // An empty body needs no decoding, even if the header names a coding: answers to HEAD, 204, 304.
     if !codings.is_empty() && reader.fill_buf().await?.is_empty() {
         return Ok(reader);
     }
@@ -159,7 +164,7 @@ async fn decoded<'a>(
         // Every layer is metered. Otherwise a bomb in an inner layer could shrink again in an outer one and use CPU unseen.
         let inner = decoder(*coding, reader).await?;
         let (limit, raw) = (limits.body_decoded, Arc::clone(seen));
-        let metered = Meter { inner, passed: 0, limit, ratio: limits.ratio, raw };
+        let metered = MeteredReader { inner, passed: 0, limit, ratio: limits.ratio, raw };
         reader = Box::pin(BufReader::with_capacity(STEP, metered));
     }
     Ok(reader)
@@ -204,7 +209,7 @@ async fn drain<R: tokio::io::AsyncBufRead + Unpin>(raw: &mut R) -> io::Result<()
 }
 
 /// A reader that counts bytes and fails at the limits.
-struct Meter<R> {
+struct MeteredReader<R> {
     inner: R,
     passed: u64,
     limit: u64,
@@ -212,7 +217,7 @@ struct Meter<R> {
     raw: Arc<AtomicU64>,
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Meter<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for MeteredReader<R> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.inner).poll_read(cx, buf))?;
@@ -271,7 +276,9 @@ mod tests {
     }
 
     async fn unpack(bytes: Vec<u8>, codings: &[Coding], limits: &Limits) -> Result<Bytes, Error> {
-        read(Full::new(Bytes::from(bytes)), codings, limits, &Room::default()).await.map_err(|error| error.at("a.test"))
+        read_decoded(Full::new(Bytes::from(bytes)), codings, limits, &Room::default())
+            .await
+            .map_err(|error| error.at("a.test"))
     }
 
     const ALL: [Coding; 4] = [Coding::Gzip, Coding::Deflate, Coding::Brotli, Coding::Zstd];

@@ -15,10 +15,10 @@ use crate::body;
 use crate::coding::{self, Coding};
 use crate::config::{Config, ConfigError, Limits, MIN_HEAD_BYTES};
 use crate::cookies::Jar;
-use crate::dial::{Dialer, Goal};
-use crate::download::{Download, Open};
+use crate::dial::{Destination, Dialer};
+use crate::download::{Download, OpenBody};
 use crate::error::{Error, chain};
-use crate::head::{self, Form, Hop};
+use crate::head::{self, Hop, TargetForm};
 use crate::in_flight::{InFlight, Room};
 use crate::link::Link;
 use crate::pool::{Key, Pool};
@@ -115,7 +115,7 @@ impl Client {
         let route = Route { proxy: None, verify: true };
         let jar = Jar::default();
         let answer = tokio::time::timeout_at(post.deadline, self.inner.exchange(&hop, &route, &jar));
-        let Answer { head, mut body, link, key } = answer.await.unwrap_or(Err(Error::Timeout))?;
+        let UnreadResponse { head, mut body, link, key } = answer.await.unwrap_or(Err(Error::Timeout))?;
         let mut read = BytesMut::new();
         // The status counts even when the body is slow: the deadline only truncates the body.
         let whole = tokio::time::timeout_at(post.deadline, post::begin(&mut body, &mut read, post.answer_bytes)).await;
@@ -140,15 +140,15 @@ struct Route {
 }
 
 /// The final response of a redirect chain.
-struct Landed {
-    answer: Answer,
+struct FinalResponse {
+    answer: UnreadResponse,
     url: Url,
     redirects: Vec<Url>,
     is_direct: bool,
 }
 
 /// A response whose body is still to be read.
-struct Answer {
+struct UnreadResponse {
     head: http::response::Parts,
     body: Incoming,
     link: Link,
@@ -163,7 +163,7 @@ impl Inner {
         self.finish(landed, room).await
     }
 
-    async fn follow(&self, request: Request) -> Result<Landed, Error> {
+    async fn follow(&self, request: Request) -> Result<FinalResponse, Error> {
         let limit = request.redirects.min(self.limits.redirects);
         let route = Route { proxy: request.proxy, verify: request.verify_tls };
         let repeatable = request.method.is_idempotent();
@@ -179,7 +179,7 @@ impl Inner {
             jar.remember(&hop.url, &answer.head.headers);
             let next = redirect::next(answer.head.status, &answer.head.headers, &hop.method, &hop.url)?;
             let Some((method, url)) = next else {
-                return Ok(Landed { answer, url: hop.url, redirects: trail, is_direct: route.proxy.is_none() });
+                return Ok(FinalResponse { answer, url: hop.url, redirects: trail, is_direct: route.proxy.is_none() });
             };
             if trail.len() >= limit {
                 return Err(Error::TooManyRedirects { limit });
@@ -198,19 +198,19 @@ impl Inner {
     }
 
     /// Sends one request over a pooled or new connection, and reads the response header.
-    async fn exchange(&self, hop: &Hop, route: &Route, jar: &Jar) -> Result<Answer, Error> {
+    async fn exchange(&self, hop: &Hop, route: &Route, jar: &Jar) -> Result<UnreadResponse, Error> {
         let addresses = self.resolver.resolve(&hop.url).await?;
         let key = Key::new(&hop.url, route.verify, route.proxy.as_ref());
         // A server may close an idle connection while the request is being sent, and then it is sent again. Requests that
         // must not be repeated therefore always get a new connection.
         if hop.repeatable
             && let Some(link) = self.pool.take(&key, &addresses)
-            && let Ok(answer) = self.ask(hop, route, jar, link).await
+            && let Ok(answer) = self.send_hop(hop, route, jar, link).await
         {
             let (head, body, link) = answer;
-            return checked(Answer { head, body, link, key }, hop, route);
+            return checked(UnreadResponse { head, body, link, key }, hop, route);
         }
-        let goal = Goal {
+        let goal = Destination {
             url: &hop.url,
             addresses: &addresses,
             proxy: route.proxy.as_ref(),
@@ -219,11 +219,11 @@ impl Inner {
         };
         let dialled = self.dialer.open(&goal, self.resolver.guard()).await?;
         let link = Link::start(dialled, &self.limits).await.map_err(|error| self.protocol(&hop.url, &error))?;
-        let (head, body, link) = self.ask(hop, route, jar, link).await?;
-        checked(Answer { head, body, link, key }, hop, route)
+        let (head, body, link) = self.send_hop(hop, route, jar, link).await?;
+        checked(UnreadResponse { head, body, link, key }, hop, route)
     }
 
-    async fn ask(
+    async fn send_hop(
         &self,
         hop: &Hop,
         route: &Route,
@@ -231,9 +231,9 @@ impl Inner {
         mut link: Link,
     ) -> Result<(http::response::Parts, Incoming, Link), Error> {
         let form = match &route.proxy {
-            _ if link.is_http2() => Form::Http2,
-            Some(proxy) if is_forwarded(hop, proxy) => Form::Absolute(proxy),
-            _ => Form::Origin,
+            _ if link.is_http2() => TargetForm::Http2,
+            Some(proxy) if is_forwarded(hop, proxy) => TargetForm::Absolute(proxy),
+            _ => TargetForm::Origin,
         };
         let request = head::build(hop, jar.field(&hop.url, &hop.headers), form)
             .map_err(|error| Error::Protocol { host: host(&hop.url), reason: error.to_string() })?;
@@ -242,21 +242,22 @@ impl Inner {
         Ok((head, body, link))
     }
 
-    async fn finish(&self, landed: Landed, room: Room) -> Result<Response, Error> {
-        let Landed { answer: Answer { mut head, body, link, key }, url, redirects, is_direct } = landed;
+    async fn finish(&self, landed: FinalResponse, room: Room) -> Result<Response, Error> {
+        let FinalResponse { answer: UnreadResponse { mut head, body, link, key }, url, redirects, is_direct } = landed;
         let codings = self.codings(&mut head.headers)?;
-        let body = body::read(body, &codings, &self.limits, &room).await.map_err(|error| error.at(&host(&url)))?;
+        let body =
+            body::read_decoded(body, &codings, &self.limits, &room).await.map_err(|error| error.at(&host(&url)))?;
         // Behind a proxy the peer would be the requested address, not the one that was reached.
         let peer = is_direct.then(|| link.peer());
         self.keep(key, link).await;
         Ok(Response { url, status: head.status, headers: head.headers, body, room, peer, redirects })
     }
 
-    async fn download(inner: &Arc<Self>, landed: Landed, deadline: Instant) -> Result<Download, Error> {
-        let Landed { answer: Answer { mut head, body, link, key }, url, redirects, .. } = landed;
+    async fn download(inner: &Arc<Self>, landed: FinalResponse, deadline: Instant) -> Result<Download, Error> {
+        let FinalResponse { answer: UnreadResponse { mut head, body, link, key }, url, redirects, .. } = landed;
         let codings = inner.codings(&mut head.headers)?;
         let pieces = body::pieces(body, &codings, &inner.limits).await.map_err(|error| error.at(&host(&url)))?;
-        let open = Some(Open { inner: Arc::clone(inner), pieces, link, key });
+        let open = Some(OpenBody { inner: Arc::clone(inner), pieces, link, key });
         Ok(Download { url, status: head.status, headers: head.headers, redirects, open, deadline })
     }
 
@@ -273,10 +274,10 @@ impl Inner {
     }
 
     /// Reads the short body of a redirect so that its connection can be reused; a long or slow one closes the connection.
-    async fn discard(&self, answer: Answer) {
+    async fn discard(&self, answer: UnreadResponse) {
         const PATIENCE: Duration = Duration::from_millis(200);
         const LENGTH: u64 = 64 << 10;
-        let Answer { mut body, link, key, .. } = answer;
+        let UnreadResponse { mut body, link, key, .. } = answer;
         let short = async {
             let mut seen = 0;
             while let Some(frame) = body.frame().await {
@@ -315,7 +316,7 @@ fn is_forwarded(hop: &Hop, proxy: &Proxy) -> bool {
 }
 
 /// Turns a 407 of a forwarding proxy, which answers instead of the target, into a proxy error.
-fn checked(answer: Answer, hop: &Hop, route: &Route) -> Result<Answer, Error> {
+fn checked(answer: UnreadResponse, hop: &Hop, route: &Route) -> Result<UnreadResponse, Error> {
     let is_forwarded = route.proxy.as_ref().is_some_and(|proxy| is_forwarded(hop, proxy));
     if is_forwarded && answer.head.status == StatusCode::PROXY_AUTHENTICATION_REQUIRED {
         return Err(proxy::unauthorized());

@@ -23,7 +23,7 @@ const STAGGER: Duration = Duration::from_millis(250);
 const TUNNEL_PATIENCE: Duration = Duration::from_secs(3);
 
 /// The destination of a connection and the way to it.
-pub(crate) struct Goal<'a> {
+pub(crate) struct Destination<'a> {
     pub(crate) url: &'a Url,
     /// Checked addresses of the URL's host; a proxy gets one of them unless it resolves names itself.
     pub(crate) addresses: &'a [SocketAddr],
@@ -49,7 +49,7 @@ pub(crate) struct Dialer {
 
 impl Dialer {
     /// Opens a connection within the connect timeout.
-    pub(crate) async fn open(&self, goal: &Goal<'_>, guard: &Guard) -> Result<Dialled, Error> {
+    pub(crate) async fn open(&self, goal: &Destination<'_>, guard: &Guard) -> Result<Dialled, Error> {
         let way = async {
             match goal.proxy {
                 Some(proxy) => self.through(proxy, goal).await,
@@ -62,7 +62,7 @@ impl Dialer {
         })
     }
 
-    async fn direct(&self, goal: &Goal<'_>, guard: &Guard) -> Result<Dialled, Error> {
+    async fn direct(&self, goal: &Destination<'_>, guard: &Guard) -> Result<Dialled, Error> {
         let host = goal.url.host_str().unwrap_or_default();
         let stream = connect(goal.addresses).await.map_err(|error| refused(goal.url, error.to_string()))?;
         let ends = stream.local_addr().and_then(|local| Ok((local, stream.peer_addr()?)));
@@ -72,7 +72,7 @@ impl Dialer {
         self.secure(Box::new(stream), peer, goal).await
     }
 
-    async fn through(&self, proxy: &Proxy, goal: &Goal<'_>) -> Result<Dialled, Error> {
+    async fn through(&self, proxy: &Proxy, goal: &Destination<'_>) -> Result<Dialled, Error> {
         if proxy.resolves {
             let (mut stream, peer) = self.proxy(proxy).await?;
             // Plain http needs no tunnel: the request line contains the target.
@@ -116,7 +116,12 @@ impl Dialer {
         Ok((stream, peer))
     }
 
-    async fn secure(&self, stream: Box<dyn Stream>, peer: SocketAddr, goal: &Goal<'_>) -> Result<Dialled, Error> {
+    async fn secure(
+        &self,
+        stream: Box<dyn Stream>,
+        peer: SocketAddr,
+        goal: &Destination<'_>,
+    ) -> Result<Dialled, Error> {
         if goal.raw || goal.url.scheme() != "https" {
             return Ok(Dialled { stream, peer, http2: false });
         }
@@ -238,7 +243,7 @@ mod tests {
         let proxy = Proxy::new(format!("https://{}", tls_proxy(site.addr()).await).parse().unwrap());
         let url = "https://origin.test/".parse().unwrap();
         let addresses = ["192.0.2.7:443".parse().unwrap()];
-        let goal = Goal { url: &url, addresses: &addresses, proxy: Some(&proxy), verify: false, raw: false };
+        let goal = Destination { url: &url, addresses: &addresses, proxy: Some(&proxy), verify: false, raw: false };
         let guard = Guard::new(&crate::config::Egress::default());
         let dialer = |tls| Dialer { tls, timeout: Duration::from_secs(5) };
         let dialled = dialer(Tls::new().unwrap().trust_any_proxy()).open(&goal, &guard).await.unwrap();

@@ -25,7 +25,7 @@ pub struct Download {
     /// URLs that redirected, in order, starting with the requested one.
     pub redirects: Vec<Url>,
     /// The open body; `None` once it has ended.
-    pub(crate) open: Option<Open>,
+    pub(crate) open: Option<OpenBody>,
     pub(crate) deadline: Instant,
 }
 
@@ -33,7 +33,7 @@ pub struct Download {
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A body that is being read.
-pub(crate) struct Open {
+pub(crate) struct OpenBody {
     pub(crate) inner: Arc<Inner>,
     pub(crate) pieces: Pieces,
     pub(crate) link: Link,
@@ -57,7 +57,7 @@ impl Download {
                 Ok(Some(piece))
             }
             None => {
-                let Open { inner, pieces, link, key } = open;
+                let OpenBody { inner, pieces, link, key } = open;
                 if tokio::time::timeout(PATIENCE, pieces.drain()).await == Ok(true) {
                     inner.keep(key, link).await;
                 }

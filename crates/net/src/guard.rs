@@ -4,19 +4,19 @@ use std::net::SocketAddr;
 
 use crate::address::classify;
 use crate::config::{Allow, Egress};
-use crate::own::Own;
+use crate::own::OwnAddresses;
 
 /// Access rule for destination addresses.
 #[derive(Debug)]
 pub(crate) struct Guard {
     allow: Vec<Allow>,
     deny: Vec<Allow>,
-    own: Own,
+    own: OwnAddresses,
 }
 
 impl Guard {
     pub(crate) fn new(egress: &Egress) -> Self {
-        let own = Own::new(&egress.refuse, &egress.refuse_hosts);
+        let own = OwnAddresses::new(&egress.refuse, &egress.refuse_hosts);
         Self { allow: egress.allow.clone(), deny: egress.deny.clone(), own }
     }
 

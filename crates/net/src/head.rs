@@ -22,7 +22,7 @@ pub(crate) struct Hop {
 
 /// Form of the request on a connection.
 #[derive(Clone, Copy)]
-pub(crate) enum Form<'a> {
+pub(crate) enum TargetForm<'a> {
     /// HTTP/1.1 to the target, directly or through a tunnel.
     Origin,
     /// HTTP/1.1 to a proxy that forwards (RFC 9112 section 3.2.2).
@@ -86,23 +86,23 @@ pub(crate) fn drop_credentials(headers: &mut HeaderMap) {
 pub(crate) fn build(
     hop: &Hop,
     cookie: Option<HeaderValue>,
-    form: Form<'_>,
+    form: TargetForm<'_>,
 ) -> Result<Request<Full<Bytes>>, http::Error> {
     let authority = Authority::try_from(&hop.url[Position::BeforeHost..Position::AfterPort])?;
     let path = target(&hop.url[Position::BeforePath..Position::AfterQuery])?;
     let host = HeaderValue::from_str(authority.as_str())?;
     let uri = match form {
-        Form::Origin => Uri::from(path),
-        Form::Absolute(_) | Form::Http2 => {
+        TargetForm::Origin => Uri::from(path),
+        TargetForm::Absolute(_) | TargetForm::Http2 => {
             let scheme = if hop.url.scheme() == "https" { Scheme::HTTPS } else { Scheme::HTTP };
             Uri::builder().scheme(scheme).authority(authority).path_and_query(path).build()?
         }
     };
     let mut headers = HeaderMap::with_capacity(hop.headers.len() + 3);
-    if !matches!(form, Form::Http2) {
+    if !matches!(form, TargetForm::Http2) {
         headers.insert(header::HOST, host);
     }
-    if let Form::Absolute(proxy) = form
+    if let TargetForm::Absolute(proxy) = form
         && let Some(value) = proxy.authorization()
     {
         headers.insert(header::PROXY_AUTHORIZATION, value);
@@ -115,7 +115,7 @@ pub(crate) fn build(
     let mut request = Request::new(Full::new(hop.body.clone()));
     *request.method_mut() = hop.method.clone();
     *request.uri_mut() = uri;
-    *request.version_mut() = if matches!(form, Form::Http2) { Version::HTTP_2 } else { Version::HTTP_11 };
+    *request.version_mut() = if matches!(form, TargetForm::Http2) { Version::HTTP_2 } else { Version::HTTP_11 };
     *request.headers_mut() = headers;
     Ok(request)
 }
@@ -161,7 +161,7 @@ mod tests {
                 ("x-a", "2"),
             ],
         );
-        let request = build(&hop, None, Form::Origin).unwrap();
+        let request = build(&hop, None, TargetForm::Origin).unwrap();
         assert_eq!(request.uri(), "/x?y");
         assert_eq!(request.headers()["host"], "a.test:81");
         assert_eq!(request.headers().get_all("x-a").iter().count(), 2);
@@ -171,12 +171,12 @@ mod tests {
     #[test]
     fn forms_of_the_request_line() {
         let hop = hop("https://user:pw@b.test/p", &[("cookie", "own=1")]);
-        let request = build(&hop, Some(HeaderValue::from_static("a=1")), Form::Http2).unwrap();
+        let request = build(&hop, Some(HeaderValue::from_static("a=1")), TargetForm::Http2).unwrap();
         assert_eq!(request.uri(), "https://b.test/p");
         assert!(!request.headers().contains_key("host"));
         assert_eq!(request.headers()["cookie"], "a=1");
         let proxy = Proxy::new("http://u:p@proxy.test:3128".parse().unwrap());
-        let request = build(&hop, None, Form::Absolute(&proxy)).unwrap();
+        let request = build(&hop, None, TargetForm::Absolute(&proxy)).unwrap();
         assert_eq!(request.uri(), "https://b.test/p");
         assert_eq!(request.headers()["proxy-authorization"], "Basic dTpw");
         assert!(!request.headers().contains_key("cookie"));
@@ -186,9 +186,9 @@ mod tests {
     fn every_printable_character_of_a_path_and_query_goes_out() {
         for byte in 0x21..0x7f_u8 {
             let url = format!("http://a.test/x{0}?{0}", char::from(byte));
-            build(&hop(&url, &[]), None, Form::Origin).unwrap_or_else(|error| panic!("{url}: {error}"));
+            build(&hop(&url, &[]), None, TargetForm::Origin).unwrap_or_else(|error| panic!("{url}: {error}"));
         }
-        assert!(build(&hop(&format!("http://a.test/{}", "a".repeat(70_000)), &[]), None, Form::Origin).is_err());
+        assert!(build(&hop(&format!("http://a.test/{}", "a".repeat(70_000)), &[]), None, TargetForm::Origin).is_err());
     }
 
     #[test]

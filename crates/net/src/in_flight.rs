@@ -51,7 +51,7 @@ impl InFlight {
     /// Creates the share of one body of an owner, initially empty.
     #[must_use]
     pub fn room(&self, owner: &Owner) -> Room {
-        let held = Held { sources: Some(Arc::clone(&self.0)), owner: owner.clone(), ..Held::default() };
+        let held = RoomShare { sources: Some(Arc::clone(&self.0)), owner: owner.clone(), ..RoomShare::default() };
         Room(Arc::new(Mutex::new(held)))
     }
 }
@@ -65,17 +65,17 @@ impl fmt::Debug for InFlight {
 /// Share of the budget held by one body. Clones share it; it is released when the last of them is dropped. The default
 /// belongs to no budget and never waits.
 #[derive(Clone, Default)]
-pub struct Room(Arc<Mutex<Held>>);
+pub struct Room(Arc<Mutex<RoomShare>>);
 
 #[derive(Default)]
-struct Held {
+struct RoomShare {
     sources: Option<Arc<Sources>>,
     owner: Owner,
     permit: Option<OwnedSemaphorePermit>,
     pass: Option<OwnedSemaphorePermit>,
 }
 
-impl Held {
+impl RoomShare {
     fn units(&self) -> u64 {
         self.permit.as_ref().map_or(0, |permit| permit.num_permits() as u64)
     }
@@ -89,7 +89,7 @@ impl Held {
 }
 
 impl Room {
-    fn held(&self) -> MutexGuard<'_, Held> {
+    fn held(&self) -> MutexGuard<'_, RoomShare> {
         self.0.lock()
     }
 

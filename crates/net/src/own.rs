@@ -19,7 +19,7 @@ const MAX_ADDRESSES: usize = 256;
 
 /// Blocked addresses, and names that resolve to further ones.
 #[derive(Debug)]
-pub(crate) struct Own {
+pub(crate) struct OwnAddresses {
     listen: Vec<SocketAddr>,
     fixed: Vec<SocketAddr>,
     names: Vec<(String, u16)>,
@@ -28,7 +28,7 @@ pub(crate) struct Own {
     asked: Mutex<Option<Instant>>,
 }
 
-impl Own {
+impl OwnAddresses {
     /// Creates the set from the listening addresses and from other hosts of the deployment, by name or IP.
     pub(crate) fn new(listen: &[SocketAddr], hosts: &[(String, u16)]) -> Self {
         let (mut fixed, mut names) = (Vec::new(), Vec::new());
@@ -127,13 +127,13 @@ fn plain(host: &str) -> String {
 mod tests {
     use super::*;
 
-    fn own(listen: &[&str], hosts: &[(&str, u16)]) -> Own {
+    fn own(listen: &[&str], hosts: &[(&str, u16)]) -> OwnAddresses {
         let listen: Vec<_> = listen.iter().map(|addr| addr.parse().unwrap()).collect();
         let hosts: Vec<_> = hosts.iter().map(|(host, port)| ((*host).to_owned(), *port)).collect();
-        Own::new(&listen, &hosts)
+        OwnAddresses::new(&listen, &hosts)
     }
 
-    fn check(own: &Own, addr: &str, expect: bool) {
+    fn check(own: &OwnAddresses, addr: &str, expect: bool) {
         assert_eq!(own.claims(addr.parse().unwrap()).is_some(), expect, "{addr}");
     }
 

@@ -33,11 +33,11 @@ impl Key {
 /// Pool of at most 8 idle connections per key and 256 in total, none older than 30 s.
 #[derive(Default)]
 pub(crate) struct Pool {
-    idle: Mutex<Idle>,
+    idle: Mutex<IdleLinks>,
 }
 
 #[derive(Default)]
-struct Idle {
+struct IdleLinks {
     links: HashMap<Key, Vec<(Link, Instant)>>,
     count: usize,
     sweeping: bool,
@@ -93,7 +93,7 @@ impl Pool {
         idle.sweeping
     }
 
-    fn lock(&self) -> MutexGuard<'_, Idle> {
+    fn lock(&self) -> MutexGuard<'_, IdleLinks> {
         self.idle.lock()
     }
 

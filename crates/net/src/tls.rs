@@ -11,7 +11,7 @@ use tokio_rustls::TlsConnector;
 
 use crate::error::{Error, chain};
 use crate::stream::Stream;
-use crate::tls_quirks::Tolerant;
+use crate::tls_quirks::TolerantStream;
 
 /// Connectors for each kind of peer.
 #[derive(Clone)]
@@ -38,7 +38,7 @@ impl Tls {
         verified.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let mut proxy = builder()?.with_root_certificates(roots).with_no_client_auth();
         proxy.alpn_protocols = vec![b"http/1.1".to_vec()];
-        let anyone = Arc::new(Anyone(Arc::clone(&provider)));
+        let anyone = Arc::new(AnyCertificate(Arc::clone(&provider)));
         let mut unverified = builder()?.dangerous().with_custom_certificate_verifier(anyone).with_no_client_auth();
         unverified.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         let connector = |config| TlsConnector::from(Arc::new(config));
@@ -90,7 +90,7 @@ async fn handshake(connector: &TlsConnector, stream: Box<dyn Stream>, host: &str
         .map_err(|_| Failure { reason: "the host is not a valid server name".to_owned(), is_certificate: false })?;
     let stream = connector.connect(name, stream).await.map_err(|error| Failure::from(&error))?;
     let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-    Ok(Secured { stream: Box::new(Tolerant(stream)), http2 })
+    Ok(Secured { stream: Box::new(TolerantStream(stream)), http2 })
 }
 
 fn describe(error: &io::Error) -> String {
@@ -113,9 +113,9 @@ fn roots() -> RootCertStore {
 
 /// Verifier that accepts any certificate, for requests without verification.
 #[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
+struct AnyCertificate(Arc<CryptoProvider>);
 
-impl ServerCertVerifier for Anyone {
+impl ServerCertVerifier for AnyCertificate {
     fn verify_server_cert(
         &self,
         _end_entity: &CertificateDer<'_>,

@@ -11,9 +11,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 ///
 /// Many servers omit the alert. HTTP framing shows whether the body is complete, so the alert adds nothing; for a body that
 /// ends with the connection there is no other indication.
-pub(crate) struct Tolerant<S>(pub(crate) S);
+pub(crate) struct TolerantStream<S>(pub(crate) S);
 
-impl<S: AsyncRead + Unpin> AsyncRead for Tolerant<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for TolerantStream<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         match ready!(Pin::new(&mut self.0).poll_read(cx, buf)) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Poll::Ready(Ok(())),
@@ -22,7 +22,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Tolerant<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Tolerant<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for TolerantStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(cx, buf)
     }

@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use tesseract::PageSegMode;
 use tesseract::plumbing::TessBaseApi;
 
-use crate::hocr::{self, Read};
+use crate::hocr::{self, HocrPage};
 use crate::{Error, Frame, Grey, Languages, Page, page};
 
 /// Recogniser of pages, one at a time. Each language takes some tens of megabytes from its first use.
@@ -62,7 +62,13 @@ impl Engine {
     }
 
     /// Reads an image in one of the languages.
-    pub(crate) fn read(&mut self, language: usize, picture: &Grey, dpi: f32, mode: PageSegMode) -> Result<Read, Error> {
+    pub(crate) fn recognise(
+        &mut self,
+        language: usize,
+        picture: &Grey,
+        dpi: f32,
+        mode: PageSegMode,
+    ) -> Result<HocrPage, Error> {
         let length = |edge: usize| i32::try_from(edge).map_err(|_| Error::TooLarge);
         let (width, height) = (length(picture.width())?, length(picture.height())?);
         let engine = self.warm(language)?;
@@ -71,7 +77,7 @@ impl Engine {
         engine.set_source_resolution(dpi.round() as i32);
         engine.recognize().map_err(|_| Error::Recognise)?;
         let text = engine.get_hocr_text(0).map_err(|_| Error::Recognise)?;
-        Ok(hocr::read(&text.as_ref().to_string_lossy()))
+        Ok(hocr::parse_hocr(&text.as_ref().to_string_lossy()))
     }
 
     fn warm(&mut self, language: usize) -> Result<&mut TessBaseApi, Error> {

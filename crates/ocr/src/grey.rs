@@ -98,6 +98,7 @@ impl Grey {
             return 255;
         }
         let at = top * self.width + left;
+        // Position between the four pixels, in 256ths. The two products together have 16 bits more than a shade.
         let (fx, fy) = (((x - left as f32) * 256.0) as u32, ((y - top as f32) * 256.0) as u32);
         let mix = |a: u8, b: u8| u32::from(a) * (256 - fx) + u32::from(b) * fx;
         let upper = mix(self.pixels[at], self.pixels[at + 1]);
@@ -131,6 +132,7 @@ impl Grey {
             return None;
         }
         let whole = image::GrayImage::from_raw(self.width as u32, self.height as u32, self.pixels.clone())?;
+        // Triangle blurs less than a pixel and does not ring, unlike sharper filters, whose halos look like strokes.
         let filter = image::imageops::FilterType::Triangle;
         let scaled = image::imageops::resize(&whole, width, height, filter);
         Self::new(width, height, scaled.into_raw())
@@ -146,6 +148,8 @@ impl Grey {
         }
         let total = self.pixels.len() as f64;
         let sum: f64 = counts.iter().enumerate().map(|(shade, count)| shade as f64 * *count as f64).sum();
+        // For each possible threshold, the variance between the two classes; the largest wins. Sums are kept from shade
+        // to shade, so the pixels are read once.
         let (mut dark, mut dark_sum, mut best, mut found) = (0.0, 0.0, -1.0, 127);
         for (shade, count) in counts.iter().enumerate() {
             dark += *count as f64;
@@ -172,6 +176,7 @@ pub(crate) fn is_allowed(width: u32, height: u32) -> bool {
 
 /// Returns the luminance of a colour.
 pub(crate) fn luminance(red: u8, green: u8, blue: u8) -> u8 {
+    // ITU-R BT.601, in 256ths: 0.299, 0.587 and 0.114.
     ((u32::from(red) * 77 + u32::from(green) * 150 + u32::from(blue) * 29) >> 8) as u8
 }
 

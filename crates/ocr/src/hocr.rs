@@ -7,7 +7,7 @@ pub(crate) type Box4 = [f32; 4];
 
 /// Parsed output.
 #[derive(Debug, Default)]
-pub(crate) struct Read {
+pub(crate) struct HocrPage {
     pub(crate) lines: Vec<Line>,
     pub(crate) pictures: Vec<Box4>,
 }
@@ -37,8 +37,8 @@ pub(crate) struct Word {
 }
 
 /// Parses the output.
-pub(crate) fn read(hocr: &str) -> Read {
-    let mut read = Read::default();
+pub(crate) fn parse_hocr(hocr: &str) -> HocrPage {
+    let mut read = HocrPage::default();
     let mut block = 0;
     let mut open: Option<Word> = None;
     for piece in hocr.split('<').skip(1) {
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn lines_words_and_pictures_are_read() {
-        let read = read(
+        let read = parse_hocr(
             "<div class='ocr_page' title='image \"\"; bbox 0 0 640 480'>\n\
              <div class='ocr_photo' id='block_1_1' title=\"bbox 5 6 70 80\"></div>\n\
              <div class='ocr_carea' id='block_1_2' title=\"bbox 36 92 618 361\">\n\
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn anything_else_is_nothing() {
         for text in ["", "<", "<span class='ocr_line'", "<span class='ocrx_word' title='bbox x'>a</span>"] {
-            assert!(read(text).lines.is_empty());
+            assert!(parse_hocr(text).lines.is_empty());
         }
     }
 }

@@ -4,7 +4,7 @@
 //! words as dots.
 
 use crate::grey::Grey;
-use crate::parts::Part;
+use crate::parts::Component;
 
 /// Maximum size of a dot, in inches.
 const MAX_DOT: f32 = 0.035;
@@ -20,7 +20,7 @@ const MAX_DOTS: usize = 60_000;
 /// Row of dots, in pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Leader {
-    pub(crate) dots: Vec<Part>,
+    pub(crate) dots: Vec<Component>,
 }
 
 impl Leader {
@@ -34,19 +34,19 @@ impl Leader {
 }
 
 /// Finds the leaders among the parts of an image.
-pub(crate) fn find(parts: &[Part], dpi: f32) -> Vec<Leader> {
+pub(crate) fn find(parts: &[Component], dpi: f32) -> Vec<Leader> {
     let most = (MAX_DOT * dpi).max(2.0) as u32;
-    let is_dot = |part: &&Part| {
+    let is_dot = |part: &&Component| {
         let (width, height) = (part.width(), part.height());
         width <= most && height <= most && width <= 2 * height + 1 && height <= 2 * width + 1
     };
-    let mut dots: Vec<Part> = parts.iter().filter(is_dot).copied().collect();
+    let mut dots: Vec<Component> = parts.iter().filter(is_dot).copied().collect();
     if dots.len() > MAX_DOTS {
         return Vec::new();
     }
     dots.sort_by_key(|dot| (dot.x0, dot.y1));
     // Rows that may still grow. The dots come from left to right, so a row ends when the next dot is out of its reach.
-    let mut open: Vec<Vec<Part>> = Vec::new();
+    let mut open: Vec<Vec<Component>> = Vec::new();
     let mut found = Vec::new();
     for dot in dots {
         let reach = MAX_STEP * dpi;
@@ -64,7 +64,7 @@ pub(crate) fn find(parts: &[Part], dpi: f32) -> Vec<Leader> {
     found.into_iter().filter(|row| row.len() >= MIN_DOTS).map(|dots| Leader { dots }).collect()
 }
 
-fn goes_on(row: &[Part], dot: &Part) -> bool {
+fn goes_on(row: &[Component], dot: &Component) -> bool {
     let Some(last) = row.last() else { return false };
     let step = dot.x0 as f32 - last.x0 as f32;
     let level = dot.y1.abs_diff(last.y1) <= 1 && dot.y0.abs_diff(last.y0) <= 2;
@@ -86,8 +86,8 @@ pub(crate) fn erase(picture: &mut Grey, leaders: &[Leader]) {
 mod tests {
     use super::*;
 
-    fn dot(x: u32, y: u32) -> Part {
-        Part { x0: x, y0: y, x1: x + 3, y1: y + 3, area: 9 }
+    fn dot(x: u32, y: u32) -> Component {
+        Component { x0: x, y0: y, x1: x + 3, y1: y + 3, area: 9 }
     }
 
     #[test]
@@ -95,7 +95,7 @@ mod tests {
         let leader = |y: u32| (0..20).map(move |place| dot(100 + 9 * place, y + place % 2));
         let specks = [dot(40, 300), dot(77, 20), dot(205, 61), dot(300, 52)];
         let ellipsis = (0..3).map(|place| dot(400 + 9 * place, 50));
-        let parts: Vec<Part> = leader(50).chain(leader(90)).chain(specks).chain(ellipsis).collect();
+        let parts: Vec<Component> = leader(50).chain(leader(90)).chain(specks).chain(ellipsis).collect();
         let found = find(&parts, 200.0);
         assert_eq!(found.iter().map(|leader| leader.dots.len()).collect::<Vec<_>>(), [20, 20]);
         assert_eq!(found[0].bounds(), [100.0, 50.0, 274.0, 54.0]);

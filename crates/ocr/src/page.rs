@@ -2,9 +2,12 @@
 
 use tesseract::PageSegMode;
 
-use crate::hocr::{self, Box4, Line, Read};
+use crate::hocr::{self, Box4, HocrPage, Line};
 use crate::leaders::{self, Leader};
 use crate::{Engine, Error, Frame, Grey, letters, parts, rules, shades, skew};
+
+// Tesseract was trained on text of about 10 points at 300 dpi and reads lower-case letters of 10 to 20 pixels best;
+// below 9 its errors grow. Its time grows with the number of pixels. Confidences are its own, 0 to 100.
 
 /// Maximum number of pixels of the image that is read; a letter page at 300 dpi has 8.4 million.
 const MAX_READ: f32 = 9_000_000.0;
@@ -80,9 +83,9 @@ pub struct Word {
 
 /// Recognises a page.
 pub(crate) fn recognise(engine: &mut Engine, frame: &Frame) -> Result<Page, Error> {
-    let sheet = Sheet::of(frame);
+    let sheet = ScaledImage::of(frame);
     let mut upright = sheet.upright(0);
-    let mut read = upright.read(engine, engine.current())?;
+    let mut read = upright.recognise(engine, engine.current())?;
     // A page with low confidence is tried in all orientations; otherwise the reported line directions decide.
     let turned = match sideways(&read) {
         _ if mean(&read) < DOUBTFUL => best_turn(engine, &upright)?,
@@ -91,26 +94,27 @@ pub(crate) fn recognise(engine: &mut Engine, frame: &Frame) -> Result<Page, Erro
     };
     if turned != 0 {
         upright = sheet.upright(turned);
-        read = upright.read(engine, engine.current())?;
+        read = upright.recognise(engine, engine.current())?;
     }
     if mean(&read) < DOUBTFUL
         && let Some(language) = best_language(engine, &upright, &read)?
     {
         engine.set_current(language);
-        read = upright.read(engine, language)?;
+        read = upright.recognise(engine, language)?;
     }
     Ok(upright.page(&read))
 }
 
 /// Image at the resolution for recognition.
-struct Sheet {
+struct ScaledImage {
     picture: Grey,
     dpi: f32,
 }
 
-impl Sheet {
+impl ScaledImage {
     fn of(frame: &Frame) -> Self {
         let factor = factor(frame);
+        // A change by a twentieth would blur the image and gain nothing.
         let scaled = if (0.95..1.05).contains(&factor) { None } else { frame.grey.scaled(factor) };
         match scaled {
             Some(picture) => Self { dpi: frame.dpi * picture.width() as f32 / frame.grey.width() as f32, picture },
@@ -119,14 +123,16 @@ impl Sheet {
     }
 
     /// Returns the sheet rotated clockwise by quarter turns, then levelled.
-    fn upright(&self, turned: u8) -> Upright {
+    fn upright(&self, turned: u8) -> UprightImage {
         let picture = self.picture.turned(turned);
         let threshold = picture.threshold();
         let angle = skew::angle(&picture, threshold);
         let mut picture = if angle.abs() < MIN_ANGLE { picture } else { picture.levelled(angle) };
+        // Rows of dots are erased before tesseract sees them, which reads them as random letters, and added again in
+        // `words`.
         let leaders = leaders::find(&parts::parts(&picture, threshold), self.dpi);
         leaders::erase(&mut picture, &leaders);
-        Upright { picture, dpi: self.dpi, turned, threshold, leaders }
+        UprightImage { picture, dpi: self.dpi, turned, threshold, leaders }
     }
 }
 
@@ -135,6 +141,7 @@ fn factor(frame: &Frame) -> f32 {
     let pixels = (frame.grey.width() * frame.grey.height()) as f32;
     let most = (MAX_READ / pixels).sqrt();
     let wanted = match letter_height(&frame.grey) {
+        // Reduced to the ideal height, but not below 200 dpi, where small print beside large letters would be lost.
         Some(height) if height > LETTER => (LETTER / height).max(COARSE_DPI / frame.dpi).min(1.0),
         Some(height) if height < LOW_LETTER => (LETTER / height).min(MAX_LARGER),
         _ => 1.0,
@@ -145,14 +152,15 @@ fn factor(frame: &Frame) -> f32 {
 /// Returns the median height of letters, in pixels.
 fn letter_height(picture: &Grey) -> Option<f32> {
     let parts = parts::parts(picture, picture.threshold());
+    // Smaller parts are dots and specks; from fewer than 60 parts no usual height is known.
     let mut heights: Vec<u32> =
-        parts.iter().filter(|part| part.height() >= 5 && part.width() >= 2).map(parts::Part::height).collect();
+        parts.iter().filter(|part| part.height() >= 5 && part.width() >= 2).map(parts::Component::height).collect();
     heights.sort_unstable();
     heights.get(heights.len() / 2).filter(|_| heights.len() >= 60).map(|height| *height as f32)
 }
 
 /// Levelled image, upright if the quarter turns were right.
-struct Upright {
+struct UprightImage {
     picture: Grey,
     dpi: f32,
     turned: u8,
@@ -160,9 +168,9 @@ struct Upright {
     leaders: Vec<Leader>,
 }
 
-impl Upright {
-    fn read(&self, engine: &mut Engine, language: usize) -> Result<Read, Error> {
-        engine.read(language, &self.picture, self.dpi, PageSegMode::PsmAuto)
+impl UprightImage {
+    fn recognise(&self, engine: &mut Engine, language: usize) -> Result<HocrPage, Error> {
+        engine.recognise(language, &self.picture, self.dpi, PageSegMode::PsmAuto)
     }
 
     fn points(&self, pixels: f32) -> f32 {
@@ -174,7 +182,7 @@ impl Upright {
         Area { x0, y0, x1, y1 }
     }
 
-    fn page(&self, read: &Read) -> Page {
+    fn page(&self, read: &HocrPage) -> Page {
         let areas = |boxes: &[Box4]| boxes.iter().map(|bounds| self.area(*bounds)).collect();
         let rules = rules::find(&self.picture, self.threshold, self.dpi);
         Page {
@@ -188,7 +196,7 @@ impl Upright {
         }
     }
 
-    fn words(&self, read: &Read, rules: &[Box4]) -> Vec<Word> {
+    fn words(&self, read: &HocrPage, rules: &[Box4]) -> Vec<Word> {
         let mut words = Vec::new();
         for (number, line) in (0..).zip(&read.lines) {
             if line.turned {
@@ -225,6 +233,7 @@ impl Upright {
             text: texts.join(" "),
             area: self.area(line.bounds),
             baseline: self.points(y1),
+            // Such a line is as wide as its letters are high.
             size: self.points((x1 - x0).max(1.0)),
             weight: 0.0,
             confidence: sum / line.words.len().max(1) as f32 / 100.0,
@@ -241,6 +250,7 @@ impl Upright {
         let gap = |line: &Line| (letters::baseline(line, middle) - bounds[3]).abs();
         let line = beside.min_by(|a, b| gap(a).total_cmp(&gap(b)))?;
         let size = letters::size(line);
+        // The dots stand on the baseline: within a quarter of the em.
         (gap(line) < 0.25 * size && !line.turned).then(|| Word {
             text: ".".repeat(leader.dots.len()),
             area: self.area(bounds),
@@ -262,7 +272,7 @@ fn is_rule(word: &hocr::Word, rules: &[Box4]) -> bool {
 }
 
 /// Returns the mean confidence per letter, 0 to 100; 100 if there are no letters.
-fn mean(read: &Read) -> f32 {
+fn mean(read: &HocrPage) -> f32 {
     let words = || read.lines.iter().flat_map(|line| &line.words);
     let letters: usize = words().map(|word| word.text.chars().count()).sum();
     let sum: f32 = words().map(|word| word.confidence * word.text.chars().count() as f32).sum();
@@ -270,7 +280,7 @@ fn mean(read: &Read) -> f32 {
 }
 
 /// Returns the quarter turns for a page whose letters are mostly in lines that run up or down.
-fn sideways(read: &Read) -> Option<u8> {
+fn sideways(read: &HocrPage) -> Option<u8> {
     let letters = |line: &Line| line.words.iter().map(|word| word.text.chars().count()).sum::<usize>();
     let (turned, level): (Vec<&Line>, Vec<&Line>) = read.lines.iter().partition(|line| line.turned);
     let sum = |lines: &[&Line]| lines.iter().map(|line| letters(line)).sum::<usize>();
@@ -286,7 +296,7 @@ fn sideways(read: &Read) -> Option<u8> {
 }
 
 /// Counts the letters and digits in confident words.
-fn sure_letters(read: &Read) -> usize {
+fn sure_letters(read: &HocrPage) -> usize {
     let words = read.lines.iter().filter(|line| !line.turned).flat_map(|line| &line.words);
     words
         .filter(|word| word.confidence >= 75.0)
@@ -295,11 +305,12 @@ fn sure_letters(read: &Read) -> usize {
 }
 
 /// Returns the quarter turns at which a part of the page has the most confident letters.
-fn best_turn(engine: &mut Engine, upright: &Upright) -> Result<u8, Error> {
+fn best_turn(engine: &mut Engine, upright: &UprightImage) -> Result<u8, Error> {
     let Some(part) = densest(&upright.picture, upright.threshold) else { return Ok(0) };
     let mut best = (0, 0);
+    // The most likely first, as a later one must be clearly better: upright, on either side, upside down.
     for turned in [0, 1, 3, 2] {
-        let read = engine.read(engine.current(), &part.turned(turned), upright.dpi, PageSegMode::PsmAuto)?;
+        let read = engine.recognise(engine.current(), &part.turned(turned), upright.dpi, PageSegMode::PsmAuto)?;
         let letters = sure_letters(&read);
         // Another orientation needs half as many letters again, so that noise does not turn the page.
         if letters > best.1 * 3 / 2 + 3 {
@@ -313,6 +324,7 @@ fn best_turn(engine: &mut Engine, upright: &Upright) -> Result<u8, Error> {
 fn densest(picture: &Grey, threshold: u8) -> Option<Grey> {
     let (width, height) = (picture.width() as u32, picture.height() as u32);
     let ink = |place: &[u32; 4]| -> usize {
+        // Every third row: a third of the time, and no letter is lower than three rows.
         let rows = (place[1]..place[3]).step_by(3);
         rows.map(|y| {
             let row = &picture.row(y as usize)[place[0] as usize..place[2] as usize];
@@ -320,6 +332,7 @@ fn densest(picture: &Grey, threshold: u8) -> Option<Grey> {
         })
         .sum()
     };
+    // They overlap by half, so that a text in the middle of the page is whole in one of them.
     let places = (0..9).map(|place| {
         let (x, y) = ((place % 3) * width / 4, (place / 3) * height / 4);
         [x, y, x + width / 2, y + height / 2]
@@ -328,12 +341,12 @@ fn densest(picture: &Grey, threshold: u8) -> Option<Grey> {
 }
 
 /// Returns another language in which some lines of the page have much more confidence.
-fn best_language(engine: &mut Engine, upright: &Upright, read: &Read) -> Result<Option<usize>, Error> {
+fn best_language(engine: &mut Engine, upright: &UprightImage, read: &HocrPage) -> Result<Option<usize>, Error> {
     let current = engine.current();
     let Some(part) = sample(upright, read).filter(|_| engine.count() > 1) else { return Ok(None) };
     let mut best = (None, 0.0);
     for language in std::iter::once(current).chain((0..engine.count()).filter(|other| *other != current)) {
-        let read = engine.read(language, &part, upright.dpi, PageSegMode::PsmAuto)?;
+        let read = engine.recognise(language, &part, upright.dpi, PageSegMode::PsmAuto)?;
         let sure = if read.lines.is_empty() { 0.0 } else { mean(&read) };
         if language == current {
             best.1 = sure + SURER;
@@ -345,7 +358,7 @@ fn best_language(engine: &mut Engine, upright: &Upright, read: &Read) -> Result<
 }
 
 /// Returns the lines in the middle of a page.
-fn sample(upright: &Upright, read: &Read) -> Option<Grey> {
+fn sample(upright: &UprightImage, read: &HocrPage) -> Option<Grey> {
     let middle = read.lines.get(read.lines.len() / 2)?.bounds;
     let reach = 0.6 * upright.dpi;
     let edge = |value: f32| value.max(0.0) as u32;

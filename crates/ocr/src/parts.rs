@@ -7,7 +7,7 @@ const MAX_RUNS: usize = 3_000_000;
 
 /// Connected component and its bounding box; the right and lower edges are exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct Component {
     pub(crate) x0: u32,
     pub(crate) y0: u32,
     pub(crate) x1: u32,
@@ -16,7 +16,7 @@ pub(crate) struct Part {
     pub(crate) area: u32,
 }
 
-impl Part {
+impl Component {
     pub(crate) fn width(&self) -> u32 {
         self.x1 - self.x0
     }
@@ -36,8 +36,8 @@ struct Run {
 
 /// Returns the components of an image, or none if there are too many runs.
 // Connected-component labelling in one pass over the runs of each row, with a union-find structure in `parents`.
-pub(crate) fn parts(picture: &Grey, threshold: u8) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+pub(crate) fn parts(picture: &Grey, threshold: u8) -> Vec<Component> {
+    let mut parts: Vec<Component> = Vec::new();
     let mut parents: Vec<u32> = Vec::new();
     let (mut above, mut here): (Vec<Run>, Vec<Run>) = (Vec::new(), Vec::new());
     let mut count = 0;
@@ -61,7 +61,7 @@ pub(crate) fn parts(picture: &Grey, threshold: u8) -> Vec<Part> {
             if part == u32::MAX {
                 part = parts.len() as u32;
                 parents.push(part);
-                parts.push(Part { x0: run.from, y0: y as u32, x1: run.to, y1: y as u32 + 1, area: 0 });
+                parts.push(Component { x0: run.from, y0: y as u32, x1: run.to, y1: y as u32 + 1, area: 0 });
             }
             let held = &mut parts[part as usize];
             held.x0 = held.x0.min(run.from);
@@ -108,7 +108,7 @@ fn root(parents: &mut [u32], place: u32) -> u32 {
 }
 
 /// Merges two components and returns the one that is kept.
-fn join(parents: &mut [u32], parts: &mut [Part], a: u32, b: u32) -> u32 {
+fn join(parents: &mut [u32], parts: &mut [Component], a: u32, b: u32) -> u32 {
     if a == b {
         return a;
     }
@@ -116,7 +116,7 @@ fn join(parents: &mut [u32], parts: &mut [Part], a: u32, b: u32) -> u32 {
     parents[gone as usize] = kept;
     let other = parts[gone as usize];
     let part = &mut parts[kept as usize];
-    *part = Part {
+    *part = Component {
         x0: part.x0.min(other.x0),
         y0: part.y0.min(other.y0),
         x1: part.x1.max(other.x1),

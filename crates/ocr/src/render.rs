@@ -18,6 +18,7 @@ use crate::grey::{is_allowed, luminance, of_rgb};
 use crate::picture::Frame;
 use crate::{Error, Grey, MAX_PIXELS};
 
+// Enough for print of 6 points, whose letters then have 8 pixels and are enlarged before they are read.
 /// Resolution at which pages are rendered, in dots per inch.
 const DPI: f32 = 200.0;
 /// Maximum edge length that can be rendered, in pixels.
@@ -72,6 +73,7 @@ fn drawn(page: &Page<'_>) -> Result<Frame, Error> {
     if !scale.is_finite() || width * scale < 1.0 || height * scale < 1.0 {
         return Err(Error::TooLarge);
     }
+    // Hinting moves strokes to whole pixels, which changes their thickness; that is measured later.
     let settings = RenderSettings { force_image_interpolation: true, hinting: false, ..RenderSettings::default() };
     let size = PixmapSettings { x_scale: scale, y_scale: scale, bg_color: WHITE };
     let pixmap = render(page, &RenderCache::new(), &InterpreterSettings::default(), &settings, &size);
@@ -84,19 +86,19 @@ fn drawn(page: &Page<'_>) -> Result<Frame, Error> {
 fn scanned(pdf: &Pdf, page: &Page<'_>) -> Option<Frame> {
     let (width, height) = page.render_dimensions();
     let sheet = Rect::new(0.0, 0.0, f64::from(width), f64::from(height));
-    let mut finder = Finder { sheet, scan: Scan::None };
+    let mut finder = Finder { sheet, scan: PageImages::None };
     let cache = InterpreterCache::new();
     let place = page.initial_transform(true).to_kurbo();
     let mut context = Context::new(place, sheet, &cache, pdf.xref(), InterpreterSettings::default());
     interpret_page(page, &mut context, &mut finder);
     match finder.scan {
-        Scan::One(frame) => Some(frame),
-        Scan::None | Scan::Other => None,
+        PageImages::One(frame) => Some(frame),
+        PageImages::None | PageImages::Other => None,
     }
 }
 
 /// Content of a page.
-enum Scan {
+enum PageImages {
     None,
     /// One image that covers the page.
     One(Frame),
@@ -107,22 +109,23 @@ enum Scan {
 /// Device that looks for the image of a scan.
 struct Finder {
     sheet: Rect,
-    scan: Scan,
+    scan: PageImages,
 }
 
 impl Finder {
     fn add(&mut self, image: &RasterImage<'_>, transform: Affine) {
         let found = match self.scan {
-            Scan::None => self.frame(image, transform),
-            Scan::One(_) | Scan::Other => None,
+            PageImages::None => self.frame(image, transform),
+            PageImages::One(_) | PageImages::Other => None,
         };
-        self.scan = found.map_or(Scan::Other, Scan::One);
+        self.scan = found.map_or(PageImages::Other, PageImages::One);
     }
 
     fn frame(&self, image: &RasterImage<'_>, transform: Affine) -> Option<Frame> {
         let size = Rect::new(0.0, 0.0, f64::from(image.width()), f64::from(image.height()));
         let covered = transform.transform_rect_bbox(size).intersect(self.sheet);
         let quarters = quarters(&transform)?;
+        // The determinant is the area of a pixel in square points.
         let dpi = (72.0 / transform.determinant().abs().sqrt()) as f32;
         if covered.area() < WHOLE * self.sheet.area() || !SCANNED.contains(&dpi) {
             return None;
@@ -145,6 +148,7 @@ impl Finder {
 /// Returns the clockwise quarter turns of a transform; `None` if it does anything except scale, turn by quarters and
 /// move.
 fn quarters(transform: &Affine) -> Option<u8> {
+    // A scan that was placed by hand is a little turned or stretched: a hundredth and a twentieth are allowed.
     let [a, b, c, d, ..] = transform.as_coeffs();
     let size = a.abs().max(b.abs());
     let zero = |value: f64| value.abs() < 0.01 * size;
@@ -167,25 +171,26 @@ fn shades(image: ImageData) -> Option<Grey> {
 
 impl<'a> Device<'a> for Finder {
     fn draw_path(&mut self, _: &BezPath, _: DrawProps<'a>, _: &DrawMode) {
-        self.scan = Scan::Other;
+        self.scan = PageImages::Other;
     }
 
     fn push_clip_path(&mut self, _: &ClipPath) {}
 
     fn push_transparency_group(&mut self, opacity: f32, mask: Option<SoftMask<'a>>, mode: BlendMode) {
+        // A plain group changes nothing of what is drawn in it.
         if opacity < 1.0 || mask.is_some() || mode != BlendMode::default() {
-            self.scan = Scan::Other;
+            self.scan = PageImages::Other;
         }
     }
 
     fn draw_glyph_run(&mut self, _: &GlyphRun<'_, 'a>, _: DrawProps<'a>, _: &DrawMode) {
-        self.scan = Scan::Other;
+        self.scan = PageImages::Other;
     }
 
     fn draw_image(&mut self, image: Image<'a, '_>, props: ImageDrawProps<'a>) {
         match image {
             Image::Raster(image) => self.add(&image, props.transform),
-            Image::Stencil(_) => self.scan = Scan::Other,
+            Image::Stencil(_) => self.scan = PageImages::Other,
         }
     }
 

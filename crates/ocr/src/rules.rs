@@ -116,7 +116,7 @@ impl Growing {
 
 /// Line under construction: adjacent rows of ink.
 #[derive(Debug, Clone, Copy)]
-struct Line {
+struct InkBand {
     top: i64,
     bottom: i64,
     from: i64,
@@ -126,12 +126,12 @@ struct Line {
 }
 
 /// Joins the runs of adjacent rows to lines, and discards those that are too thick.
-fn lines(runs: Vec<Run>, thick: i64) -> Vec<Line> {
+fn lines(runs: Vec<Run>, thick: i64) -> Vec<InkBand> {
     if runs.len() > MAX_RUNS {
         return Vec::new();
     }
-    let mut done: Vec<Line> = Vec::new();
-    let mut open: Vec<Line> = Vec::new();
+    let mut done: Vec<InkBand> = Vec::new();
+    let mut open: Vec<InkBand> = Vec::new();
     for run in runs {
         open.retain(|line| {
             let late = line.bottom + 2 < run.at;
@@ -140,12 +140,12 @@ fn lines(runs: Vec<Run>, thick: i64) -> Vec<Line> {
             }
             !late
         });
-        let touches = |line: &Line| line.from - MAX_BREAK <= run.to && run.from <= line.to + MAX_BREAK;
-        let mut joined = Line { top: run.at, bottom: run.at, from: run.from, to: run.to, ink: run.to - run.from };
+        let touches = |line: &InkBand| line.from - MAX_BREAK <= run.to && run.from <= line.to + MAX_BREAK;
+        let mut joined = InkBand { top: run.at, bottom: run.at, from: run.from, to: run.to, ink: run.to - run.from };
         open.retain(|line| {
             let apart = !touches(line);
             if !apart {
-                joined = Line {
+                joined = InkBand {
                     top: joined.top.min(line.top),
                     bottom: joined.bottom.max(line.bottom),
                     from: joined.from.min(line.from),

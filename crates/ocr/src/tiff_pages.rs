@@ -25,6 +25,7 @@ impl<'a> Tiff<'a> {
         let mut limits = Limits::default();
         limits.decoding_buffer_size = MAX_DECODED;
         limits.intermediate_buffer_size = MAX_DECODED;
+        // The tables of strips of the largest allowed image have some 100 KB.
         limits.ifd_value_size = 1 << 20;
         Decoder::new(Cursor::new(bytes)).map(|decoder| Self(decoder.with_limits(limits))).map_err(broken)
     }
@@ -48,6 +49,7 @@ impl<'a> Tiff<'a> {
         let colours = self.0.colortype().map_err(broken)?;
         let samples = match self.0.read_image().map_err(broken)? {
             DecodingResult::U8(samples) => samples,
+            // Of 16 bits the upper eight.
             DecodingResult::U16(samples) => samples.into_iter().map(|sample| (sample >> 8) as u8).collect(),
             _ => return Err(Error::Broken("its sample format is not supported".to_owned())),
         };
@@ -69,6 +71,7 @@ impl<'a> Tiff<'a> {
             ColorType::CMYK(8) => samples.chunks_exact(4).map(|p| of_inks(p[0], p[1], p[2], p[3])).collect(),
             ColorType::Palette(bits @ (1 | 2 | 4 | 8)) => {
                 let map = self.0.find_tag_unsigned_vec::<u16>(Tag::ColorMap).map_err(broken)?.unwrap_or_default();
+                // All reds, then all greens, then all blues, with 16 bits each (TIFF 6.0, "ColorMap").
                 let third = map.len() / 3;
                 let at = |place: usize| map.get(place).map_or(255, |value| (value >> 8) as u8);
                 let shade = |value: u8| {
@@ -87,6 +90,7 @@ impl<'a> Tiff<'a> {
             tiff::decoder::ifd::Value::Rational(a, b) if b > 0 => Some(a as f32 / b as f32),
             _ => None,
         });
+        // The unit 3 is the centimetre, 2 and a missing one are the inch.
         let centimetres = matches!(self.0.find_tag_unsigned::<u16>(Tag::ResolutionUnit), Ok(Some(3)));
         let dpi = resolution.map(|dots| if centimetres { dots * 2.54 } else { dots });
         dpi.filter(|dpi| LIKELY_DPI.contains(dpi)).unwrap_or(USUAL_DPI)

@@ -16,11 +16,11 @@ const PAUSE: Duration = Duration::from_secs(60);
 pub struct Outage {
     part: &'static str,
     lasts: watch::Sender<bool>,
-    known: Mutex<Known>,
+    known: Mutex<OutageState>,
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct OutageState {
     now: Option<Current>,
     told: Option<Instant>,
 }
@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
 
-    /// What a thread logs.
+    /// Captured log of a thread.
     #[derive(Clone, Default)]
     struct Lines(Arc<Mutex<Vec<u8>>>);
 

@@ -190,7 +190,7 @@ impl Page {
         self.subtree(index).filter_map(|i| self.text(i)).collect()
     }
 
-    /// The stop signal: set once the caller has gone away.
+    /// Stop signal, set when the caller disconnects.
     #[inline]
     pub fn stop(&self) -> &Stop {
         &self.stop

@@ -13,8 +13,8 @@ use html5ever::tokenizer::{Tag, TagKind, Token, TokenSink, TokenSinkResult};
 use html5ever::tree_builder::{TreeBuilder, TreeBuilderOpts};
 use html5ever::{LocalName, local_name};
 
-use crate::tokens::{Follows, Sink, read};
-use crate::tree::{BoundedTree, Growing, Node};
+use crate::tokens::{Sink, TextMode, tokenize};
+use crate::tree::{BoundedTree, GrowingNode, Node};
 
 /// Nesting depth of elements; deeper tags are dropped, their text stays.
 const MAX_DEPTH: u32 = 512;
@@ -33,7 +33,7 @@ pub(crate) fn parse(html: &str, stop: &Stop) -> (Vec<Node>, bool) {
 }
 
 /// Parses a page nested inside another one, `level` pages deep; the nodes can still be moved.
-pub(crate) fn parse_inner(html: &str, level: usize, stop: &Stop) -> Vec<Growing> {
+pub(crate) fn parse_inner(html: &str, level: usize, stop: &Stop) -> Vec<GrowingNode> {
     build(html, level, stop).0.into_growing()
 }
 
@@ -49,7 +49,7 @@ fn build(html: &str, level: usize, stop: &Stop) -> (BoundedTree, bool) {
         text: 0,
         stop,
     };
-    let cut_attributes = read(&line_ends(source.strip_prefix('\u{feff}').unwrap_or(source)), &mut filter);
+    let cut_attributes = tokenize(&line_ends(source.strip_prefix('\u{feff}').unwrap_or(source)), &mut filter);
     filter.builder.end();
     let cut = filter.cut || filter.full() || cut_attributes || source.len() < html.len();
     let tree = filter.builder.sink;
@@ -125,29 +125,29 @@ fn turns_tokenizer(name: &LocalName) -> bool {
 }
 
 impl Sink for Filter<'_> {
-    fn take(&mut self, token: Token) -> Follows {
+    fn take(&mut self, token: Token) -> TextMode {
         self.tokens += 1;
         match &token {
             Token::EOFToken => {}
             _ if self.full() => {
                 self.cut = true;
-                return Follows::Markup;
+                return TextMode::Markup;
             }
             Token::TagToken(tag) if self.drops(tag) => {
                 self.cut = true;
-                return Follows::Markup;
+                return TextMode::Markup;
             }
             Token::TagToken(Tag { kind: TagKind::EndTag, .. }) => self.raw_text = false,
             Token::CharacterTokens(text) if !self.raw_text => self.text += text.len(),
             _ => {}
         }
         let follows = match self.builder.process_token(token, 1) {
-            TokenSinkResult::RawData(RawKind::Rcdata) => Follows::Decoded,
-            TokenSinkResult::RawData(RawKind::Rawtext) => Follows::Raw,
-            TokenSinkResult::RawData(RawKind::ScriptData | RawKind::ScriptDataEscaped(_)) => Follows::Script,
-            TokenSinkResult::Plaintext => Follows::Rest,
+            TokenSinkResult::RawData(RawKind::Rcdata) => TextMode::Decoded,
+            TokenSinkResult::RawData(RawKind::Rawtext) => TextMode::Raw,
+            TokenSinkResult::RawData(RawKind::ScriptData | RawKind::ScriptDataEscaped(_)) => TextMode::Script,
+            TokenSinkResult::Plaintext => TextMode::Rest,
             TokenSinkResult::Continue | TokenSinkResult::Script(_) | TokenSinkResult::EncodingIndicator(_) => {
-                return Follows::Markup;
+                return TextMode::Markup;
             }
         };
         self.raw_text = true;

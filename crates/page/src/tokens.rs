@@ -21,9 +21,9 @@ const CHUNK: usize = 64 << 10;
 /// Slots in the cache of tag and attribute names.
 const NAMES: usize = 256;
 
-/// How the tokenizer reads the text after a token.
+/// Tokenizer state after a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Follows {
+pub(crate) enum TextMode {
     Markup,
     /// Raw text up to the end tag, with character references: `<title>`.
     Decoded,
@@ -37,7 +37,7 @@ pub(crate) enum Follows {
 /// Receives tokens.
 pub(crate) trait Sink {
     /// Takes a token and returns how to read the text after it.
-    fn take(&mut self, token: Token) -> Follows;
+    fn take(&mut self, token: Token) -> TextMode;
     /// Whether the sink accepts no more tokens.
     fn full(&self) -> bool;
     /// Whether `<![CDATA[` is allowed here: inside SVG and MathML.
@@ -46,7 +46,7 @@ pub(crate) trait Sink {
 
 /// Tokenizes `source` to its end, or until the sink is full. Line ends must be `\n`. Comment tokens are empty. Returns
 /// whether attributes were left out.
-pub(crate) fn read(source: &str, sink: &mut impl Sink) -> bool {
+pub(crate) fn tokenize(source: &str, sink: &mut impl Sink) -> bool {
     let names = vec![LocalName::default(); NAMES];
     let mut reader = Reader {
         html: source,
@@ -208,14 +208,14 @@ impl<S: Sink> Reader<'_, S> {
     }
 
     /// Emits the raw text after a start tag of `name`.
-    fn raw_text(&mut self, name: &LocalName, follows: Follows) {
+    fn raw_text(&mut self, name: &LocalName, follows: TextMode) {
         let end = match follows {
-            Follows::Markup => return,
-            Follows::Script => script_end(self.html, self.at),
-            Follows::Decoded | Follows::Raw => raw_end(self.html, self.at, name),
-            Follows::Rest => self.html.len(),
+            TextMode::Markup => return,
+            TextMode::Script => script_end(self.html, self.at),
+            TextMode::Decoded | TextMode::Raw => raw_end(self.html, self.at, name),
+            TextMode::Rest => self.html.len(),
         };
-        let decoded = follows == Follows::Decoded;
+        let decoded = follows == TextMode::Decoded;
         let text = &self.html[self.at..end];
         if memchr(0, text.as_bytes()).is_none() {
             return self.text(end, decoded);
@@ -232,7 +232,7 @@ impl<S: Sink> Reader<'_, S> {
     }
 
     /// Reads a tag from its name on. Returns `None` if the page ends inside the tag, which discards it.
-    fn tag(&mut self, name: usize, kind: TagKind) -> Option<(LocalName, Follows)> {
+    fn tag(&mut self, name: usize, kind: TagKind) -> Option<(LocalName, TextMode)> {
         let bytes = self.html.as_bytes();
         let mut at = skip(bytes, name, |b| !ends_name(b));
         let name = self.name(name, at);

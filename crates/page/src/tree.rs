@@ -13,7 +13,7 @@ use html5ever::{Attribute, LocalName, QualName, local_name};
 
 use crate::tokens::MAX_ATTRIBUTES;
 
-use shown::Signs;
+use shown::Adjustments;
 
 /// Content of a node.
 #[derive(Default)]
@@ -48,7 +48,7 @@ const NONE: u32 = u32::MAX;
 const COMMENT: u32 = u32::MAX - 1;
 
 /// A node while the tree is built, linked to its relatives.
-pub(crate) struct Growing {
+pub(crate) struct GrowingNode {
     data: Data,
     parent: u32,
     previous: u32,
@@ -61,11 +61,11 @@ pub(crate) struct Growing {
 
 /// A tree sink that counts nodes and bytes and tracks the current depth.
 pub(crate) struct BoundedTree {
-    nodes: RefCell<Vec<Growing>>,
+    nodes: RefCell<Vec<GrowingNode>>,
     /// Probable depth of the next element.
     pub(crate) depth: Cell<u32>,
     bytes: Cell<usize>,
-    signs: Cell<Signs>,
+    signs: Cell<Adjustments>,
     /// Name of the attribute with an obfuscated mail address.
     mail: LocalName,
 }
@@ -73,7 +73,7 @@ pub(crate) struct BoundedTree {
 impl Default for BoundedTree {
     fn default() -> BoundedTree {
         BoundedTree {
-            nodes: RefCell::new(vec![Growing::new(Data::Other)]),
+            nodes: RefCell::new(vec![GrowingNode::new(Data::Other)]),
             depth: Cell::new(0),
             bytes: Cell::new(0),
             signs: Cell::default(),
@@ -89,7 +89,7 @@ impl BoundedTree {
     }
 
     /// Returns the nodes in their arena form, in which they can still be moved.
-    pub(crate) fn into_growing(self) -> Vec<Growing> {
+    pub(crate) fn into_growing(self) -> Vec<GrowingNode> {
         self.nodes.into_inner()
     }
 
@@ -99,7 +99,7 @@ impl BoundedTree {
 
     fn add(&self, data: Data) -> u32 {
         let mut nodes = self.nodes.borrow_mut();
-        nodes.push(Growing::new(data));
+        nodes.push(GrowingNode::new(data));
         nodes.len() as u32 - 1
     }
 
@@ -117,11 +117,11 @@ impl BoundedTree {
             NodeOrText::AppendText(text) => {
                 self.depth.set(depth);
                 self.spend(text.len());
-                if let Some(Growing { data: Data::Text(before), .. }) = nodes.get_mut(previous as usize) {
+                if let Some(GrowingNode { data: Data::Text(before), .. }) = nodes.get_mut(previous as usize) {
                     before.push_tendril(&text);
                     return;
                 }
-                nodes.push(Growing::new(Data::Text(text)));
+                nodes.push(GrowingNode::new(Data::Text(text)));
                 nodes.len() as u32 - 1
             }
         };
@@ -132,14 +132,14 @@ impl BoundedTree {
     }
 }
 
-impl Growing {
-    fn new(data: Data) -> Growing {
-        Growing { data, parent: NONE, previous: NONE, next: NONE, first: NONE, last: NONE, depth: 0 }
+impl GrowingNode {
+    fn new(data: Data) -> GrowingNode {
+        GrowingNode { data, parent: NONE, previous: NONE, next: NONE, first: NONE, last: NONE, depth: 0 }
     }
 }
 
 /// Links two children of `parent` as neighbours; [`NONE`] means the first or last position.
-fn join(nodes: &mut [Growing], parent: u32, before: u32, after: u32) {
+fn join(nodes: &mut [GrowingNode], parent: u32, before: u32, after: u32) {
     if before == NONE {
         nodes[parent as usize].first = after;
     } else {
@@ -152,8 +152,8 @@ fn join(nodes: &mut [Growing], parent: u32, before: u32, after: u32) {
     }
 }
 
-fn unlink(nodes: &mut [Growing], id: u32) {
-    let Growing { parent, previous, next, .. } = nodes[id as usize];
+fn unlink(nodes: &mut [GrowingNode], id: u32) {
+    let GrowingNode { parent, previous, next, .. } = nodes[id as usize];
     if parent != NONE {
         join(nodes, parent, previous, next);
         let node = &mut nodes[id as usize];
@@ -162,7 +162,7 @@ fn unlink(nodes: &mut [Growing], id: u32) {
 }
 
 /// Moves the nodes out of the arena, in document order. Detached nodes and the contents of templates are discarded.
-fn in_document_order(mut growing: Vec<Growing>) -> Vec<Node> {
+fn in_document_order(mut growing: Vec<GrowingNode>) -> Vec<Node> {
     let mut nodes: Vec<Node> = Vec::with_capacity(growing.len());
     let (mut id, mut parent, mut depth) = (0, 0, 0);
     loop {
@@ -217,9 +217,9 @@ impl TreeSink for BoundedTree {
         for attribute in &attrs {
             bytes += ATTRIBUTE_BYTES + attribute.value.len();
             let sign = match attribute.name.local {
-                local_name!("srcdoc") => Signs { frames: true, ..self.signs.get() },
-                local_name!("shadowrootmode") => Signs { shadow: true, ..self.signs.get() },
-                ref name if *name == self.mail => Signs { mail: true, ..self.signs.get() },
+                local_name!("srcdoc") => Adjustments { frames: true, ..self.signs.get() },
+                local_name!("shadowrootmode") => Adjustments { shadow: true, ..self.signs.get() },
+                ref name if *name == self.mail => Adjustments { mail: true, ..self.signs.get() },
                 _ => continue,
             };
             self.signs.set(sign);

@@ -59,7 +59,7 @@ pub struct HostState {
 
 /// Decision on the start of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
+pub enum StartDecision {
     /// The request may start now; record it with [`HostState::started`].
     Now,
     /// Retry at this time.
@@ -115,7 +115,7 @@ impl Pace {
 impl HostState {
     /// Decides whether a request may start now, and otherwise when to retry.
     #[must_use]
-    pub fn next_start(&self, pace: &Pace, now: Timestamp) -> Start {
+    pub fn next_start(&self, pace: &Pace, now: Timestamp) -> StartDecision {
         let after = |time: Option<Timestamp>, wait: Duration| time.and_then(|time| plus(time, wait));
         let earliest = [
             self.paused_until,
@@ -125,16 +125,16 @@ impl HostState {
         ];
         // With all slots taken, the next start depends on the end of a request, whose time is unknown.
         if self.in_flight >= pace.slots(self.lost_slots) {
-            return Start::WhenOneEnds;
+            return StartDecision::WhenOneEnds;
         }
         match earliest.into_iter().flatten().max() {
-            Some(time) if time > now => Start::At(time),
-            _ => Start::Now,
+            Some(time) if time > now => StartDecision::At(time),
+            _ => StartDecision::Now,
         }
     }
 
-    /// Reserves a request ahead when all slots are taken ([`Start::WhenOneEnds`]): returns the time from which `worker` may
-    /// start it after one of its own has ended, without another transaction. The worker itself must keep to
+    /// Reserves a request ahead when all slots are taken ([`StartDecision::WhenOneEnds`]): returns the time from which
+    /// `worker` may start it after one of its own has ended, without another transaction. The worker itself must keep to
     /// [`HostState::slots`] concurrent requests.
     ///
     /// `None` for a host that several workers use or want to use, that needs care (a delay, a refusal, a pause), or that is

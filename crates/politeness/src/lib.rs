@@ -19,5 +19,5 @@
 mod host;
 mod retry_after;
 
-pub use host::{HostAnswer, HostState, MAX_CRAWL_DELAY, Pace, Start};
+pub use host::{HostAnswer, HostState, MAX_CRAWL_DELAY, Pace, StartDecision};
 pub use retry_after::{MAX_RETRY_AFTER, retry_after};

@@ -24,7 +24,7 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// Parameters of a run.
 #[derive(Clone)]
-struct Load {
+struct LoadParameters {
     store: Store,
     /// Concurrent clients.
     clients: usize,
@@ -49,7 +49,7 @@ async fn main() -> Outcome<()> {
         found.and_then(|(_, number)| number.parse().ok()).unwrap_or(default)
     };
     let options = Options { connections: Some(16), ..Options::default() };
-    let load = Load {
+    let load = LoadParameters {
         store: Store::open(&url, options.clone()).await?,
         clients: number("clients", 4),
         batch: number("batch", 50),
@@ -70,7 +70,7 @@ async fn main() -> Outcome<()> {
     Ok(())
 }
 
-impl Load {
+impl LoadParameters {
     async fn make_teams(&self) -> Outcome<()> {
         let mut conn = self.store.conn().await?;
         for n in 0..self.teams {
@@ -154,7 +154,7 @@ impl Load {
     /// Measures the time from the call that adds a job to the start of its handler, in microseconds: median and 99th
     /// percentile. The worker has its own pool, as in another process.
     async fn latency(&self, worker: Store) -> Outcome<String> {
-        let (waker, stop, seen) = (Waker::default(), CancellationToken::new(), Seen::default());
+        let (waker, stop, seen) = (Waker::default(), CancellationToken::new(), LatencyRecorder::default());
         let work = Worker::new(worker, Arc::new(SystemClock), Settings::default()).woken_by(waker.clone());
         let work = tokio::spawn(work.with(seen.clone()).run(stop.clone()));
         sleep(Duration::from_millis(500)).await;
@@ -210,9 +210,9 @@ impl Payload for Noted {
 
 /// Handler that records the latency of its jobs.
 #[derive(Clone, Default)]
-struct Seen(Arc<Mutex<Vec<i64>>>);
+struct LatencyRecorder(Arc<Mutex<Vec<i64>>>);
 
-impl Handler for Seen {
+impl Handler for LatencyRecorder {
     type Payload = Noted;
     type Done = ();
 

@@ -1,5 +1,5 @@
 //! Claiming jobs for free slots. Most claims run in the transactions that commit the results of other jobs, which free
-//! slots ([`Room`]); the others run in transactions of their own.
+//! slots ([`FreeSlots`]); the others run in transactions of their own.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use base::{Timestamp, new_id};
 use chrono::TimeDelta;
 use store::StoreError;
-use store::jobs::{self, Claim, Claimed, More, Queue, Retry};
+use store::jobs::{self, Claim, Claimed, ClaimedNext, Queue, Retry};
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::sleep;
@@ -30,7 +30,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const UNKNOWN: TimeDelta = TimeDelta::seconds(60);
 
 /// Queue served by this worker.
-pub(crate) struct Line {
+pub(crate) struct ServedQueue {
     pub(crate) core: Arc<Core>,
     pub(crate) handlers: Arc<Handlers>,
     pub(crate) queue: Queue,
@@ -54,14 +54,14 @@ pub(crate) struct Slot {
 }
 
 /// Free slots for jobs that are claimed in a commit.
-pub(crate) struct Room {
-    line: Arc<Line>,
+pub(crate) struct FreeSlots {
+    served: Arc<ServedQueue>,
     free: Vec<OwnedSemaphorePermit>,
     /// Keeps the worker from ending before these jobs have started.
     _open: TaskTrackerToken,
 }
 
-impl Line {
+impl ServedQueue {
     /// Claims and starts jobs until `stop`.
     pub(crate) async fn run(self: Arc<Self>) {
         let (core, stop) = (&self.core, &self.stop);
@@ -94,7 +94,7 @@ impl Line {
     }
 
     /// Returns free slots for a claim in a commit of `ending` jobs; `None` if no new jobs may be started.
-    pub(crate) fn room(self: &Arc<Self>, ending: usize) -> Option<Room> {
+    pub(crate) fn reserve(self: &Arc<Self>, ending: usize) -> Option<FreeSlots> {
         // Taken before the check: from now on the end of the worker waits for this token.
         let open = self.running.token();
         if self.stop.is_cancelled() {
@@ -102,7 +102,7 @@ impl Line {
         }
         // Not all slots: jobs that are enqueued meanwhile need not wait for this commit.
         let free = self.take(ending.max(MIN_MORE).min(MAX_JOBS.saturating_sub(ending))).collect();
-        Some(Room { line: Arc::clone(self), free, _open: open })
+        Some(FreeSlots { served: Arc::clone(self), free, _open: open })
     }
 
     /// Returns the terms of a claim.
@@ -140,7 +140,7 @@ impl Line {
                 None => {
                     tracing::warn!(
                         kind = job.kind,
-                        "no handler for this kind of job; it is put back for another worker"
+                        "no handler for this kind of job; it is released for another worker"
                     );
                     put_off(&core, &job, UNKNOWN, "no handler for this kind of job").await;
                     drop(slot);
@@ -151,30 +151,30 @@ impl Line {
     }
 }
 
-impl Room {
+impl FreeSlots {
     /// Returns the terms of a claim in a commit that ends `ending` jobs.
     pub(crate) fn want<'a>(&'a self, ending: usize, token: &'a str, now: Timestamp) -> Claim<'a> {
-        self.line.want(ending + self.free.len(), token, now)
+        self.served.want(ending + self.free.len(), token, now)
     }
 
     /// Whether new jobs may be started.
     pub(crate) fn is_open(&self) -> bool {
-        !self.line.stop.is_cancelled()
+        !self.served.stop.is_cancelled()
     }
 
     /// Starts the claimed jobs in the free slots and those of the ended jobs.
-    pub(crate) fn fill(self, more: More, ended: impl Iterator<Item = Slot>) {
-        let Self { line, free: mut permits, .. } = self;
+    pub(crate) fn fill(self, more: ClaimedNext, ended: impl Iterator<Item = Slot>) {
+        let Self { served, free: mut permits, .. } = self;
         permits.extend(ended.filter_map(Slot::into_permit));
-        line.start(more.jobs, &mut permits);
-        if permits.is_empty() && line.free.available_permits() == 0 {
+        served.start(more.jobs, &mut permits);
+        if permits.is_empty() && served.free.available_permits() == 0 {
             return;
         }
         // After a complete claim, only time and new jobs bring more; otherwise claim again at once.
         if more.is_all {
-            line.core.idle.notify_one();
+            served.core.idle.notify_one();
         } else {
-            line.core.waker.wake(line.queue);
+            served.core.waker.wake(served.queue);
         }
     }
 }
@@ -200,6 +200,6 @@ pub(crate) async fn put_off(core: &Core, job: &Claimed, pause: TimeDelta, why: &
     if let Err(error) = put_back.await
         && error.is_news()
     {
-        tracing::warn!(%error, "could not put the job back; it will be ready again when its lease expires");
+        tracing::warn!(%error, "could not release the job; it will be ready again when its lease expires");
     }
 }

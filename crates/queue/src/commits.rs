@@ -12,13 +12,13 @@ use std::time::Duration;
 
 use base::new_id;
 use politeness::HostAnswer;
-use store::jobs::{self, Claim, Finishing, Held, Lease, More, Payload as _, Retry};
+use store::jobs::{self, Claim, ClaimedNext, Finishing, HeldJob, Lease, Payload as _, Retry};
 use store::{Conn, StoreError};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use crate::bury::{self, Lost};
-use crate::claims::{Line, Room, Slot};
+use crate::bury::{self, DeadJob};
+use crate::claims::{FreeSlots, ServedQueue, Slot};
 use crate::handler::pause;
 use crate::worker::Core;
 use crate::{Finished, Handler};
@@ -54,12 +54,12 @@ pub(crate) struct Report<H: Handler> {
 pub(crate) struct AtWork(AtomicUsize);
 
 /// Counts one running job until dropped.
-pub(crate) struct Working<'a>(&'a AtWork);
+pub(crate) struct RunningCount<'a>(&'a AtWork);
 
 impl AtWork {
-    pub(crate) fn begin(&self) -> Working<'_> {
+    pub(crate) fn begin(&self) -> RunningCount<'_> {
         self.0.fetch_add(1, Ordering::Relaxed);
-        Working(self)
+        RunningCount(self)
     }
 
     fn any(&self) -> bool {
@@ -67,7 +67,7 @@ impl AtWork {
     }
 }
 
-impl Drop for Working<'_> {
+impl Drop for RunningCount<'_> {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
@@ -77,7 +77,7 @@ impl Drop for Working<'_> {
 struct Committer<'a, H: Handler> {
     core: &'a Core,
     /// Queue for which jobs are claimed in the same transaction.
-    line: Option<&'a Arc<Line>>,
+    served: Option<&'a Arc<ServedQueue>>,
     handler: &'a H,
     /// Lanes that are committed on their own, and until when.
     apart: HashMap<String, Instant>,
@@ -86,22 +86,22 @@ struct Committer<'a, H: Handler> {
 }
 
 /// Result of a transaction, besides the results of the jobs.
-struct Written {
+struct CommitOutput {
     /// Queues to which jobs were added.
     added: Vec<String>,
     /// Jobs that were claimed.
-    more: More,
+    more: ClaimedNext,
 }
 
 /// Commits reports until the channel is closed.
 pub(crate) async fn run<H: Handler>(
     core: &Core,
-    line: Option<&Arc<Line>>,
+    served: Option<&Arc<ServedQueue>>,
     handler: &H,
     at_work: &AtWork,
     mut inbox: mpsc::Receiver<Report<H>>,
 ) {
-    let mut committer = Committer { core, line, handler, apart: HashMap::new(), gather: GATHER };
+    let mut committer = Committer { core, served, handler, apart: HashMap::new(), gather: GATHER };
     loop {
         let mut reports = gather(at_work, &mut inbox, committer.gather).await;
         if reports.is_empty() {
@@ -159,13 +159,13 @@ impl<H: Handler> Committer<'_, H> {
 
     /// Commits reports with a claim of further jobs, starts these, and wakes the queues that got jobs.
     async fn write(&mut self, reports: Vec<Report<H>>) {
-        let room = self.line.filter(|_| !reports.is_empty()).and_then(|line| line.room(reports.len()));
-        let Some(room) = room else { return self.write_apart(reports).await };
+        let slots = self.served.filter(|_| !reports.is_empty()).and_then(|served| served.reserve(reports.len()));
+        let Some(slots) = slots else { return self.write_apart(reports).await };
         let begun = Instant::now();
-        match self.patiently(&reports, Some(&room)).await {
-            Ok(Written { added, more }) => {
+        match self.patiently(&reports, Some(&slots)).await {
+            Ok(CommitOutput { added, more }) => {
                 // First the claimed jobs, then the wake-ups.
-                room.fill(more, reports.into_iter().map(|report| report.slot));
+                slots.fill(more, reports.into_iter().map(|report| report.slot));
                 // The claim has seen the new jobs of its own queue already.
                 let others = added.iter().filter(|queue| *queue != H::Payload::QUEUE.name);
                 others.for_each(|queue| self.core.waker.wake_named(queue));
@@ -174,7 +174,7 @@ impl<H: Handler> Committer<'_, H> {
                 }
             }
             Err(error) => {
-                drop(room);
+                drop(slots);
                 self.one_by_one(&reports, &error).await;
                 self.core.wake_all();
             }
@@ -187,8 +187,8 @@ impl<H: Handler> Committer<'_, H> {
             return;
         }
         match self.patiently(&reports, None).await {
-            // Ended jobs leave room in their lanes, so their own queue is woken as well.
-            Ok(Written { added, .. }) => {
+            // Ended jobs leave free slots in their lanes, so their own queue is woken as well.
+            Ok(CommitOutput { added, .. }) => {
                 drop(reports);
                 let queues = added.iter().map(String::as_str).chain([H::Payload::QUEUE.name]);
                 queues.for_each(|queue| self.core.waker.wake_named(queue));
@@ -219,14 +219,14 @@ impl<H: Handler> Committer<'_, H> {
     }
 
     /// Commits once; retries only while the database does not answer.
-    async fn patiently(&self, reports: &[Report<H>], room: Option<&Room>) -> Result<Written, StoreError> {
-        let mut tried = Ok(Written { added: Vec::new(), more: More::default() });
+    async fn patiently(&self, reports: &[Report<H>], slots: Option<&FreeSlots>) -> Result<CommitOutput, StoreError> {
+        let mut tried = Ok(CommitOutput { added: Vec::new(), more: ClaimedNext::default() });
         for pause in PAUSES {
             // Even a sleep of zero takes a tick of tokio's timer, a millisecond.
             if !pause.is_zero() {
                 sleep(pause).await;
             }
-            tried = self.commit(reports, room).await;
+            tried = self.commit(reports, slots).await;
             let Err(error) = &tried else { break };
             if !error.is_away() || self.core.store.ping().await.is_ok() {
                 break;
@@ -237,12 +237,12 @@ impl<H: Handler> Committer<'_, H> {
     }
 
     /// Commits once. If the claim in the same transaction fails, commits again without it, so that no results are lost.
-    async fn commit(&self, reports: &[Report<H>], room: Option<&Room>) -> Result<Written, StoreError> {
-        let Some(room) = room.filter(|room| room.is_open()) else {
+    async fn commit(&self, reports: &[Report<H>], slots: Option<&FreeSlots>) -> Result<CommitOutput, StoreError> {
+        let Some(slots) = slots.filter(|slots| slots.is_open()) else {
             return commit(self.core, self.handler, reports, None).await;
         };
         let (token, claiming) = (new_id().to_string(), AtomicBool::new(false));
-        let want = room.want(reports.len(), &token, self.core.now());
+        let want = slots.want(reports.len(), &token, self.core.now());
         match commit(self.core, self.handler, reports, Some((&want, &claiming))).await {
             Err(error) if claiming.load(Ordering::Relaxed) && !error.is_away() => {
                 if error.is_news() {
@@ -262,7 +262,7 @@ impl<H: Handler> Committer<'_, H> {
         let counts = !self.core.is_outage(error);
         let done = if error.is_permanent() || counts && job.attempt >= job.max_attempts {
             tracing::error!(%error, job = job.id, kind = H::Payload::KIND, "could not commit the result of the job; it is dead-lettered");
-            bury::bury(self.core, self.handler, held(report), Lost::Read(job), &error.to_string()).await
+            bury::bury(self.core, self.handler, held(report), DeadJob::Read(job), &error.to_string()).await
         } else {
             if counts {
                 tracing::warn!(%error, job = job.id, kind = H::Payload::KIND, "could not commit the result of the job; it will be retried");
@@ -297,10 +297,10 @@ fn commit<'a, H: Handler>(
         let now = core.now();
         let mut conn = core.store.writing().await?;
         let written = conn.tx(async |conn: &mut Conn| {
-            let held: Vec<Held<'_>> = reports.iter().map(held).collect();
+            let held: Vec<HeldJob<'_>> = reports.iter().map(held).collect();
             let finishing = Finishing::begin(conn, &held, now).await?;
-            let ours = finishing.ours();
-            let done = still_ours(reports, &ours);
+            let ours = finishing.leased();
+            let done = still_leased(reports, &ours);
             if !done.is_empty() {
                 handler.commit(conn, &done).await?;
             }
@@ -315,24 +315,24 @@ fn commit<'a, H: Handler>(
         let (ours, more) = written.await?;
         let added = conn.added();
         drop(conn);
-        handler.after_commit(&still_ours(reports, &ours));
-        Ok(Written { added, more })
+        handler.after_commit(&still_leased(reports, &ours));
+        Ok(CommitOutput { added, more })
     })
 }
 
-type Writing<'a> = Pin<Box<dyn Future<Output = Result<Written, StoreError>> + Send + 'a>>;
+type Writing<'a> = Pin<Box<dyn Future<Output = Result<CommitOutput, StoreError>> + Send + 'a>>;
 
-fn still_ours<'a, H: Handler>(
+fn still_leased<'a, H: Handler>(
     reports: &'a [Report<H>],
     ours: &HashSet<String>,
 ) -> Vec<&'a Finished<H::Payload, H::Done>> {
     reports.iter().map(|report| &report.finished).filter(|finished| ours.contains(&finished.job.id)).collect()
 }
 
-fn held<H: Handler>(report: &Report<H>) -> Held<'_> {
+fn held<H: Handler>(report: &Report<H>) -> HeldJob<'_> {
     let job = &report.finished.job;
     let lease = Lease { id: &job.id, token: &report.token };
-    Held { lease, queue: &report.queue, team_id: &job.team_id, answer: report.answer }
+    HeldJob { lease, queue: &report.queue, team_id: &job.team_id, answer: report.answer }
 }
 
 async fn put_back<H: Handler>(

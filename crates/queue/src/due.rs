@@ -17,7 +17,7 @@ const MIN_PAUSE: Duration = Duration::from_millis(5);
 pub(crate) async fn watch(core: &Core) {
     let mut woken: HashMap<String, Instant> = HashMap::new();
     loop {
-        let mut due = match look(core).await {
+        let mut due = match read_due_times(core).await {
             Ok(due) => due,
             Err(error) => {
                 if error.is_news() {
@@ -58,7 +58,7 @@ pub(crate) async fn watch(core: &Core) {
 }
 
 /// Returns the due time of each queue that is served here.
-async fn look(core: &Core) -> Result<HashMap<String, Instant>, StoreError> {
+async fn read_due_times(core: &Core) -> Result<HashMap<String, Instant>, StoreError> {
     let found = store::jobs::next_due(&mut core.store.conn().await?).await?;
     let (now, instant) = (core.now(), Instant::now());
     let served = |name: &str| core.queues.iter().any(|(queue, _)| queue.name == name);

@@ -11,13 +11,13 @@ use futures_util::FutureExt;
 use parking_lot::Mutex;
 use politeness::HostAnswer;
 use store::StoreError;
-use store::jobs::{self, Claimed, Held, Payload as _, Queue, Retry};
+use store::jobs::{self, Claimed, HeldJob, Payload as _, Queue, Retry};
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
-use crate::bury::{self, Lost};
-use crate::claims::{Line, Slot, put_off};
+use crate::bury::{self, DeadJob};
+use crate::claims::{ServedQueue, Slot, put_off};
 use crate::commits::{self, AtWork, Report};
 use crate::handler::{pause, running};
 use crate::worker::Core;
@@ -43,7 +43,7 @@ pub(crate) trait AnyHandler: Send + Sync {
     fn bury(self: Arc<Self>, core: Arc<Core>, job: Claimed) -> Task;
     /// Returns the committers, which run until [`AnyHandler::close`] and claim further jobs if their queue is served
     /// here. May be called once.
-    fn commits(self: Arc<Self>, core: &Arc<Core>, line: Option<&Arc<Line>>) -> Vec<Task>;
+    fn commits(self: Arc<Self>, core: &Arc<Core>, served: Option<&Arc<ServedQueue>>) -> Vec<Task>;
     /// Closes the channels to the committers: no more reports follow.
     fn close(&self);
 }
@@ -111,7 +111,7 @@ impl<H: Handler> Erased<H> {
         {
             tracing::warn!(%error, job = claimed.id, "could not record the failed attempt; the job will be ready again when its lease expires");
         }
-        // The job has left room in its lane.
+        // The job has left a free slot in its lane.
         core.wake_all();
     }
 
@@ -172,18 +172,18 @@ impl<H: Handler> Erased<H> {
     async fn give_up(
         &self,
         core: &Core,
-        held: &Held<'_>,
+        held: &HeldJob<'_>,
         job: &Running<H::Payload>,
         error: &str,
     ) -> Result<(), StoreError> {
         tracing::warn!(job = job.id, kind = H::Payload::KIND, error, "job failed for good; it is dead-lettered");
-        bury::bury(core, &self.handler, *held, Lost::Read(job), error).await
+        bury::bury(core, &self.handler, *held, DeadJob::Read(job), error).await
     }
 
     async fn bury_unread(&self, core: &Core, claimed: &Claimed, error: &serde_json::Error) {
         tracing::error!(job = claimed.id, kind = H::Payload::KIND, %error, "cannot read the payload; the job is dead-lettered");
         let text = format!("cannot read the payload: {error}");
-        let buried = bury::bury(core, &self.handler, claimed.held(None), Lost::Unread(claimed), &text);
+        let buried = bury::bury(core, &self.handler, claimed.held(None), DeadJob::Unread(claimed), &text);
         if let Err(error) = buried.await
             && error.is_news()
         {
@@ -232,11 +232,11 @@ impl<H: Handler> AnyHandler for Erased<H> {
         })
     }
 
-    fn commits(self: Arc<Self>, core: &Arc<Core>, line: Option<&Arc<Line>>) -> Vec<Task> {
+    fn commits(self: Arc<Self>, core: &Arc<Core>, served: Option<&Arc<ServedQueue>>) -> Vec<Task> {
         let inboxes = std::mem::take(&mut *self.inboxes.lock());
         let run = |inbox| -> Task {
-            let (this, core, line) = (Arc::clone(&self), Arc::clone(core), line.cloned());
-            Box::pin(async move { commits::run(&core, line.as_ref(), &this.handler, &this.at_work, inbox).await })
+            let (this, core, served) = (Arc::clone(&self), Arc::clone(core), served.cloned());
+            Box::pin(async move { commits::run(&core, served.as_ref(), &this.handler, &this.at_work, inbox).await })
         };
         inboxes.into_iter().map(run).collect()
     }

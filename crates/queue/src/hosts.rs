@@ -32,15 +32,15 @@ struct Host {
 struct Waiting {
     /// Limit of running requests, including this one.
     slots: u32,
-    turn: oneshot::Sender<Place>,
+    turn: oneshot::Sender<HostPermit>,
 }
 
 /// Slot of a job at its host, held until [`Asking::over`] or the end of the job. Clones share the slot.
 #[derive(Clone, Default)]
-pub struct Asking(Option<Arc<Place>>);
+pub struct Asking(Option<Arc<HostPermit>>);
 
 /// Running request; it stops counting when this is dropped, at the latest.
-struct Place {
+struct HostPermit {
     hosts: Hosts,
     name: String,
     is_refused: AtomicBool,
@@ -51,20 +51,20 @@ impl Hosts {
     /// Waits in order until fewer than `slots` requests to a host run. `None` after a timeout or if the host has
     /// refused a request.
     pub(crate) async fn enter(&self, name: &str, slots: u32) -> Option<Asking> {
-        let place = match self.stand_in_line(name, slots) {
-            Ok(place) => place,
+        let permit = match self.try_enter(name, slots) {
+            Ok(permit) => permit,
             Err(turn) => timeout(PATIENCE, turn).await.ok()?.ok()?,
         };
-        Some(Asking(Some(Arc::new(place))))
+        Some(Asking(Some(Arc::new(permit))))
     }
 
-    fn stand_in_line(&self, name: &str, slots: u32) -> Result<Place, oneshot::Receiver<Place>> {
+    fn try_enter(&self, name: &str, slots: u32) -> Result<HostPermit, oneshot::Receiver<HostPermit>> {
         let mut all = self.0.lock();
         let host = all.entry(name.to_owned()).or_default();
         host.waiting.retain(|waiting| !waiting.turn.is_closed());
         if host.running == 0 || (host.running < slots && host.waiting.is_empty() && host.refused == 0) {
             host.running += 1;
-            return Ok(self.place(name));
+            return Ok(self.permit(name));
         }
         let (turn, told) = oneshot::channel();
         if host.refused == 0 {
@@ -73,9 +73,9 @@ impl Hosts {
         Err(told)
     }
 
-    fn place(&self, name: &str) -> Place {
+    fn permit(&self, name: &str) -> HostPermit {
         let [is_refused, is_over] = [(); 2].map(|()| AtomicBool::new(false));
-        Place { hosts: self.clone(), name: name.to_owned(), is_refused, is_over }
+        HostPermit { hosts: self.clone(), name: name.to_owned(), is_refused, is_over }
     }
 
     /// Removes a request and starts those that have waited longest.
@@ -87,10 +87,10 @@ impl Hosts {
         // Jobs that have given up must not block the queue.
         host.waiting.retain(|waiting| !waiting.turn.is_closed());
         while let Some(next) = host.waiting.pop_front_if(|next| host.running < next.slots) {
-            match next.turn.send(self.place(name)) {
+            match next.turn.send(self.permit(name)) {
                 Ok(()) => host.running += 1,
                 // The waiter gave up meanwhile.
-                Err(place) => place.is_over.store(true, Ordering::Relaxed),
+                Err(permit) => permit.is_over.store(true, Ordering::Relaxed),
             }
         }
         if host.running == 0 {
@@ -111,10 +111,10 @@ impl Asking {
     /// Releases the slot: the job sends no further request to its host, which gave this answer. After a refusal the
     /// slot is held until the commit, and until then jobs that wait for the host go back to the queue.
     pub fn over(&self, answer: HostAnswer) {
-        let Some(place) = &self.0 else { return };
+        let Some(permit) = &self.0 else { return };
         match answer {
-            HostAnswer::Refused(_) => place.refused(),
-            _ => place.leave(),
+            HostAnswer::Refused(_) => permit.refused(),
+            _ => permit.leave(),
         }
     }
 
@@ -125,11 +125,11 @@ impl Asking {
 
     /// Releases the slot for good, after the commit.
     pub(crate) fn leave(&self) {
-        self.0.iter().for_each(|place| place.leave());
+        self.0.iter().for_each(|permit| permit.leave());
     }
 }
 
-impl Place {
+impl HostPermit {
     fn refused(&self) {
         if !self.is_over.load(Ordering::Relaxed) && !self.is_refused.swap(true, Ordering::Relaxed) {
             self.hosts.refused(&self.name);
@@ -143,7 +143,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for HostPermit {
     fn drop(&mut self) {
         self.leave();
     }
@@ -151,7 +151,7 @@ impl Drop for Place {
 
 impl fmt::Debug for Asking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Asking").field(&self.0.as_ref().map(|place| &place.name)).finish()
+        f.debug_tuple("Asking").field(&self.0.as_ref().map(|permit| &permit.name)).finish()
     }
 }
 

@@ -17,7 +17,7 @@ const MAX_REAPED: i64 = 200;
 
 /// Running jobs of this process, by id and token: the same job can be held twice, once under a lost token.
 #[derive(Default)]
-pub(crate) struct Held(Mutex<Jobs>);
+pub(crate) struct RunningJobs(Mutex<Jobs>);
 
 #[derive(Default)]
 struct Jobs {
@@ -29,7 +29,7 @@ struct Jobs {
 /// Id and token of a job.
 type Name = (String, String);
 
-impl Held {
+impl RunningJobs {
     /// Adds a job; returns a token that is cancelled when its lease is lost.
     pub(crate) fn add(&self, job: &Claimed) -> CancellationToken {
         let cancelled = CancellationToken::new();
@@ -101,7 +101,7 @@ async fn renew(core: &Core) -> Result<(), StoreError> {
 async fn check(core: &Core) -> Result<(), StoreError> {
     let names = core.held.names();
     if !names.is_empty() {
-        let ours = jobs::still_ours(&mut core.store.conn().await?, &leases(&names)).await?;
+        let ours = jobs::still_leased(&mut core.store.conn().await?, &leases(&names)).await?;
         core.held.cancel_lost(&names, &ours);
     }
     Ok(())

@@ -86,7 +86,7 @@ mod worker;
 
 pub use handler::{Failure, Finished, Handler, Polite, Running};
 pub use hosts::Asking;
-pub use periodic::{Periodic, run_periodic};
+pub use periodic::{Periodic, Status, run_periodic};
 pub use store::jobs::{Lane, NewJob, Payload, Queue};
 pub use wake::Waker;
 pub use worker::{Settings, Worker};

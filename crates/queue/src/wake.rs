@@ -26,14 +26,14 @@ impl Waker {
     }
 
     pub(crate) fn wake_named(&self, queue: &str) {
-        self.of(queue).notify_one();
+        self.signal(queue).notify_one();
     }
 
     pub(crate) async fn woken(&self, queue: Queue) {
-        self.of(queue.name).notified().await;
+        self.signal(queue.name).notified().await;
     }
 
-    fn of(&self, queue: &str) -> Arc<Notify> {
+    fn signal(&self, queue: &str) -> Arc<Notify> {
         let mut all = self.0.lock();
         match all.get(queue) {
             Some(notify) => Arc::clone(notify),

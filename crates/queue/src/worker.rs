@@ -15,10 +15,10 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::claims::Line;
+use crate::claims::ServedQueue;
 use crate::erased::{AnyHandler, Erased};
 use crate::hosts::Hosts;
-use crate::leases::Held;
+use crate::leases::RunningJobs;
 use crate::wake::{Waker, listen};
 use crate::{Handler, Polite, due, leases};
 
@@ -77,7 +77,7 @@ pub(crate) struct Core {
     pub(crate) waker: Waker,
     /// Name of the worker in the politeness state of hosts.
     pub(crate) name: String,
-    pub(crate) held: Held,
+    pub(crate) held: RunningJobs,
     pub(crate) hosts: Hosts,
     /// Queues served here, with their slots.
     pub(crate) queues: Vec<(Queue, usize)>,
@@ -89,7 +89,7 @@ impl Worker {
     /// Creates a worker without handlers.
     #[must_use]
     pub fn new(store: Store, clock: Arc<dyn Clock>, settings: Settings) -> Self {
-        let (waker, held, hosts, idle) = (Waker::default(), Held::default(), Hosts::default(), Notify::new());
+        let (waker, held, hosts, idle) = (Waker::default(), RunningJobs::default(), Hosts::default(), Notify::new());
         let name = new_id().to_string();
         let core = Core { store, clock, settings, waker, name, held, hosts, queues: Vec::new(), idle };
         Self { core, handlers: HashMap::new() }
@@ -141,9 +141,9 @@ impl Worker {
         let ended = CancellationToken::new();
         // Claims and commits mostly write.
         let writing = core.store.writing_runtime();
-        let lines = lines(&core, &handlers, &running, &stop);
+        let served = served_queues(&core, &handlers, &running, &stop);
         for handler in handlers.values() {
-            let commits = Arc::clone(handler).commits(&core, lines.get(handler.queue().name));
+            let commits = Arc::clone(handler).commits(&core, served.get(handler.queue().name));
             commits.into_iter().for_each(|commits| drop(committing.spawn_on(commits, &writing)));
         }
         let keep = leases::keep(Arc::clone(&core), Arc::clone(&handlers));
@@ -152,8 +152,8 @@ impl Worker {
         services.spawn(stop.clone().run_until_cancelled_owned(async move { listen(&listening).await }));
         let watching = Arc::clone(&core);
         services.spawn(stop.clone().run_until_cancelled_owned(async move { due::watch(&watching).await }));
-        for line in lines.into_values() {
-            claiming.spawn_on(line.run(), &writing);
+        for queue in served.into_values() {
+            claiming.spawn_on(queue.run(), &writing);
         }
         // A worker without queues still reaps the leases of lost workers.
         stop.cancelled().await;
@@ -176,18 +176,18 @@ impl Worker {
 }
 
 /// Returns the queues served here, by name.
-fn lines(
+fn served_queues(
     core: &Arc<Core>,
     handlers: &Arc<Handlers>,
     running: &TaskTracker,
     stop: &CancellationToken,
-) -> HashMap<&'static str, Arc<Line>> {
-    let line = |(queue, slots): &(Queue, usize)| {
+) -> HashMap<&'static str, Arc<ServedQueue>> {
+    let serve = |(queue, slots): &(Queue, usize)| {
         let (core, handlers, jobs) = (Arc::clone(core), Arc::clone(handlers), Handle::current());
         let (running, stop, free) = (running.clone(), stop.clone(), Arc::new(Semaphore::new(*slots)));
-        Line { core, handlers, queue: *queue, slots: *slots, free, running, jobs, stop }
+        ServedQueue { core, handlers, queue: *queue, slots: *slots, free, running, jobs, stop }
     };
-    core.queues.iter().map(|queue| (queue.0.name, Arc::new(line(queue)))).collect()
+    core.queues.iter().map(|queue| (queue.0.name, Arc::new(serve(queue)))).collect()
 }
 
 /// Closes the tracker and waits for its tasks.

@@ -3,8 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if reader::is_child(std::env::args_os()) {
-        return reader::child(None);
-    }
-    ExitCode::FAILURE
+    children::run([reader::role(None)]).unwrap_or(ExitCode::FAILURE)
 }

@@ -11,10 +11,7 @@ use documents::{Kind, Recognise, RecogniseError, RecognisedPage, RecognisedWord,
 use reader::Eyes;
 
 fn main() -> ExitCode {
-    if reader::is_child(std::env::args_os()) {
-        return reader::child(Some(|_| Ok(Box::new(Obedient))));
-    }
-    ExitCode::FAILURE
+    children::run([reader::role(Some(|_| Ok(Box::new(Obedient))))]).unwrap_or(ExitCode::FAILURE)
 }
 
 struct Obedient;

@@ -5,19 +5,19 @@
 //! killed when its time is over or the caller has gone away. OCR runs in further children, page by page, so that a page
 //! that hangs costs only itself.
 //!
-//! The child is `quarry-reader`, which has OCR, or else the program itself, started again: see [`is_child`].
+//! The child is `quarry-reader`, which has OCR, or else the program itself, started again: see [`role`].
 
 mod child;
-mod frame;
 mod job;
 mod look;
+mod message;
 mod pool;
 mod process;
 mod programs;
 mod read;
 mod settings;
 
-pub use child::{Eyes, MakeEyes, child, is_child};
+pub use child::{Eyes, MakeEyes, role};
 pub use job::{Answer, Job, Options, ReadError, Wants};
 pub use pool::Pool;
 pub use settings::{Settings, StartError};

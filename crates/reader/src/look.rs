@@ -12,8 +12,8 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::frame::{Said, Told};
 use crate::job::{Failure, Job};
+use crate::message::{Said, Told};
 use crate::pool::Inner;
 use crate::process::Child;
 

@@ -1,6 +1,6 @@
 //! The pool of children, and the queues for them.
 
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Weak};
 
 use base::Owner;
@@ -31,7 +31,8 @@ pub(crate) struct Inner {
     idle: Mutex<Vec<Child>>,
     /// Whether a task that ends idle children is running.
     sweeps: AtomicBool,
-    running: Arc<AtomicUsize>,
+    /// Held once by every running child, which counts them.
+    running: Arc<()>,
     /// Whether the missing sandbox restrictions have been logged.
     told: AtomicBool,
 }
@@ -78,7 +79,7 @@ impl Pool {
     /// Returns the number of running children.
     #[must_use]
     pub fn children(&self) -> usize {
-        self.0.running.load(Ordering::Relaxed)
+        Arc::strong_count(&self.0.running) - 1
     }
 
     /// Returns the load of the document slots and of the OCR slots: how many are taken, and how many callers wait.

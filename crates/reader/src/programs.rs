@@ -6,7 +6,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::child::can_be_child;
+use crate::child::ROLE;
 use crate::settings::StartError;
 
 /// Name of the program with OCR, in the folder of the running program.
@@ -51,7 +51,7 @@ impl Programs {
             Some(path) => return Err(StartError::NoProgram(path.to_owned())),
             None => beside().filter(|path| path.is_file()),
         };
-        let own = can_be_child().then(|| OWN.into());
+        let own = children::can_run(ROLE).then(|| OWN.into());
         Ok(Self { reader, own, known: Mutex::default() })
     }
 

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::frame::{Said, Told};
 use crate::job::{Answer, Job, ReadError};
 use crate::look::Looks;
+use crate::message::{Said, Told};
 use crate::pool::Inner;
 use crate::process::Child;
 

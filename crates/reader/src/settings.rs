@@ -14,7 +14,7 @@ pub struct Settings {
     pub enabled: bool,
     /// Path of the program `quarry-reader`. Default: none, which means beside the running program, and if it is not
     /// there, the running program itself.
-    #[serde(deserialize_with = "maybe_path")]
+    #[serde(deserialize_with = "setting::path")]
     pub reader: Option<PathBuf>,
     /// Memory limit of each child for one document, in bytes. Default: 512 MiB.
     #[serde(rename = "memory_mib", deserialize_with = "memory")]
@@ -78,12 +78,6 @@ impl Settings {
             number => number.into(),
         }
     }
-}
-
-/// Deserializes a path; an empty string means none.
-fn maybe_path<'de, D: Deserializer<'de>>(input: D) -> Result<Option<PathBuf>, D::Error> {
-    let text = String::deserialize(input)?;
-    Ok(Some(text.trim()).filter(|text| !text.is_empty()).map(PathBuf::from))
 }
 
 /// Deserializes language names. They become file names in the data folder, so they must not lead out of it.

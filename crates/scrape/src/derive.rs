@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use base::Stop;
+use billing::Delivered;
 use branding::Sheet;
 use bytes::Bytes;
 use fetch::{BodyKind, Fetched, Verdict};
@@ -30,16 +31,25 @@ pub(crate) enum Derived<T> {
 /// Unfinished document.
 pub(crate) struct Draft {
     pub(crate) document: Document,
+    /// Markdown for later phases, where it is not a requested format. See [`Draft::markdown`].
+    pub(crate) text: Option<String>,
     /// Link targets of the page; empty unless the target collects links.
     pub(crate) links: Vec<String>,
     /// Page that it was made of; the body has been taken where it was parsed.
     pub(crate) page: Page,
     pub(crate) warnings: Vec<String>,
     pub(crate) verdict: Verdict,
-    /// Number of pages to be charged.
-    pub(crate) pages: u32,
+    /// Pages, and extras that leave no result in the document, such as redaction. The others are added at the end.
+    pub(crate) delivered: Delivered,
     /// PDF that is the page's only content.
     pub(crate) embedded: Option<Url>,
+}
+
+impl Draft {
+    /// Returns the markdown of the page, if it is a requested format or a later phase needs it ([`More::phases`]).
+    pub(crate) fn markdown(&self) -> Option<&str> {
+        self.document.markdown.as_deref().or(self.text.as_deref())
+    }
 }
 
 /// Final callback, run once by the thread that completes the document. Clones share it.
@@ -71,7 +81,7 @@ pub(crate) struct Incoming {
 }
 
 /// Makes a draft of a page, by the kind of its body. The body is parsed once; documents are read by a reader process first. The same thread
-/// completes the draft and runs `last`, unless another step of the plan, or an embedded PDF, may bring more.
+/// completes the draft and runs `last`, unless another step of the plan, an embedded PDF, or a later phase may bring more.
 ///
 /// # Errors
 /// [`ScrapeError::Selectors`], and the errors of [`detect::route`], [`document::read`] and [`on_thread`].
@@ -88,7 +98,7 @@ where
 {
     let Incoming { page, more } = incoming;
     let body = match detect::route(tools, target, &page.fetched)? {
-        Route::Document(kind) => Body::Read(Box::new(document::read(tools, ports, target, &page.fetched, kind).await?)),
+        Route::Document(kind) => Body::Read(Box::new(document::read(tools, ports, target, &page, kind).await?)),
         Route::Page => Body::Page,
         Route::Text => Body::Text,
         Route::Bytes => Body::Bytes,
@@ -99,7 +109,8 @@ where
     let work = move |stop: &Stop| {
         fail::fail_point!("convert_panic");
         let draft = draft(body, page, &wants, stop)?;
-        if draft.embedded.is_some() || (more.steps && draft.verdict != Verdict::Good) {
+        let may_improve = more.steps && draft.verdict != Verdict::Good;
+        if draft.embedded.is_some() || more.phases || may_improve {
             return Ok(Derived::Draft(Box::new(draft)));
         }
         Ok(Derived::Done(last.take()?(draft.finish(origin), stop)))
@@ -142,6 +153,8 @@ pub(crate) struct More {
     pub(crate) steps: bool,
     /// A PDF that is the page's only content.
     pub(crate) embedded: bool,
+    /// A phase that works on the draft, and on its markdown.
+    pub(crate) phases: bool,
 }
 
 /// Body, by how it is processed.
@@ -154,24 +167,60 @@ enum Body {
 }
 
 fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft, ScrapeError> {
-    let mut pages = 1;
-    let Made { document, links, warnings, verdict, embedded } = match body {
+    let mut delivered = Delivered::pages(1);
+    let Made { document, text, links, warnings, verdict, embedded } = match body {
         Body::Page => of_page(&mut page.fetched, std::mem::take(&mut page.sheets), wants, stop)?,
         Body::Text => of_text(&mut page.fetched, wants, stop),
         Body::Bytes => Made::of(&Source::Bytes(&page.fetched.body), wants, stop),
         Body::Nothing => Made::of(&Source::Bytes(&[]), wants, stop),
         Body::Read(read) => {
             page.fetched.body = Bytes::new();
-            pages = read.pages;
+            delivered.pages = read.pages;
+            if let Some(tracked) = &mut page.tracked {
+                tracked.text = read.to_text();
+            }
             of_document(*read, wants, stop)
         }
     };
-    Ok(Draft { document, links, page, warnings, verdict, pages, embedded })
+    Ok(Draft { document, text, links, page, warnings, verdict, delivered, embedded })
+}
+
+/// Version of a page whose markdown is made again.
+pub(crate) enum Version {
+    /// Page or text, as it was fetched.
+    Page(Box<Fetched>),
+    /// Text that a reader made of a document.
+    Text(Bytes),
+}
+
+/// Makes the markdown of a version, with these options.
+///
+/// # Errors
+/// [`ScrapeError::Selectors`], and [`ScrapeError::Panicked`] for a text that cannot be read.
+pub(crate) fn markdown(
+    version: Version,
+    route: Route,
+    options: &Arc<ScrapeOptions>,
+    stop: &Stop,
+) -> Result<String, ScrapeError> {
+    let (fetched, body) = match (version, route) {
+        (Version::Text(text), _) => {
+            return document::markdown(&text, options).ok_or(ScrapeError::Panicked);
+        }
+        (Version::Page(fetched), Route::Page) => (fetched, Body::Page),
+        (Version::Page(fetched), Route::Text) => (fetched, Body::Text),
+        (Version::Page(fetched), Route::Bytes) => (fetched, Body::Bytes),
+        (Version::Page(fetched), Route::Nothing | Route::Document(_)) => (fetched, Body::Nothing),
+    };
+    let wants = Wants { options: Arc::clone(options), collect_links: false, more: More::default() };
+    let draft = draft(body, Page::new(*fetched, None), &wants, stop)?;
+    Ok(draft.document.markdown.unwrap_or_default())
 }
 
 /// Result of processing a body.
 struct Made {
     document: Document,
+    text: Option<String>,
     links: Vec<String>,
     warnings: Vec<String>,
     verdict: Verdict,
@@ -185,12 +234,14 @@ impl Made {
         for format in wants.options.formats.iter().take_while(|_| !stop.is_set()) {
             missing.extend(add(format, source, &mut document));
         }
+        // Made once: where markdown is a format, later phases read that.
+        let text = (wants.more.phases && document.markdown.is_none()).then(|| source.markdown());
         document.metadata.page = source.metadata();
         let links = || document.links.clone().unwrap_or_else(|| source.links());
         let links = if wants.collect_links { links() } else { Vec::new() };
         let verdict = if wants.more.steps { source.verdict() } else { Verdict::Good };
         let warnings = source.warnings().into_iter().chain(missing).collect();
-        Self { document, links, warnings, verdict, embedded: None }
+        Self { document, text, links, warnings, verdict, embedded: None }
     }
 }
 
@@ -241,4 +292,42 @@ fn of_text(fetched: &mut Fetched, wants: &Wants, stop: &Stop) -> Made {
     };
     made.document.raw_html = wants.options.wants(FormatKind::RawHtml).then(|| text.into_string());
     made
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// Makes a draft of a page with a heading, with these options and a later phase if they need one.
+    fn drafted(options: Value, body: Body) -> Draft {
+        let url = Url::parse("https://a.test/").unwrap();
+        let options = Arc::new(wire::decode_options(options).unwrap());
+        let target = Target::new(url.clone(), Arc::clone(&options), tokio::time::Instant::now());
+        let more = More { phases: target.needs_markdown(), ..More::default() };
+        let fetched = Fetched::new(url, 200, Some("text/html".to_owned()), "<h1>Granite</h1>".into());
+        draft(body, Page::new(fetched, None), &Wants { options, collect_links: false, more }, &Stop::default()).unwrap()
+    }
+
+    #[test]
+    fn later_phases_get_the_markdown_requested_or_not() {
+        let check = |options: Value, text: Option<&str>, document: Option<&str>| {
+            let draft = drafted(options.clone(), Body::Page);
+            assert_eq!((draft.markdown(), draft.document.markdown.as_deref()), (text, document), "{options}");
+            assert!(draft.text.is_none() || draft.document.markdown.is_none(), "made twice: {options}");
+        };
+        let markdown = Some("# Granite");
+        let question = json!({ "type": "question", "question": "?" });
+        check(json!({ "formats": ["links"] }), None, None);
+        check(json!({ "formats": ["markdown"] }), markdown, markdown);
+        check(json!({ "formats": ["summary"] }), markdown, None);
+        check(json!({ "formats": ["links", question] }), markdown, None);
+        check(json!({ "formats": ["markdown", { "type": "json", "prompt": "?" }] }), markdown, markdown);
+        check(json!({ "formats": ["html"], "redactPII": true }), markdown, None);
+        check(json!({ "formats": ["links"], "checkPromptInjection": true }), markdown, None);
+        check(json!({ "formats": ["markdown", "changeTracking"] }), markdown, markdown);
+        let text = drafted(json!({ "formats": ["summary"] }), Body::Text);
+        assert_eq!(text.markdown(), Some("<h1>Granite</h1>"));
+    }
 }

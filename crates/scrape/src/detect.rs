@@ -117,7 +117,14 @@ mod tests {
     fn tools(has_readers: bool) -> Tools {
         let pool = || Arc::new(Pool::new(reader::Settings::default()).unwrap());
         let documents = has_readers.then(pool);
-        Tools { engines: Vec::new(), proxies: Arc::default(), cpu: Cpu::new(1), documents }
+        Tools {
+            engines: Vec::new(),
+            proxies: Arc::default(),
+            cpu: Cpu::new(1),
+            documents,
+            extract: None,
+            diff_object: false,
+        }
     }
 
     fn target(options: Value) -> Target {

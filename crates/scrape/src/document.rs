@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use documents::{Kind, Metadata};
-use fetch::Fetched;
 use reader::{Answer, Job, Options, Wants};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use wire::{Document, FormatKind, PageBlocks, Parser, PdfMode, PdfParser, ScrapeOptions};
 
+use crate::fetch::Page;
 use crate::{DocumentError, Ports, ScrapeError, Target, Tools, plain};
 
 /// Maximum time that is reserved after reading; the reader stops early and returns the pages that it has.
@@ -17,13 +19,28 @@ const MAX_TIME_AFTER: Duration = Duration::from_secs(1);
 /// Document that a reader has read.
 pub(crate) struct Read {
     kind: Kind,
+    /// Options that it was read with.
+    options: Options,
     answer: Answer,
     /// Number of pages to be charged.
     pub(crate) pages: u32,
     keeps_images: bool,
 }
 
-/// Reads a document when a reader is free. A PDF is paid for before its first page is read.
+/// Text of a document, as it is kept with its version for change tracking.
+#[derive(Serialize, Deserialize)]
+struct Text<A> {
+    /// Version of the program that read it: a newer one may read more.
+    program: String,
+    options: Options,
+    answer: A,
+}
+
+/// Version of this program.
+const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// Reads a document when a reader is free. A PDF is paid for before its first page is read. A document whose text was
+/// kept with the previous version is not read again.
 ///
 /// # Errors
 /// [`ScrapeError::Document`], errors of [`Funds::cover`](crate::Funds::cover), and [`ScrapeError::Timeout`].
@@ -31,28 +48,50 @@ pub(crate) async fn read(
     tools: &Tools,
     ports: Ports<'_>,
     target: &Target,
-    fetched: &Fetched,
+    page: &Page,
     kind: Kind,
 ) -> Result<Read, ScrapeError> {
     let none = || DocumentError::Unavailable("this server has none".to_owned());
     let pool = tools.documents.as_ref().ok_or_else(none)?;
-    let job =
-        Job { bytes: fetched.body.clone(), kind, owner: target.owner.clone(), options: asked(&target.options, kind) };
+    let options = asked(&target.options, kind);
+    let job = Job { bytes: page.fetched.body.clone(), kind, owner: target.owner.clone(), options };
     let left = target.deadline.saturating_duration_since(Instant::now());
     let deadline = target.deadline - (left / 10).min(MAX_TIME_AFTER);
     // Images and office files have a fixed price.
     let funds = ports.funds.filter(|_| kind == Kind::Pdf);
     let mut covered = 1;
-    let afford = async |pages: u32| {
+    let mut afford = async |pages: u32| {
         covered = pages.max(1);
         match funds {
             Some(funds) => funds.cover(covered).await,
             None => Ok(()),
         }
     };
-    let answer = pool.read(job, deadline, afford).await?;
+    let answer = match page.tracked.as_ref().and_then(|tracked| kept(tracked.kept_text()?, options)) {
+        Some(answer) => {
+            afford(answer.pages_read).await?;
+            answer
+        }
+        None => pool.read(job, deadline, afford).await?,
+    };
     let pages = if kind == Kind::Pdf { answer.pages_read.clamp(1, covered) } else { 1 };
-    Ok(Read { kind, answer, pages, keeps_images: !target.options.remove_base64_images })
+    Ok(Read { kind, options, answer, pages, keeps_images: !target.options.remove_base64_images })
+}
+
+/// Returns the answer of a reader from a kept text, if reading the document with these options gave the same again.
+fn kept(text: &[u8], options: Options) -> Option<Answer> {
+    let text: Text<Answer> = serde_json::from_slice(text).ok()?;
+    let is_same = text.program == PROGRAM && text.options == options && !text.answer.is_partial;
+    is_same.then_some(text.answer)
+}
+
+/// Returns the markdown of a kept text; `None` if it cannot be read.
+pub(crate) fn markdown(text: &[u8], options: &ScrapeOptions) -> Option<String> {
+    let text: Text<Answer> = serde_json::from_slice(text).ok()?;
+    Some(match options.remove_base64_images {
+        true => plain::without_embedded_images(&text.answer.markdown),
+        false => text.answer.markdown,
+    })
 }
 
 /// Translates the options for a reader. The PDF settings also apply to images, except the mode.
@@ -68,6 +107,12 @@ fn asked(options: &ScrapeOptions, kind: Kind) -> Options {
 }
 
 impl Read {
+    /// Returns the text to be kept with a version.
+    pub(crate) fn to_text(&self) -> Option<Bytes> {
+        let text = Text { program: PROGRAM.to_owned(), options: self.options, answer: &self.answer };
+        serde_json::to_vec(&text).ok().map(Bytes::from)
+    }
+
     pub(crate) fn markdown(&self) -> String {
         self.without_images(&self.answer.markdown)
     }
@@ -185,7 +230,7 @@ mod tests {
         };
         let pages = vec![PageText { page_number: 1, markdown: markdown.clone() }];
         let answer = Answer { markdown, pages, blocks: vec![page], metadata, pages_read: 1, ..Answer::default() };
-        Read { kind: Kind::Pdf, answer, pages: 1, keeps_images }
+        Read { kind: Kind::Pdf, options: Options::default(), answer, pages: 1, keeps_images }
     }
 
     #[test]

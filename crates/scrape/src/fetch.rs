@@ -10,6 +10,7 @@ use url::Url;
 use wire::{CacheState, FormatKind, ParserKind, ProxyUsed};
 
 use crate::captures::Captured;
+use crate::compare::Tracked;
 use crate::{
     Copies, CopyLookup, Outdated, Ports, ScrapeError, Target, Tools, Wants, detect, embedded, export, metrics,
     revalidate,
@@ -36,12 +37,14 @@ pub(crate) struct Page {
     pub(crate) captured: Captured,
     /// Linked style sheets, if wanted.
     pub(crate) sheets: Vec<Sheet>,
+    /// What the page is compared with, if it is.
+    pub(crate) tracked: Option<Box<Tracked>>,
 }
 
 impl Page {
     /// Creates a page without captures. `cache` is the result of the cache lookup, if there was one.
     pub(crate) fn new(fetched: Fetched, cache: Option<CacheState>) -> Self {
-        Self { fetched, cache, cached_at: None, captured: Captured::default(), sheets: Vec::new() }
+        Self { fetched, cache, cached_at: None, captured: Captured::default(), sheets: Vec::new(), tracked: None }
     }
 }
 

@@ -40,9 +40,9 @@ impl Told {
 }
 
 impl Draft {
-    /// Completes the document with metadata and warnings.
+    /// Completes the document with metadata and warnings, and the delivery with the results in the document.
     pub(crate) fn finish(self, told: Told) -> Scraped {
-        let Self { mut document, links, page, mut warnings, pages, .. } = self;
+        let Self { mut document, links, page, mut warnings, mut delivered, .. } = self;
         let Page { fetched, cache, cached_at, captured, .. } = page;
         let metadata = &mut document.metadata;
         metadata.page =
@@ -68,7 +68,8 @@ impl Draft {
         warnings.splice(0..0, fetched.warnings);
         warnings.extend(captured.warning.map(str::to_owned));
         document.warning = (!warnings.is_empty()).then(|| warnings.join("; "));
-        Scraped { document, links, pages, retry_after: fetched.retry_after, room: fetched.room, state }
+        delivered.add_results(&document);
+        Scraped { document, links, delivered, retry_after: fetched.retry_after, room: fetched.room, state }
     }
 }
 
@@ -109,6 +110,7 @@ fn clean(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use billing::Delivered;
     use fetch::Verdict;
     use serde_json::json;
     use wire::{CacheState, Document};
@@ -122,8 +124,16 @@ mod tests {
         fetched.warnings = texts(of_fetch);
         let cached_at = Some(base::Timestamp::UNIX_EPOCH);
         let page = Page { cached_at, ..Page::new(fetched, Some(CacheState::Hit)) };
-        let (document, links, warnings) = (Document::default(), Vec::new(), texts(own));
-        let draft = Draft { document, links, page, warnings, verdict: Verdict::Good, pages: 1, embedded: None };
+        let draft = Draft {
+            document: Document::default(),
+            text: None,
+            links: Vec::new(),
+            page,
+            warnings: texts(own),
+            verdict: Verdict::Good,
+            delivered: Delivered::pages(1),
+            embedded: None,
+        };
         draft.finish(Told { source_url: "http://a.test".to_owned(), file: None }).document
     }
 

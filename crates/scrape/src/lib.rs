@@ -1,5 +1,5 @@
-//! The scrape pipeline, from one URL to one document: plan, fetch, detect, derive, finish. Independent of database and
-//! teams.
+//! The scrape pipeline, from one URL to one document: plan, fetch, detect, derive, compare, finish. Independent of
+//! database and teams.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
@@ -7,7 +7,8 @@
 //! use scrape::{Cpu, Ports, ScrapeError, Target, Tools};
 //!
 //! // Without an engine nothing is fetched.
-//! let tools = Tools { engines: Vec::new(), proxies: Arc::default(), cpu: Cpu::new(2), documents: None };
+//! let (engines, proxies, cpu) = (Vec::new(), Arc::default(), Cpu::new(2));
+//! let tools = Tools { engines, proxies, cpu, documents: None, extract: None, diff_object: false };
 //! let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
 //! let target = Target::new("https://example.com/".parse()?, Arc::default(), deadline);
 //! let markdown = scrape::run(&tools, Ports::default(), &target, |scraped, _| scraped.document.markdown).await;
@@ -18,12 +19,14 @@
 //! ```
 
 mod captures;
+mod compare;
 mod derive;
 mod detect;
 mod document;
 mod embedded;
 mod error;
 mod export;
+mod extract;
 mod fetch;
 mod finish;
 mod metrics;
@@ -35,10 +38,13 @@ mod run;
 mod sheets;
 mod source;
 mod target;
+mod versions;
 
 pub use cpu::{Cpu, CpuError};
 pub use detect::is_document;
 pub use error::{DocumentError, ScrapeError};
+pub use extract::{Extract, Question};
 pub use ports::{Copies, CopyLookup, Files, Funds, Outdated, Ports, Wants};
 pub use run::{read, run};
 pub use target::{Scraped, Target, Tools};
+pub use versions::{Extraction, NextVersion, Previous, PreviousVersion, Versions};

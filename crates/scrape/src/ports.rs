@@ -10,7 +10,7 @@ use fetch::{Fetched, Validators};
 use url::{Position, Url};
 use wire::ProxyUsed;
 
-use crate::ScrapeError;
+use crate::{ScrapeError, Versions};
 
 /// All ports of a scrape; the default is none.
 #[derive(Clone, Copy, Default)]
@@ -21,6 +21,8 @@ pub struct Ports<'a> {
     pub files: Option<&'a dyn Files>,
     /// Payment for scrapes that cost more than one page. Without it everything is covered.
     pub funds: Option<&'a dyn Funds>,
+    /// Versions of the page, for change tracking. Without them the page is not compared.
+    pub versions: Option<&'a dyn Versions>,
 }
 
 /// Payment for scrapes that cost more than one page.

@@ -6,7 +6,7 @@ use tokio::time::timeout_at;
 
 use crate::derive::{Derived, Draft, Incoming, Last, More, derive};
 use crate::fetch::Page;
-use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, fetch, finish, sheets};
+use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, compare, fetch, finish, sheets};
 
 /// Turns a page into a document, and returns the result of `last` on it.
 ///
@@ -42,11 +42,12 @@ where
     F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
 {
     let last = Last::new(last);
-    let incoming = Incoming { page: Page::new(fetched, None), more: More::default() };
+    let more = More { phases: target.needs_markdown(), ..More::default() };
+    let incoming = Incoming { page: Page::new(fetched, None), more };
     let phases = async {
         match derive(tools, ports, target, incoming, &last).await? {
             Derived::Done(done) => Ok(done),
-            Derived::Draft(draft) => finish::finish(tools, target, draft, last).await,
+            Derived::Draft(draft) => complete(tools, ports, target, draft, last).await,
         }
     };
     timeout_at(target.deadline, phases).await.unwrap_or(Err(ScrapeError::Timeout))
@@ -67,10 +68,11 @@ where
             if before.is_some() {
                 fetch::check_not_refused(&page)?;
             }
-            let page = with_parts(tools, ports, target, plan.step(), page).await?;
+            let mut page = with_parts(tools, ports, target, plan.step(), page).await?;
+            page.tracked = compare::look_up(ports, target, &page.fetched).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
-            // A later phase that needs the document before `finish` also requires a draft here.
-            let more = More { steps: plan.can_run_scripts(), embedded: follows_embedded };
+            let steps = plan.can_run_scripts();
+            let more = More { steps, embedded: follows_embedded, phases: target.needs_markdown() };
             join!(derive(tools, ports, target, Incoming { page, more }, &last), keep).0
         };
         let mut draft = match (made.await, before.take()) {
@@ -95,7 +97,24 @@ where
         }
         before = Some(draft);
     };
-    // Phases that work on the draft, such as questions to a model or comparisons, are inserted here.
+    complete(tools, ports, target, draft, last).await
+}
+
+/// Completes a draft that no further step can improve.
+async fn complete<T, F>(
+    tools: &Tools,
+    ports: Ports<'_>,
+    target: &Target,
+    draft: Box<Draft>,
+    last: Last<F>,
+) -> Result<T, ScrapeError>
+where
+    T: Send + 'static,
+    F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
+{
+    // Further phases that work on the draft and its markdown, such as questions to a model, are inserted here.
+    // `Target::needs_markdown` says which requests have one.
+    let draft = compare::compare(tools, ports, target, draft).await?;
     finish::finish(tools, target, draft, last).await
 }
 

@@ -68,7 +68,7 @@ pub(crate) fn add(format: &Format, source: &Source<'_>, document: &mut Document)
 }
 
 impl Source<'_> {
-    fn markdown(&self) -> String {
+    pub(crate) fn markdown(&self) -> String {
         match self {
             Self::Page(page) => page.markdown(),
             Self::Text(text) => text.markdown(),

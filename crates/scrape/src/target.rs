@@ -4,13 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use base::Owner;
+use billing::Delivered;
 use fetch::{BasicAuth, Engine, Feature, Proxies, State};
 use reader::Pool;
 use tokio::time::Instant;
 use url::Url;
 use wire::{ActionResults, Block, Capabilities, Capability, Document, Format, ScrapeOptions, ScriptReturn};
 
-use crate::Cpu;
+use crate::{Cpu, Extract};
 
 /// Shared services of all scrapes.
 #[derive(Clone)]
@@ -23,6 +24,10 @@ pub struct Tools {
     pub cpu: Cpu,
     /// Pool of document readers: PDF, office files, images. Without it documents are rejected.
     pub documents: Option<Arc<Pool>>,
+    /// Service that extracts values from pages. Without it only their texts are compared.
+    pub extract: Option<Arc<dyn Extract>>,
+    /// Whether the diff of change tracking is an object of `text` and `json` instead of a string.
+    pub diff_object: bool,
 }
 
 impl Tools {
@@ -100,20 +105,43 @@ impl Target {
     #[must_use]
     pub fn takes_markdown(&self) -> bool {
         let options = &self.options;
-        let is_text = |format: &Format| {
-            matches!(
-                format,
-                Format::Markdown
-                    | Format::Summary
-                    | Format::Json(_)
-                    | Format::Query(_)
-                    | Format::Question(_)
-                    | Format::Highlights(_)
-            )
-        };
+        let is_text = |format: &Format| matches!(format, Format::Markdown) || is_asked_of_text(format);
         let is_main = options.only_main_content && options.include_tags.is_empty() && options.exclude_tags.is_empty();
         let is_plain = options.actions.is_empty() && !self.collect_links;
         is_main && is_plain && !options.formats.is_empty() && options.formats.iter().all(is_text)
+    }
+}
+
+impl Target {
+    /// Whether a later phase needs the markdown of the page, whether or not markdown is a requested format.
+    pub(crate) fn needs_markdown(&self) -> bool {
+        let options = &self.options;
+        let is_of_text = |format: &Format| matches!(format, Format::ChangeTracking(_)) || is_asked_of_text(format);
+        options.formats.iter().any(is_of_text)
+            || options.only_clean_content
+            || options.check_prompt_injection
+            || options.redact_pii.is_some()
+    }
+}
+
+/// Whether a model makes the format of the page's text.
+fn is_asked_of_text(format: &Format) -> bool {
+    match format {
+        Format::Summary | Format::Json(_) | Format::Query(_) | Format::Question(_) | Format::Highlights(_) => true,
+        Format::Markdown
+        | Format::Html
+        | Format::RawHtml
+        | Format::RawBase64
+        | Format::Links
+        | Format::Images
+        | Format::Attributes(_)
+        | Format::Screenshot(_)
+        | Format::Audio
+        | Format::Video
+        | Format::Branding
+        | Format::Product
+        | Format::Menu
+        | Format::ChangeTracking(_) => false,
     }
 }
 
@@ -124,8 +152,8 @@ pub struct Scraped {
     pub document: Document,
     /// Link targets of the page, independent of the formats; empty unless [`Target::collect_links`].
     pub links: Vec<String>,
-    /// Number of pages to be charged: the pages of a PDF that were read, else 1.
-    pub pages: u32,
+    /// Pages and extras in the document, which determine its price.
+    pub delivered: Delivered,
     /// The `Retry-After` header as it was sent.
     pub retry_after: Option<String>,
     /// Share of the memory budget for bodies; to be held for as long as the document is.
@@ -152,7 +180,10 @@ impl Scraped {
         let lists =
             [links, images].into_iter().flatten().chain([&self.links]).flatten().map(String::len).sum::<usize>();
         let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
-        let captured = self.document.screenshot.iter().map(String::len).sum::<usize>();
+        let tracked =
+            self.document.change_tracking.iter().flatten().flat_map(|tracked| tracked.diff.iter().chain(&tracked.json));
+        let tracked = tracked.map(wire::memory_of).sum::<usize>();
+        let captured = tracked + self.document.screenshot.iter().map(String::len).sum::<usize>();
         let captured = captured + self.document.actions.as_ref().map_or(0, bytes_of_actions);
         self.room.shrink((texts + pages + blocks + lists + values + captured) as u64);
     }

@@ -15,7 +15,7 @@
 //! let rules = site.rules(&url, approach).await?;
 //! if !rules.rules.allows_url(&url) {
 //!     match rules.failure {
-//!         // Nobody answered: say why, it is not the site's wish.
+//!         // No answer: report the failure, as the site has not disallowed anything.
 //!         Some(failure) => return Err(failure.error(&url).into()),
 //!         None => println!("the site does not want robots there"),
 //!     }
@@ -46,7 +46,7 @@ use tokio::time::Instant;
 use url::Url;
 
 pub use error::SiteError;
-use robots::Known;
+use robots::RobotsCache;
 pub use robots::{RobotsFailure, SiteRules};
 pub use sitemaps::{MAX_BYTES, MAX_REQUESTS, MAX_SITEMAP_TIME, Sink, SitemapPage, SitemapTotals, Terms};
 
@@ -64,7 +64,7 @@ struct Inner {
     store: Store,
     clock: Arc<dyn Clock>,
     cpu: Cpu,
-    known: Known,
+    known: RobotsCache,
 }
 
 /// Terms of access to a site.
@@ -86,7 +86,7 @@ impl Site {
     /// cached in `store`, by the time of `clock`; sitemaps are decompressed and parsed in CPU slots of `cpu`.
     #[must_use]
     pub fn new(client: net::Client, proxies: Vec<net::Proxy>, store: Store, clock: Arc<dyn Clock>, cpu: Cpu) -> Self {
-        let (turn, known) = (AtomicUsize::new(0), Known::default());
+        let (turn, known) = (AtomicUsize::new(0), RobotsCache::default());
         Self(Arc::new(Inner { client, proxies, turn, store, clock, cpu, known }))
     }
 

@@ -15,7 +15,7 @@ use tokio::time::timeout_at;
 use url::Url;
 
 use crate::{Approach, Site, SiteError};
-use memory::{Answer, Memory, Times, Trust};
+use memory::{Acceptance, CacheTimes, CachedValue, Memory};
 pub use request::RobotsFailure;
 use request::{Outcome, Row};
 
@@ -42,7 +42,7 @@ pub struct SiteRules {
 }
 
 /// In-memory cache: the rules of a robot at a site, and below them the file, which is shared by all robots.
-pub(crate) struct Known {
+pub(crate) struct RobotsCache {
     rules: Memory<Robot, Arc<SiteRules>>,
     files: Memory<Origin, File>,
 }
@@ -69,7 +69,7 @@ struct File {
     failure: Option<RobotsFailure>,
 }
 
-impl Default for Known {
+impl Default for RobotsCache {
     fn default() -> Self {
         Self { rules: Memory::new(MAX_RULES_BYTES), files: Memory::new(MAX_FILES_BYTES) }
     }
@@ -110,12 +110,12 @@ impl Site {
         approach: Approach<'_>,
         failures_since: Option<Timestamp>,
     ) -> Result<Arc<SiteRules>, SiteError> {
-        let trust = Trust { now: self.now(), failures_since };
+        let trust = Acceptance { now: self.now(), failures_since };
         let key = Robot { origin: Origin::of(url, approach), agent: approach.agent.to_owned() };
         if let Some(rules) = self.0.known.rules.get(&key, trust).await {
             return Ok(rules);
         }
-        let asked = Asked { url: url.clone(), verify_tls: approach.verify_tls, private: approach.private };
+        let asked = RobotsParameters { url: url.clone(), verify_tls: approach.verify_tls, private: approach.private };
         // A separate task: others wait for the same answer, which is worth caching even when all callers have left.
         let learn = tokio::spawn(self.clone().learn(key, asked, trust));
         match timeout_at(approach.deadline, learn).await {
@@ -125,23 +125,29 @@ impl Site {
     }
 
     #[crate::boxed]
-    async fn learn(self, key: Robot, asked: Asked, trust: Trust) -> Result<Arc<SiteRules>, SiteError> {
+    async fn learn(self, key: Robot, asked: RobotsParameters, trust: Acceptance) -> Result<Arc<SiteRules>, SiteError> {
         let Robot { origin, agent } = &key;
         let learn = || async {
             let learn = || self.file(origin, &asked, agent, trust);
-            let Answer { value, times, bytes, .. } = self.0.known.files.get_or_learn(origin, trust, learn).await?;
+            let CachedValue { value, times, bytes, .. } = self.0.known.files.get_or_learn(origin, trust, learn).await?;
             let name = agent.clone();
             let rules = off_thread(bytes, move || rules_of(&value, &name)).await?;
             let bytes = rules.size() + origin.text.len() + agent.len();
-            Ok(Answer { is_failure: rules.rules.is_unknown(), value: Arc::new(rules), times, bytes })
+            Ok(CachedValue { is_failure: rules.rules.is_unknown(), value: Arc::new(rules), times, bytes })
         };
         Ok(self.0.known.rules.get_or_learn(&key, trust, learn).await?.value)
     }
 
     /// Loads the file from the database, else from the site.
-    async fn file(&self, origin: &Origin, asked: &Asked, agent: &str, trust: Trust) -> Result<Answer<File>, SiteError> {
+    async fn file(
+        &self,
+        origin: &Origin,
+        asked: &RobotsParameters,
+        agent: &str,
+        trust: Acceptance,
+    ) -> Result<CachedValue<File>, SiteError> {
         if let Some((outcome, times)) = self.look_up(origin).await {
-            let (file, _) = read(outcome).await?;
+            let (file, _) = parse_outcome(outcome).await?;
             let answer = file.answer(origin, times);
             if answer.holds(trust) {
                 return Ok(answer);
@@ -149,9 +155,9 @@ impl Site {
         }
         let outcome = request::send(self, asked, agent).await;
         let row = if asked.private { None } else { outcome.row() };
-        let (file, life) = read(outcome).await?;
+        let (file, life) = parse_outcome(outcome).await?;
         let since = self.now();
-        let times = Times { since, until: since + life };
+        let times = CacheTimes { since, until: since + life };
         if let Some(row) = row {
             self.keep(origin, row, times).await;
         }
@@ -159,20 +165,20 @@ impl Site {
     }
 
     /// Returns a valid answer from the database, with its times.
-    async fn look_up(&self, origin: &Origin) -> Option<(Outcome, Times)> {
+    async fn look_up(&self, origin: &Origin) -> Option<(Outcome, CacheTimes)> {
         let now = self.now();
         let find = async { table::find(&mut self.0.store.conn().await?, &origin.text, origin.verified, now).await };
         let row = find.await.unwrap_or_else(|error| {
             if error.is_news() {
-                tracing::warn!(%error, "could not read robots.txt from the database; the site is asked");
+                tracing::warn!(%error, "could not read robots.txt from the database; requesting it from the site");
             }
             None
         })?;
-        let times = Times { since: row.fetched_at, until: row.expires_at };
+        let times = CacheTimes { since: row.fetched_at, until: row.expires_at };
         Some((Outcome::from_row(Row { status: row.status, error: row.error, body: row.body })?, times))
     }
 
-    async fn keep(&self, origin: &Origin, row: Row, times: Times) {
+    async fn keep(&self, origin: &Origin, row: Row, times: CacheTimes) {
         let row = table::RobotsAnswer {
             origin: origin.text.clone(),
             verified: origin.verified,
@@ -186,20 +192,20 @@ impl Site {
         if let Err(error) = keep.await
             && error.is_news()
         {
-            tracing::warn!(%error, "could not store robots.txt in the database; other processes ask the site again");
+            tracing::warn!(%error, "could not store robots.txt in the database; other processes will request it again");
         }
     }
 }
 
 /// Parameters of the request, besides the robot.
-struct Asked {
+struct RobotsParameters {
     url: Url,
     verify_tls: bool,
     private: bool,
 }
 
 /// Parses an answer, and returns the file with its lifetime.
-async fn read(outcome: Outcome) -> Result<(File, TimeDelta), SiteError> {
+async fn parse_outcome(outcome: Outcome) -> Result<(File, TimeDelta), SiteError> {
     off_thread(outcome.size(), move || {
         let (answer, failure) = match &outcome {
             Outcome::Answer { status, body } => (RobotsAnswer::Status(*status, body), None),
@@ -212,9 +218,9 @@ async fn read(outcome: Outcome) -> Result<(File, TimeDelta), SiteError> {
 }
 
 impl File {
-    fn answer(self, origin: &Origin, times: Times) -> Answer<Self> {
+    fn answer(self, origin: &Origin, times: CacheTimes) -> CachedValue<Self> {
         let bytes = self.robots.size() + origin.text.len();
-        Answer { times, is_failure: self.robots.is_unknown(), bytes, value: self }
+        CachedValue { times, is_failure: self.robots.is_unknown(), bytes, value: self }
     }
 }
 

@@ -17,7 +17,7 @@ pub struct Entry {
     pub id: String,
     /// Kind of operation.
     pub kind: Kind,
-    /// URL that it was about; `None` if there is none or it must not be shown.
+    /// URL of the call; `None` if it has none or must not be shown.
     pub target: Option<String>,
     /// Start time.
     pub created_at: Timestamp,
@@ -62,7 +62,7 @@ pub struct Place<'a> {
 /// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn list(conn: &mut Conn, team: &str, wanted: &Wanted<'_>, limit: i64) -> Result<Vec<Entry>> {
-    let part = Part { team, after: wanted.after.map(|place| (DbTime::from(place.created_at), place.id)), limit };
+    let part = IndexRange { team, after: wanted.after.map(|place| (DbTime::from(place.created_at), place.id)), limit };
     let mut entries = match &wanted.kind {
         Some(Kind::Scrape) => part.scrapes(conn, true).await?,
         Some(Kind::File) => part.scrapes(conn, false).await?,
@@ -80,7 +80,7 @@ pub async fn list(conn: &mut Conn, team: &str, wanted: &Wanted<'_>, limit: i64) 
 }
 
 /// Part of the list that one index returns in order.
-struct Part<'a> {
+struct IndexRange<'a> {
     team: &'a str,
     after: Option<(DbTime, &'a str)>,
     limit: i64,
@@ -126,7 +126,7 @@ struct SessionRow {
     created_at: DbTime,
 }
 
-impl Part<'_> {
+impl IndexRange<'_> {
     /// Returns scrapes of pages, or of files.
     async fn scrapes(&self, conn: &mut Conn, of_pages: bool) -> Result<Vec<Entry>> {
         let rows: Vec<ScrapeRow> = on!(conn, |c| match of_pages {

@@ -12,7 +12,7 @@ use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::cache_entry;
 
-pub use bodies::{bytes, delete_next, deleted, has_body, packed, rely_on};
+pub use bodies::{BodyPlace, add_body, bytes, delete_next, deleted, has_body, let_go, lock_body, packed, rely_on};
 
 /// Limit of copies that [`find`] returns: enough to skip a few whose page failed.
 const NEWEST: i64 = 5;
@@ -23,7 +23,7 @@ const NEWEST: i64 = 5;
 pub struct CacheEntry {
     /// UUIDv7, so that ids are in the order of time.
     pub id: String,
-    /// Scope of sharing: a team, or everybody.
+    /// Scope of sharing: one team, or all teams.
     pub scope: String,
     /// Normalised URL.
     pub key: String,
@@ -94,7 +94,7 @@ pub async fn insert(conn: &mut Conn, entry: &CacheEntry) -> Result<()> {
 #[crate::boxed]
 pub async fn insert_beside_body(conn: &mut Conn, entry: &CacheEntry) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
-        let is_kept = bodies::lock(conn, &entry.body_digest).await?;
+        let is_kept = bodies::lock_body(conn, &entry.body_digest).await?;
         if is_kept {
             insert(conn, entry).await?;
         }
@@ -110,7 +110,7 @@ pub async fn insert_beside_body(conn: &mut Conn, entry: &CacheEntry) -> Result<b
 #[crate::boxed]
 pub async fn insert_with_body(conn: &mut Conn, entry: &CacheEntry, packed: &[u8]) -> Result<()> {
     conn.atomic(async |conn: &mut Conn| {
-        bodies::insert(conn, &entry.body_digest, packed).await?;
+        bodies::add_body(conn, &entry.body_digest, packed).await?;
         insert(conn, entry).await
     })
     .await
@@ -169,17 +169,17 @@ pub struct Removed {
 /// Columns that say which body a copy uses.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = cache_entry)]
-struct Used {
+struct UsedBody {
     id: String,
     body_digest: String,
     body_bytes: i64,
     in_row: bool,
 }
 
-impl Used {
-    /// Returns the digest of the body, and whether the body is in the database.
-    fn body(&self) -> (&str, bool) {
-        (&self.body_digest, self.in_row)
+impl UsedBody {
+    /// Returns the place of the body.
+    fn place(&self) -> BodyPlace {
+        BodyPlace { digest: self.body_digest.clone(), in_row: self.in_row }
     }
 }
 
@@ -195,7 +195,7 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Remo
             .filter(cache_entry::expires_at.le(DbTime::from(now)))
             .order(cache_entry::expires_at)
             .limit(limit);
-        let rows = on!(conn, |c| due.select(Used::as_select()).load(c).await)?;
+        let rows = on!(conn, |c| due.select(UsedBody::as_select()).load(c).await)?;
         take_out(conn, rows).await
     })
     .await
@@ -210,7 +210,7 @@ pub async fn expired(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<Remo
 pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> {
     conn.atomic(async |conn: &mut Conn| {
         let first = cache_entry::table.order(cache_entry::id).limit(limit);
-        let mut rows: Vec<Used> = on!(conn, |c| first.select(Used::as_select()).load(c).await)?;
+        let mut rows: Vec<UsedBody> = on!(conn, |c| first.select(UsedBody::as_select()).load(c).await)?;
         let mut sum = 0;
         // A body that several copies share is counted for each of them, so less may be freed than requested. The result
         // says how much, and the caller repeats.
@@ -224,22 +224,20 @@ pub async fn oldest(conn: &mut Conn, bytes: i64, limit: i64) -> Result<Removed> 
     .await
 }
 
-async fn take_out(conn: &mut Conn, mut rows: Vec<Used>) -> Result<Removed> {
+async fn take_out(conn: &mut Conn, mut rows: Vec<UsedBody>) -> Result<Removed> {
     if rows.is_empty() {
         return Ok(Removed::default());
     }
     let ids: Vec<&String> = rows.iter().map(|row| &row.id).collect();
     let gone = diesel::delete(cache_entry::table.filter(cache_entry::id.eq_any(ids)));
     let count = on!(conn, |c| gone.execute(c).await)?;
-    // Each body once, and only those that no remaining copy uses.
-    rows.sort_by(|one, other| one.body().cmp(&other.body()));
-    rows.dedup_by(|one, other| one.body() == other.body());
+    // Each body once, and only those that no remaining copy uses. A version may still use them.
+    rows.sort_by_key(UsedBody::place);
+    rows.dedup_by_key(|row| row.place());
     let digests: Vec<String> = rows.iter().map(|row| row.body_digest.clone()).collect();
-    let used = bodies::used(conn, &digests).await?;
-    rows.retain(|row| !used.contains(&(row.body_digest.clone(), row.in_row)));
+    let used = bodies::used_by_copies(conn, &digests).await?;
+    rows.retain(|row| !used.contains(&row.place()));
     let bytes = rows.iter().map(|row| row.body_bytes).sum();
-    let (here, elsewhere): (Vec<_>, Vec<_>) = rows.into_iter().partition(|row| row.in_row);
-    bodies::remove(conn, here.into_iter().map(|row| row.body_digest).collect()).await?;
-    bodies::mark(conn, elsewhere.into_iter().map(|row| row.body_digest)).await?;
+    bodies::let_go(conn, rows.iter().map(UsedBody::place).collect()).await?;
     Ok(Removed { rows: count, bytes })
 }

@@ -21,7 +21,7 @@ use crate::trouble::{self, Trouble};
 const PATIENCE: Duration = Duration::from_millis(400);
 /// Timeout for the answer to `SELECT 1` and for opening a connection.
 pub(crate) const ANSWER: Duration = Duration::from_millis(1400);
-/// Age of the last answer up to which a connection is lent without a check.
+/// Age of the last answer up to which a connection is handed out without a check.
 const FRESH: Duration = Duration::from_millis(500);
 /// Age of the last answer up to which a server counts as reachable, however long its connections stay busy.
 const THERE: Duration = Duration::from_secs(2);
@@ -144,7 +144,7 @@ impl Condition {
         self.away.failed(cause);
     }
 
-    /// Fails if the database is away and does not come back within [`PATIENCE`].
+    /// Fails if the database is unavailable and does not recover within [`PATIENCE`].
     ///
     /// # Errors
     /// [`StoreError::Pool`] with the cause.
@@ -177,7 +177,7 @@ impl Condition {
     ///
     /// # Errors
     /// [`StoreError::Pool`] with the cause.
-    pub(crate) async fn unless_away<T>(&self, work: impl Future<Output = T>) -> Result<T> {
+    pub(crate) async fn unless_unavailable<T>(&self, work: impl Future<Output = T>) -> Result<T> {
         let away = async {
             sleep(PATIENCE).await;
             self.away.begun().await;
@@ -190,11 +190,11 @@ impl Condition {
     }
 
     fn note(&self, error: &Error) {
-        match trouble::of(error) {
+        match trouble::of_query(error) {
             Some(Trouble::Full) => self.filled(error),
             // On a full disk, SQLite cannot map a file that it cannot extend, and reports only an I/O error.
             Some(Trouble::Away) if self.full_room().is_some() => self.filled(error),
-            // One lost connection is not an outage: the next connection is checked before it is lent.
+            // One lost connection is not an outage: the next connection is checked before it is handed out.
             Some(Trouble::Away) if trouble::is_lost(error) => {
                 *self.answered.lock() = None;
                 self.losses.add(error, Instant::now());

@@ -25,7 +25,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::block_in_place;
 
-use crate::writer::{Taken, Writer};
+use crate::writer::{Writer, WriterConnection};
 
 /// SQLite with an async interface: every statement runs immediately on the calling thread.
 pub(crate) type AsyncSqlite = SyncConnectionWrapper<SqliteConnection, InPlace>;
@@ -113,8 +113,8 @@ impl Conn {
     }
 
     /// Wraps SQLite's writing connection.
-    pub(crate) fn writing(taken: Taken) -> Self {
-        let Taken { link, turn } = taken;
+    pub(crate) fn writing(taken: WriterConnection) -> Self {
+        let WriterConnection { link, turn } = taken;
         Self { _turn: Some(turn), ..Self::new(Link::Sqlite(link), None) }
     }
 
@@ -157,15 +157,15 @@ impl Conn {
     ///
     /// # Errors
     /// Those of [`Writer::take`]; nothing was written.
-    pub(crate) async fn turn(&mut self) -> QueryResult<Turn<'_>> {
+    pub(crate) async fn turn(&mut self) -> QueryResult<WriteTurn<'_>> {
         let reading = match &self.writer {
             Some(writer) if self.state.load(Ordering::Relaxed) == IDLE => {
-                let Taken { link, turn } = writer.take().await?;
+                let WriterConnection { link, turn } = writer.take().await?;
                 Some((mem::replace(&mut self.link, Link::Sqlite(link)), turn))
             }
             _ => None,
         };
-        Ok(Turn { conn: self, reading })
+        Ok(WriteTurn { conn: self, reading })
     }
 
     async fn run<R, E, F>(&mut self, f: F) -> Result<R, E>
@@ -227,13 +227,13 @@ impl Conn {
     }
 }
 
-/// Connection that may write. The reading connection comes back when it is dropped.
-pub(crate) struct Turn<'c> {
+/// Connection that may write. The reading connection is restored when it is dropped.
+pub(crate) struct WriteTurn<'c> {
     conn: &'c mut Conn,
     reading: Option<(Link, OwnedSemaphorePermit)>,
 }
 
-impl Deref for Turn<'_> {
+impl Deref for WriteTurn<'_> {
     type Target = Conn;
 
     fn deref(&self) -> &Conn {
@@ -241,13 +241,13 @@ impl Deref for Turn<'_> {
     }
 }
 
-impl DerefMut for Turn<'_> {
+impl DerefMut for WriteTurn<'_> {
     fn deref_mut(&mut self) -> &mut Conn {
         self.conn
     }
 }
 
-impl Drop for Turn<'_> {
+impl Drop for WriteTurn<'_> {
     fn drop(&mut self) {
         if let Some((link, turn)) = self.reading.take() {
             // The connection first: the next holder of the turn needs it.

@@ -98,7 +98,7 @@ impl StoreError {
     pub fn trouble(&self) -> Option<Trouble> {
         match self {
             StoreError::Connect(_) | StoreError::Pool(_) => Some(Trouble::Away),
-            StoreError::Query(error) => trouble::of(error),
+            StoreError::Query(error) => trouble::of_query(error),
             StoreError::Migration(text) => trouble::of_text(text),
             StoreError::Folder { source, .. } | StoreError::File { source, .. } => trouble::of_io(source),
             _ => None,

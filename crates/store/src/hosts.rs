@@ -12,7 +12,7 @@ use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel::sqlite::Sqlite;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
-use politeness::{HostAnswer, HostState, Pace, Start};
+use politeness::{HostAnswer, HostState, Pace, StartDecision};
 
 use crate::conn::{AsyncSqlite, Conn, on};
 use crate::db_time::DbTime;
@@ -53,7 +53,7 @@ pub async fn set_crawl_delay(conn: &mut Conn, name: &str, delay: Option<Duration
 pub async fn in_flight(conn: &mut Conn, name: &str) -> Result<u32> {
     let query = host::table.find(name).select(host::state);
     let state: Option<String> = on!(conn, |c| query.get_result(c).await.optional())?;
-    state.map_or(Ok(0), |state| Ok(read(name, &state)?.in_flight()))
+    state.map_or(Ok(0), |state| Ok(parse_state(name, &state)?.in_flight()))
 }
 
 /// Removes up to `limit` hosts without requests since `before` and without requests in flight; returns their number.
@@ -69,7 +69,7 @@ pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<us
         let old: Vec<(String, String)> = on!(conn, |c| old.load(c).await)?;
         let mut names = Vec::with_capacity(old.len());
         for (name, state) in &old {
-            if read(name, state)?.in_flight() == 0 {
+            if parse_state(name, state)?.in_flight() == 0 {
                 names.push(name);
             }
         }
@@ -84,7 +84,7 @@ pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<us
 pub(crate) async fn all_in_flight(conn: &mut Conn) -> Result<Vec<(String, u32)>> {
     let rows: Vec<(String, String)> =
         on!(conn, |c| host::table.select((host::name, host::state)).order(host::name).load(c).await)?;
-    rows.into_iter().map(|(name, state)| read(&name, &state).map(|state| (name, state.in_flight()))).collect()
+    rows.into_iter().map(|(name, state)| parse_state(&name, &state).map(|state| (name, state.in_flight()))).collect()
 }
 
 /// Hosts whose rows are locked, in the order of their names, until the transaction ends.
@@ -95,7 +95,7 @@ pub(crate) struct Hosts {
 
 /// Answer to a request for a turn at a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
+pub(crate) enum HostTurn {
     /// The request is counted. It may start at this time, at most [`AHEAD`] from now, once fewer than this many
     /// requests run.
     Start(Timestamp, u32),
@@ -105,7 +105,7 @@ pub(crate) enum Turn {
 
 /// Terms of a request for a turn.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct TurnRequest<'a> {
     /// Limit of concurrent requests, [`Claim::per_host`](crate::jobs::Claim::per_host).
     pub(crate) most: u32,
     /// Name of the worker, [`Claim::worker`](crate::jobs::Claim::worker).
@@ -123,21 +123,21 @@ struct Host {
 }
 
 impl Host {
-    fn next_start(&mut self, pace: &Pace, worker: Option<&str>, now: Timestamp) -> Start {
+    fn next_start(&mut self, pace: &Pace, worker: Option<&str>, now: Timestamp) -> StartDecision {
         match self.state.next_start(pace, now) {
-            Start::WhenOneEnds => {
+            StartDecision::WhenOneEnds => {
                 // A caller without a worker name takes nothing ahead and waits for a slot.
                 let ahead = self.state.ahead(pace, worker.unwrap_or_default(), now);
-                ahead.map_or(Start::WhenOneEnds, Start::At)
+                ahead.map_or(StartDecision::WhenOneEnds, StartDecision::At)
             }
             start => start,
         }
     }
 
-    fn start(&mut self, pace: &Pace, worker: Option<&str>, at: Timestamp) -> Turn {
+    fn start(&mut self, pace: &Pace, worker: Option<&str>, at: Timestamp) -> HostTurn {
         self.state.sent_by(worker);
         self.state.started(at);
-        Turn::Start(at, self.state.slots(pace))
+        HostTurn::Start(at, self.state.slots(pace))
     }
 }
 
@@ -191,7 +191,7 @@ impl Hosts {
         for row in rows {
             let crawl_delay = row.crawl_delay_ms.and_then(|delay| u64::try_from(delay).ok());
             let host = Host {
-                state: read(&row.name, &row.state)?,
+                state: parse_state(&row.name, &row.state)?,
                 crawl_delay: crawl_delay.map(Duration::from_millis),
                 most: u32::try_from(row.most).unwrap_or(1),
                 queued_until: row.queued_until.map(Timestamp::from),
@@ -216,17 +216,17 @@ impl Hosts {
     }
 
     /// Requests a turn at a host for a lane with this delay.
-    pub(crate) fn turn(&mut self, name: &str, delay: Option<Duration>, asked: Asked<'_>) -> Turn {
-        let Asked { most, worker, early } = asked;
-        let Some(host) = self.rows.get_mut(name) else { return Turn::Start(self.now, most) };
+    pub(crate) fn turn(&mut self, name: &str, delay: Option<Duration>, asked: TurnRequest<'_>) -> HostTurn {
+        let TurnRequest { most, worker, early } = asked;
+        let Some(host) = self.rows.get_mut(name) else { return HostTurn::Start(self.now, most) };
         (host.changed, host.most) = (true, most);
         let pace = Pace::new(host.crawl_delay, delay, Some(most));
         let now = self.now;
         let (earliest, turn) = match host.next_start(&pace, worker, now) {
-            Start::Now => return host.start(&pace, worker, now),
-            Start::At(time) if time - now <= AHEAD => return host.start(&pace, worker, time),
-            Start::At(time) => (time - AHEAD, host.state.turn(&pace)),
-            Start::WhenOneEnds => (now, host.state.turn(&pace)),
+            StartDecision::Now => return host.start(&pace, worker, now),
+            StartDecision::At(time) if time - now <= AHEAD => return host.start(&pace, worker, time),
+            StartDecision::At(time) => (time - AHEAD, host.state.turn(&pace)),
+            StartDecision::WhenOneEnds => (now, host.state.turn(&pace)),
         };
         let turn = TimeDelta::from_std(turn.max(MIN_TURN)).unwrap_or(MAX_QUEUE);
         let end = now + MAX_QUEUE;
@@ -235,7 +235,7 @@ impl Hosts {
             host.queued_until = Some(next);
         }
         // A start time that is known is not capped by the estimate.
-        Turn::Later(next.min(end.max(earliest)))
+        HostTurn::Later(next.min(end.max(earliest)))
     }
 
     /// Counts the end of a request of a lane with this delay.
@@ -312,7 +312,7 @@ impl Changes {
     }
 }
 
-fn read(name: &str, state: &str) -> Result<HostState> {
+fn parse_state(name: &str, state: &str) -> Result<HostState> {
     serde_json::from_str(state).map_err(|error| broken(name, &error))
 }
 

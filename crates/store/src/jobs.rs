@@ -26,12 +26,12 @@ use base::Timestamp;
 use politeness::HostAnswer;
 
 pub use check::inconsistencies;
-pub use claim::{More, claim};
+pub use claim::{ClaimedNext, claim};
 pub use dead::{Dead, dead, find_dead, forget_dead, forget_one, redrive};
 pub use end::{Finishing, Retry, bury, cancel, finish, release, retry, trim};
 pub use enqueue::{enqueue, set_cap, set_team_cap};
 pub use inspect::{Depth, Filter, Listed, depths, list, next_due, sweep_lanes};
-pub use lease::{Reaped, reap, renew, still_ours};
+pub use lease::{Reaped, reap, renew, still_leased};
 pub use payload::{Payload, Queue};
 pub use team::{lock_team, running};
 
@@ -142,7 +142,7 @@ pub struct Lease<'a> {
 
 /// Claimed job that its holder ends.
 #[derive(Debug, Clone, Copy)]
-pub struct Held<'a> {
+pub struct HeldJob<'a> {
     /// Lease of the job; if it is lost, the call has no effect.
     pub lease: Lease<'a>,
     /// Name of the queue.
@@ -162,8 +162,8 @@ impl Claimed {
 
     /// Returns the job as its holder ends it, with the answer of its host.
     #[must_use]
-    pub fn held(&self, answer: Option<HostAnswer>) -> Held<'_> {
-        Held { lease: self.lease(), queue: &self.queue, team_id: &self.team_id, answer }
+    pub fn held(&self, answer: Option<HostAnswer>) -> HeldJob<'_> {
+        HeldJob { lease: self.lease(), queue: &self.queue, team_id: &self.team_id, answer }
     }
 }
 

@@ -90,7 +90,7 @@ pub async fn apply(
     expires_at: Timestamp,
 ) -> Result<Applied> {
     conn.atomic(async |conn: &mut Conn| {
-        let mut work = Work::begin(conn, booking.team, command.reservation()).await?;
+        let mut work = LockedAccount::begin(conn, booking.team, command.reservation()).await?;
         work.apply(conn, booking, command, expires_at).await
     })
     .await
@@ -127,7 +127,7 @@ pub async fn reserve(
 ) -> Result<Reservation> {
     conn.atomic(async |conn: &mut Conn| {
         let command = Command::Reserve { amount };
-        let mut work = Work::begin(conn, booking.team, None).await?;
+        let mut work = LockedAccount::begin(conn, booking.team, None).await?;
         if let Applied::Before(_) = work.apply(conn, booking, &command, expires_at).await? {
             let found = reservation(conn, booking.team, booking.key).await?;
             return found
@@ -159,7 +159,7 @@ pub async fn settle(conn: &mut Conn, held: &Reservation, amount: i64, at: Timest
         let (post_key, void_key) = (post_key(&held.key), void_key(&held.key));
         let booking = |key| Booking { key, team: &held.team, api_key: held.api_key.as_deref(), at };
         // Post and void under one lock: no other transaction sees the reservation half settled.
-        let mut work = Work::begin(conn, &held.team, Some(&held.key)).await?;
+        let mut work = LockedAccount::begin(conn, &held.team, Some(&held.key)).await?;
         if amount != 0 {
             let post = Command::Post { reservation: held.key.clone(), amount };
             work.apply(conn, &booking(&post_key), &post, at).await?;
@@ -249,16 +249,16 @@ impl Booking<'_> {
 }
 
 /// Locked account of a team and one of its reservations, updated by each command of the transaction.
-struct Work {
+struct LockedAccount {
     balance: Balance,
     hold: Option<Hold>,
 }
 
-impl Work {
+impl LockedAccount {
     /// Locks the account row before anything else: a fixed lock order prevents deadlocks.
-    async fn begin(conn: &mut Conn, team: &str, key: Option<&str>) -> Result<Work> {
+    async fn begin(conn: &mut Conn, team: &str, key: Option<&str>) -> Result<LockedAccount> {
         let (balance, mut holds) = rows::lock(conn, team, key.as_slice()).await?;
-        Ok(Work { balance, hold: key.and_then(|key| holds.remove(key)) })
+        Ok(LockedAccount { balance, hold: key.and_then(|key| holds.remove(key)) })
     }
 
     async fn apply(

@@ -35,6 +35,8 @@ mod conn;
 mod copy;
 mod db_time;
 mod error;
+#[cfg(test)]
+mod example;
 mod list;
 mod losses;
 mod migrate;
@@ -56,12 +58,14 @@ pub mod keys;
 pub mod leases;
 pub mod ledger;
 pub mod listen;
+pub mod periodic;
 pub mod profiles;
 pub mod robots;
 pub mod runs;
 pub mod scrapes;
 pub mod teams;
 pub mod usage;
+pub mod versions;
 pub mod webhooks;
 
 pub use conn::{Conn, TxFn};

@@ -8,7 +8,7 @@ use futures_util::StreamExt;
 
 use crate::conn::{Conn, on};
 use crate::error::{Result, StoreError};
-use crate::open::{Place, Store};
+use crate::open::{DatabaseLocation, Store};
 
 /// Dedicated connection that listens on channels.
 pub struct Listener {
@@ -31,7 +31,7 @@ impl Listener {
     /// [`StoreError::Connect`], and [`StoreError::Query`] when LISTEN fails.
     #[crate::boxed]
     pub async fn open(store: &Store, channels: &[&str]) -> Result<Option<Listener>> {
-        let Place::Server(server) = store.place()? else {
+        let DatabaseLocation::Server(server) = store.location()? else {
             return Ok(None);
         };
         let mut conn = server.connect().await.map_err(|error| StoreError::Connect(error.to_string()))?;

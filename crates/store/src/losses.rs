@@ -14,10 +14,10 @@ const PAUSE: Duration = Duration::from_secs(60);
 
 /// Lost connections that are not logged yet.
 #[derive(Debug, Default)]
-pub(crate) struct Losses(Mutex<Known>);
+pub(crate) struct Losses(Mutex<LossState>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct LossState {
     /// Time of the first loss.
     since: Option<Instant>,
     connections: u64,
@@ -46,7 +46,7 @@ impl Losses {
     /// Discards the losses: the database is away, which explains them.
     pub(crate) fn explained(&self) {
         let mut known = self.0.lock();
-        *known = Known { told: known.told, ..Known::default() };
+        *known = LossState { told: known.told, ..LossState::default() };
     }
 
     /// Returns what to log when the database answers; `None` until it is certain that the losses are no outage.
@@ -57,7 +57,7 @@ impl Losses {
         if !is_due {
             return None;
         }
-        let Known { connections, cause, .. } = std::mem::take(&mut *known);
+        let LossState { connections, cause, .. } = std::mem::take(&mut *known);
         known.told = Some(now);
         Some(Lost { connections, cause })
     }

@@ -8,7 +8,7 @@ use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 
 use crate::error::{Result, StoreError};
-use crate::open::{Place, Store};
+use crate::open::{DatabaseLocation, Store};
 
 const SQLITE: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 const POSTGRES: EmbeddedMigrations = embed_migrations!("migrations/postgres");
@@ -71,12 +71,12 @@ impl Store {
 
     async fn run(&self, task: Task) -> Result<Vec<String>> {
         // The migration harness blocks.
-        let work = match self.place()? {
-            Place::File(path) => {
+        let work = match self.location()? {
+            DatabaseLocation::File(path) => {
                 let path = path.to_owned();
                 tokio::task::spawn_blocking(move || on_sqlite(&path, task))
             }
-            Place::Server(server) => {
+            DatabaseLocation::Server(server) => {
                 let conn = server.connect().await.map_err(|error| StoreError::Connect(error.to_string()))?;
                 tokio::task::spawn_blocking(move || on_postgres(conn, task))
             }
@@ -134,7 +134,7 @@ pub fn sqlite_schema() -> Result<String> {
     conn.batch_execute(NO_REFERENCES)?;
     perform(&mut conn, SQLITE, Task::Up)?;
     let mut text = SCHEMA_HEADING.to_owned();
-    let statements: Vec<Line> = diesel::sql_query(SQLITE_STATEMENTS).load(&mut conn)?;
+    let statements: Vec<TextRow> = diesel::sql_query(SQLITE_STATEMENTS).load(&mut conn)?;
     for statement in statements {
         text += &format!("{};\n\n", statement.line);
     }
@@ -150,7 +150,7 @@ struct Count {
 }
 
 #[derive(QueryableByName)]
-struct Line {
+struct TextRow {
     #[diesel(sql_type = Text)]
     line: String,
 }
@@ -210,7 +210,7 @@ mod tests {
     }
 
     fn lines(conn: &mut SqliteConnection, query: &str) -> Vec<String> {
-        let lines: Vec<Line> = diesel::sql_query(query).load(conn).unwrap();
+        let lines: Vec<TextRow> = diesel::sql_query(query).load(conn).unwrap();
         lines.into_iter().map(|line| line.line).collect()
     }
 

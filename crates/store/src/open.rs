@@ -77,7 +77,7 @@ pub(crate) enum Pools {
 }
 
 /// Location of a database.
-pub(crate) enum Place<'a> {
+pub(crate) enum DatabaseLocation<'a> {
     /// Path of the SQLite file.
     File(&'a str),
     /// PostgreSQL server.
@@ -119,7 +119,7 @@ impl Store {
                 let condition = Condition::new(None);
                 let server = Server::new(url)?;
                 let conn = server.connect().await.map_err(|error| StoreError::Connect(error.to_string()))?;
-                pool::tell_of_encryption(&server, conn).await;
+                pool::log_encryption(&server, conn).await;
                 (Pools::Pg(pool::open(&server, &options, &condition).await?, server), condition)
             }
         };
@@ -147,7 +147,7 @@ impl Store {
         Ok(match &*self.pool {
             Pools::Pg(pool, _) => Conn::new(Link::Pg(pool::lend(pool, &self.condition).await?), None),
             Pools::Sqlite(pool, writer) => {
-                let link = self.condition.unless_away(pool.get_owned()).await?;
+                let link = self.condition.unless_unavailable(pool.get_owned()).await?;
                 let link = link.map_err(|error| self.condition.broken(&error))?;
                 Conn::new(Link::Sqlite(link), Some(Arc::clone(writer)))
             }
@@ -219,10 +219,10 @@ impl Store {
     }
 
     /// Returns the location of the database.
-    pub(crate) fn place(&self) -> Result<Place<'_>> {
+    pub(crate) fn location(&self) -> Result<DatabaseLocation<'_>> {
         Ok(match &*self.pool {
-            Pools::Pg(_, server) => Place::Server(server),
-            Pools::Sqlite(..) => Place::File(sqlite_path(self.url.expose())?),
+            Pools::Pg(_, server) => DatabaseLocation::Server(server),
+            Pools::Sqlite(..) => DatabaseLocation::File(sqlite_path(self.url.expose())?),
         })
     }
 }
@@ -289,7 +289,7 @@ async fn make_private(path: &str) -> Result<()> {
             continue;
         }
         if let Err(error) = tokio::fs::set_permissions(&file, Permissions::from_mode(0o600)).await {
-            tracing::warn!(file, %error, "other users of this machine can read the database file: set its mode to 600");
+            tracing::warn!(file, %error, "database file is readable by other users; run `chmod 600` on it");
         }
     }
     Ok(())
@@ -309,7 +309,7 @@ async fn sqlite_pool(path: &str, options: &Options, condition: &Arc<Condition>) 
         let (path, condition) = (path.to_owned(), Arc::clone(&condition));
         Box::pin(async move { connect_sqlite(&path, &condition).await.inspect_err(|error| condition.failed(error)) })
     });
-    // A file cannot go away as a server can: no check before a connection is lent.
+    // A file stays reachable, unlike a server: no check before a connection is handed out.
     config.recycling_method = RecyclingMethod::Fast;
     let manager = AsyncDieselConnectionManager::new_with_config(path, config);
     let builder = Pool::builder().max_size(options.connections.unwrap_or(4)).connection_timeout(options.wait);

@@ -361,6 +361,18 @@ table! {
 }
 
 table! {
+    periodic_task (name) {
+        name -> Text,
+        started_at -> Timestamp,
+        duration_ms -> BigInt,
+        status -> Text,
+        details -> Text,
+        error -> Nullable<Text>,
+        next_at -> Timestamp,
+    }
+}
+
+table! {
     webhook_secret (team_id) {
         team_id -> Text,
         secret -> Text,
@@ -455,8 +467,47 @@ table! {
     }
 }
 
+table! {
+    page_version (id) {
+        id -> Text,
+        team_id -> Text,
+        key -> Text,
+        tag -> Text,
+        url -> Text,
+        holder -> Nullable<Text>,
+        held_until -> Nullable<Timestamp>,
+        used_at -> Timestamp,
+        scraped_at -> Nullable<Timestamp>,
+        status_code -> Integer,
+        final_url -> Text,
+        content_type -> Nullable<Text>,
+        charset -> Nullable<Text>,
+        rendered -> Bool,
+        body_digest -> Nullable<Text>,
+        body_bytes -> BigInt,
+        body_in_row -> Bool,
+        text_digest -> Nullable<Text>,
+        text_bytes -> BigInt,
+        text_in_row -> Bool,
+        extraction -> Nullable<Text>,
+        extraction_key -> Nullable<Text>,
+        start -> Nullable<Text>,
+        run_id -> Nullable<Text>,
+    }
+}
+
+table! {
+    version_body (version_id, digest, in_row) {
+        version_id -> Text,
+        digest -> Text,
+        in_row -> Bool,
+        coming -> Bool,
+    }
+}
+
 joinable!(api_key -> team (team_id));
 allow_tables_to_appear_in_same_query!(api_key, team);
+allow_tables_to_appear_in_same_query!(page_version, version_body);
 allow_tables_to_appear_in_same_query!(job, job_lane);
 allow_tables_to_appear_in_same_query!(webhook_delivery, webhook_secret);
 joinable!(run_progress -> run (run_id));

@@ -43,12 +43,12 @@ pub(crate) fn is_lost(error: &Error) -> bool {
 }
 
 /// Returns the trouble behind the error of a statement.
-pub(crate) fn of(error: &Error) -> Option<Trouble> {
+pub(crate) fn of_query(error: &Error) -> Option<Trouble> {
     match error {
         _ if is_lost(error) => Some(Trouble::Away),
         Error::DatabaseError(Kind::ReadOnlyTransaction, _) => Some(Trouble::Away),
         Error::DatabaseError(Kind::Unknown, what) => of_text(what.message()),
-        Error::RollbackErrorOnCommit { commit_error, .. } => of(commit_error),
+        Error::RollbackErrorOnCommit { commit_error, .. } => of_query(commit_error),
         _ => None,
     }
 }
@@ -84,7 +84,7 @@ mod tests {
     fn troubles_by_error() {
         let check = |kind: Kind, text: &str, expect: Option<Trouble>| {
             let error = Error::DatabaseError(kind, Box::new(text.to_owned()));
-            assert_eq!(of(&error), expect, "{text}");
+            assert_eq!(of_query(&error), expect, "{text}");
         };
         check(Kind::Unknown, "database or disk is full", Some(Trouble::Full));
         check(Kind::Unknown, "could not extend file \"base/1/2\": No space left on device", Some(Trouble::Full));
@@ -96,7 +96,7 @@ mod tests {
         check(Kind::ReadOnlyTransaction, "cannot execute UPDATE in a read-only transaction", Some(Trouble::Away));
         check(Kind::Unknown, "no such table: team", None);
         check(Kind::UniqueViolation, "database is locked", None);
-        assert_eq!(of(&Error::NotFound), None);
+        assert_eq!(of_query(&Error::NotFound), None);
         assert_eq!(of_io(&io::Error::from_raw_os_error(28)), Some(Trouble::Full));
         assert_eq!(of_io(&io::Error::from_raw_os_error(13)), None);
     }

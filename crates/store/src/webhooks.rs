@@ -116,7 +116,7 @@ impl TryFrom<OutgoingRow> for Outgoing {
 
     fn try_from(row: OutgoingRow) -> Result<Self> {
         let OutgoingRow { team_id, job_id, event, url, headers, body, state, attempts } = row;
-        Ok(Self { team_id, job_id, event, url, headers, body, state: State::read(&state)?, attempts })
+        Ok(Self { team_id, job_id, event, url, headers, body, state: State::parse(&state)?, attempts })
     }
 }
 
@@ -198,7 +198,7 @@ impl State {
         }
     }
 
-    fn read(word: &str) -> Result<State> {
+    fn parse(word: &str) -> Result<State> {
         let all = [State::Pending, State::Delivered, State::Failed];
         let found = all.into_iter().find(|state| state.as_str() == word);
         found.ok_or_else(|| StoreError::Inconsistent("webhook delivery with an unknown state".to_owned()))

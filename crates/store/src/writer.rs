@@ -35,7 +35,7 @@ pub(crate) struct Writer {
 }
 
 /// Writing connection with its permit.
-pub(crate) struct Taken {
+pub(crate) struct WriterConnection {
     pub(crate) link: PooledConnection<'static, AsyncSqlite>,
     pub(crate) turn: OwnedSemaphorePermit,
 }
@@ -58,11 +58,11 @@ impl Writer {
     /// # Errors
     /// A timeout when others kept writing for [`MAX_WAIT`]; an error when the file cannot be written or the connection
     /// cannot be opened. Nothing was written.
-    pub(crate) async fn take(&self) -> QueryResult<Taken> {
+    pub(crate) async fn take(&self) -> QueryResult<WriterConnection> {
         let failed = |text: String| Error::DatabaseError(DatabaseErrorKind::UnableToSendCommand, Box::new(text));
         let waits = Waits::of(&self.waiting);
         let turn = timeout(MAX_WAIT, Arc::clone(&self.turns).acquire_owned());
-        let turn = self.condition.unless_away(turn).await.map_err(|error| failed(error.to_string()))?;
+        let turn = self.condition.unless_unavailable(turn).await.map_err(|error| failed(error.to_string()))?;
         drop(waits);
         let turn = turn.ok().and_then(Result::ok);
         let turn = turn.ok_or_else(|| {
@@ -71,7 +71,7 @@ impl Writer {
             failed(cause)
         })?;
         let link = self.pool.get_owned().await.map_err(|error| self.condition.unopened(&error))?;
-        Ok(Taken { link, turn })
+        Ok(WriterConnection { link, turn })
     }
 
     /// Returns the load: the connection, in use or idle, and the number of waiters.

@@ -4,50 +4,56 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use wire::EventType;
 
-/// Event of a job.
+/// Event of a job. Success, error and data do not depend on each other: a check with failed pages has
+/// `success: false`, its result as data, and an error only if there is a reason to tell.
 #[derive(Debug, Clone)]
 pub struct Event<'a> {
     /// Type of the event.
     pub event_type: EventType,
     /// Whether the event reports a success.
     pub success: bool,
-    /// Payload; for a page, its document.
-    pub data: Vec<Cow<'a, RawValue>>,
-    /// Error message, if the event reports a failure.
+    /// Error message.
     pub error: Option<Cow<'a, str>>,
+    /// Payload as JSON; for a page, its document.
+    pub data: Vec<Cow<'a, RawValue>>,
 }
 
 impl<'a> Event<'a> {
     /// Returns a success event without data.
     #[must_use]
     pub fn new(event_type: EventType) -> Self {
-        Self { event_type, success: true, data: Vec::new(), error: None }
+        Self { event_type, success: true, error: None, data: Vec::new() }
     }
 
-    /// Returns a failure event for one page, with the data `{"metadata":{"sourceURL":…}}` (docs/CONTRACT.md,
-    /// "Webhooks").
+    /// Adds an entry to the data.
     ///
     /// # Errors
-    /// Serialization errors, which no text can cause.
-    pub fn failed_page(event_type: EventType, source_url: &str, error: &'a str) -> serde_json::Result<Self> {
-        let data = to_raw_value(&json!({ "metadata": { "sourceURL": source_url } }))?;
-        Ok(Self { data: vec![Cow::Owned(data)], ..Self::new(event_type).because(error) })
+    /// Serialization errors of the value.
+    pub fn with(mut self, data: &(impl Serialize + ?Sized)) -> serde_json::Result<Self> {
+        self.data.push(Cow::Owned(to_raw_value(data)?));
+        Ok(self)
     }
 
-    /// Adds an entry to the data: a document as JSON.
+    /// Adds an entry to the data that is JSON already, such as a stored document.
     #[must_use]
-    pub fn with(mut self, data: &'a RawValue) -> Self {
+    pub fn with_json(mut self, data: &'a RawValue) -> Self {
         self.data.push(Cow::Borrowed(data));
         self
     }
 
-    /// Turns the event into a failure with this error message.
+    /// Marks the event as a failure.
+    #[must_use]
+    pub const fn failed(mut self) -> Self {
+        self.success = false;
+        self
+    }
+
+    /// Adds an error message.
     #[must_use]
     pub fn because(mut self, error: impl Into<Cow<'a, str>>) -> Self {
-        self.success = false;
         self.error = Some(error.into());
         self
     }
@@ -94,7 +100,8 @@ struct Envelope<'a> {
 
 #[cfg(test)]
 mod tests {
-    use wire::{EventFamily, WebhookEvent};
+    use serde_json::json;
+    use wire::event::{BATCH_SCRAPE, CRAWL, PAGE, STARTED};
 
     use super::*;
 
@@ -103,25 +110,52 @@ mod tests {
         assert_eq!(String::from_utf8(bytes).unwrap(), expect);
     }
 
-    const PAGE: EventType = EventFamily::Crawl.event(WebhookEvent::Page);
-
     #[test]
     fn bodies() {
+        let page = CRAWL.event(PAGE).unwrap();
+        let failed = json!({ "metadata": { "sourceURL": "http://a.test/\"x" } });
         check(
-            &Event::new(EventFamily::BatchScrape.event(WebhookEvent::Started)),
+            &Event::new(BATCH_SCRAPE.event(STARTED).unwrap()),
             &json!({}),
             r#"{"success":true,"type":"batch_scrape.started","id":"j","webhookId":"d","data":[],"metadata":{}}"#,
         );
         let document = RawValue::from_string(r##"{ "markdown":"# caf\u00e9" }"##.to_owned()).unwrap();
         check(
-            &Event::new(PAGE).with(&document),
+            &Event::new(page).with_json(&document),
             &json!({ "who": "é\"" }),
             r##"{"success":true,"type":"crawl.page","id":"j","webhookId":"d","data":[{ "markdown":"# caf\u00e9" }],"metadata":{"who":"é\""}}"##,
         );
         check(
-            &Event::failed_page(PAGE, "http://a.test/\"x", "timeout").unwrap(),
+            &Event::new(page).with(&failed).unwrap().failed().because("timeout"),
             &json!({}),
             r#"{"success":false,"type":"crawl.page","id":"j","webhookId":"d","data":[{"metadata":{"sourceURL":"http://a.test/\"x"}}],"error":"timeout","metadata":{}}"#,
+        );
+    }
+
+    #[test]
+    fn success_error_and_data_are_apart() {
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Summary {
+            total_pages: u32,
+        }
+
+        let page = || Event::new(CRAWL.event(PAGE).unwrap());
+        let checked = page().with(&Summary { total_pages: 3 }).unwrap().with("two").unwrap();
+        check(
+            &checked.clone().failed(),
+            &json!({}),
+            r#"{"success":false,"type":"crawl.page","id":"j","webhookId":"d","data":[{"totalPages":3},"two"],"metadata":{}}"#,
+        );
+        check(
+            &checked.because("one page was slow"),
+            &json!({}),
+            r#"{"success":true,"type":"crawl.page","id":"j","webhookId":"d","data":[{"totalPages":3},"two"],"error":"one page was slow","metadata":{}}"#,
+        );
+        check(
+            &page().failed(),
+            &json!({}),
+            r#"{"success":false,"type":"crawl.page","id":"j","webhookId":"d","data":[],"metadata":{}}"#,
         );
     }
 }

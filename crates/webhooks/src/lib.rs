@@ -2,10 +2,10 @@
 //!
 //! ```
 //! use webhooks::{Event, SigningSecret, body, sign, verify};
-//! use wire::{EventFamily, WebhookEvent};
+//! use wire::event::{COMPLETED, CRAWL};
 //!
 //! let secret = SigningSecret::generate([7; 32]);
-//! let event = Event::new(EventFamily::Crawl.event(WebhookEvent::Completed));
+//! let event = Event::new(CRAWL.event(COMPLETED).unwrap());
 //! let bytes = body(&event, "job-1", "delivery-1", &Default::default())?;
 //! assert_eq!(
 //!     String::from_utf8_lossy(&bytes),

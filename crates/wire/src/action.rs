@@ -62,7 +62,8 @@ pub struct ClickAction {
     /// CSS selector of the element to click.
     #[schema(min_length = 1, max_length = 2000)]
     pub selector: String,
-    /// Whether to click every matching element instead of the first. With `true`, it is no error if none matches.
+    /// Whether to click every matching element instead of the first. With `true`, a selector without matches is not an
+    /// error.
     #[schema(required = false, default = false)]
     pub all: bool,
 }

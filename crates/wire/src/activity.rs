@@ -63,7 +63,7 @@ pub struct ActivityEntry {
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub created_at: Timestamp,
-    /// URL that the call was about; null if there is none, or if it may not be stored.
+    /// URL of the call; null if it has none, or if the URL may not be stored.
     pub target: Option<String>,
 }
 

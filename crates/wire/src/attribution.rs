@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::read::Fields;
 
-/// Client that makes the call, as it names itself. Has no effect.
+/// Self-reported client of the call. Informational only.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Attribution {
     /// Client library.

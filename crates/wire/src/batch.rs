@@ -12,6 +12,7 @@ use crate::admin::MAX_CONCURRENCY;
 use crate::attribution::Attribution;
 use crate::crawl::page_options;
 use crate::error::Invalid;
+use crate::event::BATCH_SCRAPE;
 use crate::read::{self, Field, Fields};
 use crate::scrape::ScrapeOptions;
 use crate::source::SourceUrl;
@@ -23,14 +24,15 @@ pub const MAX_BATCH_URLS: usize = 100_000;
 /// Maximum length of an entry of `urls`, in characters, valid URL or not.
 const MAX_ENTRY_CHARS: usize = 100_000;
 
-/// List of pages to scrape in one job. Its JSON form decodes to the same request.
+/// List of pages to scrape in one job.
+// Stored with the job as JSON, which decodes to the same request.
 #[derive(Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BatchRequest {
     /// URLs of the pages to scrape, in this order. Entries are kept as given.
     #[schema(min_items = 1, max_items = 100000)]
     pub urls: Vec<String>,
-    /// Scrape options; on the wire they are siblings of `urls`.
+    /// Scrape options, flattened into this object.
     #[serde(flatten)]
     pub options: ScrapeOptions,
     /// Webhook that receives the events of the job.
@@ -52,7 +54,7 @@ pub struct BatchRequest {
     /// Whether page content is discarded after the job (zero data retention). The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// Client that makes the call; on the wire its fields are siblings of `urls`.
+    /// Client that makes the call, flattened into this object.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
@@ -132,12 +134,12 @@ impl BatchRequest {
             fields.refuse("urls", "must contain at least one http or https URL");
         }
         let options = page_options(fields);
-        let webhook = fields.take("webhook").and_then(WebhookConfig::read);
+        let webhook = fields.take("webhook").and_then(|field| WebhookConfig::read(&BATCH_SCRAPE, field));
         let append_to_id = fields.take("appendToId").and_then(|field| field.parse(batch_id));
         let max_concurrency = fields.take("maxConcurrency").and_then(|field| field.whole32(1..=MAX_CONCURRENCY));
         let zero_data_retention = fields.flag("zeroDataRetention", false);
-        if zero_data_retention && options.only_clean_content {
-            fields.refuse("onlyCleanContent", "cannot be combined with `zeroDataRetention`");
+        if zero_data_retention {
+            options.check_zero_retention(fields, "");
         }
         let attribution = Attribution::read(fields);
         Some(Self {

@@ -16,7 +16,7 @@ pub struct PageText {
     pub markdown: String,
 }
 
-/// The layout of one physical page.
+/// Layout of one physical page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PageBlocks {

@@ -13,8 +13,6 @@ words! {
         Ocr = "ocr",
         /// Language model.
         Model = "model",
-        /// Change tracking: comparing a page with its previous scrape.
-        Changes = "changes",
         /// Extraction of audio and video.
         Media = "media",
         /// Redaction of personal data.

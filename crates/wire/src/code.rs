@@ -115,7 +115,7 @@ codes! {
     ScrapeQueryNotSupported "SCRAPE_QUERY_NOT_SUPPORTED" 400 "The format `query` is not available on this server."
     ScrapeQuestionNotSupported "SCRAPE_QUESTION_NOT_SUPPORTED" 400 "The format `question` is not available on this server."
     ScrapeHighlightsNotSupported "SCRAPE_HIGHLIGHTS_NOT_SUPPORTED" 400 "The format `highlights` is not available on this server."
-    ScrapeChangeTrackingNotSupported "SCRAPE_CHANGE_TRACKING_NOT_SUPPORTED" 400 "The format `changeTracking` is not available on this server."
+    ScrapeChangeTrackingNotSupported "SCRAPE_CHANGE_TRACKING_NOT_SUPPORTED" 400 "The mode `json` of the format `changeTracking` needs a language model, which this server does not have; the mode `git-diff` works without one."
     ScrapeActionsNotSupported "SCRAPE_ACTIONS_NOT_SUPPORTED" 400 "Actions are not supported: they need a browser, which this server does not have. Its operator can install Chromium (the package `chromium-headless-shell` or `chromium`) and restart the server."
     ScrapeProfileNotSupported "SCRAPE_PROFILE_NOT_SUPPORTED" 400 "`profile` needs a browser, which this server does not have. Its operator can install Chromium (the package `chromium-headless-shell` or `chromium`) and restart the server."
     ScrapeRedactPiiNotSupported "SCRAPE_REDACT_PII_NOT_SUPPORTED" 400 "`redactPII` is not available on this server; nothing was fetched."

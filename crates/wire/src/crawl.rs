@@ -11,6 +11,7 @@ use crate::admin::MAX_CONCURRENCY;
 use crate::attribution::Attribution;
 use crate::decode::HARMLESS_KEYS;
 use crate::error::Invalid;
+use crate::event::CRAWL;
 use crate::format::MAX_PROMPT_CHARS;
 use crate::read::{self, Field, Fields};
 use crate::scrape::ScrapeOptions;
@@ -35,7 +36,8 @@ pub const MAX_DELAY_S: f64 = 60.0;
 /// Maximum of `maxDiscoveryDepth`.
 const MAX_DEPTH: u32 = 1_000_000;
 
-/// Site to crawl. Jobs store its JSON form, which decodes to the same request.
+/// Site to crawl.
+// Stored with the job as JSON, which decodes to the same request.
 #[derive(Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CrawlRequest {
@@ -49,7 +51,7 @@ pub struct CrawlRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 10000)]
     pub prompt: Option<String>,
-    /// Crawl options; on the wire they are siblings of `url`.
+    /// Crawl options, flattened into this object.
     #[serde(flatten)]
     pub options: CrawlOptions,
     /// Webhook that receives the events of the crawl.
@@ -59,7 +61,7 @@ pub struct CrawlRequest {
     /// Whether page content is discarded after the job (zero data retention). The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// Client that makes the call; on the wire its fields are siblings of `url`.
+    /// Client that makes the call, flattened into this object.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
@@ -81,7 +83,7 @@ pub struct CrawlOptions {
     /// Maximum number of pages.
     #[schema(minimum = 1, maximum = 10000000)]
     pub limit: u32,
-    /// How pages are discovered: through sitemaps, links or both. The former `ignoreSitemap: true` means `skip`.
+    /// Sources of pages: sitemaps, links or both. The former `ignoreSitemap: true` means `skip`.
     pub sitemap: SitemapMode,
     /// Whether URLs that differ only in their query count as one page.
     pub ignore_query_parameters: bool,
@@ -161,7 +163,7 @@ pub struct ParamsPreview {
     /// Natural-language description of what to crawl.
     #[schema(min_length = 1, max_length = 10000)]
     pub prompt: String,
-    /// Client that makes the call; on the wire its fields are siblings of `url`.
+    /// Client that makes the call, flattened into this object.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
@@ -219,10 +221,10 @@ impl CrawlRequest {
         let page = fields.need("url").and_then(SourceUrl::read);
         let prompt = fields.take("prompt").and_then(|field| field.text(1..=MAX_PROMPT_CHARS));
         let options = CrawlOptions::read(fields);
-        let webhook = fields.take("webhook").and_then(WebhookConfig::read);
+        let webhook = fields.take("webhook").and_then(|field| WebhookConfig::read(&CRAWL, field));
         let zero_data_retention = fields.flag("zeroDataRetention", false);
-        if zero_data_retention && options.scrape_options.only_clean_content {
-            fields.refuse("scrapeOptions.onlyCleanContent", "cannot be combined with `zeroDataRetention`");
+        if zero_data_retention {
+            options.scrape_options.check_zero_retention(fields, "scrapeOptions.");
         }
         let attribution = Attribution::read(fields);
         let (url, source) = page?;

@@ -3,7 +3,7 @@
 //! Fields that were not requested are absent, never null: a null inside a list or a map breaks a client, and some
 //! clients branch on the presence of a key.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
@@ -99,9 +99,10 @@ pub struct Document {
     /// Menu of a restaurant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub menu: Option<Menu>,
-    /// Changes since the previous scrape.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub change_tracking: Option<ChangeTracking>,
+    /// Changes since the previous scrape; null where the page could not be compared, for a reason in `warning`.
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "nullable")]
+    #[schema(value_type = Option<ChangeTracking>)]
+    pub change_tracking: Option<Option<ChangeTracking>>,
     /// Provider tools that match the domain of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<Value>>,
@@ -110,6 +111,11 @@ pub struct Document {
     pub warning: Option<String>,
     /// Metadata of the page and of this scrape.
     pub metadata: Metadata,
+}
+
+/// Reads a member that is present: null is a value of it.
+fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(value: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(value).map(Some)
 }
 
 /// Values of one attribute, taken from all elements that match one selector.
@@ -167,7 +173,9 @@ impl ScriptReturn {
 /// Approximate overhead of one object member, in bytes, without its name and value.
 const MEMBER: usize = 64;
 
-fn memory_of(value: &Value) -> usize {
+/// Returns the approximate size of a value in memory, in bytes.
+#[must_use]
+pub fn memory_of(value: &Value) -> usize {
     let inside = match value {
         Value::String(text) => text.len(),
         Value::Array(items) => items.iter().map(memory_of).sum(),
@@ -224,6 +232,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_page_that_was_not_compared_says_null() {
+        let plain = serde_json::to_value(Document::default()).unwrap();
+        assert!(plain.get("changeTracking").is_none(), "{plain}");
+        let document = Document { change_tracking: Some(None), ..Document::default() };
+        let written = serde_json::to_value(&document).unwrap();
+        assert_eq!(written.get("changeTracking"), Some(&Value::Null));
+        assert_eq!(serde_json::from_value::<Document>(written).unwrap(), document);
+    }
 
     #[test]
     fn small_values_take_more_memory_than_text() {

@@ -68,8 +68,8 @@ impl Invalid {
     }
 }
 
-/// Body of every response that is not a success. `success`, `code` and `error` are always present: one client
-/// substitutes a code of its own if ours is missing, another ignores bodies without `success`.
+/// Body of every response that is not a success. `success`, `code` and `error` are always present.
+// One client substitutes a code of its own for a missing one, another ignores bodies without `success`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorBody {

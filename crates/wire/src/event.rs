@@ -1,32 +1,11 @@
-//! Names of webhook events, such as `crawl.page`: a family and an event word (docs/CONTRACT.md, "Webhooks").
+//! Webhook events by family, such as `crawl.page`: a family and a word (docs/CONTRACT.md, "Webhooks"). A new family is a
+//! row here, and a line in [`FAMILIES`].
 
 use std::fmt;
 
-use crate::words::{Word as _, words};
+use serde::{Serialize, Serializer};
 
-words! {
-    /// Events of a job, named by the second part. The full names (`crawl.page`) are accepted too.
-    pub enum WebhookEvent {
-        /// The job has started.
-        Started = "started",
-        /// A page is finished, successfully or not.
-        Page = "page",
-        /// The job has completed.
-        Completed = "completed",
-        /// The job has failed.
-        Failed = "failed",
-    }
-}
-
-words! {
-    /// Family of an event: the first part of its name.
-    pub enum EventFamily {
-        /// Crawls.
-        Crawl = "crawl",
-        /// Batch scrapes.
-        BatchScrape = "batch_scrape",
-    }
-}
+use crate::words::choices;
 
 /// Position of an event within its job. Start is delivered first and end last; events in between have no order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,45 +18,118 @@ pub enum Phase {
     End,
 }
 
-/// Type of an event. Displays as its full name, such as `crawl.page`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct EventType {
-    /// First part of the name.
-    pub family: EventFamily,
-    /// Second part of the name.
-    pub word: WebhookEvent,
+/// Event of a family: the second part of its name, and its position.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EventWord {
+    /// Second part of the name. May contain dots.
+    pub word: &'static str,
+    /// Position within the job.
+    pub phase: Phase,
 }
 
-impl WebhookEvent {
-    /// Returns the position of such events within their job.
+/// The work has started.
+pub const STARTED: EventWord = EventWord { word: "started", phase: Phase::Start };
+/// A page is finished, successfully or not.
+pub const PAGE: EventWord = EventWord { word: "page", phase: Phase::Progress };
+/// The work has completed.
+pub const COMPLETED: EventWord = EventWord { word: "completed", phase: Phase::End };
+/// The work has failed.
+pub const FAILED: EventWord = EventWord { word: "failed", phase: Phase::End };
+
+/// Spelling of events in the answers of the API. Requests may use both, deliveries always have full names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spelling {
+    /// The word: `page`.
+    Word,
+    /// The full name: `crawl.page`.
+    FullName,
+}
+
+/// Events of one kind of work, such as crawls.
+#[derive(Debug, PartialEq, Eq)]
+pub struct EventFamily {
+    /// First part of their names.
+    pub name: &'static str,
+    /// Spelling in answers.
+    pub spelling: Spelling,
+    /// All events, each once.
+    pub events: &'static [EventWord],
+}
+
+/// Events of crawls.
+pub static CRAWL: EventFamily = EventFamily { name: "crawl", spelling: Spelling::Word, events: OF_PAGES };
+/// Events of batch scrapes.
+pub static BATCH_SCRAPE: EventFamily = EventFamily { name: "batch_scrape", spelling: Spelling::Word, events: OF_PAGES };
+
+const OF_PAGES: &[EventWord] = &[STARTED, PAGE, COMPLETED, FAILED];
+
+/// All families.
+pub static FAMILIES: [&EventFamily; 2] = [&CRAWL, &BATCH_SCRAPE];
+
+impl EventFamily {
+    /// Returns the event type of this word; `None` if the family does not have it.
     #[must_use]
-    pub const fn phase(self) -> Phase {
-        match self {
-            Self::Started => Phase::Start,
-            Self::Page => Phase::Progress,
-            Self::Completed | Self::Failed => Phase::End,
-        }
+    pub fn event(&'static self, word: EventWord) -> Option<EventType> {
+        self.all().find(|event| event.word == word)
+    }
+
+    /// Returns all event types, in the order of the row.
+    pub fn all(&'static self) -> impl Iterator<Item = EventType> {
+        self.events.iter().map(move |&word| EventType { family: self, word })
+    }
+
+    /// Returns the event type of a word or a full name.
+    pub(crate) fn parse(&'static self, name: &str) -> Option<EventType> {
+        let word = name.strip_prefix(self.name).and_then(|rest| rest.strip_prefix('.')).unwrap_or(name);
+        self.all().find(|event| event.word.word == word)
+    }
+
+    /// Returns the choices for error messages: "`a`, `b` or `c`".
+    pub(crate) fn choices(&'static self) -> String {
+        choices(self.all().map(EventType::spelled))
     }
 }
 
-impl EventFamily {
-    /// Returns the event type of this family with the given word.
+/// Type of an event. Displays as its full name, such as `crawl.page`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct EventType {
+    family: &'static EventFamily,
+    word: EventWord,
+}
+
+impl EventType {
+    /// Returns the position of such events within their job.
     #[must_use]
-    pub const fn event(self, word: WebhookEvent) -> EventType {
-        EventType { family: self, word }
+    pub const fn phase(self) -> Phase {
+        self.word.phase
+    }
+
+    /// Returns the name as answers spell it.
+    #[must_use]
+    pub fn spelled(self) -> String {
+        match self.family.spelling {
+            Spelling::Word => self.word.word.to_owned(),
+            Spelling::FullName => self.to_string(),
+        }
     }
 }
 
 impl fmt::Display for EventType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}", self.family.as_str(), self.word.as_str())
+        write!(f, "{}.{}", self.family.name, self.word.word)
     }
 }
 
-/// Returns the second part of a full event name, or `None` if it does not begin with a known family.
-pub(crate) fn word_of(name: &str) -> Option<&str> {
-    let of_family = |family: &str| name.strip_prefix(family)?.strip_prefix('.');
-    EventFamily::WORDS.iter().find_map(|(family, _)| of_family(family))
+impl fmt::Debug for EventType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Serialize for EventType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.spelled())
+    }
 }
 
 #[cfg(test)]
@@ -85,16 +137,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_family_has_a_start_and_an_end() {
-        for (name, family) in EventFamily::WORDS {
-            for (word, event) in WebhookEvent::WORDS {
-                let full = family.event(*event).to_string();
-                assert_eq!(full, format!("{name}.{word}"));
-                assert_eq!(word_of(&full), Some(*word));
+    fn every_event_has_a_name_of_its_own_and_is_found_by_both_spellings() {
+        let mut names: Vec<String> = Vec::new();
+        for family in FAMILIES {
+            for event in family.all() {
+                assert_eq!(family.parse(&event.to_string()), Some(event));
+                assert_eq!(family.parse(event.word.word), Some(event));
+                assert_eq!(family.event(event.word), Some(event));
+                names.push(event.to_string());
             }
+            assert!(family.events.iter().any(|event| event.phase == Phase::End), "{} never ends", family.name);
         }
-        let phases = WebhookEvent::WORDS.iter().map(|(_, event)| event.phase());
-        assert!(phases.clone().is_sorted() && phases.clone().min() < phases.max());
-        assert_eq!([word_of("page"), word_of("crawler.page"), word_of("batch.page")], [None; 3]);
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+
+    #[test]
+    fn an_event_of_another_family_is_not_found() {
+        let check = |name: &str| assert_eq!(CRAWL.parse(name), None, "{name}");
+        ["batch_scrape.page", "crawler.page", "crawl.", "crawl", ".page", "crawl.crawl.page", "PAGE", "action"]
+            .into_iter()
+            .for_each(check);
+        let action = EventWord { word: "action", phase: Phase::Progress };
+        assert_eq!(CRAWL.event(action), None);
     }
 }

@@ -406,16 +406,35 @@ impl QueryFormat {
 }
 
 impl ChangeTrackingFormat {
+    /// Whether values are extracted and compared (mode `json`).
+    #[must_use]
+    pub fn extracts(&self) -> bool {
+        self.modes.contains(&ChangeMode::Json)
+    }
+
+    /// Whether a unified diff is shown (mode `git-diff`).
+    #[must_use]
+    pub fn shows_diff(&self) -> bool {
+        self.modes.contains(&ChangeMode::GitDiff)
+    }
+
     fn read(fields: &mut Fields<'_>) -> Self {
         let modes = fields.take("modes").and_then(|field| field.list(0..=2, Field::word));
         let mut modes: Vec<ChangeMode> = modes.unwrap_or_default();
         modes.sort_unstable();
         modes.dedup();
-        Self {
+        let tracking = Self {
             modes,
             schema: fields.take("schema").and_then(Field::map),
             prompt: optional_prompt(fields),
             tag: fields.take("tag").and_then(|field| field.name(1..=200)),
+        };
+        let asks =
+            tracking.schema.is_some() || tracking.prompt.as_deref().is_some_and(|prompt| !prompt.trim().is_empty());
+        if tracking.extracts() && !asks {
+            fields
+                .refuse("modes", "must not contain `json` without a `schema` or a `prompt` that says what to extract");
         }
+        tracking
     }
 }

@@ -73,7 +73,8 @@ pub struct ExecuteRequest {
     pub attribution: Attribution,
 }
 
-/// Result of running code or a prompt. Strings are never null, because some clients reject null.
+/// Result of running code or a prompt. Strings are never null.
+// Some clients reject null.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Executed {

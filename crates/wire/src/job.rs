@@ -16,7 +16,8 @@ use crate::stamp;
 use crate::words::words;
 
 words! {
-    /// Status of a job. Clients know no other words, so a queued job counts as scraping.
+    /// Status of a job. A queued job counts as `scraping`.
+    // Clients know these four words only.
     pub enum JobStatus {
         /// Queued or running.
         Scraping = "scraping",
@@ -117,7 +118,8 @@ pub struct JobProgress {
     /// Reason for the failure, if the status is `failed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Documents in order of completion. They are passed on as stored, without parsing.
+    /// Documents in order of completion.
+    // Passed on as stored, without parsing.
     #[schema(value_type = Vec<Document>)]
     pub data: Vec<Box<RawValue>>,
 }

@@ -37,7 +37,7 @@ pub struct MapRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2000)]
     pub search: Option<String>,
-    /// Where URLs come from: sitemaps, links of the page, or both. The former `ignoreSitemap: true` means `skip`.
+    /// Sources of URLs: sitemaps, links of the page, or both. The former `ignoreSitemap: true` means `skip`.
     #[schema(required = false, default = "include")]
     pub sitemap: SitemapMode,
     /// Whether URLs on subdomains are returned too.
@@ -64,7 +64,7 @@ pub struct MapRequest {
     /// Whether nothing of this map is kept (zero data retention). The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// Client that makes the call; on the wire its fields are siblings of `url`.
+    /// Client that makes the call, flattened into this object.
     #[serde(flatten)]
     pub attribution: Attribution,
 }

@@ -95,7 +95,8 @@ pub struct Metadata {
 }
 
 words! {
-    /// Proxy mode that fetched a page. The enhanced proxy is reported as `stealth`: one client rejects any third value.
+    /// Proxy mode that fetched a page. The enhanced proxy is reported as `stealth`.
+    // One client rejects any third value.
     pub enum ProxyUsed {
         /// Ordinary proxy, or none.
         Basic = "basic",

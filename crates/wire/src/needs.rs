@@ -1,10 +1,10 @@
 //! Optional server features that requests depend on. Features that every server has are not listed here.
 
 use crate::batch::BatchRequest;
-use crate::capability::Capability::{self, Browser, Catalog, Changes, Media, Model, Ocr, Profiles, Redaction, Threats};
+use crate::capability::Capability::{self, Browser, Catalog, Media, Model, Ocr, Profiles, Redaction, Threats};
 use crate::code::Code;
 use crate::crawl::{CrawlRequest, ParamsPreview};
-use crate::format::FormatKind;
+use crate::format::{Format, FormatKind};
 use crate::map::MapRequest;
 use crate::parse::ParseRequest;
 use crate::parser::{Parser, PdfMode};
@@ -43,7 +43,7 @@ const FORMATS: &[(FormatKind, Capability, Code)] = &[
     (FormatKind::Query, Model, Code::ScrapeQueryNotSupported),
     (FormatKind::Question, Model, Code::ScrapeQuestionNotSupported),
     (FormatKind::Highlights, Model, Code::ScrapeHighlightsNotSupported),
-    (FormatKind::ChangeTracking, Changes, Code::ScrapeChangeTrackingNotSupported),
+    (FormatKind::ChangeTracking, Model, Code::ScrapeChangeTrackingNotSupported),
 ];
 
 /// Whether options ask for a feature.
@@ -64,7 +64,7 @@ const OPTIONS: &[(&str, Asks, Capability, Code)] = &[
 /// dot.
 fn of_options<'a>(options: &'a ScrapeOptions, at: &'a str) -> impl Iterator<Item = Need> + 'a {
     let formats = options.formats.iter().enumerate().filter_map(move |(index, format)| {
-        let (_, capability, code) = FORMATS.iter().find(|(kind, ..)| *kind == format.kind())?;
+        let (_, capability, code) = FORMATS.iter().find(|(kind, ..)| *kind == format.kind() && needs_more(format))?;
         Some(Need::new(format!("{at}formats[{index}]"), *capability, *code))
     });
     let others = OPTIONS.iter().filter(move |(_, asks, ..)| asks(options));
@@ -123,6 +123,11 @@ impl ParamsPreview {
     }
 }
 
+/// Whether a format of a listed kind needs its capability. Change tracking only does where values are extracted.
+fn needs_more(format: &Format) -> bool {
+    !matches!(format, Format::ChangeTracking(tracking) if !tracking.extracts())
+}
+
 fn wants_threat_protection(options: &ScrapeOptions) -> bool {
     expects_protection(options.threat_protection.as_ref())
 }
@@ -162,6 +167,8 @@ mod tests {
         check(json!({ "formats": ["markdown", "html", "rawHtml", "links", "images", attributes] }), &[]);
         check(json!({ "formats": ["rawBase64"] }), &[]);
         check(json!({ "formats": ["branding"] }), &[]);
+        check(json!({ "formats": ["markdown", "changeTracking"] }), &[]);
+        check(json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["git-diff"], "tag": "t" }] }), &[]);
         let accepted = json!({
             "waitFor": 5, "mobile": true, "location": { "country": "DE" }, "blockAds": false, "fastMode": true, "useMock": "x",
             "integration": "n8n", "origin": "cli", "auditMetadata": { "username": "u" }, "redactPII": false, "actions": [],
@@ -188,7 +195,7 @@ mod tests {
         );
         let formats = json!([
             { "type": "query", "prompt": "?" }, { "type": "question", "question": "?" }, { "type": "highlights", "query": "?" },
-            "changeTracking", "markdown",
+            { "type": "changeTracking", "modes": ["json", "git-diff"], "prompt": "the price" }, "markdown",
         ]);
         check(
             json!({ "formats": formats }),

@@ -95,7 +95,7 @@ impl Profile {
     }
 }
 
-/// Audit metadata: who is behind a request, for the operator's own records.
+/// Audit metadata: the user behind a request, for the operator's records.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(default)]
 pub struct AuditMetadata {

@@ -41,7 +41,7 @@ pub struct ParseRequest {
     /// Whether nothing of this file is kept (zero data retention). The operator enables it per team.
     #[schema(required = false, default = false)]
     pub zero_data_retention: bool,
-    /// Client that makes the call; on the wire its fields are siblings of the options.
+    /// Client that makes the call, flattened into this object.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
@@ -53,7 +53,7 @@ pub struct ParseUploaded {
     /// Reference to the file, as returned by `POST /v2/parse/upload-url`.
     #[schema(min_length = 1, max_length = 64)]
     pub upload_ref: String,
-    /// Scrape options; on the wire they are siblings of `uploadRef`.
+    /// Scrape options, flattened into this object.
     #[serde(flatten)]
     pub request: ParseRequest,
 }
@@ -159,8 +159,8 @@ impl ParseRequest {
         }
         let options = ScrapeOptions::read(fields);
         let zero_data_retention = fields.flag("zeroDataRetention", false);
-        if zero_data_retention && options.only_clean_content {
-            fields.refuse("onlyCleanContent", "cannot be combined with `zeroDataRetention`");
+        if zero_data_retention {
+            options.check_zero_retention(fields, "");
         }
         Some(Self { options, zero_data_retention, attribution: Attribution::read(fields) })
     }
@@ -181,7 +181,7 @@ pub struct UploadUrlRequest {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 52428800)]
     pub declared_size_bytes: Option<u64>,
-    /// Client that makes the call; on the wire its fields are siblings of `filename`.
+    /// Client that makes the call, flattened into this object.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
@@ -240,7 +240,7 @@ pub struct Received {
     pub success: bool,
 }
 
-/// File formats that `/v2/parse` knows.
+/// File formats known to `/v2/parse`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ParseFormats {
     /// All known file formats, including those that this server cannot read.

@@ -247,6 +247,21 @@ impl<'a> Fields<'a> {
         field
     }
 
+    /// Reads a field of a change with `read`: `None` if it is absent and the value stays, `Some(None)` if it is null
+    /// and the value is removed.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no change removes a value by null yet"))]
+    pub(crate) fn change<T>(
+        &mut self,
+        key: &'static str,
+        read: impl FnOnce(Field<'a>) -> Option<T>,
+    ) -> Option<Option<T>> {
+        let is_null = self.map.get(key).is_some_and(Value::is_null);
+        match self.take(key) {
+            None => is_null.then_some(None),
+            Some(field) => read(field).map(Some),
+        }
+    }
+
     /// Reads a boolean with a default.
     pub(crate) fn flag(&mut self, key: &'static str, default: bool) -> bool {
         self.take(key).and_then(Field::flag).unwrap_or(default)

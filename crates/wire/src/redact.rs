@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::read::{Field, Fields};
 use crate::words::{Word, words};
 
-/// Redaction of personal data. On the wire, `true` means these defaults and `false` means no redaction.
+/// Redaction of personal data. In JSON, `true` means these defaults and `false` means no redaction.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RedactPii {

@@ -33,12 +33,12 @@ words! {
     }
 }
 
-/// Reads endpoint groups, each at most once. An empty list is no restriction.
+/// Reads endpoint groups, each at most once. An empty list allows all.
 pub(crate) fn endpoints(field: Field<'_>) -> Option<Vec<EndpointGroup>> {
     each_once(field)
 }
 
-/// Reads format names, each at most once. An empty list is no restriction.
+/// Reads format names, each at most once. An empty list allows all.
 pub(crate) fn formats(field: Field<'_>) -> Option<Vec<FormatKind>> {
     each_once(field)
 }
@@ -47,7 +47,7 @@ fn each_once<W: Word + PartialEq>(field: Field<'_>) -> Option<Vec<W>> {
     field.one_of_each(0..=W::WORDS.len(), |word| *word, Field::word)
 }
 
-/// Reads networks, in the normal form of [`network`]. An empty list is no restriction.
+/// Reads networks, in the normal form of [`network`]. An empty list allows all.
 pub(crate) fn addresses(field: Field<'_>) -> Option<Vec<String>> {
     field.list(0..=MAX_ADDRESSES, |entry| entry.parse(network))
 }

@@ -39,7 +39,7 @@ pub struct ScrapeRequest {
     /// Original spelling of `url`.
     #[serde(skip)]
     pub source: SourceUrl,
-    /// Scrape options; on the wire they are siblings of `url`.
+    /// Scrape options, flattened into this object.
     #[serde(flatten)]
     pub options: ScrapeOptions,
     /// Whether nothing of this scrape is kept (zero data retention). The operator enables it per team.
@@ -51,7 +51,7 @@ pub struct ScrapeRequest {
     /// Level of detail for these tools; `summary` if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_detail: Option<ToolDetail>,
-    /// Client that makes the call; on the wire its fields are siblings of `url`.
+    /// Client that makes the call, flattened into this object.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
@@ -82,8 +82,8 @@ impl ScrapeRequest {
         let page = fields.need("url").and_then(SourceUrl::read);
         let options = ScrapeOptions::read(fields);
         let zero_data_retention = fields.flag("zeroDataRetention", false);
-        if zero_data_retention && options.only_clean_content {
-            fields.refuse("onlyCleanContent", "cannot be combined with `zeroDataRetention`");
+        if zero_data_retention {
+            options.check_zero_retention(fields, "");
         }
         let domain_tools = fields.flag("domainTools", false);
         let tool_detail = fields.take("toolDetail").and_then(Field::word);
@@ -310,10 +310,43 @@ impl ScrapeOptions {
                 fields.refuse("checkPromptInjection", "cannot be combined with the format `rawBase64`");
             }
         }
-        if self.wants(FormatKind::ChangeTracking) && !self.wants(FormatKind::Markdown) {
-            fields.refuse("formats", "must contain `markdown`, which `changeTracking` needs");
+        if self.wants(FormatKind::ChangeTracking) {
+            self.check_tracking(fields);
         }
     }
+
+    /// Checks what change tracking needs: the markdown, and a page that is fetched.
+    fn check_tracking(&self, fields: &Fields<'_>) {
+        if !self.wants(FormatKind::Markdown) {
+            fields.refuse("formats", "must contain `markdown`, which `changeTracking` needs");
+        }
+        if self.lockdown {
+            fields.refuse("lockdown", &from_cache("lockdown"));
+        }
+        if self.min_age.is_some() {
+            fields.refuse("minAge", &from_cache("minAge"));
+        }
+    }
+
+    /// Refuses the options that cannot be combined with zero data retention. `at` is the prefix of their path.
+    pub(crate) fn check_zero_retention(&self, fields: &Fields<'_>, at: &str) {
+        if self.only_clean_content {
+            fields.refuse(&format!("{at}onlyCleanContent"), "cannot be combined with `zeroDataRetention`");
+        }
+        if self.wants(FormatKind::ChangeTracking) {
+            let reason = "must not contain `changeTracking`, which stores a version of the page, \
+                together with `zeroDataRetention`; leave out one of them";
+            fields.refuse(&format!("{at}formats"), reason);
+        }
+    }
+}
+
+/// Returns why an option that asks for a cached copy cannot be combined with change tracking.
+fn from_cache(option: &str) -> String {
+    format!(
+        "cannot be combined with the format `changeTracking`: it compares the page as it is now, \
+        and `{option}` asks for a cached copy; leave out `{option}`"
+    )
 }
 
 fn timeout(fields: &mut Fields<'_>, default: u32) -> u32 {

@@ -10,7 +10,7 @@ use crate::stamp;
 
 /// Response with its payload in `data`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct Answer<T> {
+pub struct DataResponse<T> {
     /// Always true.
     #[schema(default = true)]
     pub success: bool,
@@ -18,7 +18,7 @@ pub struct Answer<T> {
     pub data: T,
 }
 
-impl<T> Answer<T> {
+impl<T> DataResponse<T> {
     /// Returns a successful response with `data`.
     pub fn new(data: T) -> Self {
         Self { success: true, data }
@@ -46,7 +46,7 @@ impl<T> Periods<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub struct HistoryQuery {
-    /// Also split each month by API key
+    /// Whether each month is also split by API key.
     #[param(value_type = Option<bool>)]
     pub by_api_key: bool,
 }
@@ -83,7 +83,7 @@ pub struct CreditUsage {
     pub remaining_credits: i64,
     /// Credits granted for the period.
     pub plan_credits: i64,
-    /// Billing period; on the wire its fields are siblings of the counts.
+    /// Billing period, flattened into this object.
     #[serde(flatten)]
     pub period: BillingPeriod,
 }
@@ -96,7 +96,7 @@ pub struct TokenUsage {
     pub remaining_tokens: i64,
     /// Model tokens granted for the period.
     pub plan_tokens: i64,
-    /// Billing period; on the wire its fields are siblings of the counts.
+    /// Billing period, flattened into this object.
     #[serde(flatten)]
     pub period: BillingPeriod,
 }
@@ -122,7 +122,7 @@ pub struct UsageSpan {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreditPeriod {
-    /// Period and API key; on the wire they are siblings of the count.
+    /// Period and API key, flattened into this object.
     #[serde(flatten)]
     pub span: UsageSpan,
     /// Credits spent in the period.
@@ -133,14 +133,15 @@ pub struct CreditPeriod {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenPeriod {
-    /// Period and API key; on the wire they are siblings of the count.
+    /// Period and API key, flattened into this object.
     #[serde(flatten)]
     pub span: UsageSpan,
     /// Model tokens spent in the period.
     pub tokens_used: i64,
 }
 
-/// Response of `GET /v2/team/queue-status`. Not wrapped in `data`, because two clients read the top level.
+/// Response of `GET /v2/team/queue-status`, not wrapped in `data`.
+// Two clients read the top level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct QueueStatus {
@@ -204,7 +205,7 @@ mod tests {
         let usage = CreditUsage { remaining_credits: 9, plan_credits: 10, period };
         let want = json!({ "success": true, "data": { "remainingCredits": 9, "planCredits": 10,
             "billingPeriodStart": "2026-01-02T03:04:05.000Z", "billingPeriodEnd": null } });
-        check(Answer::new(usage), &want);
+        check(DataResponse::new(usage), &want);
         let usage = TokenUsage { remaining_tokens: 9, plan_tokens: 10, period: BillingPeriod::default() };
         let want =
             json!({ "remainingTokens": 9, "planTokens": 10, "billingPeriodStart": null, "billingPeriodEnd": null });

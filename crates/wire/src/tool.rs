@@ -17,14 +17,14 @@ pub const MAX_CALLS: usize = 10;
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolRequest {
-    /// Calls to make, 1 to 10. On the wire, a single call may be given without an array.
+    /// Calls to make, 1 to 10. In JSON, a single call may be given without an array.
     #[serde(rename = "alexandria")]
     #[schema(value_type = ToolCalls)]
     pub calls: Vec<ToolCall>,
     /// Timeout of all calls together, in milliseconds.
     #[schema(required = false, default = 60000, minimum = 1000, maximum = 300000)]
     pub timeout: u32,
-    /// Client that makes the call; on the wire its fields are siblings of `alexandria`.
+    /// Client that makes the call, flattened into this object.
     #[serde(flatten)]
     pub attribution: Attribution,
 }
@@ -63,10 +63,10 @@ words! {
     pub enum ToolDetail {
         /// Provider, capability and description.
         Compact = "compact",
-        /// Also parameters and price.
+        /// Provider, capability, description, parameters and price.
         #[default]
         Summary = "summary",
-        /// Everything.
+        /// The complete contract.
         Full = "full",
     }
 }
@@ -137,7 +137,7 @@ pub struct ToolAnswer {
     /// Always true, even if calls failed.
     #[schema(default = true)]
     pub success: bool,
-    /// Request id; in snake case on the wire.
+    /// Request id; snake case in JSON.
     pub scrape_id: String,
     /// Results of the calls.
     pub data: ToolData,

@@ -1,4 +1,4 @@
-//! `webhook` of crawls and batches: the receiver of their events (docs/CONTRACT.md, "Webhooks").
+//! `webhook` of a request: the receiver of their events (docs/CONTRACT.md, "Webhooks").
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,14 +6,14 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use url::Url;
-use utoipa::ToSchema;
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::{PartialSchema, ToSchema};
 
 use crate::error::Invalid;
-use crate::event::{WebhookEvent, word_of};
+use crate::event::{CRAWL, EventFamily, EventType};
 use crate::headers;
 use crate::read::{self, Field, Fields};
 use crate::target::target_url;
-use crate::words::Word as _;
 
 /// Maximum size of `webhook.metadata` as JSON, in bytes. It is repeated in every event.
 pub const MAX_WEBHOOK_METADATA_BYTES: usize = 16 * 1024;
@@ -31,9 +31,23 @@ pub struct WebhookConfig {
     #[schema(required = false)]
     pub metadata: Map<String, Value>,
     /// Events to send; all if absent, none if empty.
-    #[schema(required = false, max_items = 4)]
-    pub events: Vec<WebhookEvent>,
+    #[schema(required = false, max_items = 4, value_type = Vec<WebhookEvent>)]
+    pub events: Vec<EventType>,
 }
+
+/// Schema of the events of crawls and batch scrapes, which have the same words.
+enum WebhookEvent {}
+
+impl PartialSchema for WebhookEvent {
+    fn schema() -> RefOr<Schema> {
+        let about = "Events of a job, named by the second part. The full names (`crawl.page`) are accepted too.";
+        let words = CRAWL.all().map(EventType::spelled);
+        let schema = ObjectBuilder::new().schema_type(Type::String).description(Some(about)).enum_values(Some(words));
+        schema.build().into()
+    }
+}
+
+impl ToSchema for WebhookEvent {}
 
 /// Webhook as a bare URL or as an object.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -45,45 +59,41 @@ pub enum WebhookEntry {
     Object(WebhookConfig),
 }
 
-/// Decodes a stored `webhook` on its own.
+/// Decodes a stored `webhook` on its own, for the events of this family.
 ///
 /// # Errors
 /// [`Invalid`] with every fault, as for the request that contains it.
-pub fn decode_webhook(webhook: Value) -> Result<WebhookConfig, Invalid> {
+pub fn decode_webhook(family: &'static EventFamily, webhook: Value) -> Result<WebhookConfig, Invalid> {
     let body = [("webhook".to_owned(), webhook)].into_iter().collect();
-    read::body(body, |fields| fields.need("webhook").and_then(WebhookConfig::read))
+    read::body(body, |fields| fields.need("webhook").and_then(|field| WebhookConfig::read(family, field)))
 }
 
 impl WebhookConfig {
-    /// Returns a webhook that receives all events at this URL.
+    /// Returns a webhook that receives all events of the family at this URL.
     #[must_use]
-    pub fn new(url: Url) -> Self {
-        let events = WebhookEvent::WORDS.iter().map(|(_, event)| *event).collect();
-        Self { url, headers: BTreeMap::new(), metadata: Map::new(), events }
+    pub fn new(family: &'static EventFamily, url: Url) -> Self {
+        Self { url, headers: BTreeMap::new(), metadata: Map::new(), events: family.all().collect() }
     }
 
-    pub(crate) fn read(field: Field<'_>) -> Option<Self> {
+    /// Reads a webhook for the events of this family; those of others are refused.
+    pub(crate) fn read(family: &'static EventFamily, field: Field<'_>) -> Option<Self> {
         match field.value {
-            Value::String(_) => receiver(field).map(Self::new),
-            Value::Object(_) => field.record(Self::read_object).flatten(),
+            Value::String(_) => receiver(field).map(|url| Self::new(family, url)),
+            Value::Object(_) => field.record(|fields| Self::read_object(family, fields)).flatten(),
             _ => field.refuse("must be a URL or an object"),
         }
     }
 
-    fn read_object(fields: &mut Fields<'_>) -> Option<Self> {
+    fn read_object(family: &'static EventFamily, fields: &mut Fields<'_>) -> Option<Self> {
         let url = fields.need("url").and_then(receiver);
         let headers = fields.take("headers").and_then(headers::read).unwrap_or_default();
         let metadata = fields.take("metadata").and_then(metadata).unwrap_or_default();
-        let events = fields.take("events").and_then(|field| field.list(0..=MAX_EVENTS, event));
-        let config = Self { headers, metadata, ..Self::new(url?) };
-        Some(match events {
-            Some(mut events) => {
-                events.sort_unstable();
-                events.dedup();
-                Self { events, ..config }
-            }
-            None => config,
-        })
+        let events = fields.take("events").and_then(|field| field.list(0..=MAX_EVENTS, |item| event(family, item)));
+        let all = Self { headers, metadata, ..Self::new(family, url?) };
+        let Some(chosen) = events else { return Some(all) };
+        // Each event once, in the order of the family.
+        let events = all.events.iter().copied().filter(|event| chosen.contains(event)).collect();
+        Some(Self { events, ..all })
     }
 }
 
@@ -102,11 +112,8 @@ fn metadata(field: Field<'_>) -> Option<Map<String, Value>> {
     field.map()
 }
 
-fn event(mut field: Field<'_>) -> Option<WebhookEvent> {
-    if let Some(short) = field.value.as_str().and_then(word_of) {
-        field.value = short.into();
-    }
-    field.word()
+fn event(family: &'static EventFamily, field: Field<'_>) -> Option<EventType> {
+    field.parse(|name| family.parse(name).ok_or_else(|| format!("must be {}", family.choices())))
 }
 
 impl fmt::Debug for WebhookConfig {
@@ -125,17 +132,21 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::read::body;
+    use crate::event::{BATCH_SCRAPE, EventWord, Phase, Spelling};
 
-    fn check(webhook: &Value, want: Result<&[WebhookEvent], &str>) {
-        let got = body(json!({ "webhook": webhook }), |fields| fields.take("webhook").and_then(WebhookConfig::read));
-        match (got, want) {
+    fn check(webhook: &Value, want: Result<&[&str], &str>) {
+        check_in(&CRAWL, webhook, want);
+    }
+
+    fn check_in(family: &'static EventFamily, webhook: &Value, want: Result<&[&str], &str>) {
+        match (decode_webhook(family, webhook.clone()), want) {
             (Ok(config), Ok(events)) => {
-                assert_eq!(config.events, events, "{webhook}");
+                let spelled: Vec<String> = config.events.iter().map(|event| event.spelled()).collect();
+                assert_eq!(spelled, events, "{webhook}");
                 // The JSON form decodes to the same value.
-                let written = json!({ "webhook": config });
-                let again = body(written, |fields| fields.take("webhook").and_then(WebhookConfig::read));
-                assert_eq!(again, Ok(config));
+                let written = serde_json::to_value(&config).unwrap();
+                assert_eq!(written["events"], json!(events));
+                assert_eq!(decode_webhook(family, written), Ok(config));
             }
             (Err(invalid), Err(part)) => assert!(invalid.message.contains(part), "{webhook}: {invalid}"),
             (got, _) => panic!("{webhook} gave {got:?}"),
@@ -144,12 +155,11 @@ mod tests {
 
     #[test]
     fn a_url_or_an_object() {
-        use WebhookEvent::{Completed, Failed, Page, Started};
-        let all = [Started, Page, Completed, Failed];
+        let all = ["started", "page", "completed", "failed"];
         check(&json!("http://hook.test:1/h?t=1"), Ok(&all));
         check(&json!({ "url": "https://hook.test/" }), Ok(&all));
-        check(&json!({ "url": "https://hook.test/", "events": ["page", "crawl.page", "failed"] }), Ok(&[Page, Failed]));
-        check(&json!({ "url": "https://hook.test/", "events": ["batch_scrape.completed"] }), Ok(&[Completed]));
+        let some = json!({ "url": "https://hook.test/", "events": ["failed", "page", "crawl.page"] });
+        check(&some, Ok(&["page", "failed"]));
         check(&json!({ "url": "https://hook.test/", "events": [] }), Ok(&[]));
         let full = json!({ "url": "https://hook.test/", "headers": { "X": "1" }, "metadata": { "a": "b", "c": [1] } });
         check(&full, Ok(&all));
@@ -158,7 +168,7 @@ mod tests {
         check(&json!("ftp://hook.test/"), Err("`webhook` must be an absolute http or https URL"));
         check(
             &json!({ "url": "https://hook.test/", "events": ["done"] }),
-            Err("`webhook.events[0]` must be `started`"),
+            Err("`webhook.events[0]` must be `started`, `page`, `completed` or `failed`"),
         );
         check(&json!({ "url": "https://hook.test/", "headers": { "Host": "x" } }), Err("`webhook.headers`"));
         check(&json!({ "url": "https://hook.test/", "metadata": [] }), Err("`webhook.metadata` must be an object"));
@@ -171,8 +181,33 @@ mod tests {
     }
 
     #[test]
+    fn events_of_another_family_are_refused() {
+        static CHECKS: EventFamily = EventFamily {
+            name: "check",
+            spelling: Spelling::FullName,
+            events: &[
+                EventWord { word: "page", phase: Phase::Progress },
+                EventWord { word: "site.done", phase: Phase::End },
+            ],
+        };
+        let of = |events: Value| json!({ "url": "https://hook.test/", "events": events });
+        check_in(&BATCH_SCRAPE, &of(json!(["batch_scrape.completed", "page"])), Ok(&["page", "completed"]));
+        let words = "must be `started`, `page`, `completed` or `failed`";
+        let refused = format!("`webhook.events[1]` {words}");
+        check_in(&BATCH_SCRAPE, &of(json!(["page", "crawl.page"])), Err(&refused));
+        check_in(&CRAWL, &of(json!(["page", "batch_scrape.page"])), Err(&refused));
+        check_in(&CRAWL, &of(json!(["page", "check.page"])), Err(&refused));
+        check_in(&CRAWL, &of(json!(["page", 5])), Err("`webhook.events[1]` must be a string, got 5"));
+        // A family that spells its events in full.
+        check_in(&CHECKS, &json!("https://hook.test/"), Ok(&["check.page", "check.site.done"]));
+        check_in(&CHECKS, &of(json!(["site.done", "check.site.done"])), Ok(&["check.site.done"]));
+        check_in(&CHECKS, &of(json!(["started"])), Err("must be `check.page` or `check.site.done`"));
+        check_in(&CHECKS, &of(json!(["done"])), Err("must be `check.page` or `check.site.done`"));
+    }
+
+    #[test]
     fn secrets_are_not_shown() {
-        let mut config = WebhookConfig::new("https://hook.test/hush?t=hush".parse().unwrap());
+        let mut config = WebhookConfig::new(&CRAWL, "https://hook.test/hush?t=hush".parse().unwrap());
         config.headers.insert("Authorization".into(), "hush".into());
         config.metadata.insert("a".into(), "hush".into());
         assert!(!format!("{config:?}").contains("hush"));

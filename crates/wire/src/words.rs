@@ -1,5 +1,7 @@
 //! Enums of fixed strings. One table defines the enum, its JSON strings, its schema and the choices in error messages.
 
+use std::fmt::Display;
+
 /// Enum that is one of a few strings on the wire.
 pub(crate) trait Word: Sized + Copy + 'static {
     /// Every string with its value, in declaration order.
@@ -12,12 +14,17 @@ pub(crate) trait Word: Sized + Copy + 'static {
 
     /// Returns the choices for error messages: "`a`, `b` or `c`".
     fn choices() -> String {
-        let words: Vec<String> = Self::WORDS.iter().map(|(word, _)| format!("`{word}`")).collect();
-        match words.as_slice() {
-            [] => String::new(),
-            [only] => only.clone(),
-            [head @ .., last] => format!("{} or {last}", head.join(", ")),
-        }
+        choices(Self::WORDS.iter().map(|(word, _)| word))
+    }
+}
+
+/// Joins choices for error messages: "`a`, `b` or `c`".
+pub(crate) fn choices(words: impl Iterator<Item = impl Display>) -> String {
+    let words: Vec<String> = words.map(|word| format!("`{word}`")).collect();
+    match words.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [head @ .., last] => format!("{} or {last}", head.join(", ")),
     }
 }
 

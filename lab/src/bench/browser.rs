@@ -65,7 +65,7 @@ struct Target {
 
 /// Result of a round.
 #[derive(Debug, Clone)]
-struct Turn {
+struct RoundResult {
     /// Pages per second.
     rate: f64,
     times: Vec<Duration>,
@@ -78,7 +78,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     if !build::has_node() {
         return Ok(());
     }
-    let mut book = book::read()?;
+    let mut book = book::read_book()?;
     book.pages.retain(|page| PAGES.contains(&page.id.as_str()));
     let built = build::build(&PAGES.map(str::to_owned))?;
     let pages = Pages::start(&built, &book, DELAY).await?;
@@ -92,7 +92,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let team = Team::new(node.addr(), "bench", 100_000_000).await?;
     let mut playwright = Playwright::start(&args.chromium)?;
     for together in args.together {
-        let mut turns: [Vec<Turn>; 3] = Default::default();
+        let mut turns: [Vec<RoundResult>; 3] = Default::default();
         // The first round is a warm-up: it starts the browsers and fills their caches.
         for round in 0..=args.rounds {
             let own = own_turn(&node, &team, &targets, together).await?;
@@ -110,7 +110,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     Ok(())
 }
 
-async fn own_turn(node: &Node, team: &Team, targets: &[Target], together: usize) -> Result<Turn> {
+async fn own_turn(node: &Node, team: &Team, targets: &[Target], together: usize) -> Result<RoundResult> {
     let scrapes = targets.iter().map(|target| async {
         let body = json!({"url": target.url, "formats": ["rawHtml"], "onlyMainContent": false, "maxAge": 0,
             "storeInCache": false, "timeout": 30_000});
@@ -128,7 +128,7 @@ async fn own_turn(node: &Node, team: &Team, targets: &[Target], together: usize)
 }
 
 /// Samples the memory of a process tree while `work` runs.
-async fn measured(root: u32, work: impl Future<Output = Result<(Duration, Vec<Duration>)>>) -> Result<Turn> {
+async fn measured(root: u32, work: impl Future<Output = Result<(Duration, Vec<Duration>)>>) -> Result<RoundResult> {
     tokio::pin!(work);
     let mut looks = Vec::new();
     let (took, times) = loop {
@@ -137,12 +137,12 @@ async fn measured(root: u32, work: impl Future<Output = Result<(Duration, Vec<Du
             () = tokio::time::sleep(LOOK) => looks.push(Tree::below(root)?.pss_mib),
         }
     };
-    Ok(Turn { rate: times.len() as f64 / took.as_secs_f64(), times, pss_mib: median(looks) })
+    Ok(RoundResult { rate: times.len() as f64 / took.as_secs_f64(), times, pss_mib: median(looks) })
 }
 
 /// Returns the medians of all rounds, and all their times.
-fn middle(turns: &[Turn]) -> Turn {
-    Turn {
+fn middle(turns: &[RoundResult]) -> RoundResult {
+    RoundResult {
         rate: median(turns.iter().map(|turn| turn.rate).collect()),
         times: turns.iter().flat_map(|turn| turn.times.clone()).collect(),
         pss_mib: median(turns.iter().map(|turn| turn.pss_mib).collect()),
@@ -154,7 +154,7 @@ fn median(mut values: Vec<f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
-fn show(name: &str, together: usize, turn: &Turn, own: &Turn) {
+fn show(name: &str, together: usize, turn: &RoundResult, own: &RoundResult) {
     let ms = |share| percentile(&turn.times, share).as_millis();
     say!(
         "{together} at a time, {name}: {:.2} pages/s, p50 {} ms, p95 {} ms, {:.0} MiB; quarry has {:.2} times its pages/s and {:.2} times its memory",
@@ -179,13 +179,13 @@ mod tests {
         };
         let turn = measured(std::process::id(), work).await.unwrap();
         assert!((turn.rate - 3.0).abs() < 1e-9 && turn.pss_mib > 0.0, "{turn:?}");
-        let other = Turn { rate: 9.0, ..turn.clone() };
+        let other = RoundResult { rate: 9.0, ..turn.clone() };
         assert!((middle(&[other.clone(), turn, other]).rate - 9.0).abs() < 1e-9);
     }
 
     #[test]
     fn every_page_of_the_bench_is_in_the_book() {
-        let book = book::read().unwrap();
+        let book = book::read_book().unwrap();
         let found = book.pages.iter().filter(|page| PAGES.contains(&page.id.as_str()) && !page.endless);
         assert_eq!(found.count(), PAGES.len());
     }

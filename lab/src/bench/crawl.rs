@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// Run only with this database: sqlite or postgres.
     #[arg(long)]
     only: Option<String>,
-    /// Also measure the cost of a page, and its time by phase if perf is installed; this slows the crawl down.
+    /// Measure the cost of a page too, and its time by phase if perf is installed; this slows the crawl down.
     #[arg(long)]
     profile: bool,
     /// Path of a built server, instead of building one.

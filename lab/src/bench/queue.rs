@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-use self::reference::{Pgbench, Work};
+use self::reference::{Pgbench, QueueWork};
 use crate::db::Cluster;
 use crate::{say, sh};
 
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 pub(crate) fn enqueue(args: &Args) -> Result<()> {
     let bench = Bench::start(args)?;
     let ours = || bench.rate("enqueue", &["clients=2", "batch=100"]);
-    bench.compare("enqueue", 0.6, || bench.pgbench.rate(Work::Enqueue, args.seconds), ours)
+    bench.compare("enqueue", 0.6, || bench.pgbench.rate(QueueWork::Enqueue, args.seconds), ours)
 }
 
 /// Measures claiming and finishing jobs, 50 at a time.
@@ -44,7 +44,7 @@ pub(crate) fn cycle(args: &Args) -> Result<()> {
     bench.rate("fill", &[&format!("jobs={enough}")])?;
     bench.pgbench.settle()?;
     let ours = || bench.rate("cycle", &["clients=4", "batch=50"]);
-    bench.compare("claim and finish", 0.6, || bench.pgbench.rate(Work::Cycle, args.seconds), ours)
+    bench.compare("claim and finish", 0.6, || bench.pgbench.rate(QueueWork::Cycle, args.seconds), ours)
 }
 
 /// Measures claiming and finishing jobs with a small and a large backlog.
@@ -87,9 +87,9 @@ pub(crate) fn sqlite(args: &Args) -> Result<()> {
     let (folder, plain) = (tempfile::tempdir()?, tempfile::tempdir()?);
     let url = sqlite_url(&folder);
     let run = |task: &str| rate_of(&bench.load(&url, task, &["clients=1", "batch=100"])?);
-    let adding = || reference::sqlite(plain.path(), Work::Enqueue);
+    let adding = || reference::sqlite(plain.path(), QueueWork::Enqueue);
     bench.compare("enqueue", 0.5, adding, || run("enqueue"))?;
-    let cycling = || reference::sqlite(plain.path(), Work::Cycle);
+    let cycling = || reference::sqlite(plain.path(), QueueWork::Cycle);
     bench.compare("claim and finish", 0.5, cycling, || run("cycle"))
 }
 

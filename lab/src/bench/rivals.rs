@@ -16,7 +16,7 @@ use clap::ValueEnum;
 use xtask::{say, sh};
 
 use self::contender::Contender;
-use self::measure::Load;
+use self::measure::LoadProfile;
 use self::table::Row;
 use crate::made_site::MadeSite;
 
@@ -69,7 +69,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     ensure!(args.pages <= args.site, "the site has {} pages only", args.site);
     let mut entries = prepare(&args)?;
     let site = MadeSite::start(args.site).await;
-    let load = Load { site: &site, connections: args.connections, cache: args.cache };
+    let load = LoadProfile { site: &site, connections: args.connections, cache: args.cache };
     for round in 1..=args.rounds {
         for entry in &mut entries {
             let Ok(program) = &entry.program else { continue };
@@ -122,7 +122,7 @@ fn quarry(args: &Args) -> Result<(String, PathBuf)> {
     Ok((format!("Quarry {version}"), program))
 }
 
-async fn turn(args: &Args, load: &Load<'_>, contender: Contender, program: &Path) -> Result<measure::Figures> {
+async fn turn(args: &Args, load: &LoadProfile<'_>, contender: Contender, program: &Path) -> Result<measure::Figures> {
     let running = contender.start(program, load.site, args.postgres.as_deref()).await?;
     load.measure(&running, contender.pages(args.pages)).await
 }
@@ -139,7 +139,7 @@ fn report(args: &Args, site: &MadeSite, entries: Vec<Entry>) -> Result<()> {
         available_parallelism()?,
     );
     let rival = entries.iter().position(|entry| entry.contender == Contender::Pagesift);
-    let (rows, faults): (Vec<Row>, Vec<Option<String>>) = entries.into_iter().map(told).unzip();
+    let (rows, faults): (Vec<Row>, Vec<Option<String>>) = entries.into_iter().map(row_of).unzip();
     say!("{}", table::figures(&rows, args.connections));
     if let Some(base) = rival.and_then(|at| rows.get(at)).filter(|base| !base.rounds.is_empty()) {
         say!("Ratios of the medians to {}; above 1 is faster, or cheaper, than it.\n", base.title);
@@ -153,7 +153,7 @@ fn report(args: &Args, site: &MadeSite, entries: Vec<Entry>) -> Result<()> {
 }
 
 /// Returns the row of a program, and its error.
-fn told(entry: Entry) -> (Row, Option<String>) {
+fn row_of(entry: Entry) -> (Row, Option<String>) {
     let fault = entry.program.err().map(|error| format!("{}: {error:#}", entry.row.title));
     (entry.row, fault)
 }

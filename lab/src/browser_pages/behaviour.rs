@@ -8,14 +8,14 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use xtask::say;
 
-use super::scrape::{Done, Scraper, markdown_request};
+use super::scrape::{ScrapeResult, Scraper, markdown_request};
 use super::summary::Summary;
 use super::{book, connect, judge, steps};
 
 /// A page with its request and the expected result.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Odd {
+struct OddPage {
     id: String,
     path: String,
     /// Additional members of the request.
@@ -48,7 +48,7 @@ fn success() -> Vec<u16> {
     vec![200]
 }
 
-fn read() -> Result<Vec<Odd>> {
+fn read_oddities() -> Result<Vec<OddPage>> {
     let path = book::home().join("behaviour.json");
     serde_json::from_slice(&fs::read(&path)?).with_context(|| format!("{} is no table of pages", path.display()))
 }
@@ -56,7 +56,7 @@ fn read() -> Result<Vec<Odd>> {
 /// Scrapes the pages one after another, and prints a line for each.
 pub(super) async fn run(scraper: &Scraper<'_>, only: &[String], summary: &mut Summary) -> Result<()> {
     let wanted = |id: &str| only.is_empty() || only.iter().any(|own| own == id);
-    for odd in read()?.iter().filter(|odd| wanted(&odd.id)) {
+    for odd in read_oddities()?.iter().filter(|odd| wanted(&odd.id)) {
         let page = odd.path.trim_start_matches('/').split_once('/');
         let (folder, rest) = page.with_context(|| format!("{} is in no folder", odd.path))?;
         let mut request = markdown_request();
@@ -84,7 +84,7 @@ fn print(id: &str, took: Duration, failures: &[String], summary: &mut Summary) {
     summary.behaved.1 += 1;
 }
 
-fn judge(odd: &Odd, done: &Done) -> Vec<String> {
+fn judge(odd: &OddPage, done: &ScrapeResult) -> Vec<String> {
     let data = &done.answer["data"];
     if !odd.statuses.contains(&done.status) {
         return vec![judge::refused(done.status, &done.answer)];
@@ -113,7 +113,7 @@ fn judge(odd: &Odd, done: &Done) -> Vec<String> {
 }
 
 /// Checks results outside the markdown: PDFs, and the destinations of secrets.
-async fn look_closer(odd: &Odd, done: &Done, scraper: &Scraper<'_>) -> Vec<String> {
+async fn look_closer(odd: &OddPage, done: &ScrapeResult, scraper: &Scraper<'_>) -> Vec<String> {
     let mut failures = Vec::new();
     if !odd.pdf_seen.is_empty() {
         match steps::printed(&done.answer["data"]["actions"]["pdfs"][0], scraper.node).await {
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn every_odd_page_is_there() {
-        let all = read().unwrap();
+        let all = read_oddities().unwrap();
         let folder = book::home().join("behaviour");
         let routes = book::routes(&folder).unwrap();
         for odd in &all {

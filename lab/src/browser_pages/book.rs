@@ -114,7 +114,7 @@ fn shell_words() -> usize {
 }
 
 /// Reads the table of all pages.
-pub(crate) fn read() -> Result<Book> {
+pub(crate) fn read_book() -> Result<Book> {
     let path = home().join("pages.json");
     let text = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_slice(&text).with_context(|| format!("{} is no table of pages", path.display()))
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn the_own_pages_can_be_read() {
-        let book = read().unwrap();
+        let book = read_book().unwrap();
         assert_eq!((book.pages.len(), book.plain.len()), (46, 20));
         for (index, page) in book.pages.iter().enumerate() {
             assert_eq!(page.number, index + 1, "{}", page.id);

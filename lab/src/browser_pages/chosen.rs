@@ -11,12 +11,12 @@ use crate::team::OPERATOR;
 
 /// A choice of an engine, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Chosen {
+pub(super) struct EngineChoice {
     pub(super) engine: String,
     pub(super) reason: String,
 }
 
-impl Chosen {
+impl EngineChoice {
     /// Whether the chosen engine is the browser.
     pub(super) fn is_browser(&self) -> bool {
         self.engine == "browser"
@@ -49,18 +49,19 @@ impl Choices {
     }
 
     /// Returns the choices made since `before`.
-    pub(super) fn since(&self, before: &Self) -> Vec<Chosen> {
+    pub(super) fn since(&self, before: &Self) -> Vec<EngineChoice> {
         let grown = self.0.iter().filter(|(choice, count)| **count > before.0.get(*choice).copied().unwrap_or(0.0));
-        let mut chosen: Vec<Chosen> =
-            grown.map(|((engine, reason), _)| Chosen { engine: engine.clone(), reason: reason.clone() }).collect();
+        let mut chosen: Vec<EngineChoice> = grown
+            .map(|((engine, reason), _)| EngineChoice { engine: engine.clone(), reason: reason.clone() })
+            .collect();
         chosen.sort_by(|a, b| (&b.engine, &a.reason).cmp(&(&a.engine, &b.reason)));
         chosen
     }
 }
 
 /// Formats choices on one line.
-pub(super) fn shown(chosen: &[Chosen]) -> String {
-    let one = |chosen: &Chosen| match chosen.reason.as_str() {
+pub(super) fn shown(chosen: &[EngineChoice]) -> String {
+    let one = |chosen: &EngineChoice| match chosen.reason.as_str() {
         "" => chosen.engine.clone(),
         reason => format!("{} ({reason})", chosen.engine),
     };

@@ -104,7 +104,7 @@ pub(crate) fn formats(page: &Page, status: u16, answer: &Value, picture: Option<
             failures.push(format!("no {list}"));
         }
     }
-    match picture.map(picture::read) {
+    match picture.map(picture::decode_png) {
         None => failures.push("no screenshot".to_owned()),
         Some(Err(error)) => failures.push(format!("the screenshot cannot be decoded: {error}")),
         Some(Ok(picture)) if picture.height < 600 => {
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn texts_are_looked_for() {
-        let book = super::super::book::read().unwrap();
+        let book = super::super::book::read_book().unwrap();
         let page = book.pages.iter().find(|page| page.id == "katex-mermaid").unwrap();
         let fine = "Figure 1: flow of the sluice Upper pond E = mc^2";
         assert!(texts(page, fine).is_empty());

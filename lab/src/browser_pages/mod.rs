@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
 }
 
 async fn scrape_all(args: &Args) -> Result<()> {
-    let mut book = book::read()?;
+    let mut book = book::read_book()?;
     let wanted = |id: &String| args.only.is_empty() || args.only.contains(id);
     let dynamic: Vec<String> = book.pages.iter().map(|page| page.id.clone()).filter(wanted).collect();
     let built = match &args.built {
@@ -154,7 +154,7 @@ async fn plain_page(page: &Plain, scraper: &Scraper<'_>) -> Result<Vec<String>> 
             None if is_page => failures.push(format!("{file} {}", judge::refused(done.status, &done.answer))),
             None => {}
         }
-        if done.chosen.iter().any(chosen::Chosen::is_browser) {
+        if done.chosen.iter().any(chosen::EngineChoice::is_browser) {
             failures.push(format!("{file} went to {}", chosen::shown(&done.chosen)));
         }
         let status = done.answer["data"]["metadata"]["statusCode"].as_u64();

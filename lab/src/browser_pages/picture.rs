@@ -17,7 +17,7 @@ pub(crate) struct Picture {
 }
 
 /// Reads a PNG with 8 bits per channel and without interlacing.
-pub(crate) fn read(file: &[u8]) -> Result<Picture> {
+pub(crate) fn decode_png(file: &[u8]) -> Result<Picture> {
     let mut rest = file.strip_prefix(SIGNATURE).context("no PNG")?;
     let (mut head, mut packed) = (None, Vec::new());
     while rest.len() >= 12 {
@@ -110,7 +110,7 @@ mod tests {
     fn one_colour_is_told_from_two() {
         let check = |rows: &[&[u8]], colourful| {
             let expect = Picture { width: 2, height: 2, colourful };
-            assert_eq!(read(&png(2, rows)).unwrap(), expect, "{rows:?}");
+            assert_eq!(decode_png(&png(2, rows)).unwrap(), expect, "{rows:?}");
         };
         check(&[&[0, 9, 9], &[0, 9, 9]], false);
         check(&[&[1, 9, 0], &[2, 0, 0]], false);
@@ -123,7 +123,7 @@ mod tests {
     fn what_is_no_picture_is_refused() {
         let whole = png(2, &[&[0, 9, 9], &[0, 9, 9]]);
         for file in [&b"GIF89a"[..], &whole[..40], b""] {
-            assert!(read(file).is_err(), "{file:?}");
+            assert!(decode_png(file).is_err(), "{file:?}");
         }
     }
 }

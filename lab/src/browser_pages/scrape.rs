@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use url::Url;
 
 use super::book::Page;
-use super::chosen::{Choices, Chosen};
+use super::chosen::{Choices, EngineChoice};
 use super::judge;
 use super::site::{Pages, Visit};
 use crate::team::Team;
@@ -25,18 +25,18 @@ pub(super) struct Scraper<'a> {
 }
 
 /// Result of a scrape.
-pub(super) struct Done {
+pub(super) struct ScrapeResult {
     pub(super) status: u16,
     pub(super) answer: Value,
     pub(super) took: Duration,
     answered: Instant,
     pub(super) visit: Visit,
-    pub(super) chosen: Vec<Chosen>,
+    pub(super) chosen: Vec<EngineChoice>,
     /// Bytes that the origins have sent for it.
     pub(super) bytes: u64,
 }
 
-impl Done {
+impl ScrapeResult {
     /// Returns the time from page ready (its last response and its own time) to the answer.
     pub(super) fn after(&self, own_ms: u64) -> Duration {
         let ready = self.visit.last_needed().map(|last| last + Duration::from_millis(own_ms));
@@ -56,7 +56,7 @@ fn formats_request() -> Value {
 
 impl Scraper<'_> {
     /// Scrapes `/ID/` followed by `rest`.
-    pub(super) async fn scrape(&self, id: &str, rest: &str, request: &Value) -> Result<Done> {
+    pub(super) async fn scrape(&self, id: &str, rest: &str, request: &Value) -> Result<ScrapeResult> {
         self.pages.forget(id);
         let (sent, addr) = (self.pages.sent(), self.node.addr());
         let before = Choices::now(addr).await?;
@@ -65,7 +65,7 @@ impl Scraper<'_> {
         let started = Instant::now();
         let raw = self.team.post(addr, "/v2/scrape", &body).await?;
         let answered = Instant::now();
-        Ok(Done {
+        Ok(ScrapeResult {
             status: raw.status,
             answer: raw.json(),
             took: answered - started,

@@ -38,13 +38,13 @@ struct Shared {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Visit {
     /// All requests.
-    pub(crate) asked: Vec<Asked>,
+    pub(crate) asked: Vec<PageRequest>,
     turns: HashMap<String, usize>,
 }
 
 /// A request of a page.
 #[derive(Debug, Clone)]
-pub(crate) struct Asked {
+pub(crate) struct PageRequest {
     pub(crate) path: String,
     /// Time when its response was sent; for an endless one, its last piece with content.
     pub(crate) done: Instant,
@@ -148,7 +148,7 @@ impl Shared {
             None => (self.file(&id, path)?, Duration::ZERO),
         };
         let done = Instant::now() + reply.delay + told;
-        self.visits.lock().entry(id).or_default().asked.push(Asked { path: path.to_owned(), done });
+        self.visits.lock().entry(id).or_default().asked.push(PageRequest { path: path.to_owned(), done });
         Some(reply)
     }
 
@@ -293,7 +293,7 @@ mod tests {
             fs::create_dir_all(built.path().join(name).parent().unwrap()).unwrap();
             fs::write(built.path().join(name), text).unwrap();
         }
-        let mut book = book::read().unwrap();
+        let mut book = book::read_book().unwrap();
         book.pages.iter_mut().for_each(|page| page.child = None);
         let pages = Pages::start(built.path(), &book, Duration::MAX).await.unwrap();
         let get = async |path: &str| lab::service::get(pages.first.addr(), path).await.unwrap();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 
-use super::scrape::{Done, Scraper, file};
+use super::scrape::{ScrapeResult, Scraper, file};
 
 /// Sizes of the two PDFs, in points.
 const SHEETS: [[f64; 2]; 2] = [[842.0, 595.0], [612.0, 792.0]];
@@ -40,7 +40,7 @@ fn request_with(pick: &Value) -> Value {
 }
 
 /// Returns the failures of the results.
-pub(super) async fn judge(done: &Done, node: &Node) -> Vec<String> {
+pub(super) async fn judge(done: &ScrapeResult, node: &Node) -> Vec<String> {
     let actions = &done.answer["data"]["actions"];
     if !actions.is_object() {
         return vec!["no results of actions".to_owned()];

@@ -6,7 +6,7 @@ use xtask::say;
 
 use super::book::{Book, Page};
 use super::chosen;
-use super::scrape::Done;
+use super::scrape::ScrapeResult;
 
 /// Counts over all pages.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(super) struct Summary {
 
 impl Summary {
     /// Prints and counts one page.
-    pub(super) fn add(&mut self, page: &Page, done: &Done, after: Duration, failures: &[String]) {
+    pub(super) fn add(&mut self, page: &Page, done: &ScrapeResult, after: Duration, failures: &[String]) {
         let verdict = if failures.is_empty() { "right" } else { "WRONG" };
         say!(
             "{verdict} {:>2} {}: {}, {} ms, {} ms after ready, {} requests, {} KB{}{}",

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use testkit::{Body, Reply, Site};
 use xtask::say;
 
-use crate::hostile::innocent::{Innocent, p99};
+use crate::hostile::innocent::{Bystander, p99};
 use crate::team::Team;
 
 #[derive(clap::Args)]
@@ -19,11 +19,11 @@ pub(crate) struct Args {
     seconds: u64,
     /// Run only this kind.
     #[arg(long)]
-    kind: Option<Kind>,
+    kind: Option<Bomb>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Kind {
+enum Bomb {
     /// Selectors that search the text of every element.
     Selectors,
     /// A robots.txt with half a megabyte of rules, and long links.
@@ -45,7 +45,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let site = Site::start().await;
     pages(&site);
     let mut failed = Vec::new();
-    for kind in [Kind::Selectors, Kind::Robots, Kind::Patterns, Kind::Matching] {
+    for kind in [Bomb::Selectors, Bomb::Robots, Bomb::Patterns, Bomb::Matching] {
         if args.kind.is_none_or(|only| only == kind) && !one(&site, kind, Duration::from_secs(args.seconds)).await? {
             failed.push(format!("{kind:?}"));
         }
@@ -55,12 +55,12 @@ pub(crate) async fn run(args: Args) -> Result<()> {
 }
 
 /// Runs one kind on its own server, so that its leftovers do not count for the next.
-async fn one(site: &Site, kind: Kind, time: Duration) -> Result<bool> {
+async fn one(site: &Site, kind: Bomb, time: Duration) -> Result<bool> {
     let server = super::installation(site.addr())?.server()?;
     let addr = server.addr();
     let attacker = Team::new(addr, "attacker", 1_000_000).await?;
     let bystander = Team::new(addr, "bystander", 1_000_000).await?;
-    let innocent = Innocent {
+    let innocent = Bystander {
         batch: false,
         least: time,
         alone: Duration::from_secs(3),
@@ -99,21 +99,21 @@ async fn again(team: Team, addr: SocketAddr, path: &'static str, body: Value) {
     }
 }
 
-fn bomb(site: &Site, kind: Kind, number: usize) -> (&'static str, Value) {
+fn bomb(site: &Site, kind: Bomb, number: usize) -> (&'static str, Value) {
     let url = |path: &str| format!("{}?{number}", site.url(path));
     let texts = |of: &dyn Fn(usize) -> String| (0..1000).map(of).collect::<Vec<_>>();
     match kind {
-        Kind::Selectors => {
+        Bomb::Selectors => {
             let one = |n: usize| (0..80).map(|m| format!("*:contains(\"z{n}y{m}\")")).collect::<Vec<_>>().join(",");
             let all: Vec<String> = (0..250).map(one).collect();
             ("/v2/scrape", json!({"url": url("/long"), "excludeTags": all, "timeout": 3000, "maxAge": 0}))
         }
-        Kind::Robots => ("/v2/crawl", json!({"url": url("/links"), "limit": 5, "scrapeOptions": {"maxAge": 0}})),
-        Kind::Patterns => {
+        Bomb::Robots => ("/v2/crawl", json!({"url": url("/links"), "limit": 5, "scrapeOptions": {"maxAge": 0}})),
+        Bomb::Patterns => {
             let patterns = texts(&|n| format!("[a-z]{{900}}{{9}}{n}"));
             ("/v2/crawl", json!({"url": url("/innocent"), "limit": 2, "includePaths": patterns}))
         }
-        Kind::Matching => {
+        Bomb::Matching => {
             let patterns: Vec<String> = (0..5).map(|n| format!("[ab]*a[ab]{{3000}}c{n}")).collect();
             ("/v2/crawl", json!({"url": url("/links"), "limit": 2, "excludePaths": patterns}))
         }

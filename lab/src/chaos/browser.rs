@@ -39,7 +39,7 @@ pub(crate) struct Args {
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// Maximum time of an answer beyond its timeout.
 const GRACE: Duration = Duration::from_secs(2);
-/// Pause before resources are counted: closed pages have been cleaned up by then.
+/// Pause before resources are counted, in which closed pages are cleaned up.
 const QUIET: Duration = Duration::from_secs(2);
 /// Maximum memory growth of the server in MiB per hundred scrapes.
 const MAX_SLOPE: f64 = 2.0;
@@ -105,7 +105,7 @@ struct Count {
 }
 
 /// Result of a scrape.
-struct Brought {
+struct ScrapeResult {
     status: u16,
     /// Whether the text that comes by script is present.
     whole: bool,
@@ -114,7 +114,7 @@ struct Brought {
     took: Duration,
 }
 
-impl Brought {
+impl ScrapeResult {
     fn is_right(&self) -> bool {
         self.status == 200 && self.whole
     }
@@ -126,7 +126,7 @@ impl Brought {
 
 impl Chaos {
     /// Scrapes once. A timeout is an error.
-    async fn scrape(&self, number: usize) -> Result<Brought> {
+    async fn scrape(&self, number: usize) -> Result<ScrapeResult> {
         let timeout = u64::try_from(TIMEOUT.as_millis())?;
         let body = json!({"url": self.site.url(&format!("/p/{number}")), "formats": ["markdown"], "maxAge": 0,
             "storeInCache": false, "timeout": timeout});
@@ -135,7 +135,7 @@ impl Chaos {
         let answer = answer.await.with_context(|| format!("page {number} hangs"))??;
         let whole = answer.text().contains(&format!("Text of page {number}"));
         let warns = answer.json()["data"]["warning"].is_string();
-        Ok(Brought { status: answer.status, whole, warns, took: started.elapsed() })
+        Ok(ScrapeResult { status: answer.status, whole, warns, took: started.elapsed() })
     }
 
     /// Scrapes once; the page must be complete.
@@ -171,8 +171,8 @@ impl Chaos {
         };
         let answers = answers.into_iter().collect::<Result<Vec<_>>>()?;
         let slowest = answers.iter().map(|brought| brought.took).max().unwrap_or_default();
-        let count = |is: fn(&Brought) -> bool| answers.iter().filter(|brought| is(brought)).count();
-        let (right, empty) = (count(Brought::is_right), count(Brought::is_empty));
+        let count = |is: fn(&ScrapeResult) -> bool| answers.iter().filter(|brought| is(brought)).count();
+        let (right, empty) = (count(ScrapeResult::is_right), count(ScrapeResult::is_empty));
         let silent = count(|brought| brought.is_empty() && !brought.warns);
         say!(
             "{times} scrapes while Chromium was killed {} times and a renderer {} times: {right} right, {empty} without their text \

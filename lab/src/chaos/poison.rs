@@ -9,15 +9,15 @@ use lab::programs;
 use serde_json::json;
 use xtask::say;
 
-use crate::hostile::innocent::{Innocent, p99};
+use crate::hostile::innocent::{Bystander, p99};
 use crate::made_site::MadeSite;
 use crate::team::Team;
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Method that makes the pages fail.
-    #[arg(long, value_enum, default_value_t = Way::FailPoint)]
-    by: Way,
+    #[arg(long, value_enum, default_value_t = PoisonMethod::FailPoint)]
+    by: PoisonMethod,
     /// Number of pages that cannot be written.
     #[arg(long, default_value_t = 600)]
     pages: usize,
@@ -27,7 +27,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Way {
+enum PoisonMethod {
     /// The server's fail point `commit_poison`.
     FailPoint,
     /// Pages that cost more than was reserved, appended to a batch with `appendToId`.
@@ -43,21 +43,21 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let site = MadeSite::slow(args.pages + 1, Duration::from_millis(200)).await;
     let installation = super::installation_of(programs::with_fail_points()?, site.addr())?
         .set("worker.per_host", "1000")
-        .env("FAILPOINTS", if args.by == Way::FailPoint { "commit_poison=return" } else { "" });
+        .env("FAILPOINTS", if args.by == PoisonMethod::FailPoint { "commit_poison=return" } else { "" });
     let server = installation.server()?;
     let addr = server.addr();
     let bad = Team::new(addr, "bad", 1_000_000).await?;
     let good = Team::new(addr, "good", 1_000_000).await?;
     let innocent = bystander(addr, &good, args.seconds, site.url(args.pages));
     let urls: Vec<String> = (0..args.pages).map(|number| site.url(number)).collect();
-    if args.by == Way::Append {
+    if args.by == PoisonMethod::Append {
         let copies = bad.batch(addr, &json!({ "urls": urls })).await?;
         bad.finished(addr, copies, PATIENCE).await?;
     }
     let attack = async {
         match args.by {
-            Way::FailPoint => poisoned(&bad, addr, &urls).await,
-            Way::Append => appended(&bad, addr, &urls).await,
+            PoisonMethod::FailPoint => poisoned(&bad, addr, &urls).await,
+            PoisonMethod::Append => appended(&bad, addr, &urls).await,
         }
     };
     let (run, waits) = innocent.beside(attack).await?;
@@ -73,7 +73,7 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let end = bad.finished(addr, run, PATIENCE).await.context("the job with these pages does not end")?;
     say!("their job ended as {:?}, {} of {} pages completed", end.status.as_str(), end.completed, end.total);
     ensure!(beside <= alone * MAX_RATIO, "it should be {MAX_RATIO} times at most");
-    if args.by == Way::FailPoint {
+    if args.by == PoisonMethod::FailPoint {
         let left = bad.credits(addr).await?;
         ensure!(left == 1_000_000, "{} credits were charged for pages without documents", 1_000_000 - left);
     }
@@ -81,9 +81,9 @@ pub(crate) async fn run(args: Args) -> Result<()> {
 }
 
 /// Returns the other team, which works alone and next to the poisoned job for the same time.
-fn bystander(addr: SocketAddr, team: &Team, seconds: u64, page: String) -> Innocent {
+fn bystander(addr: SocketAddr, team: &Team, seconds: u64, page: String) -> Bystander {
     let time = Duration::from_secs(seconds);
-    Innocent { batch: true, least: time, alone: time, addr, key: team.key.clone(), page }
+    Bystander { batch: true, least: time, alone: time, addr, key: team.key.clone(), page }
 }
 
 /// Starts a batch of pages whose commit the fail point refuses.

@@ -26,7 +26,7 @@ pub(super) fn add(texts: &mut Texts, document: &Value) -> Result<()> {
 
 /// Result of a watcher.
 #[derive(Debug)]
-pub(super) struct Watched {
+pub(super) struct WatchResult {
     pub(super) texts: Texts,
     /// Number of documents in messages of their own, not in the first one.
     pub(super) messages: usize,
@@ -37,12 +37,12 @@ pub(super) struct Watched {
 }
 
 /// Watches a run until the server closes the connection.
-pub(super) async fn watch(addr: SocketAddr, team: &Team, run: Run, patience: Duration) -> Result<Watched> {
+pub(super) async fn watch(addr: SocketAddr, team: &Team, run: Run, patience: Duration) -> Result<WatchResult> {
     let watched = tokio::time::timeout(patience, watch_on(addr, team, run)).await;
     watched.with_context(|| format!("the watcher was not told of an end within {} s", patience.as_secs()))?
 }
 
-async fn watch_on(addr: SocketAddr, team: &Team, run: Run) -> Result<Watched> {
+async fn watch_on(addr: SocketAddr, team: &Team, run: Run) -> Result<WatchResult> {
     let started = Instant::now();
     let mut watcher = team.at(addr)?.watch(run).await.context("the watcher does not open")?;
     let (mut texts, mut messages, mut first, mut end) = (Texts::new(), 0, Duration::ZERO, None);
@@ -60,7 +60,7 @@ async fn watch_on(addr: SocketAddr, team: &Team, run: Run) -> Result<Watched> {
             first = started.elapsed();
         }
     }
-    Ok(Watched { texts, messages, first, end: end.context("the watcher was not told of an end")? })
+    Ok(WatchResult { texts, messages, first, end: end.context("the watcher was not told of an end")? })
 }
 
 fn hear(texts: &mut Texts, document: &RawValue) -> Result<()> {

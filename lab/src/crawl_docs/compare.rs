@@ -7,8 +7,8 @@ use crawl_frontier::{KeyRules, url_key, url_trap};
 use url::Url;
 
 use super::crawl::{Crawled, Document};
-use super::folder::{Folder, Kind, type_of};
-use super::walk::{Reached, Spot, Walk, address, spot};
+use super::folder::{ContentKind, Folder, type_of};
+use super::walk::{ReachedFile, Spot, Walk, address, spot};
 
 /// Reason why a page of one side is missing on the other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -69,21 +69,21 @@ pub(crate) fn compare(folder: &Folder, walk: &Walk, start: &Url, crawled: &Crawl
             }
         }
     }
-    let missing = Missing::new(walk, crawled, &there).all();
+    let missing = MissingPages::new(walk, crawled, &there).all();
     let extra = extra(folder, walk, &strays, crawled);
     let found = walk.reached.keys().filter(|spot| there.contains_key(*spot)).count();
     Differences { found, missing, extra, twice }
 }
 
 /// Search for the reasons of missing pages.
-struct Missing<'a> {
+struct MissingPages<'a> {
     walk: &'a Walk,
     there: &'a HashMap<Spot, &'a Document>,
     keys: BTreeSet<String>,
     given_up: HashMap<String, &'a str>,
 }
 
-impl<'a> Missing<'a> {
+impl<'a> MissingPages<'a> {
     fn new(walk: &'a Walk, crawled: &'a Crawled, there: &'a HashMap<Spot, &'a Document>) -> Self {
         let given_up = |(url, code): (&String, &'a String)| Some((key(&Url::parse(url).ok()?), code.as_str()));
         Self {
@@ -104,10 +104,10 @@ impl<'a> Missing<'a> {
         group
     }
 
-    fn why(&self, spot: &Spot, page: &Reached) -> Why {
+    fn why(&self, spot: &Spot, page: &ReachedFile) -> Why {
         let (media, kind) = type_of(&spot.file);
         let key = key(&page.url);
-        if kind == Kind::Other {
+        if kind == ContentKind::Other {
             Why::NoWords(media)
         } else if self.given_up.get(&key) == Some(&"DUPLICATE_PAGE") {
             Why::Canonical
@@ -126,7 +126,7 @@ impl<'a> Missing<'a> {
         }
     }
 
-    fn known_by(&self, spot: &Spot, page: &Reached) -> Option<String> {
+    fn known_by(&self, spot: &Spot, page: &ReachedFile) -> Option<String> {
         match self.why(spot, page) {
             Why::Canonical => page.canonical.as_ref().map(ToString::to_string),
             Why::SameSpelling => Some(key(&page.url)),
@@ -134,7 +134,7 @@ impl<'a> Missing<'a> {
         }
     }
 
-    fn canonical(&self, page: &'a Reached) -> Option<&'a Spot> {
+    fn canonical(&self, page: &'a ReachedFile) -> Option<&'a Spot> {
         page.canonical.as_ref().filter(|other| self.there.contains_key(*other))
     }
 
@@ -147,7 +147,7 @@ impl<'a> Missing<'a> {
 /// Finds the reasons of pages that only the crawl has.
 fn extra(folder: &Folder, walk: &Walk, strays: &[(&Document, Option<Spot>)], crawled: &Crawled) -> Group {
     let strange: BTreeSet<&Url> = strays.iter().map(|(document, _)| &document.url).collect();
-    let is_text = |url: &Url| spot(folder, url).is_some_and(|spot| type_of(&spot.file).1 == Kind::Text);
+    let is_text = |url: &Url| spot(folder, url).is_some_and(|spot| type_of(&spot.file).1 == ContentKind::Text);
     let mut named = BTreeMap::new();
     for document in crawled.documents.iter().filter(|one| strange.contains(&one.url) || is_text(&one.url)) {
         for link in document.links.iter().filter_map(|link| Url::parse(link).ok()) {

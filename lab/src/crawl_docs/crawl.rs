@@ -76,7 +76,7 @@ impl Crawled {
             let JobProgress { data, completed, next, .. } = client.status(run, results).await?;
             let is_last = data.is_empty() || next.is_none();
             for document in data {
-                let mut document = read(&serde_json::from_str(document.get())?)?;
+                let mut document = parse_document(&serde_json::from_str(document.get())?)?;
                 if !wants_links(&document.url) {
                     document.links = Vec::new();
                 }
@@ -97,7 +97,7 @@ impl Crawled {
     }
 }
 
-fn read(document: &Value) -> Result<Document> {
+fn parse_document(document: &Value) -> Result<Document> {
     let metadata = &document["metadata"];
     let links = document["links"].as_array().into_iter().flatten();
     Ok(Document {

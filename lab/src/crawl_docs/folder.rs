@@ -14,7 +14,7 @@ pub(crate) struct Folder {
 
 /// Target of a URL path.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum PathTarget {
     /// A file, by its path below the root: `a/index.html` for `/a/`.
     File(String),
     /// A folder requested without its trailing slash.
@@ -25,7 +25,7 @@ pub(crate) enum Place {
 
 /// Kind of content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ContentKind {
     /// A page with links.
     Html,
     /// Text without HTML.
@@ -35,32 +35,32 @@ pub(crate) enum Kind {
 }
 
 /// Media types by file extension; unknown ones are binary.
-const TYPES: [(&str, &str, Kind); 25] = [
-    ("html", "text/html", Kind::Html),
-    ("htm", "text/html", Kind::Html),
-    ("xhtml", "application/xhtml+xml", Kind::Html),
-    ("txt", "text/plain", Kind::Text),
-    ("md", "text/markdown", Kind::Text),
-    ("rst", "text/plain", Kind::Text),
-    ("csv", "text/csv", Kind::Text),
-    ("py", "text/x-python", Kind::Text),
-    ("json", "application/json", Kind::Text),
-    ("xml", "application/xml", Kind::Text),
-    ("css", "text/css", Kind::Other),
-    ("js", "text/javascript", Kind::Other),
-    ("svg", "image/svg+xml", Kind::Other),
-    ("png", "image/png", Kind::Other),
-    ("jpg", "image/jpeg", Kind::Other),
-    ("jpeg", "image/jpeg", Kind::Other),
-    ("gif", "image/gif", Kind::Other),
-    ("ico", "image/x-icon", Kind::Other),
-    ("ttf", "font/ttf", Kind::Other),
-    ("woff", "font/woff", Kind::Other),
-    ("woff2", "font/woff2", Kind::Other),
-    ("pdf", "application/pdf", Kind::Other),
-    ("gz", "application/gzip", Kind::Other),
-    ("zip", "application/zip", Kind::Other),
-    ("sh", "application/x-sh", Kind::Other),
+const TYPES: [(&str, &str, ContentKind); 25] = [
+    ("html", "text/html", ContentKind::Html),
+    ("htm", "text/html", ContentKind::Html),
+    ("xhtml", "application/xhtml+xml", ContentKind::Html),
+    ("txt", "text/plain", ContentKind::Text),
+    ("md", "text/markdown", ContentKind::Text),
+    ("rst", "text/plain", ContentKind::Text),
+    ("csv", "text/csv", ContentKind::Text),
+    ("py", "text/x-python", ContentKind::Text),
+    ("json", "application/json", ContentKind::Text),
+    ("xml", "application/xml", ContentKind::Text),
+    ("css", "text/css", ContentKind::Other),
+    ("js", "text/javascript", ContentKind::Other),
+    ("svg", "image/svg+xml", ContentKind::Other),
+    ("png", "image/png", ContentKind::Other),
+    ("jpg", "image/jpeg", ContentKind::Other),
+    ("jpeg", "image/jpeg", ContentKind::Other),
+    ("gif", "image/gif", ContentKind::Other),
+    ("ico", "image/x-icon", ContentKind::Other),
+    ("ttf", "font/ttf", ContentKind::Other),
+    ("woff", "font/woff", ContentKind::Other),
+    ("woff2", "font/woff2", ContentKind::Other),
+    ("pdf", "application/pdf", ContentKind::Other),
+    ("gz", "application/gzip", ContentKind::Other),
+    ("zip", "application/zip", ContentKind::Other),
+    ("sh", "application/x-sh", ContentKind::Other),
 ];
 
 impl Folder {
@@ -71,14 +71,14 @@ impl Folder {
 
     /// Resolves the escaped path of a URL, without its query. Symbolic links are followed, also out of the folder,
     /// because documentation packages share files.
-    pub(crate) fn place(&self, path: &str) -> Place {
+    pub(crate) fn target(&self, path: &str) -> PathTarget {
         // Parsing as a file URL decodes the escapes and resolves `..`.
         let below = Url::parse(&format!("file://{path}")).ok().and_then(|url| url.to_file_path().ok());
         let below = below.as_deref().and_then(|path| path.strip_prefix("/").ok()?.to_str().map(str::to_owned));
-        let Some(below) = below else { return Place::Nowhere };
+        let Some(below) = below else { return PathTarget::Nowhere };
         let is_folder = self.root.join(&below).is_dir();
         if is_folder && !path.ends_with('/') {
-            return Place::Slashless;
+            return PathTarget::Slashless;
         }
         let below = match (is_folder, below.trim_end_matches('/')) {
             (true, "") => "index.html".to_owned(),
@@ -87,10 +87,10 @@ impl Folder {
         };
         // A file name followed by a slash is not found.
         let is_file = self.root.join(&below).is_file() && (is_folder || !path.ends_with('/'));
-        if is_file { Place::File(below) } else { Place::Nowhere }
+        if is_file { PathTarget::File(below) } else { PathTarget::Nowhere }
     }
 
-    /// Reads a file returned by [`Folder::place`].
+    /// Reads a file returned by [`Folder::target`].
     pub(crate) fn read(&self, file: &str) -> std::io::Result<Vec<u8>> {
         fs::read(self.root.join(file))
     }
@@ -104,10 +104,12 @@ impl Folder {
     }
 
     fn answer(&self, path: &str) -> Option<Reply> {
-        match self.place(path) {
-            Place::Nowhere => None,
-            Place::Slashless => Some(Reply { status: 301, ..Reply::default() }.header("location", &format!("{path}/"))),
-            Place::File(file) => {
+        match self.target(path) {
+            PathTarget::Nowhere => None,
+            PathTarget::Slashless => {
+                Some(Reply { status: 301, ..Reply::default() }.header("location", &format!("{path}/")))
+            }
+            PathTarget::File(file) => {
                 let reply = Reply { body: self.read(&file).ok()?.into(), ..Reply::default() };
                 Some(reply.header("content-type", type_of(&file).0))
             }
@@ -116,10 +118,10 @@ impl Folder {
 }
 
 /// Returns the media type of a file by its name, and its kind.
-pub(crate) fn type_of(file: &str) -> (&'static str, Kind) {
+pub(crate) fn type_of(file: &str) -> (&'static str, ContentKind) {
     let ending = Path::new(file).extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let known = TYPES.iter().find(|(name, ..)| ending.eq_ignore_ascii_case(name));
-    known.map_or(("application/octet-stream", Kind::Other), |(_, media, kind)| (*media, *kind))
+    known.map_or(("application/octet-stream", ContentKind::Other), |(_, media, kind)| (*media, *kind))
 }
 
 #[cfg(test)]
@@ -134,23 +136,23 @@ mod tests {
             fs::write(root.path().join(file), "x").unwrap();
         }
         let folder = Folder::at(root.path());
-        let file = |name: &str| Place::File(name.to_owned());
+        let file = |name: &str| PathTarget::File(name.to_owned());
         for (path, expect) in [
             ("/", file("index.html")),
             ("/index.html", file("index.html")),
             ("/x.txt", file("x.txt")),
             ("/%78.txt", file("x.txt")),
-            ("/x.txt/", Place::Nowhere),
+            ("/x.txt/", PathTarget::Nowhere),
             ("/a%20b/", file("a b/index.html")),
-            ("/a%20b", Place::Slashless),
-            ("/a%20b/empty/", Place::Nowhere),
+            ("/a%20b", PathTarget::Slashless),
+            ("/a%20b/empty/", PathTarget::Nowhere),
             ("/../x.txt", file("x.txt")),
-            ("/%2e%2e/%2e%2e/etc/passwd", Place::Nowhere),
-            ("/y", Place::Nowhere),
+            ("/%2e%2e/%2e%2e/etc/passwd", PathTarget::Nowhere),
+            ("/y", PathTarget::Nowhere),
         ] {
-            assert_eq!(folder.place(path), expect, "{path}");
+            assert_eq!(folder.target(path), expect, "{path}");
         }
-        assert_eq!(type_of("a/B.HTML"), ("text/html", Kind::Html));
-        assert_eq!(type_of("a.b/c"), ("application/octet-stream", Kind::Other));
+        assert_eq!(type_of("a/B.HTML"), ("text/html", ContentKind::Html));
+        assert_eq!(type_of("a.b/c"), ("application/octet-stream", ContentKind::Other));
     }
 }

@@ -14,7 +14,7 @@ use xtask::{say, setup};
 
 use crate::bench;
 use compare::{Differences, Group};
-use folder::{Folder, Kind};
+use folder::{ContentKind, Folder};
 
 /// Arguments of `crawl-docs`.
 #[derive(clap::Args)]
@@ -62,12 +62,14 @@ async fn one(args: &Args, path: &Path, program: &Path) -> Result<bool> {
     let installation = bench::installation(program, &site.addr().to_string())?;
     let server = installation.set("worker.per_host", args.concurrency.to_string()).server()?;
     let is_page = |url: &_| {
-        walk::spot(&folder, url).and_then(|spot| walk.reached.get(&spot)).is_some_and(|page| page.kind == Kind::Html)
+        walk::spot(&folder, url)
+            .and_then(|spot| walk.reached.get(&spot))
+            .is_some_and(|page| page.kind == ContentKind::Html)
     };
     let crawled = crawl::crawl(&server.client(None)?, &start, args.concurrency, |url| !is_page(url)).await?;
     let differences = compare::compare(&folder, &walk, &start, &crawled);
     let seconds = crawled.took.as_secs_f64();
-    let html = walk.reached.values().filter(|page| page.kind == Kind::Html).count();
+    let html = walk.reached.values().filter(|page| page.kind == ContentKind::Html).count();
     say!(
         "{}: {} files reachable ({html} of HTML), {} links to no file; {} documents, {} of those files found, \
          {} missing, {} extra, {} duplicates; {seconds:.1} s, {:.0} pages/s",

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use url::Url;
 
-use super::folder::{Folder, Kind, Place, type_of};
+use super::folder::{ContentKind, Folder, PathTarget, type_of};
 use super::html;
 
 /// Identity of a page in the walk: a file and a query.
@@ -19,10 +19,10 @@ pub(crate) struct Spot {
 
 /// A file reached by links.
 #[derive(Debug)]
-pub(crate) struct Reached {
+pub(crate) struct ReachedFile {
     /// URL of its first link, without the fragment.
     pub(crate) url: Url,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ContentKind,
     /// Pages with a link to it. The start may have none.
     pub(crate) from: Vec<Rc<Spot>>,
     /// Canonical address of the page, if that is another page of the folder.
@@ -32,7 +32,7 @@ pub(crate) struct Reached {
 /// All files reached by links.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
-    pub(crate) reached: BTreeMap<Spot, Reached>,
+    pub(crate) reached: BTreeMap<Spot, ReachedFile>,
     /// Broken addresses of the site, each with one page that links to it.
     pub(crate) dead: BTreeMap<String, Rc<Spot>>,
 }
@@ -55,7 +55,7 @@ pub(crate) fn walk(folder: &Folder, start: &Url) -> Result<Walk> {
     let mut read = HashMap::new();
     while let Some((from, url)) = waiting.pop_front() {
         let from = Rc::new(from);
-        if type_of(&from.file).1 != Kind::Html {
+        if type_of(&from.file).1 != ContentKind::Html {
             continue;
         }
         if !read.contains_key(&from.file) {
@@ -87,7 +87,7 @@ pub(crate) fn walk(folder: &Folder, start: &Url) -> Result<Walk> {
 
 /// Returns the URL after the redirect to a folder's trailing slash, the base of its relative links.
 fn landed(folder: &Folder, mut url: Url) -> Url {
-    if folder.place(url.path()) == Place::Slashless {
+    if folder.target(url.path()) == PathTarget::Slashless {
         url.set_path(&format!("{}/", url.path()));
     }
     url
@@ -95,9 +95,9 @@ fn landed(folder: &Folder, mut url: Url) -> Url {
 
 /// Returns the page of a URL of the site, if its file exists.
 pub(crate) fn spot(folder: &Folder, url: &Url) -> Option<Spot> {
-    match folder.place(landed(folder, url.clone()).path()) {
-        Place::File(file) => Some(Spot { file, query: url.query().unwrap_or_default().to_owned() }),
-        Place::Slashless | Place::Nowhere => None,
+    match folder.target(landed(folder, url.clone()).path()) {
+        PathTarget::File(file) => Some(Spot { file, query: url.query().unwrap_or_default().to_owned() }),
+        PathTarget::Slashless | PathTarget::Nowhere => None,
     }
 }
 
@@ -114,11 +114,11 @@ fn own(base: &Url, site: &Url, link: &str) -> Option<Url> {
     Some(url)
 }
 
-fn reached(spot: &Spot, url: Url, from: Vec<Rc<Spot>>) -> Reached {
-    Reached { url, kind: type_of(&spot.file).1, from, canonical: None }
+fn reached(spot: &Spot, url: Url, from: Vec<Rc<Spot>>) -> ReachedFile {
+    ReachedFile { url, kind: type_of(&spot.file).1, from, canonical: None }
 }
 
-impl Reached {
+impl ReachedFile {
     fn link(&mut self, from: &Rc<Spot>) {
         // A page is read in one pass, so its repeated links to the same page are consecutive.
         if self.from.last() != Some(from) {
@@ -163,7 +163,7 @@ mod tests {
         let of = |file: &str| &walk.reached[&Spot { file: file.to_owned(), query: String::new() }];
         assert_eq!(of("b/d.html").canonical.as_ref().map(|spot| spot.file.as_str()), Some("b/index.html"));
         assert_eq!(of("n.txt").from.iter().map(ToString::to_string).collect::<Vec<_>>(), ["a.html?x=1&y=2"]);
-        assert_eq!(of("p.png").kind, Kind::Other);
+        assert_eq!(of("p.png").kind, ContentKind::Other);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 use super::case::Case;
-use super::raw::{self, Answer};
+use super::raw::{self, Response};
 use super::server::Server;
 use super::stage::Stage;
 
@@ -42,7 +42,7 @@ pub(crate) async fn is_alive(stage: &Stage, server: &Server) -> Result<Duration>
     let body = json!({"url": url, "formats": ["markdown"], "maxAge": 0, "waitFor": 100, "timeout": 30_000});
     let started = Instant::now();
     let request = raw::post(server.addr, "/v2/scrape", &server.other.key, &body);
-    let (answer, _): (Answer, _) = raw::exchange(server.addr, request, PATIENCE).await.context("no next scrape")?;
+    let (answer, _): (Response, _) = raw::exchange(server.addr, request, PATIENCE).await.context("no next scrape")?;
     ensure!(
         answer.status == 200 && answer.text().contains(ALIVE),
         "the next scrape: {} {}",

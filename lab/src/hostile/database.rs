@@ -17,7 +17,7 @@ const FILE: &str = "quarry.db";
 const PATIENCE: &str = "10000";
 
 /// Runs a query. Returns a single value, or otherwise a list of rows as objects by column names.
-pub(crate) fn ask(data: &Path, sql: &str) -> Result<Value> {
+pub(crate) fn query(data: &Path, sql: &str) -> Result<Value> {
     let file = data.join(FILE);
     ensure!(file.is_file(), "there is no database {}", file.display());
     let mut command = Command::new(SHELL);
@@ -49,14 +49,14 @@ mod tests {
             return;
         }
         let folder = tempfile::tempdir().unwrap();
-        assert!(ask(folder.path(), "select 1").unwrap_err().to_string().contains("no database"));
+        assert!(query(folder.path(), "select 1").unwrap_err().to_string().contains("no database"));
         let made = Command::new(SHELL).arg(folder.path().join(FILE)).arg("create table t (a, b)").status().unwrap();
         assert!(made.success());
-        let ask = |sql: &str| ask(folder.path(), sql);
-        assert_eq!(ask("select count(*) from t").unwrap(), json!(0));
-        assert_eq!(ask("select * from t").unwrap(), json!([]));
-        assert_eq!(ask("select 1 as a, 'x' as b").unwrap(), json!([{"a": 1, "b": "x"}]));
-        assert!(ask("select * from moon").unwrap_err().to_string().contains("no such table"));
-        assert!(ask("insert into t values (1, 2)").is_err(), "a case changes nothing");
+        let query = |sql: &str| query(folder.path(), sql);
+        assert_eq!(query("select count(*) from t").unwrap(), json!(0));
+        assert_eq!(query("select * from t").unwrap(), json!([]));
+        assert_eq!(query("select 1 as a, 'x' as b").unwrap(), json!([{"a": 1, "b": "x"}]));
+        assert!(query("select * from moon").unwrap_err().to_string().contains("no such table"));
+        assert!(query("insert into t values (1, 2)").is_err(), "a case changes nothing");
     }
 }

@@ -10,9 +10,9 @@ use testkit::Seen;
 use super::case::Object;
 use super::follow::Job;
 use super::innocent::{Waits, p99};
-use super::raw::Answer;
+use super::raw::Response;
 use super::readers::Readers;
-use super::sniffer::Outside;
+use super::sniffer::BypassPackets;
 use super::stage::Counters;
 
 const ZSTD_MAGIC: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
@@ -23,7 +23,7 @@ const MAX_SEARCHED: u64 = 256 * 1024 * 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Evidence {
     /// Answer, or the reason for its absence. Attacks that expect no answer have neither.
-    pub(crate) answer: Option<Result<Answer, String>>,
+    pub(crate) answer: Option<Result<Response, String>>,
     /// Duration of the request; `None` for attacks with a duration of their own.
     pub(crate) elapsed: Option<Duration>,
     /// Whether the request was raw bytes, which the service may refuse before parsing HTTP.
@@ -72,7 +72,7 @@ pub(crate) struct Evidence {
     /// Files outside of the data folder.
     pub(crate) strays: Vec<String>,
     /// Answer to the same request with the key of another team.
-    pub(crate) of_other_team: Option<Answer>,
+    pub(crate) of_other_team: Option<Response>,
     /// Path of the job of `setup.job`, and its results after the case.
     pub(crate) own_job: Option<String>,
     pub(crate) own_job_now: Value,
@@ -83,7 +83,7 @@ pub(crate) struct Evidence {
     /// Keys that must not appear in logs.
     pub(crate) secrets: Vec<String>,
     /// Packets that bypassed the stage and the service; known only in a network namespace.
-    pub(crate) outside: Option<Outside>,
+    pub(crate) outside: Option<BypassPackets>,
     /// Document reader processes; checked only in cases with a document.
     pub(crate) readers: Option<Readers>,
     /// Duration of the next page that needs a browser, or its error; only for cases that need a browser.
@@ -94,7 +94,7 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// Returns the answer, or fails if there is none.
-    pub(crate) fn answer(&self) -> Result<&Answer, String> {
+    pub(crate) fn answer(&self) -> Result<&Response, String> {
         match &self.answer {
             Some(Ok(answer)) => Ok(answer),
             Some(Err(error)) => Err(format!("no answer: {error}")),

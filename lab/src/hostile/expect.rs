@@ -28,8 +28,8 @@ fn check_answer(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     Some(match key {
         "http" => status(seen, std::slice::from_ref(want)),
         "http_any_of" => status(seen, items(want)),
-        "success" => seen.answer().and_then(|answer| same(&answer.json()["success"], want)),
-        "code" => seen.answer().and_then(|answer| same(&answer.json()["code"], want)),
+        "success" => seen.answer().and_then(|answer| matches_value(&answer.json()["success"], want)),
+        "code" => seen.answer().and_then(|answer| matches_value(&answer.json()["code"], want)),
         "canary_connects" => exactly(seen.counted.canary, want),
         "canary_udp_packets" => exactly(seen.counted.packets, want),
         "dns_queries" => exactly(seen.counted.dns, want),
@@ -45,11 +45,11 @@ fn check_answer(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
         "body_equals_unknown_id_body" => like_unknown(seen),
         "body_is_valid_utf8_json" => valid_json(seen),
         "json_error_body" => json_error(seen),
-        "connection_closed" => same(&Value::Bool(seen.closed), want),
+        "connection_closed" => matches_value(&Value::Bool(seen.closed), want),
         "health_p99_ms_max" => at_most(seen.health_p99(), want, "ms"),
         "slow_connections_closed_within_s" => at_most(seen.slow_closed_s.unwrap_or(f64::INFINITY), want, "s"),
         "inflight_after_s" => inflight(seen, want),
-        "charges" => same(&seen.charges.into(), want),
+        "charges" => matches_value(&seen.charges.into(), want),
         "origin_request_must_be_well_formed" => well_formed(seen),
         "origin_host_header" => host_header(seen, want),
         "other_origin_must_not_receive" => other_origin(seen, want),
@@ -77,7 +77,7 @@ fn check_log(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
 /// Checks expectations about the job that the case has started.
 fn check_job(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
     Some(match key {
-        "final_status" => seen.job().and_then(|job| same(&job.status.as_str().into(), want)),
+        "final_status" => seen.job().and_then(|job| matches_value(&job.status.as_str().into(), want)),
         "completed_max" => seen.job().and_then(|job| at_most(job.completed, want, "pages")),
         "good_pages_found_min" => seen.job().and_then(|job| {
             let least = want.as_u64().unwrap_or(u64::MAX);
@@ -87,7 +87,7 @@ fn check_job(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
         "own_api_calls_from_webhook" => exactly(seen.foreign_crawls(), want),
         "receiver_signature_valid" => seen.delivered().and_then(|hooks| {
             let valid = hooks.iter().all(|request| is_signed(request, &seen.hook_secret));
-            same(&Value::Bool(valid), want)
+            matches_value(&Value::Bool(valid), want)
         }),
         "webhook_headers_must_not_contain" => seen.delivered().and_then(|hooks| {
             let mut heads = hooks.iter().map(|request| String::from_utf8_lossy(&request.head).into_owned());
@@ -112,7 +112,7 @@ fn like_unknown(seen: &Evidence) -> Verdict {
 
 /// Checks expectations about the document in the answer.
 fn check_page(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
-    let read = || seen.format("markdown").map(|text| (markdown::read(&text), text));
+    let read = || seen.format("markdown").map(|text| (markdown::parse_markdown(&text), text));
     Some(match key {
         "markdown_must_not_contain" => seen.format("markdown").and_then(|text| lacks(&text, want, "the markdown")),
         "html_must_not_contain" => seen.format("html").and_then(|text| lacks(&text, want, "the html")),
@@ -122,11 +122,11 @@ fn check_page(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
         "metadata_sourceURL_must_not_contain" => {
             seen.document("metadata/sourceURL").and_then(|text| lacks(&text, want, "sourceURL"))
         }
-        "markdown_links_to" => read().and_then(|(page, text)| named(same(&page.links.into(), want), &text)),
+        "markdown_links_to" => read().and_then(|(page, text)| named(matches_value(&page.links.into(), want), &text)),
         "markdown_links_to_count" => read().and_then(|(page, text)| named(exactly(page.links.len(), want), &text)),
         "markdown_headings" => read().and_then(|(page, text)| named(exactly(page.headings, want), &text)),
         "markdown_table_columns" => {
-            let columns = |page: markdown::Seen| page.columns.first().copied().unwrap_or(0);
+            let columns = |page: markdown::MarkdownParts| page.columns.first().copied().unwrap_or(0);
             read().and_then(|(page, text)| named(exactly(columns(page), want), &text))
         }
         _ => return None,
@@ -145,12 +145,12 @@ pub(crate) fn said(fine: bool, failure: &str) -> Verdict {
     if fine { Ok(()) } else { Err(failure.to_owned()) }
 }
 
-pub(crate) fn same(have: &Value, want: &Value) -> Verdict {
+pub(crate) fn matches_value(have: &Value, want: &Value) -> Verdict {
     said(have == want, &format!("it is {have}, expected {want}"))
 }
 
 fn exactly(have: usize, want: &Value) -> Verdict {
-    same(&have.into(), want)
+    matches_value(&have.into(), want)
 }
 
 /// Adds the checked text to a failure.
@@ -194,7 +194,7 @@ fn compare(key: &str, have: &Value, want: &Value) -> Verdict {
     if key.ends_with("_max") {
         return at_most(have.as_f64().unwrap_or(f64::INFINITY), want, "");
     }
-    same(have, want)
+    matches_value(have, want)
 }
 
 fn status(seen: &Evidence, accepted: &[Value]) -> Verdict {
@@ -240,7 +240,7 @@ fn json_error(seen: &Evidence) -> Verdict {
 }
 
 fn inflight(seen: &Evidence, want: &Value) -> Verdict {
-    same(&seen.inflight.into(), want.get(1).unwrap_or(&Value::Null))
+    matches_value(&seen.inflight.into(), want.get(1).unwrap_or(&Value::Null))
 }
 
 fn well_formed(seen: &Evidence) -> Verdict {
@@ -270,10 +270,10 @@ mod tests {
 
     use super::*;
     use crate::hostile::follow::Job;
-    use crate::hostile::raw::Answer;
+    use crate::hostile::raw::Response;
 
     fn answered(status: u16, body: &str) -> Evidence {
-        Evidence { answer: Some(Ok(Answer { status, body: body.into() })), ..Evidence::default() }
+        Evidence { answer: Some(Ok(Response { status, body: body.into() })), ..Evidence::default() }
     }
 
     fn met(key: &str, want: &Value, seen: &Evidence) -> bool {

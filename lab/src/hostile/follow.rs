@@ -33,7 +33,7 @@ pub(crate) async fn follow(client: &Client, path: &str, patience: Duration) -> R
         let status = get(client, &format!("{path}?limit=1")).await?;
         let ended = matches!(status["status"].as_str(), Some("completed" | "failed" | "cancelled"));
         if ended || started.elapsed() > patience {
-            return read(client, path).await;
+            return read_job(client, path).await;
         }
         tokio::time::sleep(POLL).await;
     }
@@ -45,7 +45,7 @@ async fn get(client: &Client, path: &str) -> Result<Value> {
     Ok(answer.json())
 }
 
-async fn read(client: &Client, path: &str) -> Result<Job> {
+async fn read_job(client: &Client, path: &str) -> Result<Job> {
     let (mut job, mut good, mut next) = (Job::default(), BTreeSet::new(), path.to_owned());
     loop {
         let chunk = get(client, &next).await?;

@@ -24,7 +24,7 @@ const MAX_WAIT: Duration = Duration::from_secs(30);
 
 /// Work of the bystander, from `setup.innocent`.
 #[derive(Debug, Clone)]
-pub(crate) struct Innocent {
+pub(crate) struct Bystander {
     /// Whether it runs batches of three pages instead of single scrapes.
     pub(crate) batch: bool,
     /// Minimum duration of its work, even if the case ends earlier.
@@ -46,7 +46,7 @@ pub(crate) struct Waits {
     pub(crate) alone: Vec<f64>,
 }
 
-impl Innocent {
+impl Bystander {
     /// Parses `setup.innocent`: `{"work": "scrape" or "batch", "seconds": 5, "alone_seconds": 0}`.
     pub(crate) fn read(setup: &Value, addr: SocketAddr, key: &str, page: String) -> Result<Self> {
         let setup = setup.as_object().context("setup.innocent is no object")?;
@@ -153,12 +153,12 @@ mod tests {
         site.html("/health", "fine");
         let page = "http://x/".to_owned();
         let setup = json!({"seconds": 0.1});
-        let innocent = Innocent::read(&setup, site.addr(), "K", page.clone()).unwrap();
+        let innocent = Bystander::read(&setup, site.addr(), "K", page.clone()).unwrap();
         let (_, waits) = innocent.beside(async { Ok(()) }).await.unwrap();
         assert!(p99(&waits.work).is_infinite() && p99(&waits.health).is_finite(), "{waits:?}");
         site.html("/v2/scrape", "{}");
         let (_, waits) = innocent.beside(async { Ok(()) }).await.unwrap();
         assert!(p99(&waits.work).is_finite() && p99(&[]).is_infinite());
-        assert!(Innocent::read(&json!({"moon": 1}), site.addr(), "K", page).is_err());
+        assert!(Bystander::read(&json!({"moon": 1}), site.addr(), "K", page).is_err());
     }
 }

@@ -7,7 +7,7 @@ use regex::{Regex, RegexSet};
 use serde_json::Value;
 
 use super::evidence::Evidence;
-use super::expect::{Verdict, at_most, items, lacks, said, same, traceless, words};
+use super::expect::{Verdict, at_most, items, lacks, matches_value, said, traceless, words};
 use super::innocent::{Waits, p99};
 
 /// Checks one expectation; `None` for an unknown key.
@@ -45,15 +45,15 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "secrets_only_to" => secrets_only_to(want, seen),
         "proxy_asked_for_addresses_only" => addresses_only(seen),
         "no_replay_across_teams" => no_replay(seen),
-        "other_origin_requests" => same(&seen.origin2.len().into(), want),
-        "own_job_status" => same(&seen.own_job_now["status"], want),
-        "own_job_total" => same(&seen.own_job_now["total"], want),
+        "other_origin_requests" => matches_value(&seen.origin2.len().into(), want),
+        "own_job_status" => matches_value(&seen.own_job_now["status"], want),
+        "own_job_total" => matches_value(&seen.own_job_now["total"], want),
         "browser_alive_after" => next(seen).map(drop),
         "next_scrape_ok_seconds" => next(seen).and_then(|time| at_most(time.as_secs_f64(), want, "s")),
         "dns_queries_outside_proxy" => outside(seen, want),
         "links_must_not_match" => links(seen).and_then(|links| none_matches(&links, want)),
         "markdown_must_not_match" => seen.format("markdown").and_then(|text| matches_none(&text, want, "the markdown")),
-        "sql_equals" => sql(seen).and_then(|value| same(value, want)),
+        "sql_equals" => sql(seen).and_then(|value| matches_value(value, want)),
         "sql_max" => sql(seen).and_then(|value| at_most(value.as_f64().unwrap_or(f64::INFINITY), want, "")),
         "links_equal" => links(seen).and_then(|links| equal(&links, want)),
         _ => return None,
@@ -192,10 +192,10 @@ mod tests {
     use testkit::Seen;
 
     use super::*;
-    use crate::hostile::raw::Answer;
+    use crate::hostile::raw::Response;
 
     fn answered(status: u16, body: &Value) -> Evidence {
-        let answer = Answer { status, body: body.to_string().into_bytes() };
+        let answer = Response { status, body: body.to_string().into_bytes() };
         Evidence { answer: Some(Ok(answer)), ..Evidence::default() }
     }
 
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn looks_at_logs_files_and_other_teams() {
         let mut seen = answered(200, &json!({"id": "01890000-0000-7000-8000-00000000beef"}));
-        seen.of_other_team = Some(Answer { status: 200, body: b"{}".to_vec() });
+        seen.of_other_team = Some(Response { status: 200, body: b"{}".to_vec() });
         assert!(met("no_replay_across_teams", &json!(true), &seen));
         seen.of_other_team =
             answered(409, &json!("of 01890000-0000-7000-8000-00000000beef")).answer.and_then(Result::ok);

@@ -63,7 +63,7 @@ async fn scrape(stage: &Stage, server: &Server, key: &str, url: &str) -> Result<
 }
 
 /// A job described by a case.
-pub(crate) struct Own {
+pub(crate) struct DescribedJob {
     /// Path for reading it.
     pub(crate) path: String,
     pub(crate) id: String,
@@ -71,7 +71,7 @@ pub(crate) struct Own {
 
 /// Creates the jobs of `setup.job`, one after another, and returns the last one: `{"path", "json", "count", "ended"}`,
 /// or an array of them.
-pub(crate) async fn own(setup: &Value, server: &Server, key: &str) -> Result<Own> {
+pub(crate) async fn own(setup: &Value, server: &Server, key: &str) -> Result<DescribedJob> {
     let mut last = None;
     for job in setup.as_array().map_or(std::slice::from_ref(setup), Vec::as_slice) {
         last = Some(own_job(job, server, key).await?);
@@ -79,7 +79,7 @@ pub(crate) async fn own(setup: &Value, server: &Server, key: &str) -> Result<Own
     last.context("setup.job is empty")
 }
 
-async fn own_job(setup: &Value, server: &Server, key: &str) -> Result<Own> {
+async fn own_job(setup: &Value, server: &Server, key: &str) -> Result<DescribedJob> {
     let setup = setup.as_object().context("setup.job is no object")?;
     if let Some(key) = setup.keys().find(|key| !["path", "json", "count", "ended"].contains(&key.as_str())) {
         bail!("setup.job.{key} is not known");
@@ -95,7 +95,7 @@ async fn own_job(setup: &Value, server: &Server, key: &str) -> Result<Own> {
         let job = follow(&server.client(key)?, &path, PATIENCE).await?;
         ensure!(job.status == "completed", "the job of the case is {}", job.status);
     }
-    Ok(Own { path, id })
+    Ok(DescribedJob { path, id })
 }
 
 fn big_page() -> Reply {

@@ -4,7 +4,7 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 
 /// Parts of markdown that cases check.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct MarkdownParts {
     /// Link targets in order, without images.
     pub(crate) links: Vec<String>,
     /// Number of headings.
@@ -14,8 +14,8 @@ pub(crate) struct Seen {
 }
 
 /// Parses a text.
-pub(crate) fn read(text: &str) -> Seen {
-    let mut seen = Seen::default();
+pub(crate) fn parse_markdown(text: &str) -> MarkdownParts {
+    let mut seen = MarkdownParts::default();
     for event in Parser::new_ext(text, Options::ENABLE_TABLES) {
         match event {
             Event::Start(Tag::Link { dest_url, .. }) => seen.links.push(dest_url.into_string()),
@@ -33,7 +33,7 @@ mod tests {
 
     fn check(text: &str, links: &[&str], headings: usize, columns: &[usize]) {
         let links = links.iter().map(ToString::to_string).collect();
-        assert_eq!(read(text), Seen { links, headings, columns: columns.to_vec() }, "{text}");
+        assert_eq!(parse_markdown(text), MarkdownParts { links, headings, columns: columns.to_vec() }, "{text}");
     }
 
     #[test]

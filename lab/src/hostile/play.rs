@@ -12,12 +12,12 @@ use super::attack::{self, Target};
 use super::case::{Case, Object};
 use super::evidence::{Evidence, read_files};
 use super::follow::{Job, follow};
-use super::innocent::Innocent;
-use super::raw::{self, Answer};
+use super::innocent::Bystander;
+use super::raw::{self, Response};
 use super::readers::Readers;
 use super::report::Outcome;
 use super::server::{Flavour, Server};
-use super::sniffer::{Outside, Sniffer};
+use super::sniffer::{BypassPackets, Sniffer};
 use super::stage::{self, Counters, Stage};
 use super::watchers::Watchers;
 use super::words::Words;
@@ -39,7 +39,7 @@ pub(crate) struct Player {
 }
 
 /// State before the case.
-struct Before {
+struct StateBefore {
     key: String,
     counters: Counters,
     log_length: usize,
@@ -102,7 +102,7 @@ impl Player {
             seen.outside = self.outside();
             seen.next = Some(browser::is_alive(&self.stage, &server).await.map_err(|error| format!("{error:#}")));
         }
-        self.look(&case, &mut server, &before, &mut seen).await?;
+        self.examine(&case, &mut server, &before, &mut seen).await?;
         drop(watchers);
         let ended = scenario::ends_server(&case);
         if ended {
@@ -148,7 +148,7 @@ impl Player {
         words
     }
 
-    async fn before(&self, case: &Case, server: &Server, key: String) -> Result<Before> {
+    async fn before(&self, case: &Case, server: &Server, key: String) -> Result<StateBefore> {
         let credits = match case.expected.contains_key("charges") {
             true => Some(server.credits(&key).await?),
             false => None,
@@ -157,17 +157,24 @@ impl Player {
         // Discard earlier packets.
         self.outside();
         let sent = self.stage.origin.sent();
-        Ok(Before { key, counters: self.stage.counters(), log_length: server.log().len(), credits, cpu_seconds, sent })
+        Ok(StateBefore {
+            key,
+            counters: self.stage.counters(),
+            log_length: server.log().len(),
+            credits,
+            cpu_seconds,
+            sent,
+        })
     }
 
     /// Returns the packets that bypassed the stage and the service since the last call.
-    fn outside(&self) -> Option<Outside> {
+    fn outside(&self) -> Option<BypassPackets> {
         self.sniffer.as_ref().map(|sniffer| sniffer.take(&self.canary(), self.stage.dns.addr()))
     }
 
     /// Returns the packets that bypassed them in all cases with a browser, from the start of the service to the page
     /// after the case.
-    pub(crate) fn outside_in_all(&self) -> Option<Outside> {
+    pub(crate) fn outside_in_all(&self) -> Option<BypassPackets> {
         self.sniffer.as_ref().map(|sniffer| sniffer.whole(&self.canary(), self.stage.dns.addr()))
     }
 
@@ -180,7 +187,7 @@ impl Player {
             return self.do_it(case, server, key).await;
         };
         let page = format!("http://origin2.test:{}{}", self.stage.origin2.addr().port(), stage::INNOCENT_PAGE);
-        let innocent = Innocent::read(setup, server.addr, &server.other.key, page)?;
+        let innocent = Bystander::read(setup, server.addr, &server.other.key, page)?;
         let (mut seen, waits) = innocent.beside(self.do_it(case, server, key)).await?;
         seen.health_ms.extend(&waits.health);
         seen.innocent = Some(waits);
@@ -245,7 +252,7 @@ impl Player {
         Ok(())
     }
 
-    async fn look(&self, case: &Case, server: &mut Server, before: &Before, seen: &mut Evidence) -> Result<()> {
+    async fn examine(&self, case: &Case, server: &mut Server, before: &StateBefore, seen: &mut Evidence) -> Result<()> {
         let now = self.stage.counters();
         seen.counted = Counters {
             canary: now.canary - before.counters.canary,
@@ -340,7 +347,7 @@ fn is_heavy(case: &Case) -> bool {
 }
 
 /// Returns the first answer with a status that the case does not accept, otherwise the last one.
-fn the_odd_one<E>(case: &Case, answers: impl Iterator<Item = Result<Answer, E>>) -> Option<Result<Answer, E>> {
+fn the_odd_one<E>(case: &Case, answers: impl Iterator<Item = Result<Response, E>>) -> Option<Result<Response, E>> {
     let accepted = case.statuses();
     let mut last = None;
     for answer in answers {
@@ -354,7 +361,7 @@ fn the_odd_one<E>(case: &Case, answers: impl Iterator<Item = Result<Answer, E>>)
 }
 
 /// Creates the job of `setup.job`, and replaces `{JOB}` in the case by its id.
-async fn with_own_job(case: Case, server: &Server, key: &str) -> Result<(Case, Option<made::Own>)> {
+async fn with_own_job(case: Case, server: &Server, key: &str) -> Result<(Case, Option<made::DescribedJob>)> {
     let Some(setup) = case.setup.get("job") else { return Ok((case, None)) };
     let own = made::own(setup, server, key).await?;
     let mut words = Words::default();
@@ -365,7 +372,7 @@ async fn with_own_job(case: Case, server: &Server, key: &str) -> Result<(Case, O
 }
 
 /// Collects the observations that are available only after the case.
-async fn ask_again(case: &Case, server: &Server, before: &Before, seen: &mut Evidence) -> Result<()> {
+async fn ask_again(case: &Case, server: &Server, before: &StateBefore, seen: &mut Evidence) -> Result<()> {
     if case.expected.contains_key("no_replay_across_teams") {
         let request = call::request(case, server.addr, &server.other.key)?;
         seen.of_other_team = Some(raw::exchange(server.addr, request, Duration::from_secs(30)).await?.0);
@@ -375,7 +382,7 @@ async fn ask_again(case: &Case, server: &Server, before: &Before, seen: &mut Evi
     }
     if case.input.contains_key("sql") {
         let (data, sql) = (server.data(), case.input_text("sql").to_owned());
-        seen.sql = Some(tokio::task::spawn_blocking(move || database::ask(&data, &sql)).await??);
+        seen.sql = Some(tokio::task::spawn_blocking(move || database::query(&data, &sql)).await??);
     }
     Ok(())
 }
@@ -385,7 +392,7 @@ async fn follow_up(
     case: &Case,
     server: &Server,
     key: &str,
-    answer: &Answer,
+    answer: &Response,
     patience: Duration,
 ) -> Result<Option<Job>> {
     let Some(id) = answer.json()["id"].as_str().map(str::to_owned) else {

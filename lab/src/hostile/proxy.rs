@@ -80,7 +80,7 @@ async fn serve(stream: TcpStream, state: Arc<Mutex<State>>) -> io::Result<()> {
         }
     }
     let head = String::from_utf8_lossy(&head).into_owned();
-    let Some((target, forward)) = read(&head) else {
+    let Some((target, forward)) = parse_head(&head) else {
         return stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n").await;
     };
     let reached = match resolve(&target, &state) {
@@ -98,7 +98,7 @@ async fn serve(stream: TcpStream, state: Arc<Mutex<State>>) -> io::Result<()> {
 }
 
 /// Parses the target as `host:port`, and the request to forward; `None` for CONNECT.
-fn read(head: &str) -> Option<(String, Option<String>)> {
+fn parse_head(head: &str) -> Option<(String, Option<String>)> {
     let (line, rest) = head.split_once("\r\n")?;
     let mut words = line.split(' ');
     let (method, target) = (words.next()?, words.next()?);
@@ -129,7 +129,7 @@ mod tests {
 
     use super::*;
 
-    async fn ask(proxy: &Proxy, request: String) -> String {
+    async fn exchange(proxy: &Proxy, request: String) -> String {
         let mut stream = TcpStream::connect(proxy.addr).await.unwrap();
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut answer = String::new();
@@ -145,11 +145,11 @@ mod tests {
         let port = site.addr().port();
         let get = "GET /a HTTP/1.1\r\nHost: name.test\r\nConnection: close\r\n\r\n".to_owned();
         let whole = get.replace("/a", &format!("http://name.test:{port}/a"));
-        assert!(ask(&proxy, whole).await.ends_with("<p>a"));
+        assert!(exchange(&proxy, whole).await.ends_with("<p>a"));
         let tunnel = format!("CONNECT 127.0.0.1:{port} HTTP/1.1\r\nHost: x\r\n\r\n{get}");
-        assert!(ask(&proxy, tunnel).await.ends_with("<p>a"));
+        assert!(exchange(&proxy, tunnel).await.ends_with("<p>a"));
         for nowhere in ["10.0.0.1:80", "far.test:80", "other.test:80"] {
-            let answer = ask(&proxy, format!("CONNECT {nowhere} HTTP/1.1\r\n\r\n")).await;
+            let answer = exchange(&proxy, format!("CONNECT {nowhere} HTTP/1.1\r\n\r\n")).await;
             assert!(answer.starts_with("HTTP/1.1 502"), "{answer}");
         }
         assert_eq!(proxy.asked()[0], format!("name.test:{port}"));

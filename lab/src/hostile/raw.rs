@@ -16,12 +16,12 @@ const PROBE: Duration = Duration::from_secs(10);
 
 /// An HTTP answer.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
 }
 
-impl Answer {
+impl Response {
     /// Returns the body as JSON; null if it is not JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
@@ -59,7 +59,7 @@ impl Connection {
 
 /// Sends bytes and reads the answer. Sending continues meanwhile, because an answer may arrive before the end of the
 /// request.
-pub(crate) async fn exchange(addr: SocketAddr, request: Vec<u8>, patience: Duration) -> Result<(Answer, Connection)> {
+pub(crate) async fn exchange(addr: SocketAddr, request: Vec<u8>, patience: Duration) -> Result<(Response, Connection)> {
     let work = async {
         let stream = TcpStream::connect(addr).await.context("cannot connect")?;
         stream.set_nodelay(true)?;
@@ -104,7 +104,7 @@ pub(crate) fn post(addr: SocketAddr, path: &str, key: &str, json: &Value) -> Vec
     .into_bytes()
 }
 
-async fn read_answer(reader: &mut BufReader<OwnedReadHalf>) -> Result<Answer> {
+async fn read_answer(reader: &mut BufReader<OwnedReadHalf>) -> Result<Response> {
     loop {
         let (status, headers) = read_head(reader).await?;
         if (100..200).contains(&status) && status != 101 {
@@ -121,7 +121,7 @@ async fn read_answer(reader: &mut BufReader<OwnedReadHalf>) -> Result<Answer> {
         } else if ![101, 204, 304].contains(&status) {
             reader.take(MAX_BODY).read_to_end(&mut body).await?;
         }
-        return Ok(Answer { status, body });
+        return Ok(Response { status, body });
     }
 }
 

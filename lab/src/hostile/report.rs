@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::sniffer::Outside;
+use super::sniffer::BypassPackets;
 use crate::say;
 
 /// Outcome of a case.
@@ -21,7 +21,7 @@ pub(crate) struct Report {
     kinds: BTreeMap<String, [usize; 3]>,
     reasons: BTreeMap<String, usize>,
     /// Bypassing packets of all cases with a browser.
-    outside: Option<Outside>,
+    outside: Option<BypassPackets>,
 }
 
 impl Report {
@@ -42,7 +42,7 @@ impl Report {
     }
 
     /// Adds the packets that bypassed the proxy in the cases of a file.
-    pub(crate) fn add_outside(&mut self, of_file: Option<Outside>) {
+    pub(crate) fn add_outside(&mut self, of_file: Option<BypassPackets>) {
         if let Some(more) = of_file.filter(|outside| outside.seen > 0) {
             self.outside.get_or_insert_default().merge(more);
         }
@@ -62,7 +62,7 @@ impl Report {
         for (reason, count) in &self.reasons {
             say!("{count:>7}  {reason}");
         }
-        let leaks = self.outside.as_ref().is_some_and(Outside::is_any);
+        let leaks = self.outside.as_ref().is_some_and(BypassPackets::is_any);
         if let Some(outside) = &self.outside {
             say!("\n{}: {outside}", if leaks { "FAILED all cases with a browser" } else { "all cases with a browser" });
         }
@@ -86,13 +86,13 @@ mod tests {
 
     #[test]
     fn packets_outside_the_proxy_fail_the_run() {
-        let check = |outside: &[Outside], expect: usize| {
+        let check = |outside: &[BypassPackets], expect: usize| {
             let mut report = Report::default();
             outside.iter().for_each(|of_file| report.add_outside(Some(of_file.clone())));
             assert_eq!(report.close(), expect, "{outside:?}");
         };
-        let quiet = Outside { seen: 10, ..Outside::default() };
+        let quiet = BypassPackets { seen: 10, ..BypassPackets::default() };
         check(&[quiet.clone(), quiet.clone()], 0);
-        check(&[quiet.clone(), Outside { udp: 1, ..quiet.clone() }, quiet], 1);
+        check(&[quiet.clone(), BypassPackets { udp: 1, ..quiet.clone() }, quiet], 1);
     }
 }

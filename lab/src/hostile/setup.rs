@@ -39,7 +39,7 @@ const MAX_CHUNK: usize = 1 << 20;
 
 /// Paths of a page of the origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum OriginPaths {
     /// Exactly this path.
     Path(String),
     /// All paths with this prefix.
@@ -47,13 +47,13 @@ pub(crate) enum Place {
 }
 
 /// Parses one page of the origin: its paths and its script.
-pub(crate) fn page(page: &Object, canary_port: u16) -> Result<(Place, Script)> {
+pub(crate) fn page(page: &Object, canary_port: u16) -> Result<(OriginPaths, Script)> {
     if let Some(key) = page.keys().find(|key| !PAGE.contains(&key.as_str())) {
         bail!("setup.origin.{key} is not known");
     }
     let place = match (text(page, "path"), text(page, "path_prefix")) {
-        (Some(path), None) => Place::Path(path.to_owned()),
-        (None, Some(prefix)) => Place::Below(prefix.to_owned()),
+        (Some(path), None) => OriginPaths::Path(path.to_owned()),
+        (None, Some(prefix)) => OriginPaths::Below(prefix.to_owned()),
         _ => bail!("a page needs either path or path_prefix"),
     };
     Ok((place, script(page, canary_port)?))
@@ -328,8 +328,8 @@ mod tests {
     #[test]
     fn a_page_may_stand_for_all_paths_below_one() {
         let place = |json: Value| page(json.as_object().unwrap(), 1).map(|(place, _)| place);
-        assert_eq!(place(json!({"path_prefix": "/a/"})).unwrap(), Place::Below("/a/".to_owned()));
-        assert_eq!(place(json!({"path": "/a/"})).unwrap(), Place::Path("/a/".to_owned()));
+        assert_eq!(place(json!({"path_prefix": "/a/"})).unwrap(), OriginPaths::Below("/a/".to_owned()));
+        assert_eq!(place(json!({"path": "/a/"})).unwrap(), OriginPaths::Path("/a/".to_owned()));
         assert!(place(json!({"path": "/", "path_prefix": "/"})).is_err());
     }
 

@@ -22,7 +22,7 @@ const NAP: Duration = Duration::from_millis(50);
 
 /// Packets that bypassed the stage and the service.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Outside {
+pub(crate) struct BypassPackets {
     /// Connection attempts to addresses without a listener.
     pub(crate) tcp: usize,
     /// Datagrams.
@@ -35,7 +35,7 @@ pub(crate) struct Outside {
     pub(crate) seen: usize,
 }
 
-impl fmt::Display for Outside {
+impl fmt::Display for BypassPackets {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { tcp, udp, dns, to, seen } = self;
         write!(f, "{tcp} TCP, {udp} UDP, {dns} DNS packets outside the proxy, of {seen}")?;
@@ -63,7 +63,7 @@ enum Packet {
 
 /// Packets of a period.
 #[derive(Debug, Default)]
-struct Log {
+struct PacketLog {
     tried: HashSet<(SocketAddr, SocketAddr)>,
     datagrams: Vec<(SocketAddr, SocketAddr)>,
     seen: usize,
@@ -75,9 +75,9 @@ struct Log {
 #[derive(Debug, Default)]
 struct Logs {
     /// Packets since the last call of [`Sniffer::take`].
-    recent: Log,
+    recent: PacketLog,
     /// Packets while watching is enabled, from the start of the service on.
-    whole: Log,
+    whole: PacketLog,
     is_watching: bool,
 }
 
@@ -103,7 +103,7 @@ impl Sniffer {
 
     /// Returns the bypassing packets since the last call. `canary` listens but must not be reached, `resolver` may be
     /// used for name lookups.
-    pub(crate) fn take(&self, canary: &[SocketAddr], resolver: SocketAddr) -> Outside {
+    pub(crate) fn take(&self, canary: &[SocketAddr], resolver: SocketAddr) -> BypassPackets {
         self.log.lock().recent.take(canary, resolver)
     }
 
@@ -113,7 +113,7 @@ impl Sniffer {
     }
 
     /// Returns the bypassing packets of all periods with watching enabled, also between calls of [`Sniffer::take`].
-    pub(crate) fn whole(&self, canary: &[SocketAddr], resolver: SocketAddr) -> Outside {
+    pub(crate) fn whole(&self, canary: &[SocketAddr], resolver: SocketAddr) -> BypassPackets {
         self.log.lock().whole.take(canary, resolver)
     }
 }
@@ -146,7 +146,7 @@ impl Logs {
     }
 }
 
-impl Log {
+impl PacketLog {
     fn add(&mut self, packet: Option<&Packet>) {
         self.seen += 1;
         match packet {
@@ -161,8 +161,8 @@ impl Log {
         }
     }
 
-    fn take(&mut self, canary: &[SocketAddr], resolver: SocketAddr) -> Outside {
-        let mut outside = Outside { seen: std::mem::take(&mut self.seen), ..Outside::default() };
+    fn take(&mut self, canary: &[SocketAddr], resolver: SocketAddr) -> BypassPackets {
+        let mut outside = BypassPackets { seen: std::mem::take(&mut self.seen), ..BypassPackets::default() };
         for (_, to) in self.tried.drain() {
             if !self.listeners.contains(&to) || canary.contains(&to) {
                 outside.tcp += 1;
@@ -179,7 +179,7 @@ impl Log {
     }
 }
 
-impl Outside {
+impl BypassPackets {
     /// Whether any packet bypassed the stage.
     pub(crate) fn is_any(&self) -> bool {
         self.tcp + self.udp > 0
@@ -265,9 +265,9 @@ mod tests {
     fn what_nobody_listens_to_is_outside() {
         let (canary, resolver) = ("127.0.0.1:18200".parse().unwrap(), "127.0.0.1:5300".parse().unwrap());
         let judge = |frames: &[Vec<u8>]| {
-            let mut log = Log::default();
+            let mut log = PacketLog::default();
             frames.iter().for_each(|frame| log.add(packet(frame).as_ref()));
-            let Outside { tcp, udp, dns, .. } = log.take(&[canary], resolver);
+            let BypassPackets { tcp, udp, dns, .. } = log.take(&[canary], resolver);
             (tcp, udp, dns)
         };
         let syn = |to: &str| frame(6, "127.0.0.1:4000", to, 0x02);
@@ -286,7 +286,7 @@ mod tests {
         let (canary, resolver) = ("127.0.0.1:18200".parse().unwrap(), "127.0.0.1:5300".parse().unwrap());
         let syn = |to: &str| frame(6, "127.0.0.1:4000", to, 0x02);
         let mut logs = Logs::default();
-        let counted = |outside: Outside| (outside.tcp, outside.seen);
+        let counted = |outside: BypassPackets| (outside.tcp, outside.seen);
         logs.add(&syn("192.0.2.1:80"));
         logs.is_watching = true;
         logs.add(&syn("192.0.2.2:80"));

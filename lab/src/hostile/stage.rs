@@ -11,7 +11,7 @@ use super::browser;
 use super::case::{Case, Object};
 use super::proxy::Proxy;
 use super::redirects;
-use super::setup::{self, Place};
+use super::setup::{self, OriginPaths};
 use super::traps;
 use super::words::Words;
 
@@ -176,8 +176,8 @@ impl Stage {
                 site.attack_h2(Some(attack));
             }
             match place {
-                Place::Path(path) => site.script(&path, vec![script]),
-                Place::Below(prefix) => site.script_below(&prefix, vec![script]),
+                OriginPaths::Path(path) => site.script(&path, vec![script]),
+                OriginPaths::Below(prefix) => site.script_below(&prefix, vec![script]),
             }
         }
         site.others(move |seen| makers.iter().find_map(|make| make(seen)));

@@ -249,7 +249,7 @@ fn facets() -> Trap {
 }
 
 /// Returns sitemaps. `{nest}`: nested indexes. `{urls}`: one sitemap. `{children, urls}`: an index of sitemaps.
-/// `{bytes}`: one sitemap of that size, whatever `urls` says.
+/// `{bytes}`: one sitemap of that size; `urls` is ignored.
 fn sitemaps(sitemap: &Object, origin: &str) -> Result<Maker> {
     let keys: Vec<&str> = sitemap.keys().map(String::as_str).collect();
     if let (Some(bytes), true) = (number(sitemap, "bytes"), keys.iter().all(|key| ["bytes", "urls"].contains(key))) {

@@ -41,7 +41,7 @@ impl Counts {
     ///
     /// # Errors
     /// When it has ended or belongs to another user.
-    pub fn of(pid: u32) -> Result<Self> {
+    pub fn of_process(pid: u32) -> Result<Self> {
         let file = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).with_context(|| format!("no {name}"));
         let mut counts = Self::of_stat(&file("stat")?)?;
         counts.add_io(&file("io")?)?;
@@ -125,9 +125,9 @@ mod tests {
 
     #[test]
     fn this_process_counts() {
-        let before = Counts::of(std::process::id()).unwrap();
+        let before = Counts::of_process(std::process::id()).unwrap();
         let text = fs::read("/proc/self/status").unwrap();
-        let used = Counts::of(std::process::id()).unwrap().since(&before);
+        let used = Counts::of_process(std::process::id()).unwrap().since(&before);
         assert!(used.read >= text.len() as u64 && used.read_calls >= 1 && used.threads >= 1, "{used:?}");
     }
 }

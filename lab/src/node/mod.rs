@@ -282,7 +282,7 @@ impl Node {
     /// # Errors
     /// When it has ended or belongs to another user.
     pub fn counts(&self) -> Result<Counts> {
-        Counts::of(self.child.id())
+        Counts::of_process(self.child.id())
     }
 
     /// Returns the resident memory.

@@ -16,7 +16,7 @@ use xtask::say;
 use crate::hostile::browser;
 
 use super::stage::Stage;
-use super::tally::{Answered, Tally};
+use super::tally::{RequestResult, Tally};
 
 /// Number of scraping clients.
 const SCRAPERS: usize = 3;
@@ -35,7 +35,7 @@ const REFUSED: Duration = Duration::from_millis(700);
 const POLL: Duration = Duration::from_millis(100);
 
 /// Running clients.
-pub(super) struct Load {
+pub(super) struct LoadClients {
     clients: JoinSet<Result<()>>,
     stop: CancellationToken,
 }
@@ -49,7 +49,7 @@ struct Caller {
 }
 
 /// Starts all clients.
-pub(super) fn start(stage: &Arc<Stage>, tally: &Tally) -> Result<Load> {
+pub(super) fn start(stage: &Arc<Stage>, tally: &Tally) -> Result<LoadClients> {
     let (mut clients, stop) = (JoinSet::new(), CancellationToken::new());
     let caller = || -> Result<Caller> {
         let client = stage.team.at(stage.addr())?;
@@ -69,10 +69,10 @@ pub(super) fn start(stage: &Arc<Stage>, tally: &Tally) -> Result<Load> {
     } else {
         say!("there is no Chromium, so no page is shown in one");
     }
-    Ok(Load { clients, stop })
+    Ok(LoadClients { clients, stop })
 }
 
-impl Load {
+impl LoadClients {
     /// Stops the clients after their current work.
     ///
     /// # Errors
@@ -107,9 +107,9 @@ impl Caller {
                 let (body, json) = (answer.text(), answer.json());
                 let fine = answer.status == 200 && body.contains(text);
                 let credits = if answer.status == 200 { credits(&json) } else { 0 };
-                Answered { status: Some(answer.status), fine, credits, text: body }
+                RequestResult { status: Some(answer.status), fine, credits, text: body }
             }
-            Err(error) => Answered { text: error.to_string(), ..Answered::default() },
+            Err(error) => RequestResult { text: error.to_string(), ..RequestResult::default() },
         };
         self.tally.add(name, &answered);
     }
@@ -170,7 +170,7 @@ async fn follow(caller: &Caller, run: Run) {
         Ok((progress, documents)) => {
             caller.stage.crawled();
             let whole = progress.completed == CRAWLED_PAGES && documents == CRAWLED_PAGES;
-            Answered {
+            RequestResult {
                 status: Some(200),
                 fine: progress.status == JobStatus::Completed && whole,
                 credits: progress.credits_used,
@@ -178,9 +178,9 @@ async fn follow(caller: &Caller, run: Run) {
             }
         }
         Err(Error::Refused(refusal)) => {
-            Answered { status: Some(refusal.status), text: refusal.to_string(), ..Answered::default() }
+            RequestResult { status: Some(refusal.status), text: refusal.to_string(), ..RequestResult::default() }
         }
-        Err(error) => Answered { text: error.to_string(), ..Answered::default() },
+        Err(error) => RequestResult { text: error.to_string(), ..RequestResult::default() },
     };
     caller.tally.add("end of a crawl", &answered);
 }
@@ -258,9 +258,9 @@ async fn refused(caller: Caller) -> Result<()> {
         let answered = match client.send(method, path, body.clone()).await {
             Ok(answer) => {
                 let fine = (400..500).contains(&answer.status) && answer.json()["error"].is_string();
-                Answered { status: Some(answer.status), fine, credits: 0, text: answer.text() }
+                RequestResult { status: Some(answer.status), fine, credits: 0, text: answer.text() }
             }
-            Err(error) => Answered { text: error.to_string(), ..Answered::default() },
+            Err(error) => RequestResult { text: error.to_string(), ..RequestResult::default() },
         };
         caller.tally.add("refused", &answered);
         caller.pause(REFUSED).await;

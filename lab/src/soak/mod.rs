@@ -17,7 +17,7 @@ use xtask::say;
 use sample::Sample;
 use stage::Stage;
 use tally::Tally;
-use verdict::Judged;
+use verdict::Observations;
 
 /// Arguments of `soak`.
 #[derive(Debug, clap::Args)]
@@ -73,7 +73,7 @@ async fn soak(server: PathBuf, length: Duration) -> Result<Vec<String>> {
     tally.kinds().iter().for_each(|kind| say!("{kind}"));
     let ledger = stage.ledger(&tally).await?;
     say!("{ledger}");
-    let judged = Judged { samples: &samples, kinds: tally.kinds(), ledger, webhooks: stage.webhooks() };
+    let judged = Observations { samples: &samples, kinds: tally.kinds(), ledger, webhooks: stage.webhooks() };
     let verdict = judged.verdict();
     verdict.lines.iter().for_each(|line| say!("{line}"));
     Ok(verdict.failures)

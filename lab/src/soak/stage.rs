@@ -105,8 +105,8 @@ impl Stage {
             handles: tree.own_files,
             threads: self.server.counts()?.threads,
             children: tree.processes.iter().skip(1).filter(|process| !process.ended).count(),
-            temporary: Below::of(&self.installation.temporary()).files,
-            disk_mib: Below::of(&self.installation.data()).bytes as f64 / f64::from(1 << 20),
+            temporary: FolderSize::of(&self.installation.temporary()).files,
+            disk_mib: FolderSize::of(&self.installation.data()).bytes as f64 / f64::from(1 << 20),
             requests,
         })
     }
@@ -160,12 +160,12 @@ async fn others() -> Site {
 
 /// Number and size of the files below a folder.
 #[derive(Debug, Default)]
-struct Below {
+struct FolderSize {
     files: usize,
     bytes: u64,
 }
 
-impl Below {
+impl FolderSize {
     fn of(folder: &Path) -> Self {
         let mut below = Self::default();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

@@ -7,11 +7,11 @@ use parking_lot::Mutex;
 
 /// Counts by kind of request; clones share the counts.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Tally(Arc<Mutex<Vec<Kind>>>);
+pub(super) struct Tally(Arc<Mutex<Vec<RequestTally>>>);
 
 /// Counts of one kind of request.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Kind {
+pub(super) struct RequestTally {
     pub(super) name: &'static str,
     pub(super) requests: u64,
     /// Expected answers.
@@ -28,7 +28,7 @@ pub(super) struct Kind {
 
 /// Result of a request.
 #[derive(Debug, Default)]
-pub(super) struct Answered {
+pub(super) struct RequestResult {
     /// Status; `None` without an answer.
     pub(super) status: Option<u16>,
     /// Whether the answer is as expected.
@@ -39,10 +39,10 @@ pub(super) struct Answered {
 }
 
 impl Tally {
-    pub(super) fn add(&self, name: &'static str, answered: &Answered) {
+    pub(super) fn add(&self, name: &'static str, answered: &RequestResult) {
         let mut kinds = self.0.lock();
         let place = kinds.iter().position(|kind| kind.name == name).unwrap_or_else(|| {
-            kinds.push(Kind { name, ..Kind::default() });
+            kinds.push(RequestTally { name, ..RequestTally::default() });
             kinds.len() - 1
         });
         let kind = &mut kinds[place];
@@ -58,7 +58,7 @@ impl Tally {
     }
 
     /// Returns all counts so far.
-    pub(super) fn kinds(&self) -> Vec<Kind> {
+    pub(super) fn kinds(&self) -> Vec<RequestTally> {
         self.0.lock().clone()
     }
 
@@ -73,7 +73,7 @@ impl Tally {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for RequestTally {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, requests, fine, server_errors, unanswered, credits, odd } = self;
         write!(
@@ -91,7 +91,7 @@ mod tests {
     #[test]
     fn answers_are_counted_by_kind() {
         let tally = Tally::default();
-        let answered = |status, fine| Answered { status, fine, credits: 2, text: "why".to_owned() };
+        let answered = |status, fine| RequestResult { status, fine, credits: 2, text: "why".to_owned() };
         tally.add("a", &answered(Some(200), true));
         tally.clone().add("a", &answered(Some(503), false));
         tally.add("b", &answered(None, false));

@@ -2,7 +2,7 @@
 
 use super::sample::Sample;
 use super::stage::{Ledger, Webhooks};
-use super::tally::Kind;
+use super::tally::RequestTally;
 use crate::trend::{Point, slope};
 
 /// Warm-up in minutes, in which caches and pools fill up. Excluded from slopes.
@@ -21,9 +21,9 @@ const MAX_MORE_CHILDREN: f64 = 4.0;
 const MAX_MORE_TEMPORARY: f64 = 64.0;
 
 /// Observations to judge.
-pub(super) struct Judged<'a> {
+pub(super) struct Observations<'a> {
     pub(super) samples: &'a [Sample],
-    pub(super) kinds: Vec<Kind>,
+    pub(super) kinds: Vec<RequestTally>,
     pub(super) ledger: Ledger,
     pub(super) webhooks: Webhooks,
 }
@@ -36,7 +36,7 @@ pub(super) struct Verdict {
     pub(super) failures: Vec<String>,
 }
 
-impl Judged<'_> {
+impl Observations<'_> {
     pub(super) fn verdict(&self) -> Verdict {
         let mut verdict = Verdict::default();
         self.memory(&mut verdict);
@@ -134,12 +134,13 @@ mod tests {
         (1..=90).map(at).collect()
     }
 
-    fn judge(samples: &[Sample], kind: Kind, ledger: Ledger) -> Verdict {
+    fn judge(samples: &[Sample], kind: RequestTally, ledger: Ledger) -> Verdict {
         let webhooks = Webhooks { crawls: 2, completed: 2 };
-        Judged { samples, kinds: vec![kind], ledger, webhooks }.verdict()
+        Observations { samples, kinds: vec![kind], ledger, webhooks }.verdict()
     }
 
-    const KIND: Kind = Kind { name: "k", requests: 9, fine: 9, server_errors: 0, unanswered: 0, credits: 5, odd: None };
+    const KIND: RequestTally =
+        RequestTally { name: "k", requests: 9, fine: 9, server_errors: 0, unanswered: 0, credits: 5, odd: None };
     const LEDGER: Ledger = Ledger { granted: 10, available: 5, reserved: 0, spent: 5, told: 5 };
 
     #[test]
@@ -149,9 +150,9 @@ mod tests {
             (samples(1.2, 0), KIND, LEDGER, "grows by 1.20"),
             (samples(2.5, 0), KIND, LEDGER, "more than 150"),
             (samples(0.0, 2), KIND, LEDGER, "handles grow"),
-            (samples(0.0, 0), Kind { fine: 8, server_errors: 1, ..KIND }, LEDGER, "1 answers of 5xx"),
-            (samples(0.0, 0), Kind { fine: 8, ..KIND }, LEDGER, "not as expected"),
-            (samples(0.0, 0), Kind { requests: 0, fine: 0, ..KIND }, LEDGER, "nothing was asked"),
+            (samples(0.0, 0), RequestTally { fine: 8, server_errors: 1, ..KIND }, LEDGER, "1 answers of 5xx"),
+            (samples(0.0, 0), RequestTally { fine: 8, ..KIND }, LEDGER, "not as expected"),
+            (samples(0.0, 0), RequestTally { requests: 0, fine: 0, ..KIND }, LEDGER, "nothing was asked"),
             (samples(0.0, 0), KIND, Ledger { spent: 6, available: 4, ..LEDGER }, "the answers say 5"),
             (samples(0.0, 0), KIND, Ledger { available: 4, ..LEDGER }, "10 credits were given"),
             (samples(0.0, 0), KIND, Ledger { reserved: 1, available: 4, ..LEDGER }, "still reserved"),

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 use base::SystemClock;
 use testkit::{Reply, Script, Site};
 use webhooks::Event;
-use wire::{EventFamily, WebhookEvent};
+use wire::event::{CRAWL, PAGE};
 
 use super::Args;
 use super::stage::Stage;
@@ -28,12 +28,13 @@ pub(super) async fn run(args: &Args) -> Result<()> {
     let stage = Stage::start(args.database, Arc::new(SystemClock), &[&dead, &alive]).await?;
     let (big, small) = (stage.team().await?, stage.team().await?);
     let count = args.events.unwrap_or(EVENTS);
-    let events = vec![Event::new(EventFamily::Crawl.event(WebhookEvent::Page)); count];
+    let page = CRAWL.event(PAGE).context("crawls have an event for each page")?;
+    let events = vec![Event::new(page); count];
     stage.emit(&big, "big", &dead.url("/hook"), &events).await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut times = Vec::with_capacity(OTHERS);
     for turn in 0..OTHERS {
-        let event = Event::new(EventFamily::Crawl.event(WebhookEvent::Page));
+        let event = Event::new(page);
         let start = Instant::now();
         stage.emit(&small, "small", &alive.url("/hook"), &[event]).await?;
         while alive.requests().len() <= turn {

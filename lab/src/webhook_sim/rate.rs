@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use base::{Clock, SystemClock};
 use serde_json::value::RawValue;
 use testkit::{Reply, Seen, Site};
 use webhooks::{Event, Received, SIGNATURE, SigningSecret, standard_verify, verify};
-use wire::{EventFamily, WebhookEvent};
+use wire::event::{CRAWL, PAGE};
 
 use super::Args;
 use super::stage::Stage;
@@ -31,7 +31,8 @@ pub(super) async fn run(args: &Args) -> Result<()> {
     let each = args.events.unwrap_or(EVENTS).div_ceil(JOBS);
     let text = format!(r#"{{"markdown":"{}","metadata":{{"statusCode":200}}}}"#, "word ".repeat(400));
     let document = RawValue::from_string(text)?;
-    let events = vec![Event::new(EventFamily::Crawl.event(WebhookEvent::Page)).with(&document); each];
+    let page = CRAWL.event(PAGE).context("crawls have an event for each page")?;
+    let events = vec![Event::new(page).with_json(&document); each];
     for job in 0..JOBS {
         stage.emit(&team, &format!("job-{job}"), &site.url("/hook"), &events).await?;
     }

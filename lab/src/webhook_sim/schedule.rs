@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use base::Clock;
 use chrono::TimeDelta;
 use testkit::{ManualClock, Reply, Site};
 use webhooks::Event;
-use wire::{EventFamily, WebhookEvent};
+use wire::event::{COMPLETED, CRAWL};
 
 use super::Args;
 use super::stage::Stage;
@@ -29,9 +29,8 @@ pub(super) async fn run(args: &Args) -> Result<()> {
     site.respond("/hook", Reply { status: 500, ..Reply::default() });
     let stage = Stage::start(args.database, std::sync::Arc::new(clock.clone()), &[&site]).await?;
     let team = stage.team().await?;
-    stage
-        .emit(&team, "job", &site.url("/hook"), &[Event::new(EventFamily::Crawl.event(WebhookEvent::Completed))])
-        .await?;
+    let completed = CRAWL.event(COMPLETED).context("crawls have an event for their end")?;
+    stage.emit(&team, "job", &site.url("/hook"), &[Event::new(completed)]).await?;
     let begin = clock.now();
     let mut offsets = Vec::new();
     while clock.now() - begin < TimeDelta::seconds(END) {

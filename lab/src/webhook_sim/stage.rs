@@ -79,7 +79,7 @@ impl Stage {
 
     /// Emits events of a job to a receiver, in one transaction.
     pub(super) async fn emit(&self, team: &str, job: &str, receiver: &Url, events: &[Event<'_>]) -> Result<()> {
-        let config = WebhookConfig::new(receiver.clone());
+        let config = WebhookConfig::new(&wire::event::CRAWL, receiver.clone());
         let hook = Hook::check(Some(&config), false)?.context("a hook was asked for")?;
         let now = self.clock.now();
         let mut conn = self.store.conn().await?;

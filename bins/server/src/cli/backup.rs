@@ -40,7 +40,7 @@ pub(crate) struct Migrate {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Label {
+struct BackupLabel {
     /// Version of the program that created the backup.
     version: String,
     /// Whether page bodies are included; bodies in a bucket are not.
@@ -48,7 +48,7 @@ struct Label {
 }
 
 /// Paths of the local data.
-struct Places {
+struct BackupPaths {
     database: PathBuf,
     /// Folder of the page bodies; `None` when they are in a bucket.
     blobs: Option<PathBuf>,
@@ -58,7 +58,7 @@ impl Backup {
     /// Copies a snapshot of the database, then the bodies. Bodies are written before their rows, so the copy has every
     /// body that the snapshot refers to, except those that expired meanwhile.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
-        let places = Places::of(&loaded.config)?;
+        let places = BackupPaths::of(&loaded.config)?;
         boot::data::must_exist(&loaded.config)?;
         let store = boot::open_store(&loaded.config).await?;
         ensure!(!self.to.exists(), "{} already exists; name a new folder", self.to.display());
@@ -71,7 +71,7 @@ impl Backup {
             None => 0,
         };
         // The label is written last: a folder without it is an incomplete backup.
-        let label = Label { version: env!("CARGO_PKG_VERSION").to_owned(), blobs: places.blobs.is_some() };
+        let label = BackupLabel { version: env!("CARGO_PKG_VERSION").to_owned(), blobs: places.blobs.is_some() };
         write_through(&self.to.join(LABEL), &serde_json::to_vec_pretty(&label)?)?;
         let elsewhere = if places.blobs.is_none() { "; page bodies are in a bucket and not included" } else { "" };
         print(&format!("{}: the database and {bodies} files{elsewhere}\n", self.to.display()))
@@ -81,10 +81,10 @@ impl Backup {
 impl Restore {
     /// Restores a backup to the paths of the settings. Existing data is never overwritten, so a running server is safe.
     pub(crate) async fn run(self, loaded: Loaded) -> anyhow::Result<()> {
-        let places = Places::of(&loaded.config)?;
+        let places = BackupPaths::of(&loaded.config)?;
         let label =
             fs::read(self.from.join(LABEL)).with_context(|| format!("{} is not a backup", self.from.display()))?;
-        let label: Label = serde_json::from_slice(&label).context("the backup.json of the backup is invalid")?;
+        let label: BackupLabel = serde_json::from_slice(&label).context("the backup.json of the backup is invalid")?;
         let database = &places.database;
         ensure!(
             !database.exists(),
@@ -129,7 +129,7 @@ impl Migrate {
     }
 }
 
-impl Places {
+impl BackupPaths {
     fn of(config: &Config) -> anyhow::Result<Self> {
         let folder = std::path::absolute(&config.data.dir)?;
         let url = config.store.url.expose();
@@ -199,11 +199,11 @@ mod tests {
     fn postgresql_has_its_own_tools() {
         let mut config = Config::default();
         config.store.url = base::Secret::new("postgres://u:hush@h/d");
-        let error = Places::of(&config).err().unwrap().to_string();
+        let error = BackupPaths::of(&config).err().unwrap().to_string();
         assert!(error.contains("pg_dump") && !error.contains("hush"), "{error}");
         config.store.url = base::Secret::new("");
         config.blobs.url = "s3://bucket/x".to_owned();
-        let places = Places::of(&config).unwrap();
+        let places = BackupPaths::of(&config).unwrap();
         assert!(places.database.ends_with("data/quarry.db") && places.blobs.is_none());
     }
 }

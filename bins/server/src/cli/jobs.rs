@@ -1,11 +1,12 @@
-//! The command `jobs`: lists jobs and queue depths, cancels a crawl or batch, redrives dead jobs.
+//! The command `jobs`: lists jobs, queue depths and periodic tasks, cancels a crawl or batch, redrives dead jobs.
 
 use anyhow::{Context as _, ensure};
 use app::jobs::{self, Dead, Depth, Listed};
-use app::{App, AppError, RunsError};
+use app::{App, AppError, Operations, RunsError};
 use boot::config::Loaded;
 use clap::Subcommand;
 use uuid::Uuid;
+use wire::TaskView;
 
 use super::{PAGE, open_known, print};
 
@@ -25,6 +26,8 @@ pub(crate) enum Jobs {
         /// Id of the crawl or batch, as the call that started it returned
         id: Uuid,
     },
+    /// List the periodic tasks and their last runs
+    Tasks,
     /// Put a dead job back into its queue, with all its attempts. Pages that their crawl or batch has counted as failed
     /// are left out
     Redrive {
@@ -48,8 +51,27 @@ impl Jobs {
                 done => Ok(done?),
             },
             Self::Redrive { id } => redrive(app, id).await,
+            Self::Tasks => list_tasks(&operations).await,
         }
     }
+}
+
+async fn list_tasks(operations: &Operations) -> anyhow::Result<()> {
+    for TaskView { name, every_ms, last_run } in app::tasks(operations).await? {
+        let every = every_ms / 1000;
+        let Some(run) = last_run else {
+            print(&format!("{name}: every {every} s, never run\n"))?;
+            continue;
+        };
+        let [started, next] = [run.started_at, run.next_at].map(wire::format_time);
+        let error = run.error.map(|error| format!("  {error}")).unwrap_or_default();
+        let details = serde_json::Value::Object(run.details);
+        print(&format!(
+            "{name}: every {every} s, {} at {started} in {} ms {details}, next at {next}{error}\n",
+            run.status, run.duration_ms
+        ))?;
+    }
+    Ok(())
 }
 
 async fn list(app: &App, team: Option<Uuid>) -> anyhow::Result<()> {

@@ -10,7 +10,7 @@ use axum::http::{HeaderMap, header};
 
 /// The part of a file that a request asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum RequestedBytes {
     /// The whole file.
     All,
     /// A range that is non-empty and within the file.
@@ -20,16 +20,16 @@ pub(super) enum Wanted {
 }
 
 /// Returns the part that the headers of a GET ask for of a file of `bytes` bytes.
-pub(super) fn wanted(headers: &HeaderMap, bytes: u64) -> Wanted {
+pub(super) fn wanted(headers: &HeaderMap, bytes: u64) -> RequestedBytes {
     let mut lines = headers.get_all(header::RANGE).iter();
     let (Some(line), None, false) = (lines.next(), lines.next(), headers.contains_key(header::IF_RANGE)) else {
-        return Wanted::All;
+        return RequestedBytes::All;
     };
-    line.to_str().ok().and_then(|line| part(line, bytes)).unwrap_or(Wanted::All)
+    line.to_str().ok().and_then(|line| part(line, bytes)).unwrap_or(RequestedBytes::All)
 }
 
 /// Parses a `Range` header; `None` when it is malformed, or has another unit or several ranges.
-fn part(line: &str, bytes: u64) -> Option<Wanted> {
+fn part(line: &str, bytes: u64) -> Option<RequestedBytes> {
     let (unit, range) = line.split_once('=')?;
     let (first, last) = range.trim().split_once('-')?;
     if !unit.trim().eq_ignore_ascii_case("bytes") {
@@ -48,7 +48,7 @@ fn part(line: &str, bytes: u64) -> Option<Wanted> {
             first..last.saturating_add(1).min(bytes)
         }
     };
-    Some(if range.is_empty() { Wanted::Nothing } else { Wanted::Part(range) })
+    Some(if range.is_empty() { RequestedBytes::Nothing } else { RequestedBytes::Part(range) })
 }
 
 /// Parses digits; numbers beyond `u64` become `u64::MAX`, which is larger than every file.
@@ -63,7 +63,7 @@ mod tests {
 
     use super::*;
 
-    fn of(lines: &[&str], bytes: u64) -> Wanted {
+    fn requested(lines: &[&str], bytes: u64) -> RequestedBytes {
         let mut headers = HeaderMap::new();
         for line in lines {
             headers.append(header::RANGE, line.parse().unwrap());
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn one_range() {
         let check = |line: &str, bytes: u64, range: Range<u64>| {
-            assert_eq!(of(&[line], bytes), Wanted::Part(range), "{line} of {bytes}");
+            assert_eq!(requested(&[line], bytes), RequestedBytes::Part(range), "{line} of {bytes}");
         };
         check("bytes=0-0", 10, 0..1);
         check("bytes=0-9", 10, 0..10);
@@ -101,7 +101,7 @@ mod tests {
             ("bytes=0-0", 0),
             ("bytes=-0", 0),
         ] {
-            assert_eq!(of(&[line], bytes), Wanted::Nothing, "{line} of {bytes}");
+            assert_eq!(requested(&[line], bytes), RequestedBytes::Nothing, "{line} of {bytes}");
         }
     }
 
@@ -124,14 +124,14 @@ mod tests {
             "bytes 0-1/2",
             "",
         ] {
-            assert_eq!(of(&[line], 10), Wanted::All, "{line}");
+            assert_eq!(requested(&[line], 10), RequestedBytes::All, "{line}");
         }
-        assert_eq!(of(&[], 10), Wanted::All);
-        assert_eq!(of(&["bytes=0-1", "bytes=2-3"], 10), Wanted::All);
-        assert_eq!(of(&["bytes=-5"], 0), Wanted::All);
+        assert_eq!(requested(&[], 10), RequestedBytes::All);
+        assert_eq!(requested(&["bytes=0-1", "bytes=2-3"], 10), RequestedBytes::All);
+        assert_eq!(requested(&["bytes=-5"], 0), RequestedBytes::All);
         let mut headers = HeaderMap::new();
         headers.insert(header::RANGE, HeaderValue::from_static("bytes=0-1"));
         headers.insert(header::IF_RANGE, HeaderValue::from_static("\"1\""));
-        assert_eq!(wanted(&headers, 10), Wanted::All);
+        assert_eq!(wanted(&headers, 10), RequestedBytes::All);
     }
 }

@@ -41,7 +41,7 @@ async fn answer(stream: &mut TcpStream, code: Code, error: &str) -> std::io::Res
 
 /// The kind of request on a connection beyond the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wish {
+pub(super) enum ExcessRequest {
     /// A health check, or HTTP/2, whose paths are known later.
     MaybeHealth,
     /// Any other request.
@@ -49,15 +49,15 @@ pub(super) enum Wish {
 }
 
 /// Peeks at the first bytes. `None` when the client sends nothing in time.
-pub(super) async fn wish(stream: &TcpStream) -> Option<Wish> {
+pub(super) async fn excess_request(stream: &TcpStream) -> Option<ExcessRequest> {
     let mut seen = [0; H2_PREFACE.len()];
     let waiting = async {
         loop {
             match stream.peek(&mut seen).await {
                 Ok(0) | Err(_) => return None,
                 Ok(length) => {
-                    if let Some(wish) = wish_of(&seen[..length]) {
-                        return Some(wish);
+                    if let Some(kind) = request_kind(&seen[..length]) {
+                        return Some(kind);
                     }
                 }
             }
@@ -69,19 +69,19 @@ pub(super) async fn wish(stream: &TcpStream) -> Option<Wish> {
 }
 
 /// Classifies the first bytes of a connection; `None` when more are needed.
-fn wish_of(seen: &[u8]) -> Option<Wish> {
+fn request_kind(seen: &[u8]) -> Option<ExcessRequest> {
     if H2_PREFACE.starts_with(seen) {
-        return (seen.len() == H2_PREFACE.len()).then_some(Wish::MaybeHealth);
+        return (seen.len() == H2_PREFACE.len()).then_some(ExcessRequest::MaybeHealth);
     }
     for line in [&b"GET /health"[..], b"HEAD /health"] {
         match seen.strip_prefix(line) {
             Some([]) => return None,
-            Some([b' ' | b'/' | b'?', ..]) => return Some(Wish::MaybeHealth),
+            Some([b' ' | b'/' | b'?', ..]) => return Some(ExcessRequest::MaybeHealth),
             None if line.starts_with(seen) => return None,
             _ => {}
         }
     }
-    Some(Wish::Other)
+    Some(ExcessRequest::Other)
 }
 
 #[cfg(test)]
@@ -89,18 +89,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wishes() {
-        let check = |seen: &str, expect| assert_eq!(wish_of(seen.as_bytes()), expect, "{seen:?}");
+    fn request_kinds() {
+        let check = |seen: &str, expect| assert_eq!(request_kind(seen.as_bytes()), expect, "{seen:?}");
         for more in ["", "G", "GET /healt", "GET /health", "HEAD /health", "PRI * HTTP"] {
             check(more, None);
         }
         for health in
             ["GET /health HTTP/1.1\r\n", "GET /health/live ", "GET /health?", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"]
         {
-            check(health, Some(Wish::MaybeHealth));
+            check(health, Some(ExcessRequest::MaybeHealth));
         }
         for other in ["POST /health", "GET /healthy", "GET /v2", "X", "\r\n", "PRI * HTTP/2.1", "get /health "] {
-            check(other, Some(Wish::Other));
+            check(other, Some(ExcessRequest::Other));
         }
     }
 }

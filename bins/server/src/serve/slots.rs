@@ -48,21 +48,21 @@ struct State {
 #[derive(Debug)]
 pub(super) enum Slot {
     /// A connection that is served.
-    Full(#[expect(dead_code, reason = "held as long as the connection")] Place),
+    Served(#[expect(dead_code, reason = "held as long as the connection")] ServedSlot),
     /// A connection that gets only health checks.
-    Beyond(Beyond),
+    Excess(ExcessSlot),
 }
 
 /// A slot within the limits.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ServedSlot {
     slots: Arc<Inner>,
     client: IpAddr,
 }
 
 /// A slot beyond the limits.
 #[derive(Debug)]
-pub(super) struct Beyond {
+pub(super) struct ExcessSlot {
     slots: Arc<Inner>,
     number: u64,
     /// Error for all requests other than health checks.
@@ -92,19 +92,19 @@ impl Slots {
         let held = state.clients.get(&client).copied().unwrap_or(0);
         if bounded && held >= self.0.per_client {
             let why = "too many connections from one address are open (server.max_connections_per_address)";
-            return Slot::Beyond(self.beyond(&mut state, Code::ConcurrencyLimited, why));
+            return Slot::Excess(self.beyond(&mut state, Code::ConcurrencyLimited, why));
         }
         let max = if held < FEW { self.0.max } else { self.0.max - self.0.reserve };
         if state.open >= max {
             let why = "too many connections are open, try again later";
-            return Slot::Beyond(self.beyond(&mut state, Code::Overloaded, why));
+            return Slot::Excess(self.beyond(&mut state, Code::Overloaded, why));
         }
         state.open += 1;
         *state.clients.entry(client).or_default() += 1;
-        Slot::Full(Place { slots: self.0.clone(), client })
+        Slot::Served(ServedSlot { slots: self.0.clone(), client })
     }
 
-    fn beyond(&self, state: &mut State, code: Code, why: &'static str) -> Beyond {
+    fn beyond(&self, state: &mut State, code: Code, why: &'static str) -> ExcessSlot {
         if state.beyond.len() >= MAX_BEYOND
             && let Some((_, oldest)) = state.beyond.pop_front()
         {
@@ -113,7 +113,7 @@ impl Slots {
         let (number, cut) = (state.next, CancellationToken::new());
         state.next += 1;
         state.beyond.push_back((number, cut.clone()));
-        Beyond { slots: self.0.clone(), number, refusal: (code, why), cut }
+        ExcessSlot { slots: self.0.clone(), number, refusal: (code, why), cut }
     }
 }
 
@@ -123,7 +123,7 @@ impl Inner {
     }
 }
 
-impl Drop for Place {
+impl Drop for ServedSlot {
     fn drop(&mut self) {
         let mut state = self.slots.lock();
         state.open -= 1;
@@ -136,7 +136,7 @@ impl Drop for Place {
     }
 }
 
-impl Drop for Beyond {
+impl Drop for ExcessSlot {
     fn drop(&mut self) {
         self.slots.lock().beyond.retain(|(number, _)| *number != self.number);
     }
@@ -157,7 +157,7 @@ mod tests {
     /// Admits `number` connections from one address and returns the slots of those that are served.
     fn fill(slots: &Slots, peer: &str, number: usize) -> Vec<Slot> {
         let all = (0..number).map(|_| slots.admit(peer.parse().unwrap()));
-        all.filter(|slot| matches!(slot, Slot::Full(_))).collect()
+        all.filter(|slot| matches!(slot, Slot::Served(_))).collect()
     }
 
     #[test]
@@ -182,8 +182,8 @@ mod tests {
         let proxy = fill(&slots, "10.1.2.3", 1000);
         assert_eq!(proxy.len(), 400 - RESERVE);
         let others: Vec<_> = (0..RESERVE).map(|n| slots.admit(format!("192.0.2.{n}").parse().unwrap())).collect();
-        assert!(others.iter().all(|slot| matches!(slot, Slot::Full(_))));
-        let Slot::Beyond(beyond) = slots.admit("192.0.2.200".parse().unwrap()) else { panic!("over the maximum") };
+        assert!(others.iter().all(|slot| matches!(slot, Slot::Served(_))));
+        let Slot::Excess(beyond) = slots.admit("192.0.2.200".parse().unwrap()) else { panic!("over the maximum") };
         assert_eq!(beyond.refusal.0, Code::Overloaded);
     }
 
@@ -192,7 +192,7 @@ mod tests {
         let slots = slots(1, 1);
         let _held = fill(&slots, "192.0.2.1", 1);
         let mut beyond: VecDeque<_> = (0..MAX_BEYOND).map(|_| slots.admit("192.0.2.1".parse().unwrap())).collect();
-        let is_cut = |slot: &Slot| matches!(slot, Slot::Beyond(beyond) if beyond.cut.is_cancelled());
+        let is_cut = |slot: &Slot| matches!(slot, Slot::Excess(beyond) if beyond.cut.is_cancelled());
         assert!(!beyond.iter().any(is_cut));
         beyond.push_back(slots.admit("192.0.2.1".parse().unwrap()));
         assert_eq!(beyond.iter().map(is_cut).filter(|cut| *cut).count(), 1);

@@ -30,9 +30,9 @@ pub(super) async fn carry(socket: WebSocket, entrance: Entrance) {
 async fn carry_protocol(socket: WebSocket, entrance: &Entrance) {
     let (said, from) = mpsc::channel(QUEUE);
     let (to, mut hears) = mpsc::channel::<String>(QUEUE);
-    let mut line = Line { socket, entrance, said, heard: Instant::now() };
+    let mut watcher = WatchSocket { socket, entrance, said, heard: Instant::now() };
     let relay = entrance.relay(Client { from, to });
-    let pump = line.pump(&mut hears, |text: String| Message::Text(Utf8Bytes::from(text)));
+    let pump = watcher.pump(&mut hears, |text: String| Message::Text(Utf8Bytes::from(text)));
     let end = tokio::select! {
         end = relay => Some(end),
         () = pump => None,
@@ -47,28 +47,28 @@ async fn carry_protocol(socket: WebSocket, entrance: &Entrance) {
         Some(Ok(RelayEnd::Gone)) => (close_code::AWAY, "the session has ended"),
         Some(Err(_)) => (close_code::AGAIN, "the session accepts no more clients"),
     };
-    line.close(code, reason).await;
+    watcher.close(code, reason).await;
 }
 
 async fn carry_view(socket: WebSocket, entrance: &Entrance) {
     let (said, from) = mpsc::channel(QUEUE);
     let (to, mut hears) = mpsc::channel::<Sight>(1);
     let may_steer = entrance.door() == Door::Control;
-    let mut line = Line { socket, entrance, said, heard: Instant::now() };
+    let mut watcher = WatchSocket { socket, entrance, said, heard: Instant::now() };
     let left = u64::try_from(entrance.time_left().as_millis()).unwrap_or(u64::MAX);
-    if !line.put(told(&json!({ "type": "session", "leftMs": left, "steers": may_steer }))).await {
+    if !watcher.put(json_message(&json!({ "type": "session", "leftMs": left, "steers": may_steer }))).await {
         return;
     }
     let show = entrance.show(Viewer { from, to, may_steer });
-    let pump = line.pump(&mut hears, seen);
+    let pump = watcher.pump(&mut hears, seen);
     let shown = tokio::select! {
         shown = show => Some(shown),
         () = pump => None,
     };
     match shown {
         None => {}
-        Some(Ok(())) => line.close(close_code::AWAY, "the session has ended").await,
-        Some(Err(_)) => line.close(close_code::AGAIN, "the session accepts no more clients").await,
+        Some(Ok(())) => watcher.close(close_code::AWAY, "the session has ended").await,
+        Some(Err(_)) => watcher.close(close_code::AGAIN, "the session accepts no more clients").await,
     }
 }
 
@@ -76,16 +76,16 @@ async fn carry_view(socket: WebSocket, entrance: &Entrance) {
 fn seen(sight: Sight) -> Message {
     match sight {
         Sight::Frame(frame) => Message::Binary(frame),
-        Sight::Page(Shown { url, title }) => told(&json!({ "type": "page", "url": url, "title": title })),
+        Sight::Page(Shown { url, title }) => json_message(&json!({ "type": "page", "url": url, "title": title })),
     }
 }
 
-fn told(what: &Value) -> Message {
+fn json_message(what: &Value) -> Message {
     Message::Text(Utf8Bytes::from(what.to_string()))
 }
 
 /// A WebSocket and the channel for its incoming messages.
-struct Line<'a> {
+struct WatchSocket<'a> {
     socket: WebSocket,
     entrance: &'a Entrance,
     said: mpsc::Sender<String>,
@@ -93,7 +93,7 @@ struct Line<'a> {
     heard: Instant,
 }
 
-impl Line<'_> {
+impl WatchSocket<'_> {
     /// Relays until the client disconnects or does not read.
     async fn pump<T>(&mut self, hears: &mut mpsc::Receiver<T>, message: impl Fn(T) -> Message) {
         let mut pings = interval(PING);

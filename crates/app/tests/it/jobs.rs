@@ -19,6 +19,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wire::{GivenFields, JobStatus, ResultsQuery, TeamFlags};
 
+use crate::log;
 use crate::world::World;
 
 /// World with a team and, once it is started, a worker.
@@ -138,6 +139,7 @@ fn markdown(documents: &[Box<serde_json::value::RawValue>]) -> Vec<Value> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_that_can_never_be_written_down_end_their_job() {
+    log::expect_errors();
     fail::cfg("commit_poison", "return").unwrap();
     let mut jobs = Jobs::new(100).await;
     jobs.world.site.others(|seen| (seen.path != "/hook").then(|| html("<p>words")));
@@ -166,6 +168,7 @@ async fn pages_that_can_never_be_written_down_end_their_job() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_is_given_up_leaves_its_place_to_another() {
+    log::expect_errors();
     fail::cfg("commit_poison", "return").unwrap();
     let mut jobs = Jobs::new(100).await;
     jobs.world.site.others(|seen| match seen.path.as_str() {
@@ -183,6 +186,7 @@ async fn a_page_that_is_given_up_leaves_its_place_to_another() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_whose_job_cannot_be_read_does_not_keep_its_batch_open() {
+    log::expect_errors();
     let mut jobs = Jobs::new(100).await;
     jobs.world.site.others(|_| Some(html("<p>words")));
     let id = jobs.batch(json!({"urls": [jobs.url("/a"), jobs.url("/b")]})).await.unwrap();
@@ -279,6 +283,7 @@ async fn bodies_that_are_not_kept_go() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn bodies_of_stopped_and_poisoned_pages_go() {
+    log::expect_errors();
     fail::cfg("commit_poison", "return").unwrap();
     let mut jobs = Jobs::new(100).await;
     jobs.world.site.others(|seen| Some(large(seen.path.len() as u64, "")));

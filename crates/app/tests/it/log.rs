@@ -10,14 +10,38 @@ use tracing_subscriber::EnvFilter;
 static LINES: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static START: Once = Once::new();
 
-/// This project's crates. Libraries may log more at this level, which is off in the service.
-const OURS: &str =
-    "off,app=trace,cache=trace,scrape=trace,fetch=trace,net=trace,formats=trace,store=trace,blobs=trace,billing=trace";
+/// This project's crates that run in these tests. Libraries may log more at this level, which is off in the service.
+const OURS: [&str; 23] = [
+    "accounts",
+    "app",
+    "base",
+    "billing",
+    "blobs",
+    "cache",
+    "cpu",
+    "crawl_frontier",
+    "crawls",
+    "fetch",
+    "files",
+    "formats",
+    "kernel",
+    "maps",
+    "net",
+    "queue",
+    "runs",
+    "scrape",
+    "scraping",
+    "sessions",
+    "site",
+    "store",
+    "webhooks",
+];
 
 /// Starts capturing; every test may call it.
 pub(crate) fn capture() {
     START.call_once(|| {
-        let filter = EnvFilter::new(OURS);
+        let ours = OURS.map(|name| format!("{name}=trace"));
+        let filter = EnvFilter::new(format!("off,{}", ours.join(",")));
         tracing_subscriber::fmt().with_env_filter(filter).with_ansi(false).with_writer(|| Sink).init();
     });
 }
@@ -31,7 +55,6 @@ pub(crate) fn contains(text: &str) -> bool {
 static EXPECTED: AtomicBool = AtomicBool::new(false);
 
 /// Declares that the test makes the service log errors.
-#[expect(dead_code, reason = "no test needs it at present")]
 pub(crate) fn expect_errors() {
     EXPECTED.store(true, Ordering::Relaxed);
 }

@@ -15,7 +15,8 @@ use testkit::{Reply, Seen};
 use tokio_util::sync::{CancellationToken, DropGuard};
 use url::Url;
 use uuid::Uuid;
-use wire::{DeliveryState, DeliveryView, EventFamily, RotateSecret, WebhookConfig, WebhookEvent};
+use wire::event::{COMPLETED, CRAWL, FAILED, PAGE, STARTED};
+use wire::{DeliveryState, DeliveryView, RotateSecret, WebhookConfig, event};
 
 use crate::world::World;
 
@@ -45,7 +46,7 @@ impl Sending {
     }
 
     fn hook(&self, path: &str) -> WebhookConfig {
-        WebhookConfig::new(self.world.site.url(path))
+        WebhookConfig::new(&CRAWL, self.world.site.url(path))
     }
 
     async fn emit(&self, config: &WebhookConfig, events: &[Event<'_>]) {
@@ -103,9 +104,9 @@ async fn events_arrive_in_order_signed_and_whole() {
     let sending = Sending::start().await;
     sending.world.site.respond("/hook", Reply { status: 204, ..Reply::default() });
     let document = serde_json::value::to_raw_value(&json!({ "markdown": "# café" })).unwrap();
-    let mut events = vec![Event::new(EventFamily::Crawl.event(WebhookEvent::Completed))];
-    events.extend((0..6).map(|_| Event::new(EventFamily::Crawl.event(WebhookEvent::Page)).with(&document)));
-    events.push(Event::new(EventFamily::Crawl.event(WebhookEvent::Started)));
+    let mut events = vec![Event::new(CRAWL.event(COMPLETED).unwrap())];
+    events.extend((0..6).map(|_| Event::new(CRAWL.event(PAGE).unwrap()).with_json(&document)));
+    events.push(Event::new(CRAWL.event(STARTED).unwrap()));
     let mut config = sending.hook("/hook");
     config.metadata = json!({ "who": "me" }).as_object().unwrap().clone();
     // The order of insertion within one transaction does not matter.
@@ -131,9 +132,8 @@ async fn only_wanted_events_are_sent() {
     let sending = Sending::start().await;
     sending.world.site.respond("/hook", Reply::default());
     let mut config = sending.hook("/hook");
-    config.events = vec![WebhookEvent::Completed, WebhookEvent::Failed];
-    let words = [WebhookEvent::Started, WebhookEvent::Page, WebhookEvent::Completed];
-    let events = words.map(|word| Event::new(EventFamily::BatchScrape.event(word)));
+    config.events = [COMPLETED, FAILED].into_iter().filter_map(|word| event::BATCH_SCRAPE.event(word)).collect();
+    let events = [STARTED, PAGE, COMPLETED].map(|word| Event::new(event::BATCH_SCRAPE.event(word).unwrap()));
     sending.emit(&config, &events).await;
     let (log, _) = sending.until(|log, _| !log.is_empty() && ended(log)).await;
     let names: Vec<&str> = log.iter().map(|delivery| delivery.event.as_str()).collect();
@@ -144,7 +144,7 @@ async fn only_wanted_events_are_sent() {
 async fn failures_are_tried_again_and_then_by_hand() {
     let sending = Sending::start().await;
     sending.world.site.respond("/hook", Reply { status: 500, body: "no\nthanks".into(), ..Reply::default() });
-    sending.emit(&sending.hook("/hook"), &[Event::new(EventFamily::Crawl.event(WebhookEvent::Page))]).await;
+    sending.emit(&sending.hook("/hook"), &[Event::new(CRAWL.event(PAGE).unwrap())]).await;
     for (attempt, pause) in [(1, 60), (2, 300), (3, 900)] {
         let (log, _) = sending.until(|log, _| log[0].attempts == attempt).await;
         let left = log[0].next_at.unwrap() - sending.world.clock.now();
@@ -182,7 +182,7 @@ async fn redirects_are_not_followed_and_gone_is_the_end() {
     sending.world.site.respond("/gone", Reply { status: 410, ..Reply::default() });
     sending.world.site.respond("/busy", Reply { status: 429, ..Reply::default() }.header("retry-after", "120"));
     for path in ["/moved", "/gone", "/busy"] {
-        sending.emit(&sending.hook(path), &[Event::new(EventFamily::Crawl.event(WebhookEvent::Page))]).await;
+        sending.emit(&sending.hook(path), &[Event::new(CRAWL.event(PAGE).unwrap())]).await;
     }
     let (log, seen) = sending.until(|log, _| log.iter().all(|delivery| delivery.attempts == 1)).await;
     let found = |path: &str| log.iter().find(|delivery| delivery.url.ends_with(path)).unwrap();
@@ -198,8 +198,8 @@ async fn refused_receivers_are_failures_without_a_connection() {
     // Retries are due later.
     sending.world.leaves_jobs();
     let canary = testkit::Canary::start().await;
-    let config = WebhookConfig::new(Url::parse(&format!("http://{}/hook", canary.addr())).unwrap());
-    sending.emit(&config, &[Event::new(EventFamily::Crawl.event(WebhookEvent::Page))]).await;
+    let config = WebhookConfig::new(&CRAWL, Url::parse(&format!("http://{}/hook", canary.addr())).unwrap());
+    sending.emit(&config, &[Event::new(CRAWL.event(PAGE).unwrap())]).await;
     let (log, _) = sending.until(|log, _| log[0].attempts == 1).await;
     assert_eq!((log[0].state, log[0].status), (DeliveryState::Pending, None));
     assert!(log[0].error.as_ref().is_some_and(|error| error.contains("refused")), "{:?}", log[0].error);
@@ -215,7 +215,7 @@ async fn callers_set_their_headers_and_not_ours() {
     config.url.set_password(Some("hush")).unwrap();
     let given = [("X-Service-Signature", "sha256=00"), ("Content-Type", "text/plain"), ("X-Own", "1")];
     config.headers = given.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    sending.emit(&config, &[Event::new(EventFamily::Crawl.event(WebhookEvent::Page))]).await;
+    sending.emit(&config, &[Event::new(CRAWL.event(PAGE).unwrap())]).await;
     let (log, seen) = sending.until(|log, _| ended(log)).await;
     assert_eq!((seen[0].header("x-own"), seen[0].header("content-type")), ("1", "application/json"));
     assert_eq!(seen[0].header("authorization"), "Basic bWU6aHVzaA==");
@@ -235,7 +235,7 @@ async fn a_rotation_signs_with_both_for_a_time() {
     for (advance, old_fits) in [(0, true), (100, false)] {
         sending.world.clock.advance(Duration::from_secs(advance));
         let before = sending.world.site.requests().len();
-        sending.emit(&sending.hook("/hook"), &[Event::new(EventFamily::Crawl.event(WebhookEvent::Page))]).await;
+        sending.emit(&sending.hook("/hook"), &[Event::new(CRAWL.event(PAGE).unwrap())]).await;
         let (_, seen) = sending.until(|log, seen| seen.len() > before && ended(log)).await;
         let (last, now) = (seen.last().unwrap(), sending.world.clock.now().timestamp());
         assert_eq!((fits(last, &own, now), fits(last, &old, now)), (true, old_fits));
@@ -255,7 +255,7 @@ async fn private_deliveries_leave_with_their_end() {
     sending.world.site.respond("/hook", Reply::default());
     let hook = Hook::check(Some(&sending.hook("/hook")), true).unwrap().unwrap();
     let document = serde_json::value::to_raw_value(&json!({ "markdown": "HUSH" })).unwrap();
-    sending.emit_to(&hook, &[Event::new(EventFamily::Crawl.event(WebhookEvent::Page)).with(&document)]).await;
+    sending.emit_to(&hook, &[Event::new(CRAWL.event(PAGE).unwrap()).with_json(&document)]).await;
     let (_, seen) = sending.until(|log, seen| log.is_empty() && !seen.is_empty()).await;
     assert_eq!(body(&seen[0])["data"][0]["markdown"], "HUSH");
 }
@@ -268,7 +268,7 @@ async fn what_is_rolled_back_is_not_sent() {
     let mut conn = sending.world.parts.store.conn().await.unwrap();
     let end: Result<(), StoreError> = conn
         .tx(async |conn: &mut Conn| {
-            emit(conn, &hook, team, "job", &Event::new(EventFamily::Crawl.event(WebhookEvent::Page)), now).await?;
+            emit(conn, &hook, team, "job", &Event::new(CRAWL.event(PAGE).unwrap()), now).await?;
             Err(StoreError::UnknownTeam)
         })
         .await;
@@ -276,14 +276,14 @@ async fn what_is_rolled_back_is_not_sent() {
     drop(conn);
     // A later event arrives, and the one given up does not.
     sending.world.site.respond("/hook", Reply::default());
-    sending.emit(&sending.hook("/hook"), &[Event::new(EventFamily::Crawl.event(WebhookEvent::Started))]).await;
+    sending.emit(&sending.hook("/hook"), &[Event::new(CRAWL.event(STARTED).unwrap())]).await;
     let (log, seen) = sending.until(|log, seen| ended(log) && !seen.is_empty()).await;
     assert_eq!((log.len(), seen.len(), &body(&seen[0])["type"]), (1, 1, &json!("crawl.started")));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn addresses_are_checked_when_a_job_is_submitted() {
-    let check = |url: &str| Hook::check(Some(&WebhookConfig::new(Url::parse(url).unwrap())), false);
+    let check = |url: &str| Hook::check(Some(&WebhookConfig::new(&CRAWL, Url::parse(url).unwrap())), false);
     assert!(Hook::check(None, false).unwrap().is_none());
     assert!(check("https://hook.test/x").unwrap().is_some());
     for url in ["ftp://hook.test/", "file:///etc/passwd", "http://hook.test:0/", "http://a..b/"] {
@@ -296,8 +296,8 @@ async fn the_log_is_the_teams_own_and_does_not_last() {
     let sending = Sending::start().await;
     sending.world.site.respond("/hook", Reply::default());
     sending.world.site.respond("/gone", Reply { status: 410, ..Reply::default() });
-    sending.emit(&sending.hook("/hook"), &[Event::new(EventFamily::Crawl.event(WebhookEvent::Page))]).await;
-    sending.emit(&sending.hook("/gone"), &[Event::new(EventFamily::Crawl.event(WebhookEvent::Page))]).await;
+    sending.emit(&sending.hook("/hook"), &[Event::new(CRAWL.event(PAGE).unwrap())]).await;
+    sending.emit(&sending.hook("/gone"), &[Event::new(CRAWL.event(PAGE).unwrap())]).await;
     sending.until(|log, _| log.len() == 2 && ended(log)).await;
     let (app, team) = (&sending.world.app, sending.team());
     let failed = webhooks::deliveries(app, team, Some(DeliveryState::Failed), None, 100).await.unwrap();
@@ -322,12 +322,11 @@ async fn the_log_is_the_teams_own_and_does_not_last() {
 async fn a_test_that_leaves_a_job_fails() {
     let world = World::start().await;
     let caller = world.team(None).await;
-    let hook = Hook::check(Some(&WebhookConfig::new(world.site.url("/hook"))), false).unwrap().unwrap();
+    let hook = Hook::check(Some(&WebhookConfig::new(&CRAWL, world.site.url("/hook"))), false).unwrap().unwrap();
     let mut conn = world.parts.store.conn().await.unwrap();
     let now = world.clock.now();
     let write = async |conn: &mut Conn| -> Result<(), StoreError> {
-        emit(conn, &hook, &caller.team.id, "job", &Event::new(EventFamily::Crawl.event(WebhookEvent::Started)), now)
-            .await
+        emit(conn, &hook, &caller.team.id, "job", &Event::new(CRAWL.event(STARTED).unwrap()), now).await
     };
     conn.tx(write).await.unwrap();
 }

@@ -76,6 +76,13 @@ impl World {
         open(self.folder.path(), &self.site, &self.clock, Given { capabilities, ..Given::default() }).await.0
     }
 
+    /// Starts a second service on the same data, with a language model that extracts values.
+    pub(crate) async fn extracting(&self, extract: Arc<dyn ::scrape::Extract>) -> Operations {
+        let capabilities = [wire::Capability::Model].into_iter().collect();
+        let given = Given { capabilities, extract: Some(extract), ..Given::default() };
+        open(self.folder.path(), &self.site, &self.clock, given).await.0
+    }
+
     /// Creates a team and its key; without `credits` it has no limit.
     pub(crate) async fn team(&self, credits: Option<i64>) -> Caller {
         self.team_with(credits, TeamFlags::default()).await
@@ -213,10 +220,11 @@ struct Given {
     settings: Settings,
     cache: CacheSettings,
     capabilities: Capabilities,
+    extract: Option<Arc<dyn ::scrape::Extract>>,
 }
 
 async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> (Operations, CoreParts) {
-    let Given { settings, cache, capabilities } = given;
+    let Given { settings, cache, capabilities, extract } = given;
     let allow = vec![Allow::Address(site.addr())];
     let egress = Egress { allow, ..Egress::default() };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
@@ -236,7 +244,14 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> 
         tracker: TaskTracker::new(),
     };
     let scraping = app::ScrapingParts {
-        tools: ::scrape::Tools { engines: vec![engine], proxies: Arc::default(), cpu, documents: None },
+        tools: ::scrape::Tools {
+            engines: vec![engine],
+            proxies: Arc::default(),
+            cpu,
+            documents: None,
+            extract,
+            diff_object: false,
+        },
         capabilities,
         cache,
         profile_key: base::Secret::default(),

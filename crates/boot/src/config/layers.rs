@@ -6,7 +6,7 @@ use std::path::Path;
 
 use toml::{Table, Value};
 
-use super::lines::{Lines, place};
+use super::lines::{Lines, location};
 use super::{Config, ConfigError, DEFAULTS};
 
 /// Prefix of the environment variables.
@@ -47,7 +47,7 @@ impl Layers {
     pub(super) fn add_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         let shown = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(path).map_err(|error| refused(&shown, error))?;
-        let not_toml = |error: toml::de::Error| refused(place(&shown, &text, &error), error.message());
+        let not_toml = |error: toml::de::Error| refused(location(&shown, &text, &error), error.message());
         let lines = Lines::of(&text).map_err(not_toml)?;
         let sections: Table = text.parse().map_err(not_toml)?;
         for (section, keys) in sections {

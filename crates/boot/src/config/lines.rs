@@ -31,7 +31,7 @@ impl<'t> Lines<'t> {
 }
 
 /// Returns file, line and column of a TOML syntax error.
-pub(super) fn place(file: &str, text: &str, error: &Error) -> String {
+pub(super) fn location(file: &str, text: &str, error: &Error) -> String {
     let Some(span) = error.span() else { return file.to_owned() };
     let (line, column) = position(text, span.start);
     format!("{file}, line {line}, column {column}")

@@ -131,7 +131,7 @@ fn bad_values_name_their_key() {
     check("QUARRY__RETENTION__SCRAPE_DAYS", "1", "did you mean QUARRY__RETENTION__SCRAPES_DAYS?");
     check("QUARRY__FILES__PUBLIC_URL", "quarry.example.com", "expected an address such as https://");
     check("QUARRY__FILES__PUBLIC_URL", "localhost:4831", "expected an address such as https://");
-    check("QUARRY__SESSIONS__PUBLIC_URL", "localhost:4831", "expected an address such as http://");
+    check("QUARRY__SESSIONS__PUBLIC_URL", "localhost:4831", "expected an address such as https://");
     check("QUARRY__STORE__URL", "mysql://u:hush@h/d", "mysql is not supported: the database is SQLite or PostgreSQL");
     check("QUARRY__STORE__URL", "localhost:5432", "must begin with sqlite:// or postgres://; write sqlite:///path");
     check("QUARRY__BLOBS__ENDPOINT", "localhost:9000", "must begin with http:// or https://");

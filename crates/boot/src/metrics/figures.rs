@@ -25,10 +25,10 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Times of the last measurements.
 #[derive(Debug, Default)]
-pub struct Figures(Mutex<Due>);
+pub struct Figures(Mutex<NextMeasurements>);
 
 #[derive(Debug, Default)]
-struct Due {
+struct NextMeasurements {
     measured: Option<Instant>,
     /// Earliest time of the next count of the queues; far in the future while one runs.
     queues: Option<Instant>,

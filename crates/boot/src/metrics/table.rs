@@ -4,7 +4,7 @@ use metrics::{Unit, describe_counter, describe_gauge, describe_histogram};
 
 /// Type of a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum MetricType {
     /// A value that only grows while the process runs.
     Counter,
     /// A value that goes up and down.
@@ -19,7 +19,7 @@ pub struct Metric {
     /// Name by the conventions of Prometheus: with the unit, and the suffix `_total` for counters.
     pub name: &'static str,
     /// Type of the metric.
-    pub kind: Kind,
+    pub kind: MetricType,
     /// Unit: `seconds`, `bytes`, or empty for a count.
     pub unit: &'static str,
     /// Names of the labels.
@@ -29,7 +29,7 @@ pub struct Metric {
 }
 
 const fn metric(
-    kind: Kind,
+    kind: MetricType,
     name: &'static str,
     unit: &'static str,
     labels: &'static [&'static str],
@@ -39,15 +39,15 @@ const fn metric(
 }
 
 const fn counter(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Metric {
-    metric(Kind::Counter, name, "", labels, help)
+    metric(MetricType::Counter, name, "", labels, help)
 }
 
 const fn gauge(name: &'static str, unit: &'static str, labels: &'static [&'static str], help: &'static str) -> Metric {
-    metric(Kind::Gauge, name, unit, labels, help)
+    metric(MetricType::Gauge, name, unit, labels, help)
 }
 
 const fn seconds(name: &'static str, labels: &'static [&'static str], help: &'static str) -> Metric {
-    metric(Kind::Histogram, name, "seconds", labels, help)
+    metric(MetricType::Histogram, name, "seconds", labels, help)
 }
 
 /// All metrics, in the order of docs/METRICS.md.
@@ -93,6 +93,13 @@ pub const TABLE: &[Metric] = &[
         &[],
         "Time of the last count of the queues, in seconds since 1970; they are counted at most every 5 seconds.",
     ),
+    counter("quarry_task_runs_total", &["task", "result"], "Runs of periodic tasks in this process, by result."),
+    gauge(
+        "quarry_task_seconds",
+        "seconds",
+        &["task"],
+        "Duration of the last run of a periodic task in this process, in seconds.",
+    ),
     gauge("quarry_sessions", "", &[], "Open browser sessions in this process."),
     gauge("quarry_browsers", "", &[], "Running browsers."),
     counter("quarry_browsers_started_total", &[], "Browsers started."),
@@ -115,7 +122,7 @@ pub const TABLE: &[Metric] = &[
     gauge("quarry_disk_free_bytes", "bytes", &["folder"], "Free space on the disk of the folder, in bytes."),
     gauge("quarry_build_info", "", &["version"], "Always 1; the version of the program is a label."),
     metric(
-        Kind::Counter,
+        MetricType::Counter,
         "process_cpu_seconds_total",
         "seconds",
         &[],
@@ -136,9 +143,9 @@ impl Metric {
         let Self { name, kind, help, .. } = *self;
         let unit = self.as_unit();
         match kind {
-            Kind::Counter => describe_counter!(name, unit, help),
-            Kind::Gauge => describe_gauge!(name, unit, help),
-            Kind::Histogram => describe_histogram!(name, unit, help),
+            MetricType::Counter => describe_counter!(name, unit, help),
+            MetricType::Gauge => describe_gauge!(name, unit, help),
+            MetricType::Histogram => describe_histogram!(name, unit, help),
         }
     }
 
@@ -166,7 +173,7 @@ mod tests {
             assert!(name.starts_with("quarry_") || name.starts_with("process_"), "{name}");
             let plain = |text: &str| text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
             assert!(plain(name) && labels.iter().all(|label| plain(label)), "{name}");
-            assert_eq!(name.ends_with("_total"), *kind == Kind::Counter, "{name}");
+            assert_eq!(name.ends_with("_total"), *kind == MetricType::Counter, "{name}");
             let base = name.trim_end_matches("_total");
             assert_eq!(base.ends_with("_seconds"), *unit == "seconds", "{name}");
             assert_eq!(base.ends_with("_bytes"), *unit == "bytes", "{name}");

@@ -31,6 +31,7 @@ pub(crate) fn logo(sample: &Sample, brand_name: Option<&str>) -> Option<String> 
 /// a logo. A named picture (4) passes [`MIN_SCORE`] alone; a link to another site cancels that.
 fn score(logo: &Logo, brand_name: Option<&str>) -> f64 {
     let (width, height) = (logo.place.width.get(), logo.place.height.get());
+    // Smaller ones are bullets and pixels for counting; four screens down there are logos of partners.
     if width < 10.0 || height < 8.0 || logo.place.y.get() > 4_000.0 {
         return 0.0;
     }
@@ -49,6 +50,7 @@ fn score(logo: &Logo, brand_name: Option<&str>) -> f64 {
     let text = logo.text.to_lowercase();
     let names_brand = brand_name.is_some_and(|name| !name.is_empty() && text.contains(&name.to_lowercase()));
     score += if names_brand { 2.0 } else { 0.0 };
+    // Icons of controls and of other sites stand in the same corner of the page.
     let is_control =
         ["search", "menu", "close", "toggle", "theme", "github", "twitter"].iter().any(|word| text.contains(word));
     score - if is_control { 4.0 } else { 0.0 }

@@ -5,7 +5,10 @@ use std::collections::BTreeMap;
 use crate::color::{Color, Lab};
 use crate::head::Head;
 use crate::roles::{Role, named};
-use crate::sample::{Element, Kind, Sample};
+use crate::sample::{Element, ElementKind, Sample};
+
+// Distances in Oklab, where black and white are 1 apart. Below 0.02 two colours look the same; the states of one button
+// (at rest, under the pointer) differ by about 0.1.
 
 /// Distance below which two colours count as the same.
 const SAME: f64 = 0.03;
@@ -117,10 +120,13 @@ impl Palette {
 fn brand(sample: &Sample, painted: &Pool, ground: Color, link: Option<Color>) -> [Option<Color>; 3] {
     let used = used(sample, ground);
     let seen = |role: Role| variable(sample, role).filter(|color| used.holds(*color) || painted.holds(*color));
+    // A link weighs little, so that links decide only where nothing is painted, or many painted colours are grey.
     let mut all = painted.clone();
-    for link in of_kind(sample, Kind::Link) {
+    for link in of_kind(sample, ElementKind::Link) {
         all.add(link.ink(), if link.framed { 1.0 } else { 1.5 });
     }
+    // In this order: the colour that the style sheet names, the one with the most weight, the buttons even if they have
+    // no hue, and the links.
     let primary = seen(Role::Primary).filter(|color| color.is_chromatic()).or_else(|| all.best(Color::is_chromatic));
     let primary = primary.or_else(|| pressed(sample, ground)).or(link);
     let other = |color: Color, from: Option<Color>| {
@@ -147,26 +153,32 @@ fn ground(sample: &Sample) -> Color {
     sample.ground.0.map_or(plain, |ground| ground.over(plain))
 }
 
-fn of_kind(sample: &Sample, kind: Kind) -> impl Iterator<Item = &Element> {
+fn of_kind(sample: &Sample, kind: ElementKind) -> impl Iterator<Item = &Element> {
     sample.elements.iter().filter(move |element| element.kind == kind)
 }
 
 /// Collects the painted colours of the brand: buttons and bars weigh most, then large areas, headings and logos.
 fn painted(sample: &Sample, head: &Head, ground: Color) -> Pool {
+    // The weights were set by hand. One button in the text outweighs a declared theme colour, which is often that of a
+    // template; a whole screen of one colour counts about as much as the latter.
     let mut pool = Pool::default();
     let own = |element: &Element| element.own_ground().map(|color| color.over(element.ground.0.unwrap_or(ground)));
     pool.add(head.theme_color, 20.0);
-    for button in of_kind(sample, Kind::Button).filter(|button| is_labelled(button)) {
+    for button in of_kind(sample, ElementKind::Button).filter(|button| is_labelled(button)) {
         pool.add(own(button), if button.framed { 15.0 } else { 30.0 });
         pool.add(button.border_color.0, 4.0);
     }
-    for bar in sample.elements.iter().filter(|element| matches!(element.kind, Kind::Header | Kind::Nav)) {
+    for bar in sample.elements.iter().filter(|element| matches!(element.kind, ElementKind::Header | ElementKind::Nav)) {
         pool.add(own(bar), 30.0 + area_weight(bar));
     }
-    for area in sample.elements.iter().filter(|e| matches!(e.kind, Kind::Surface | Kind::Card | Kind::Footer)) {
+    for area in sample
+        .elements
+        .iter()
+        .filter(|e| matches!(e.kind, ElementKind::Surface | ElementKind::Card | ElementKind::Footer))
+    {
         pool.add(own(area), area_weight(area));
     }
-    for heading in of_kind(sample, Kind::Heading) {
+    for heading in of_kind(sample, ElementKind::Heading) {
         pool.add(heading.ink(), 3.0);
     }
     for logo in sample.logos.iter().filter(|logo| logo.hint || &*logo.leads == "home") {
@@ -195,9 +207,10 @@ fn paints(svg: &str) -> impl Iterator<Item = Color> {
 /// Returns the background of the buttons, which may be black or grey.
 fn pressed(sample: &Sample, ground: Color) -> Option<Color> {
     let mut pool = Pool::default();
-    for button in of_kind(sample, Kind::Button).filter(|button| is_labelled(button)) {
+    for button in of_kind(sample, ElementKind::Button).filter(|button| is_labelled(button)) {
         pool.add(button.own_ground().map(|color| color.over(ground)), button.place.area());
     }
+    // WCAG 2.2 asks for a contrast of 3 for the parts of controls.
     pool.best(|color| color.contrast(ground) >= 3.0)
 }
 
@@ -221,10 +234,11 @@ fn is_on(element: &Element, ground: Color) -> bool {
 fn texts(sample: &Sample, ground: Color) -> Pool {
     let mut pool = Pool::default();
     for element in sample.elements.iter().filter(|element| is_on(element, ground)) {
+        // Small print and headings count for less, as both often have a colour of their own.
         let weight = match element.kind {
-            Kind::Paragraph if !element.framed => element.text.len() as f64,
-            Kind::Paragraph | Kind::Small => element.text.len() as f64 * 0.2,
-            Kind::Heading => element.text.len() as f64 * 0.1,
+            ElementKind::Paragraph if !element.framed => element.text.len() as f64,
+            ElementKind::Paragraph | ElementKind::Small => element.text.len() as f64 * 0.2,
+            ElementKind::Heading => element.text.len() as f64 * 0.1,
             _ => continue,
         };
         pool.add(element.ink(), weight);
@@ -238,7 +252,7 @@ fn texts(sample: &Sample, ground: Color) -> Pool {
 /// Collects the colours of links in the text; those in menus decide only if there are no others.
 fn links(sample: &Sample, ground: Color) -> Pool {
     let mut pool = Pool::default();
-    for link in of_kind(sample, Kind::Link).filter(|link| is_on(link, ground)) {
+    for link in of_kind(sample, ElementKind::Link).filter(|link| is_on(link, ground)) {
         let weight = if link.framed { 0.05 } else { 1.0 };
         let told = if link.underlined || link.ink().is_some_and(Color::is_chromatic) { 3.0 } else { 1.0 };
         pool.add(link.ink(), weight * told);

@@ -8,10 +8,13 @@ use wire::Spacing;
 use super::counts::{css_px, most};
 use super::palette::{Palette, is_labelled};
 use crate::color::Color;
-use crate::sample::{Element, Kind, Sample};
+use crate::sample::{Element, ElementKind, Sample};
 
 /// Common base units of spacing in pixels, largest first.
 const UNITS: [u32; 5] = [12, 10, 8, 6, 4];
+// A unit of 4 divides those of 8 and 12 as well, so the largest that fits is the answer. Single distances follow from
+// text or pictures and fit none, hence six of ten.
+
 /// Share of all distances that must be multiples of the unit.
 const MIN_FIT: f64 = 0.6;
 /// Tolerance for a multiple, in pixels.
@@ -26,31 +29,32 @@ const PILL: f64 = 999.0;
 type Words = BTreeMap<String, String>;
 
 /// Returns the elements of a kind; of buttons only those with a readable label.
-fn of_kind(sample: &Sample, kind: Kind) -> impl Iterator<Item = &Element> {
-    sample.elements.iter().filter(move |e| e.kind == kind && (kind != Kind::Button || is_labelled(e)))
+fn of_kind(sample: &Sample, kind: ElementKind) -> impl Iterator<Item = &Element> {
+    sample.elements.iter().filter(move |e| e.kind == kind && (kind != ElementKind::Button || is_labelled(e)))
 }
 
 pub(crate) fn spacing(sample: &Sample) -> Spacing {
     let gaps = || sample.grids.iter().map(|grid| grid.gap.get()).filter(|gap| *gap > 0.0 && *gap <= MAX_DISTANCE);
-    let side = |kind: Kind, side: usize| {
+    let side = |kind: ElementKind, side: usize| {
         most(of_kind(sample, kind).filter_map(move |element| {
+            // Sides in the order of CSS: top, right, bottom, left. 0 is no choice of a designer, but the default.
             let inner = element.padding.get(side)?.get();
             (0.1..=MAX_DISTANCE).contains(&inner).then_some(inner)
         }))
     };
-    let below = |kind: Kind| {
+    let below = |kind: ElementKind| {
         most(of_kind(sample, kind).filter_map(|element| {
             let outer = element.margin.get(2)?.get();
             (0.1..=MAX_DISTANCE).contains(&outer).then_some(outer)
         }))
     };
     let padding = [
-        ("buttonX", side(Kind::Button, 1)),
-        ("buttonY", side(Kind::Button, 0)),
-        ("input", side(Kind::Input, 1)),
-        ("card", side(Kind::Card, 0)),
+        ("buttonX", side(ElementKind::Button, 1)),
+        ("buttonY", side(ElementKind::Button, 0)),
+        ("input", side(ElementKind::Input, 1)),
+        ("card", side(ElementKind::Card, 0)),
     ];
-    let margins = [("heading", below(Kind::Heading)), ("paragraph", below(Kind::Paragraph))];
+    let margins = [("heading", below(ElementKind::Heading)), ("paragraph", below(ElementKind::Paragraph))];
     Spacing {
         base_unit: unit(&distances(sample)),
         border_radius: radius(sample),
@@ -66,9 +70,10 @@ fn lengths(members: &[(&str, Option<f64>)]) -> Map<String, Value> {
 
 /// Returns every padding, margin and gap that a designer may have chosen.
 fn distances(sample: &Sample) -> Vec<f64> {
-    let all = sample.elements.iter().filter(|element| element.kind != Kind::Code).flat_map(|element| {
+    let all = sample.elements.iter().filter(|element| element.kind != ElementKind::Code).flat_map(|element| {
         element.padding.iter().chain(element.margin.iter()).map(|side| side.get()).chain([element.gap.get()])
     });
+    // One pixel is the width of a border rather than a distance.
     all.filter(|distance| *distance >= 2.0 && *distance <= MAX_DISTANCE).collect()
 }
 
@@ -88,11 +93,12 @@ fn unit(distances: &[f64]) -> Option<u32> {
 /// Returns the median radius of visible buttons, fields and cards.
 fn radius(sample: &Sample) -> Option<String> {
     let shaped = sample.elements.iter().filter(|element| {
-        matches!(element.kind, Kind::Button | Kind::Input | Kind::Card)
+        matches!(element.kind, ElementKind::Button | ElementKind::Input | ElementKind::Card)
             && (element.own_ground().is_some() || element.border_color.0.is_some())
     });
     let mut radii: Vec<f64> = shaped.filter_map(|element| pixels(&element.radius)).collect();
     radii.sort_by(f64::total_cmp);
+    // The lower median: one of the radii in use, never a mean of two.
     radii.get(radii.len().saturating_sub(1) / 2).map(|radius| css_px(*radius))
 }
 
@@ -104,7 +110,8 @@ fn pixels(length: &str) -> Option<f64> {
 
 /// Returns the looks of the primary and secondary button and of the input field.
 pub(crate) fn components(sample: &Sample, palette: &Palette) -> BTreeMap<String, Words> {
-    let mut buttons: Vec<(&Element, f64)> = of_kind(sample, Kind::Button).map(|b| (b, rank(b, palette))).collect();
+    let mut buttons: Vec<(&Element, f64)> =
+        of_kind(sample, ElementKind::Button).map(|b| (b, rank(b, palette))).collect();
     buttons.sort_by(|(_, one), (_, two)| two.total_cmp(one));
     let primary = buttons.first().filter(|(_, rank)| *rank > 0.0).map(|(button, _)| *button);
     let differs = |button: &Element| {
@@ -115,10 +122,10 @@ pub(crate) fn components(sample: &Sample, palette: &Palette) -> BTreeMap<String,
     let secondary = buttons.iter().map(|(button, _)| *button).find(|button| differs(button) && framed(button));
     let mut found = BTreeMap::new();
     for (name, button) in [("buttonPrimary", primary), ("buttonSecondary", secondary)] {
-        button.map(|button| found.insert(name.to_owned(), look(button, palette)));
+        button.map(|button| found.insert(name.to_owned(), describe(button, palette)));
     }
-    if let Some(field) = of_kind(sample, Kind::Input).max_by(|a, b| a.place.area().total_cmp(&b.place.area())) {
-        let mut field = look(field, palette);
+    if let Some(field) = of_kind(sample, ElementKind::Input).max_by(|a, b| a.place.area().total_cmp(&b.place.area())) {
+        let mut field = describe(field, palette);
         sample.focus_color.0.map(|color| field.insert("focusBorderColor".into(), color.over(palette.ground).hex()));
         found.insert("input".into(), field);
     }
@@ -129,6 +136,9 @@ pub(crate) fn components(sample: &Sample, palette: &Palette) -> BTreeMap<String,
 /// use of the primary colour. A button without a background scores 0.
 fn rank(button: &Element, palette: &Palette) -> f64 {
     let Some(own) = button.own_ground().map(|color| color.over(palette.ground)) else { return 0.0 };
+    // The scores are of one order, so that no single sign decides: contrast 1 to 10, size 0 to 5 (the logarithm, from
+    // 150 to 22 000 square pixels), 4 for a place in the text, 6 for a hue. The primary colour weighs as much as high
+    // contrast.
     let is_primary = palette.primary.is_some_and(|primary| primary.distance(own) < 0.03);
     let stands_out = own.contrast(palette.ground).min(10.0);
     let size = (button.place.area().max(1.0).ln() - 5.0).clamp(0.0, 5.0);
@@ -136,7 +146,7 @@ fn rank(button: &Element, palette: &Palette) -> f64 {
     stands_out + size + in_text + if own.is_chromatic() { 6.0 } else { 0.0 } + if is_primary { 8.0 } else { 0.0 }
 }
 
-fn look(element: &Element, palette: &Palette) -> Words {
+fn describe(element: &Element, palette: &Palette) -> Words {
     let on_page = |color: Color| color.over(palette.ground).hex();
     let own = element.own_ground().map_or_else(|| "transparent".to_owned(), on_page);
     let members = [
@@ -182,6 +192,7 @@ pub(crate) fn layout(sample: &Sample) -> Map<String, Value> {
     let area = |container: &&crate::sample::Container| container.width.get() * container.height.get();
     let widest = sample.containers.iter().max_by(|a, b| area(a).total_cmp(&area(b)));
     let mut grid = Map::new();
+    // Frameworks have grids of up to 24 columns; one column is none.
     if let Some(columns) = columns.map(|grid| grid.columns.get()).filter(|columns| (2.0..=24.0).contains(columns)) {
         grid.insert("columns".into(), json!(columns.round() as u32));
     }
@@ -189,9 +200,9 @@ pub(crate) fn layout(sample: &Sample) -> Map<String, Value> {
         grid.insert("maxWidth".into(), css_px(widest).into());
     }
     let height = |element: Option<&Element>| element.map(|e| e.place.height.get()).filter(|height| *height > 0.0);
-    let header = of_kind(sample, Kind::Header).next();
-    let header = header.or_else(|| of_kind(sample, Kind::Nav).find(|nav| is_bar(nav, sample)));
-    let footer = of_kind(sample, Kind::Footer).max_by(|a, b| a.place.y.get().total_cmp(&b.place.y.get()));
+    let header = of_kind(sample, ElementKind::Header).next();
+    let header = header.or_else(|| of_kind(sample, ElementKind::Nav).find(|nav| is_bar(nav, sample)));
+    let footer = of_kind(sample, ElementKind::Footer).max_by(|a, b| a.place.y.get().total_cmp(&b.place.y.get()));
     let mut layout = Map::new();
     if !grid.is_empty() {
         layout.insert("grid".into(), grid.into());
@@ -204,6 +215,7 @@ pub(crate) fn layout(sample: &Sample) -> Map<String, Value> {
 
 /// Whether a menu is a bar across the top of the page.
 fn is_bar(nav: &Element, sample: &Sample) -> bool {
+    // At the top, flat, and wide: a menu at the side is high, one in a corner is narrow.
     let place = nav.place;
     place.y.get() < 100.0 && place.height.get() < 200.0 && place.width.get() > sample.viewport.width.get() * 0.6
 }

@@ -8,7 +8,7 @@ use wire::{Font, Typography};
 use super::counts::{Counts, css_px, most};
 use crate::css::families;
 use crate::fonts::{chosen, is_serif};
-use crate::sample::{Element, Kind, Sample};
+use crate::sample::{Element, ElementKind, Sample};
 
 /// Font size in pixels below which text is not meant to be read.
 const MIN_SIZE: f64 = 8.0;
@@ -74,15 +74,15 @@ impl Stacks {
             }
             lists.most().map(families).unwrap_or_default()
         };
-        let only = |kind: Kind| move |element: &Element| element.kind == kind;
-        let running = by_length(&|element| element.kind == Kind::Paragraph && !element.framed);
-        let paragraph = if running.is_empty() { by_length(&only(Kind::Paragraph)) } else { running };
+        let only = |kind: ElementKind| move |element: &Element| element.kind == kind;
+        let running = by_length(&|element| element.kind == ElementKind::Paragraph && !element.framed);
+        let paragraph = if running.is_empty() { by_length(&only(ElementKind::Paragraph)) } else { running };
         Stacks {
             body: families(&sample.body.font),
             paragraph,
-            heading: by_length(&only(Kind::Heading)),
-            code: by_length(&only(Kind::Code)),
-            button: by_length(&only(Kind::Button)),
+            heading: by_length(&only(ElementKind::Heading)),
+            code: by_length(&only(ElementKind::Code)),
+            button: by_length(&only(ElementKind::Button)),
         }
     }
 }
@@ -112,7 +112,7 @@ fn of_tag<'s>(sample: &'s Sample, tag: &'s str) -> impl Iterator<Item = &'s Elem
 
 /// Returns the paragraphs outside header, footer and menus.
 fn running(sample: &Sample) -> impl Iterator<Item = &Element> {
-    sample.elements.iter().filter(|element| element.kind == Kind::Paragraph && !element.framed)
+    sample.elements.iter().filter(|element| element.kind == ElementKind::Paragraph && !element.framed)
 }
 
 /// Returns the font size of most of the text.
@@ -127,7 +127,7 @@ fn main_size<'e>(elements: impl Iterator<Item = &'e Element>) -> Option<f64> {
 fn sizes(sample: &Sample) -> BTreeMap<String, String> {
     let body = main_size(running(sample)).or(Some(sample.body.size.get()).filter(|size| *size >= MIN_SIZE));
     let smaller = || main_size(running(sample).filter(|text| body.is_some_and(|body| text.size.get() <= body * 0.92)));
-    let small = main_size(sample.elements.iter().filter(|element| element.kind == Kind::Small)).or_else(smaller);
+    let small = main_size(sample.elements.iter().filter(|element| element.kind == ElementKind::Small)).or_else(smaller);
     let heading = |tag: &'static str| main_size(of_tag(sample, tag));
     let sizes = [("h1", heading("h1")), ("h2", heading("h2")), ("h3", heading("h3")), ("body", body), ("small", small)];
     named(sizes.into_iter().filter_map(|(role, size)| Some((role, css_px(size?)))))
@@ -135,7 +135,8 @@ fn sizes(sample: &Sample) -> BTreeMap<String, String> {
 
 fn line_heights(sample: &Sample) -> BTreeMap<String, f64> {
     let height = |element: &Element| Some(element.line_height.get()).filter(|height| (0.5..5.0).contains(height));
-    let heading = most(sample.elements.iter().filter(|element| element.kind == Kind::Heading).filter_map(height));
+    let heading =
+        most(sample.elements.iter().filter(|element| element.kind == ElementKind::Heading).filter_map(height));
     let body = most(running(sample).filter_map(height)).or_else(|| height(&sample.body));
     named([("heading", heading), ("body", body)].into_iter().filter_map(|(role, height)| Some((role, height?))))
 }

@@ -5,7 +5,7 @@ use cssparser::{
     RuleBodyItemParser, RuleBodyParser, StyleSheetParser,
 };
 
-use super::selectors::{Part, Theme, parts};
+use super::selectors::{StyledPart, Theme, parts};
 use super::{Styles, families};
 
 /// Limit on all style sheets together, in bytes.
@@ -52,7 +52,11 @@ const PROPERTIES: [&str; 21] = [
 
 /// Reads style sheets in cascade order, as far as the budget goes, and then the values of `style` attributes, each with
 /// its part of the page.
-pub(crate) fn read<'a>(sheets: impl Iterator<Item = &'a str>, attributes: &[(Part, String)], theme: &Theme) -> Styles {
+pub(crate) fn read_sheets<'a>(
+    sheets: impl Iterator<Item = &'a str>,
+    attributes: &[(StyledPart, String)],
+    theme: &Theme,
+) -> Styles {
     let mut rules = Rules { styles: Styles::default(), left: MAX_RULES, depth: 0, theme };
     let mut bytes = MAX_BYTES;
     for sheet in sheets {
@@ -85,17 +89,22 @@ enum At {
 }
 
 impl<'i> QualifiedRuleParser<'i> for Rules<'_> {
-    type Prelude = Vec<Part>;
+    type Prelude = Vec<StyledPart>;
     type QualifiedRule = ();
     type Error = ();
 
-    fn parse_prelude(&mut self, input: &mut Parser<'i>) -> Result<Vec<Part>, ParseError<()>> {
+    fn parse_prelude(&mut self, input: &mut Parser<'i>) -> Result<Vec<StyledPart>, ParseError<()>> {
         self.left = self.left.saturating_sub(1);
         let selectors = rest(input);
         Ok(if selectors.len() <= MAX_SELECTORS { parts(selectors, self.theme) } else { Vec::new() })
     }
 
-    fn parse_block(&mut self, found: Vec<Part>, _: &ParserState, input: &mut Parser<'i>) -> Result<(), ParseError<()>> {
+    fn parse_block(
+        &mut self,
+        found: Vec<StyledPart>,
+        _: &ParserState,
+        input: &mut Parser<'i>,
+    ) -> Result<(), ParseError<()>> {
         if found.is_empty() || self.left == 0 {
             rest(input);
         } else {
@@ -140,8 +149,8 @@ impl<'i> AtRuleParser<'i> for Rules<'_> {
 impl Rules<'_> {
     fn font(&mut self, input: &mut Parser<'_>) {
         let mut font = Styles::default();
-        read_declarations(input, &[Part::Root], &mut font);
-        let family = font.get(Part::Root, "font-family").and_then(|value| families(&value).into_iter().next());
+        read_declarations(input, &[StyledPart::Root], &mut font);
+        let family = font.get(StyledPart::Root, "font-family").and_then(|value| families(&value).into_iter().next());
         if let Some(family) = family
             && !self.styles.faces.contains(&family)
             && self.styles.faces.len() < MAX_FACES
@@ -165,14 +174,14 @@ fn rest<'i>(input: &mut Parser<'i>) -> &'i str {
     input.slice_from(start).trim()
 }
 
-fn read_declarations(input: &mut Parser<'_>, parts: &[Part], styles: &mut Styles) {
+fn read_declarations(input: &mut Parser<'_>, parts: &[StyledPart], styles: &mut Styles) {
     let mut kept = Declarations { parts, styles };
     for _ in RuleBodyParser::new(input, &mut kept) {}
 }
 
 /// Reader for the declarations of one rule.
 struct Declarations<'s> {
-    parts: &'s [Part],
+    parts: &'s [StyledPart],
     styles: &'s mut Styles,
 }
 
@@ -192,7 +201,7 @@ impl<'i> DeclarationParser<'i> for Declarations<'_> {
         let is_wanted = name.starts_with("--") || PROPERTIES.iter().any(|property| name.eq_ignore_ascii_case(property));
         if is_wanted && value.len() <= MAX_VALUE && !value.is_empty() && name.len() <= MAX_NAME {
             for &part in self.parts {
-                let is_of_page = matches!(part, Part::Root | Part::Body);
+                let is_of_page = matches!(part, StyledPart::Root | StyledPart::Body);
                 if (is_of_page || !name.starts_with("--")) && self.styles.len() < MAX_KEPT {
                     self.styles.insert(part, &name, value);
                 }
@@ -228,55 +237,71 @@ impl RuleBodyItemParser<'_, (), ()> for Declarations<'_> {
 mod tests {
     use super::*;
 
-    fn check(css: &str, part: Part, property: &str, value: Option<&str>) {
-        assert_eq!(read([css].into_iter(), &[], &Theme::default()).get(part, property).as_deref(), value, "{css}");
+    fn check(css: &str, part: StyledPart, property: &str, value: Option<&str>) {
+        assert_eq!(
+            read_sheets([css].into_iter(), &[], &Theme::default()).get(part, property).as_deref(),
+            value,
+            "{css}"
+        );
     }
 
     #[test]
     fn what_comes_later_counts() {
-        check("body { color: red } body { color: BLUE !important; }", Part::Body, "color", Some("BLUE"));
-        check("body{color:red;;color:}", Part::Body, "color", Some("red"));
-        check("a { color: red; & b { color: blue } }", Part::Link, "color", Some("red"));
-        check("a { b { color: blue } color: red }", Part::Link, "color", Some("red"));
-        check("<!-- a { COLOR : red } -->", Part::Link, "color", Some("red"));
+        check("body { color: red } body { color: BLUE !important; }", StyledPart::Body, "color", Some("BLUE"));
+        check("body{color:red;;color:}", StyledPart::Body, "color", Some("red"));
+        check("a { color: red; & b { color: blue } }", StyledPart::Link, "color", Some("red"));
+        check("a { b { color: blue } color: red }", StyledPart::Link, "color", Some("red"));
+        check("<!-- a { COLOR : red } -->", StyledPart::Link, "color", Some("red"));
     }
 
     #[test]
     fn conditions() {
-        check("@media (min-width: 30em) { a { color: red } }", Part::Link, "color", Some("red"));
-        check("@layer base { @supports (a: b) { a { color: red } } }", Part::Link, "color", Some("red"));
+        check("@media (min-width: 30em) { a { color: red } }", StyledPart::Link, "color", Some("red"));
+        check("@layer base { @supports (a: b) { a { color: red } } }", StyledPart::Link, "color", Some("red"));
         for other in ["print", "(prefers-color-scheme: dark)", "(max-width: 9em)", "not all", "(width < 9em)"] {
             check(
                 &format!("a {{ color: red }} @media {other} {{ a {{ color: blue }} }}"),
-                Part::Link,
+                StyledPart::Link,
                 "color",
                 Some("red"),
             );
         }
-        check("@import 'x'; @charset 'y'; @font-face { src: z } a { color: red }", Part::Link, "color", Some("red"));
+        check(
+            "@import 'x'; @charset 'y'; @font-face { src: z } a { color: red }",
+            StyledPart::Link,
+            "color",
+            Some("red"),
+        );
     }
 
     #[test]
     fn variables_and_fonts() {
         let css = "@font-face { font-family: 'Inter var' } @font-face{font-family:Inter var}
                    :root { --a: 1px ; --B: {x} } a { --a: 2px } html { font: 16px/1.5 var(--f, Arial) }";
-        let styles = read([css].into_iter(), &[(Part::Body, "color: red; --a: 3px".into())], &Theme::default());
+        let styles =
+            read_sheets([css].into_iter(), &[(StyledPart::Body, "color: red; --a: 3px".into())], &Theme::default());
         assert_eq!(styles.faces, ["Inter var"]);
         assert_eq!(styles.fill("var(--a) var(--B)").as_deref(), Some("3px {x}"));
-        assert_eq!(styles.get(Part::Root, "font").as_deref(), Some("16px/1.5 Arial"));
-        assert_eq!(styles.get(Part::Body, "color").as_deref(), Some("red"));
+        assert_eq!(styles.get(StyledPart::Root, "font").as_deref(), Some("16px/1.5 Arial"));
+        assert_eq!(styles.get(StyledPart::Body, "color").as_deref(), Some("red"));
     }
 
     #[test]
     fn budgets() {
         let long = format!("a {{ color: {} }}", "x".repeat(MAX_VALUE + 1));
-        check(&long, Part::Link, "color", None);
-        check(&format!("{}a {{ color: red }}", "b{}".repeat(MAX_RULES)), Part::Link, "color", None);
-        check(&format!("{}a {{ color: red }}", "@media x {".repeat(200_000)), Part::Link, "color", None);
-        check(&"{".repeat(200_000), Part::Link, "color", None);
+        check(&long, StyledPart::Link, "color", None);
+        check(&format!("{}a {{ color: red }}", "b{}".repeat(MAX_RULES)), StyledPart::Link, "color", None);
+        check(&format!("{}a {{ color: red }}", "@media x {".repeat(200_000)), StyledPart::Link, "color", None);
+        check(&"{".repeat(200_000), StyledPart::Link, "color", None);
         let sheet = " ".repeat(MAX_BYTES);
-        assert_eq!(read([&*sheet, "a{color:red}"].into_iter(), &[], &Theme::default()).get(Part::Link, "color"), None);
+        assert_eq!(
+            read_sheets([&*sheet, "a{color:red}"].into_iter(), &[], &Theme::default()).get(StyledPart::Link, "color"),
+            None
+        );
         let many: String = (0..2 * MAX_KEPT).map(|n| format!("--v{n}: 1;")).collect();
-        assert_eq!(read([&*format!(":root {{{many}}}")].into_iter(), &[], &Theme::default()).variables.len(), MAX_KEPT);
+        assert_eq!(
+            read_sheets([&*format!(":root {{{many}}}")].into_iter(), &[], &Theme::default()).variables.len(),
+            MAX_KEPT
+        );
     }
 }

@@ -2,7 +2,7 @@
 
 /// A typical part of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Part {
+pub(crate) enum StyledPart {
     /// The page as a whole.
     Root,
     /// `<body>`.
@@ -84,8 +84,8 @@ fn marks(compound: &str) -> impl Iterator<Item = &str> {
 
 /// Returns the parts that a list of selectors means. A selector with combinators means none, except for descendants of
 /// `html`, `body` and `:root`.
-pub(crate) fn parts(selectors: &str, theme: &Theme) -> Vec<Part> {
-    let mut found: Vec<Part> = pieces(selectors).filter_map(|selector| part(selector, theme)).collect();
+pub(crate) fn parts(selectors: &str, theme: &Theme) -> Vec<StyledPart> {
+    let mut found: Vec<StyledPart> = pieces(selectors).filter_map(|selector| part(selector, theme)).collect();
     found.sort_unstable();
     found.dedup();
     found
@@ -104,10 +104,10 @@ fn pieces(selectors: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-fn part(selector: &str, theme: &Theme) -> Option<Part> {
+fn part(selector: &str, theme: &Theme) -> Option<StyledPart> {
     let selector = selector.trim().to_ascii_lowercase();
     if theme.is_meant(&selector) {
-        return Some(Part::Root);
+        return Some(StyledPart::Root);
     }
     let mut compounds = selector.split_ascii_whitespace().rev();
     let last = compounds.next()?;
@@ -121,36 +121,40 @@ fn part(selector: &str, theme: &Theme) -> Option<Part> {
         None => (last, false),
     };
     match (of_compound(base.trim_end_matches(":link").trim_end_matches(":any-link"))?, focused) {
-        (Part::Input, true) => Some(Part::InputFocus),
+        (StyledPart::Input, true) => Some(StyledPart::InputFocus),
         (_, true) => None,
         (part, false) => Some(part),
     }
 }
 
-fn of_compound(compound: &str) -> Option<Part> {
+fn of_compound(compound: &str) -> Option<StyledPart> {
     Some(match compound {
-        "html" | ":root" | ":host" | ":is(html)" => Part::Root,
-        "body" => Part::Body,
-        "p" => Part::Paragraph,
-        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => Part::Heading(compound.as_bytes()[1] - b'0'),
-        ".heading" | ".headings" => Part::Heading(0),
-        "a" | "a[href]" | "a:not([class])" | "a:not([href])" => Part::Link,
-        "code" | "pre" | "kbd" => Part::Code,
-        "small" => Part::Small,
-        "header" | ".header" | ".navbar" | ".site-header" | ".topbar" => Part::Header,
-        "button" | ".btn" | ".button" | "a.btn" | "a.button" | "button.btn" => Part::Button,
-        "input" | "textarea" | "select" | ".form-control" | ".input" | ".form-input" => Part::Input,
+        "html" | ":root" | ":host" | ":is(html)" => StyledPart::Root,
+        "body" => StyledPart::Body,
+        "p" => StyledPart::Paragraph,
+        "h1" | "h2" | "h3" | "h4" | "h5" | "h6" => StyledPart::Heading(compound.as_bytes()[1] - b'0'),
+        ".heading" | ".headings" => StyledPart::Heading(0),
+        "a" | "a[href]" | "a:not([class])" | "a:not([href])" => StyledPart::Link,
+        "code" | "pre" | "kbd" => StyledPart::Code,
+        "small" => StyledPart::Small,
+        "header" | ".header" | ".navbar" | ".site-header" | ".topbar" => StyledPart::Header,
+        "button" | ".btn" | ".button" | "a.btn" | "a.button" | "button.btn" => StyledPart::Button,
+        "input" | "textarea" | "select" | ".form-control" | ".input" | ".form-input" => StyledPart::Input,
         _ if compound.starts_with("input[type=") => of_field(compound),
         _ => return of_button(compound),
     })
 }
 
-fn of_field(compound: &str) -> Part {
-    if ["submit", "button", "reset"].iter().any(|kind| compound.contains(kind)) { Part::Button } else { Part::Input }
+fn of_field(compound: &str) -> StyledPart {
+    if ["submit", "button", "reset"].iter().any(|kind| compound.contains(kind)) {
+        StyledPart::Button
+    } else {
+        StyledPart::Input
+    }
 }
 
 /// Returns the button that a class such as `btn-primary`, `button--primary` or `primary-button` means.
-fn of_button(compound: &str) -> Option<Part> {
+fn of_button(compound: &str) -> Option<StyledPart> {
     let class = compound.rsplit_once('.')?.1;
     let mut words = class.split(['-', '_']).filter(|word| !word.is_empty());
     let is_button = words.clone().any(|word| matches!(word, "btn" | "button" | "cta"))
@@ -160,8 +164,8 @@ fn of_button(compound: &str) -> Option<Part> {
         return None;
     }
     words.find_map(|word| match word {
-        "primary" | "cta" => Some(Part::ButtonPrimary),
-        "secondary" => Some(Part::ButtonSecondary),
+        "primary" | "cta" => Some(StyledPart::ButtonPrimary),
+        "secondary" => Some(StyledPart::ButtonSecondary),
         _ => None,
     })
 }
@@ -172,17 +176,21 @@ mod tests {
 
     #[test]
     fn what_selectors_mean() {
-        let check =
-            |selectors: &str, expect: &[Part]| assert_eq!(parts(selectors, &Theme::default()), expect, "{selectors}");
-        check(":root, html", &[Part::Root]);
-        check("HTML BODY", &[Part::Body]);
-        check("h1, h2:hover, body h3", &[Part::Heading(1), Part::Heading(3)]);
-        check("a, a:link, a:visited, nav a", &[Part::Link]);
+        let check = |selectors: &str, expect: &[StyledPart]| {
+            assert_eq!(parts(selectors, &Theme::default()), expect, "{selectors}")
+        };
+        check(":root, html", &[StyledPart::Root]);
+        check("HTML BODY", &[StyledPart::Body]);
+        check("h1, h2:hover, body h3", &[StyledPart::Heading(1), StyledPart::Heading(3)]);
+        check("a, a:link, a:visited, nav a", &[StyledPart::Link]);
         check("[data-theme=dark], .dark", &[]);
-        check(".btn, .btn-primary", &[Part::Button, Part::ButtonPrimary]);
-        check("button.button--secondary", &[Part::ButtonSecondary]);
-        check(".button.is-primary, .primary-button, .btn-outline-primary", &[Part::ButtonPrimary]);
-        check("input[type=submit], input:focus, textarea", &[Part::Button, Part::Input, Part::InputFocus]);
+        check(".btn, .btn-primary", &[StyledPart::Button, StyledPart::ButtonPrimary]);
+        check("button.button--secondary", &[StyledPart::ButtonSecondary]);
+        check(".button.is-primary, .primary-button, .btn-outline-primary", &[StyledPart::ButtonPrimary]);
+        check(
+            "input[type=submit], input:focus, textarea",
+            &[StyledPart::Button, StyledPart::Input, StyledPart::InputFocus],
+        );
         check("p > a, p + p, main p, p:first-child, *", &[]);
         check(":is(a, b), [title='x,y']", &[]);
         check("", &[]);
@@ -194,10 +202,11 @@ mod tests {
         let mut theme = Theme::default();
         theme.add("class", "JS Light");
         theme.add("data-theme", "ayu");
-        let check = |selectors: &str, expect: &[Part]| assert_eq!(parts(selectors, &theme), expect, "{selectors}");
+        let check =
+            |selectors: &str, expect: &[StyledPart]| assert_eq!(parts(selectors, &theme), expect, "{selectors}");
         for meant in [".light", "html.light", ":root[data-theme=\"Ayu\"]", "[data-theme]", "body.js[data-theme='ayu']"]
         {
-            check(meant, &[Part::Root]);
+            check(meant, &[StyledPart::Root]);
         }
         for other in
             [".dark", "html.light.x", "[data-theme=light]", "html:not(.light)", ".light:hover", "[data-theme", ".", "#"]

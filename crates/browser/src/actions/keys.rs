@@ -117,6 +117,9 @@ pub(crate) fn of_char(c: char) -> Option<Key> {
     }
 }
 
+// Codes by W3C "UI Events KeyboardEvent code Values", numbers as in `keyCode` of Windows (UI Events, "Legacy key
+// attributes"), both for an American keyboard.
+
 /// Keys of punctuation: character, character with Shift, code, number.
 const PUNCTUATION: &[(char, char, &str, u16)] = &[
     (' ', ' ', "Space", 32),

@@ -5,9 +5,8 @@ use std::io;
 use std::os::unix::fs::chown;
 use std::path::Path;
 
+use children::User;
 use tempfile::TempDir;
-
-use super::user::User;
 
 /// Prefix of the names of all such folders, followed by the id of the process that made it.
 const PREFIX: &str = "quarry-chromium-";

@@ -13,20 +13,17 @@ use std::ffi::OsString;
 use std::fmt::Display;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cdp::{Connection, Session};
+use children::{Child, Group, User, last_line};
 use command_fds::{CommandFdExt, FdMapping};
-use parking_lot::Mutex;
-use rustix::process::{Pid, Resource, Rlimit, Signal};
+use rustix::process::{Pid, Resource, Rlimit};
 use serde_json::json;
 use tempfile::TempDir;
-use tokio::io::AsyncReadExt;
-use tokio::process::{Child, ChildStderr, Command};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -34,7 +31,6 @@ use crate::error::BrowserError;
 use crate::settings::{Sandbox, Settings};
 pub(crate) use flags::user_agent;
 use peer::Peers;
-use user::User;
 pub(crate) use watch::{Overfed, Round, Watch};
 
 /// Time limit for a browser to answer its first call, which usually takes a second.
@@ -43,13 +39,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const UNUSED: u64 = 1 << 30;
 /// Niceness of the separate browser for noisy pages, out of 19.
 const NICE: i32 = 10;
-/// Number of bytes of Chromium's standard error that are kept for error messages.
-const MAX_WORDS: usize = 8 << 10;
 
 /// A running browser. Dropping it kills all its processes and removes its profile folder.
 pub(crate) struct Process {
     connection: Arc<Connection>,
-    group: Pid,
+    group: Group,
     peers: Arc<Peers>,
     gone: CancellationToken,
     /// Pages that ended because of their memory.
@@ -71,32 +65,26 @@ impl Process {
     }
 
     async fn start(program: &Path, settings: &Settings) -> Result<Self, BrowserError> {
-        let user = User::of(settings)?;
+        let user = user::of(settings)?;
         let version = version::of(program, user).await.map_err(|reason| cannot_start(program, &reason))?;
         let profile = folder::make(user).map_err(|error| unavailable(format!("cannot create its folder: {error}")))?;
         let flags = flags::all(program, &version, settings.sandbox == Sandbox::Off, profile.path());
         let spawned = spawn(program, flags, user, profile.path());
         let (mut child, from, to) = spawned.map_err(|error| cannot_start(program, &error))?;
-        let pid = child.id().and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?));
-        let group = pid.ok_or_else(|| unavailable("Chromium exited at once".to_owned()))?;
-        bound(group, settings);
-        let words = Arc::new(Mutex::new(String::new()));
-        if let Some(stderr) = child.stderr.take() {
-            tokio::spawn(listen(stderr, Arc::clone(&words)));
-        }
+        let group = child.group();
+        bound(group.leader(), settings);
+        let words = child.words().map_err(|error| cannot_start(program, &error))?;
         let connection = Connection::open(from, to).map_err(|error| unavailable(error.to_string()))?;
         let connection = Arc::new(connection);
         let gone = CancellationToken::new();
         // From here on, dropping `process` cleans up.
         let uid = user.map_or_else(|| rustix::process::geteuid().as_raw(), |user| user.uid);
-        let peers = Arc::new(Peers::new(group.as_raw_nonzero().get().unsigned_abs(), uid));
+        let peers = Arc::new(Peers::new(group.id(), uid));
         let (overfed, started) = (Overfed::default(), Instant::now());
         let process = Self { connection, group, peers, gone: gone.clone(), overfed, version, started };
-        tokio::spawn(reap(child, group, Arc::clone(&process.connection), gone, profile));
+        tokio::spawn(reap(child, Arc::clone(&process.connection), gone, profile));
         if process.browser().call("Browser.getVersion", json!({})).await.is_err() {
-            // Its last output may still be in the pipe.
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            return Err(unavailable(why(&words.lock())));
+            return Err(unavailable(why(&words.finish().await)));
         }
         Ok(process)
     }
@@ -108,7 +96,7 @@ impl Process {
 
     /// Returns the process id, which is also the id of the process group.
     pub(crate) fn pid(&self) -> u32 {
-        self.group.as_raw_nonzero().get().unsigned_abs()
+        self.group.id()
     }
 
     /// Returns the check whether a loopback connection comes from this browser.
@@ -138,12 +126,12 @@ impl Process {
 
     /// Lowers the priority of all its processes.
     pub(crate) fn go_last(&self) {
-        let _ = rustix::process::setpriority_pgrp(Some(self.group), NICE);
+        let _ = rustix::process::setpriority_pgrp(Some(self.group.leader()), NICE);
     }
 
     /// Kills all its processes.
     pub(crate) fn kill(&self) {
-        kill(self.group);
+        self.group.kill();
         self.connection.close();
     }
 }
@@ -164,16 +152,12 @@ fn bound(leader: Pid, settings: &Settings) {
     }
 }
 
-fn kill(group: Pid) {
-    let _ = rustix::process::kill_process_group(group, Signal::KILL);
-}
-
 /// Waits until the process ends for any reason, then cleans up.
-async fn reap(mut child: Child, group: Pid, connection: Arc<Connection>, gone: CancellationToken, profile: TempDir) {
-    let _ = child.wait().await;
+async fn reap(mut child: Child, connection: Arc<Connection>, gone: CancellationToken, profile: TempDir) {
+    let _ = child.process.wait().await;
     connection.close();
-    // Child processes exit by themselves unless they hang.
-    kill(group);
+    // Kills its child processes, which exit by themselves unless they hang.
+    drop(child);
     let _ = tokio::task::spawn_blocking(move || drop(profile)).await;
     gone.cancel();
 }
@@ -187,35 +171,17 @@ fn spawn(
 ) -> io::Result<(Child, OwnedFd, OwnedFd)> {
     let (its_input, ours_to) = io::pipe()?;
     let (ours_from, its_output) = io::pipe()?;
-    let mut command = std::process::Command::new(program);
-    command.args(flags);
-    // A clean environment: our own holds secrets.
-    command.env_clear().env("PATH", "/usr/bin:/bin").env("HOME", profile).env("TMPDIR", profile);
+    let mut command = children::command(program, user);
+    command.args(flags).current_dir(profile).stderr(Stdio::piped());
+    command.env("PATH", "/usr/bin:/bin").env("HOME", profile).env("TMPDIR", profile);
     command.env("LANG", "C.UTF-8").env("DBUS_SESSION_BUS_ADDRESS", "disabled:");
-    command.current_dir(profile).process_group(0);
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
-    if let Some(user) = user {
-        command.uid(user.uid).gid(user.gid);
-    }
     // Chromium expects its ends of the debugging pipe at the file descriptors 3 and 4.
     let mappings = vec![
         FdMapping { parent_fd: its_input.into(), child_fd: 3 },
         FdMapping { parent_fd: its_output.into(), child_fd: 4 },
     ];
-    command.fd_mappings(mappings).map_err(io::Error::other)?;
-    let child = Command::from(command).kill_on_drop(true).spawn()?;
-    Ok((child, ours_from.into(), ours_to.into()))
-}
-
-/// Keeps the beginning of the standard error, and discards the rest so that the process is not blocked.
-async fn listen(mut stderr: ChildStderr, words: Arc<Mutex<String>>) {
-    let mut buffer = [0; 4096];
-    while let Ok(count @ 1..) = stderr.read(&mut buffer).await {
-        let mut words = words.lock();
-        if words.len() < MAX_WORDS {
-            words.push_str(&String::from_utf8_lossy(&buffer[..count]));
-        }
-    }
+    command.as_std_mut().fd_mappings(mappings).map_err(io::Error::other)?;
+    Ok((Child::start(&mut command)?, ours_from.into(), ours_to.into()))
 }
 
 fn why(words: &str) -> String {
@@ -224,8 +190,7 @@ fn why(words: &str) -> String {
                 browser.sandbox = \"off\" if all pages are trusted"
             .to_owned();
     }
-    let last = words.lines().rev().find(|line| !line.trim().is_empty());
-    format!("Chromium exited during its start: {}", last.unwrap_or("it gave no reason"))
+    format!("Chromium exited during its start: {}", last_line(words).unwrap_or("it gave no reason"))
 }
 
 fn cannot_start(program: &Path, reason: &dyn Display) -> BrowserError {

@@ -6,9 +6,8 @@ use std::io;
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use children::processes;
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with};
-
-use super::memory::in_group;
 
 /// Message type `SOCK_DIAG_BY_FAMILY` of sock_diag(7).
 const BY_FAMILY: u16 = 20;
@@ -66,7 +65,7 @@ impl Peers {
             return true;
         }
         let mut is_told = false;
-        for pid in in_group(self.group).filter(|pid| *pid != holder) {
+        for (pid, _) in processes::of_group(self.group).filter(|(pid, _)| *pid != holder) {
             match has_open(pid, inode) {
                 Some(true) => {
                     self.holder.store(pid, Ordering::Relaxed);
@@ -148,7 +147,6 @@ mod tests {
     use std::os::unix::process::CommandExt as _;
     use std::process::{Command, Stdio};
 
-    use super::super::memory::group_of;
     use super::*;
 
     #[test]
@@ -157,7 +155,7 @@ mod tests {
         let ours = listener.local_addr().unwrap();
         let client = TcpStream::connect(ours).unwrap();
         let (_served, theirs) = listener.accept().unwrap();
-        let (group, uid) = (group_of(std::process::id()).unwrap(), rustix::process::geteuid().as_raw());
+        let (group, uid) = (processes::stat(std::process::id()).unwrap().group, rustix::process::geteuid().as_raw());
         let own = Peers::new(group, uid);
         assert!(own.has(theirs, ours) && own.has(theirs, ours));
         assert_eq!(own.holder.load(Ordering::Relaxed), std::process::id());

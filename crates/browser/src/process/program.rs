@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::user::User;
-use super::version;
+use super::{user, version};
 use crate::settings::Settings;
 
 /// Time limit for a program to print its version.
@@ -32,7 +31,7 @@ impl Settings {
     /// cannot be started.
     pub async fn version(&self) -> Option<String> {
         let program = self.program()?;
-        let user = User::of(self).inspect_err(|error| tracing::warn!(%error, "no browser can be started")).ok()?;
+        let user = user::of(self).inspect_err(|error| tracing::warn!(%error, "no browser can be started")).ok()?;
         let said = tokio::time::timeout(MAX_VERSION, version::ask(&program, user)).await.ok()?.ok()?;
         let text = String::from_utf8(said.stdout).ok()?;
         Some(text.lines().next()?.trim().to_owned()).filter(|text| said.status.success() && !text.is_empty())

@@ -2,38 +2,31 @@
 
 use std::fs;
 
+use children::User;
+
 use crate::error::BrowserError;
 use crate::settings::Settings;
 
-/// A user other than the service's own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct User {
-    pub(super) uid: u32,
-    pub(super) gid: u32,
-}
-
-impl User {
-    /// Returns the configured user if the service runs as root; otherwise `None`, because it cannot switch users.
-    pub(super) fn of(settings: &Settings) -> Result<Option<Self>, BrowserError> {
-        if !rustix::process::geteuid().is_root() {
-            return Ok(None);
-        }
-        let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
-        let user = read(&settings.user, &known).filter(|user| user.uid != 0);
-        user.map(Some).ok_or_else(|| BrowserError::Unavailable {
-            reason: format!(
-                "browser.user `{}` is unknown or root; set it to the name or id of another user",
-                settings.user
-            ),
-        })
+/// Returns the configured user if the service runs as root; otherwise `None`, because it cannot switch users.
+pub(super) fn of(settings: &Settings) -> Result<Option<User>, BrowserError> {
+    if !rustix::process::geteuid().is_root() {
+        return Ok(None);
     }
+    let known = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let user = read(&settings.user, &known).filter(|user| user.uid != 0);
+    user.map(Some).ok_or_else(|| BrowserError::Unavailable {
+        reason: format!(
+            "browser.user `{}` is unknown or root; set it to the name or id of another user",
+            settings.user
+        ),
+    })
 }
 
 impl Settings {
-    /// Returns user and group id for browsers and other untrusted programs; `None` means those of the service.
+    /// Returns the user for browsers and other untrusted programs; `None` means that of the service.
     #[must_use]
-    pub fn user_ids(&self) -> Option<(u32, u32)> {
-        User::of(self).ok().flatten().map(|user| (user.uid, user.gid))
+    pub fn user_of_programs(&self) -> Option<User> {
+        of(self).ok().flatten()
     }
 }
 

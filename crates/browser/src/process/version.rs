@@ -3,12 +3,10 @@
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::Output;
 
+use children::User;
 use parking_lot::Mutex;
-use tokio::process::Command;
-
-use super::user::User;
 
 /// Cached versions by program and modification time.
 static KNOWN: Mutex<Option<HashMap<Known, String>>> = Mutex::new(None);
@@ -32,12 +30,7 @@ pub(super) async fn of(program: &Path, user: Option<User>) -> Result<String, Str
 
 /// Runs a program with `--version`, as the user of the browser.
 pub(super) async fn ask(program: &Path, user: Option<User>) -> io::Result<Output> {
-    let mut command = Command::new(program);
-    command.arg("--version").env_clear().stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    if let Some(user) = user {
-        command.uid(user.uid).gid(user.gid);
-    }
-    command.output().await
+    children::command(program, user).arg("--version").output().await
 }
 
 /// Parses the output, such as `Chromium 156.0.8078.79 built on Debian`.
@@ -51,7 +44,10 @@ mod tests {
     use std::fs::{Permissions, set_permissions};
     use std::os::unix::fs::PermissionsExt as _;
 
+    use tokio::process::Command;
+
     use super::*;
+    use crate::process::user;
     use crate::settings::Settings;
 
     #[test]
@@ -70,7 +66,7 @@ mod tests {
         let write = r#"printf '#!/bin/sh\necho Chromium 1.$(/usr/bin/id -u).$(/usr/bin/id -g)' > "$0"; chmod 755 "$0""#;
         let written = Command::new("/bin/sh").arg("-c").arg(write).arg(&program).status().await.unwrap();
         assert!(written.success());
-        let user = User::of(&Settings { user: "65533:65532".to_owned(), ..Settings::default() }).unwrap();
+        let user = user::of(&Settings { user: "65533:65532".to_owned(), ..Settings::default() }).unwrap();
         let own = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
         let (uid, gid) = user.map_or(own, |user| (user.uid, user.gid));
         assert_eq!(of(&program, user).await, Ok(format!("1.{uid}.{gid}")));

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot be set up has to fail")]
 
+mod versions;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,8 +13,7 @@ use base::{Clock as _, Owner};
 use blobs::Blobs;
 use bytes::Bytes;
 use cache::{
-    Cache, CacheSettings, CacheSlot, Look, OnMiss, Page, PageCopy, Parts, Search, Situation, Swept, policy,
-    write_copies,
+    Cache, CacheSettings, CacheSlot, Look, OnMiss, Page, PageCopy, Parts, Search, Situation, Swept, policy, write_pages,
 };
 use fetch::{BodyKind, Fetched, Rendered, Validators};
 use store::Store;
@@ -59,9 +60,9 @@ impl World {
     /// Caches a page, as the end of its scrape does, and returns the id of the copy.
     async fn keep(&self, team: &str, page: &Fetched) -> Option<String> {
         let copy = self.cache.keep(&self.slot(team, page.url.path()), page, false).await?;
-        let id = copy.id().to_owned();
+        let id = copy.id().unwrap().to_owned();
         if let Some(copy) = copy.into_new() {
-            write_copies(&mut self.store.conn().await.unwrap(), vec![&copy]).await.unwrap();
+            write_pages(&mut self.store.conn().await.unwrap(), vec![&copy]).await.unwrap();
         }
         Some(id)
     }

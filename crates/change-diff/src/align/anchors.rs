@@ -9,6 +9,7 @@ pub(super) fn anchors(old: &[u32], new: &[u32]) -> Vec<(usize, usize)> {
     let mut tops: Vec<usize> = Vec::new();
     let mut before: Vec<Option<usize>> = Vec::with_capacity(pairs.len());
     for (pair, &(_, place)) in pairs.iter().enumerate() {
+        // The longest chain that this pair can continue; `tops` is sorted by place.
         let length = tops.partition_point(|&top| pairs[top].1 < place);
         before.push(length.checked_sub(1).map(|shorter| tops[shorter]));
         if length == tops.len() {
@@ -38,23 +39,23 @@ fn unique_pairs(old: &[u32], new: &[u32]) -> Vec<(usize, usize)> {
 }
 
 #[derive(Clone, Copy)]
-enum Places {
+enum Occurrences {
     None,
     Once(u32),
     Many,
 }
 
-impl Places {
+impl Occurrences {
     fn once(self) -> Option<usize> {
         if let Self::Once(place) = self { Some(place as usize) } else { None }
     }
 }
 
-fn places(items: &[u32], numbers: usize) -> Vec<Places> {
-    let mut places = vec![Places::None; numbers];
+fn places(items: &[u32], numbers: usize) -> Vec<Occurrences> {
+    let mut places = vec![Occurrences::None; numbers];
     for (place, &item) in items.iter().enumerate() {
         let known = &mut places[item as usize];
-        *known = if matches!(known, Places::None) { Places::Once(place as u32) } else { Places::Many };
+        *known = if matches!(known, Occurrences::None) { Occurrences::Once(place as u32) } else { Occurrences::Many };
     }
     places
 }

@@ -22,15 +22,15 @@ pub(super) struct Gap<'a> {
 const ALONE: u32 = EQUAL;
 
 #[derive(Clone, Copy)]
-enum Step {
+enum GapStep {
     Pair { inside: bool },
     Old,
     New,
 }
 
 impl Gap<'_> {
-    /// Returns the pairs in order that make the items most alike; when the budget is too small for that, the first with the
-    /// first, the second with the second and so on.
+    /// Returns the pairs in order that make the items most alike; when the budget is too small for that, the first with
+    /// the first, the second with the second and so on.
     pub(super) fn pairs(&self, budget: &mut Budget) -> Vec<Pair> {
         if self.old.is_empty() || self.new.is_empty() {
             return Vec::new();
@@ -54,21 +54,26 @@ impl Gap<'_> {
 
     /// Finds the alignment of least cost, by its table over both sides.
     fn best(&self) -> Vec<Pair> {
+        // The classic table of alignments, filled from the end, so that `follow` walks it from the start. Only two rows
+        // of costs are kept: `costs` of this one and `below` of the next; `steps` remembers the best step of every
+        // cell.
         let width = self.new.len() + 1;
-        let mut steps = vec![Step::New; (self.old.len() + 1) * width];
+        let mut steps = vec![GapStep::New; (self.old.len() + 1) * width];
         let mut below: Vec<u32> = (0..width).rev().map(|left| left as u32 * ALONE).collect();
         for (row, old) in self.old.iter().enumerate().rev() {
             let mut costs = vec![below[width - 1] + ALONE; width];
-            steps[row * width + width - 1] = Step::Old;
+            steps[row * width + width - 1] = GapStep::Old;
             for (column, new) in self.new.iter().enumerate().rev() {
+                // Of equal costs the item of the previous version comes first, as in a diff.
                 let (cost, step) = if costs[column + 1] < below[column] {
-                    (costs[column + 1] + ALONE, Step::New)
+                    (costs[column + 1] + ALONE, GapStep::New)
                 } else {
-                    (below[column] + ALONE, Step::Old)
+                    (below[column] + ALONE, GapStep::Old)
                 };
                 let pair = self.values.likeness(old.id, new.id).map(|likeness| {
-                    (below[column + 1] + 2 * (EQUAL - likeness.score), Step::Pair { inside: likeness.inside })
+                    (below[column + 1] + 2 * (EQUAL - likeness.score), GapStep::Pair { inside: likeness.inside })
                 });
+                // And a pair is better than two items alone.
                 let best = pair.filter(|(paired, _)| *paired <= cost).unwrap_or((cost, step));
                 (costs[column], steps[row * width + column]) = best;
             }
@@ -77,17 +82,17 @@ impl Gap<'_> {
         self.follow(&steps)
     }
 
-    fn follow(&self, steps: &[Step]) -> Vec<Pair> {
+    fn follow(&self, steps: &[GapStep]) -> Vec<Pair> {
         let mut pairs = Vec::new();
         let (mut row, mut column) = (0, 0);
         while row < self.old.len() && column < self.new.len() {
             match steps[row * (self.new.len() + 1) + column] {
-                Step::Pair { inside } => {
+                GapStep::Pair { inside } => {
                     pairs.push(Pair { old: self.old[row].index, new: self.new[column].index, inside });
                     (row, column) = (row + 1, column + 1);
                 }
-                Step::Old => row += 1,
-                Step::New => column += 1,
+                GapStep::Old => row += 1,
+                GapStep::New => column += 1,
             }
         }
         pairs

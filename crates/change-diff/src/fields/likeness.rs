@@ -1,4 +1,4 @@
-//! How alike two items of lists are.
+//! Similarity of two list items.
 
 use serde_json::Value;
 
@@ -7,10 +7,18 @@ use super::values::{Id, Shape, Values, union};
 /// Keys whose values tell which item it is, the surest first.
 pub(super) const IDENTITIES: [&str; 7] = ["id", "key", "sku", "url", "slug", "name", "title"];
 
+// The scores are bands, so that one kind of likeness always outranks another, whatever the shares:
+//   1000       equal
+//   300 – 999  objects and lists whose parts are compared
+//   150 – 750  texts, by what they have in common at both ends
+//   150        two numbers, two truth values
+//   100        objects and lists that have too little in common
+//   50         values of different kinds
+
 /// Likeness of equal items.
 pub(super) const EQUAL: u32 = 1000;
 
-/// Work that a comparison may spend on likeness, in members, items and bytes looked at. Two million take some milliseconds.
+/// Work that a comparison may spend on likeness, in members, items and bytes examined. Two million take some milliseconds.
 pub(super) struct Budget(usize);
 
 impl Default for Budget {
@@ -47,6 +55,8 @@ struct Shares {
 
 impl Shares {
     fn likeness(&self) -> Likeness {
+        // One part that differs, or half of the smaller side equal: a report of single changes is shorter than the
+        // items.
         let inside = self.all - self.equal <= 1 || (self.equal > 0 && 2 * self.equal >= self.fewer);
         Likeness { score: if inside { 300 + part(699, self.equal, self.all) } else { 100 }, inside }
     }
@@ -59,6 +69,7 @@ impl Values<'_> {
         Some(match (&one.shape, &other.shape) {
             (Shape::Object(one), Shape::Object(other)) => {
                 let shares = self.shared_members(one, other);
+                // An id may change while the rest stays: only with the other half different as well is it another item.
                 if self.contradict(one, other) && 2 * shares.equal < shares.all {
                     return None;
                 }
@@ -108,7 +119,7 @@ impl Values<'_> {
 
     /// Counts the items that are equal at both ends.
     fn shared_items(&self, one: &[Id], other: &[Id]) -> Shares {
-        let same = |(one, other): &(&Id, &Id)| self.same(**one, **other);
+        let same = |(one, other): &(&Id, &Id)| self.are_equal(**one, **other);
         let start = one.iter().zip(other).take_while(same).count();
         let end = one[start..].iter().rev().zip(other[start..].iter().rev()).take_while(same).count();
         Shares { equal: start + end, fewer: one.len().min(other.len()), all: one.len().max(other.len()) }

@@ -30,7 +30,7 @@ pub(super) struct Pair {
 
 /// Index of an item, and its gap: the number of equal items before it.
 #[derive(Clone, Copy)]
-struct Loose {
+struct GapItem {
     index: usize,
     gap: usize,
 }
@@ -38,8 +38,8 @@ struct Loose {
 /// Items without an equal one, in order.
 #[derive(Clone)]
 struct Unmatched {
-    old: Vec<Loose>,
-    new: Vec<Loose>,
+    old: Vec<GapItem>,
+    new: Vec<GapItem>,
 }
 
 impl Lists<'_> {
@@ -49,7 +49,7 @@ impl Lists<'_> {
         let mut open = unmatched.clone();
         let mut pairs = self.by_identity(&mut open);
         pairs.extend(self.by_likeness(&open, budget));
-        Ok(Places::new(self, &unmatched, &pairs).differences(self, path))
+        Ok(IndexChanges::new(self, &unmatched, &pairs).differences(self, path))
     }
 
     /// Aligns equal items in order, and returns the others. Items that are null count as absent.
@@ -68,12 +68,13 @@ impl Lists<'_> {
         Ok(Unmatched { old: loose(&old.0, &removed), new: loose(&new.0, &added) })
     }
 
-    /// Takes items out of `open` that have the same identity on both sides and no surer one that differs. Returns them as
-    /// pairs, except those that are equal: they have only moved.
+    /// Takes items out of `open` that have the same identity on both sides and no surer one that differs. Returns them
+    /// as pairs, except those that are equal: they have only moved.
     fn by_identity(&self, open: &mut Unmatched) -> Vec<Pair> {
         let mut pairs = Vec::new();
         for key in IDENTITIES {
             let (old, new) = (self.unique(self.old, &open.old, key), self.unique(self.new, &open.new, key));
+            // From the surest identity to the weakest; what is paired by one is not looked at by the next.
             let mut found: Vec<Pair> = old
                 .iter()
                 .filter_map(|(class, old)| Some(Pair { old: (*old)?, new: (*new.get(class)?)?, inside: true }))
@@ -83,13 +84,15 @@ impl Lists<'_> {
             let (old, new): (HashSet<_>, HashSet<_>) = found.iter().map(|pair| (pair.old, pair.new)).unzip();
             open.old.retain(|item| !old.contains(&item.index));
             open.new.retain(|item| !new.contains(&item.index));
-            pairs.extend(found.into_iter().filter(|pair| !self.values.same(self.old[pair.old], self.new[pair.new])));
+            pairs.extend(
+                found.into_iter().filter(|pair| !self.values.are_equal(self.old[pair.old], self.new[pair.new])),
+            );
         }
         pairs
     }
 
     /// Returns the indices of objects by the class of their identity; `None` where several have it.
-    fn unique(&self, side: &[Id], items: &[Loose], key: &str) -> HashMap<u32, Option<usize>> {
+    fn unique(&self, side: &[Id], items: &[GapItem], key: &str) -> HashMap<u32, Option<usize>> {
         let mut unique = HashMap::new();
         for item in items {
             if let Shape::Object(members) = &self.values.get(side[item.index]).shape
@@ -110,10 +113,11 @@ impl Lists<'_> {
 
     /// Pairs items that are alike and lie between the same equal ones.
     fn by_likeness(&self, open: &Unmatched, budget: &mut Budget) -> Vec<Pair> {
-        let nodes = |ids: &[Id], items: &[Loose]| -> Vec<Item> {
+        let nodes = |ids: &[Id], items: &[GapItem]| -> Vec<Item> {
             items.iter().map(|item| Item { index: item.index, id: ids[item.index] }).collect()
         };
         let mut pairs = Vec::new();
+        // Items with the same gap lie between the same two equal ones. Pairs across an equal item would cross its own.
         for old in open.old.chunk_by(|one, next| one.gap == next.gap) {
             let gap = old[0].gap;
             let from = open.new.partition_point(|item| item.gap < gap);
@@ -125,12 +129,12 @@ impl Lists<'_> {
     }
 }
 
-fn loose(indices: &[usize], changed: &[bool]) -> Vec<Loose> {
+fn loose(indices: &[usize], changed: &[bool]) -> Vec<GapItem> {
     let mut gap = 0;
     let mut loose = Vec::new();
     for (&index, &changed) in indices.iter().zip(changed) {
         if changed {
-            loose.push(Loose { index, gap });
+            loose.push(GapItem { index, gap });
         } else {
             gap += 1;
         }
@@ -138,8 +142,8 @@ fn loose(indices: &[usize], changed: &[bool]) -> Vec<Loose> {
     loose
 }
 
-/// What is reported at each index.
-struct Places {
+/// Changes to report at each index.
+struct IndexChanges {
     /// Items of the previous version that are gone.
     removed: Vec<Option<Id>>,
     /// Items of the current version that are new.
@@ -148,7 +152,7 @@ struct Places {
     pairs: Vec<Option<Pair>>,
 }
 
-impl Places {
+impl IndexChanges {
     fn new(lists: &Lists<'_>, unmatched: &Unmatched, pairs: &[Pair]) -> Self {
         let length = lists.old.len().max(lists.new.len());
         let mut places = Self { removed: vec![None; length], added: vec![None; length], pairs: vec![None; length] };
@@ -159,29 +163,32 @@ impl Places {
             places.added[pair.new] = None;
             places.pairs[pair.new] = Some(pair);
         }
+        // When all of them are in place, as what is parted depends on the others.
         pairs.iter().for_each(|pair| places.part(pair.new, lists));
         places
     }
 
-    /// Parts a pair whose path is that of a removed item too: the removed item and the current one of the pair become one
-    /// change, the previous one of the pair counts as removed. The number of changes stays the same.
+    /// Parts a pair whose path is that of a removed item too: the removed item and the current one of the pair become
+    /// one change, the previous one of the pair counts as removed. The number of changes stays the same.
     fn part(&mut self, mut index: usize, lists: &Lists<'_>) {
         while self.removed[index].is_some()
             && let Some(pair) = self.pairs[index].take_if(|pair| lists.is_one_change(*pair))
         {
+            // The index of the previous item may be that of another pair: go on there.
             self.added[index] = Some(lists.new[index]);
             self.removed[pair.old] = Some(lists.old[pair.old]);
             index = pair.old;
         }
     }
 
-    /// Returns the changes by index; none where only the order of items around absent ones differs, which is a change of
-    /// the list as a whole.
+    /// Returns the changes by index; none where only the order of items around absent ones differs, which is a change
+    /// of the list as a whole.
     fn differences(self, lists: &Lists<'_>, path: &str) -> Vec<Difference> {
         let mut found = Vec::new();
         for (index, (removed, added)) in self.removed.into_iter().zip(self.added).enumerate() {
-            // Equal items can be out of step with those around them and still have the same index: no change of that index.
-            let is_equal = matches!((removed, added), (Some(old), Some(new)) if lists.values.same(old, new));
+            // Equal items can be out of step with those around them and still have the same index: no change of that
+            // index.
+            let is_equal = matches!((removed, added), (Some(old), Some(new)) if lists.values.are_equal(old, new));
             if (removed.is_some() || added.is_some()) && !is_equal {
                 let path = path::item(path, index);
                 found.push(Difference { path, previous: removed, current: added, inside: false });

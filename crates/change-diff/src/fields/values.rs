@@ -38,9 +38,9 @@ pub(super) enum Shape<'v> {
     Object(Vec<(&'v str, Id)>),
 }
 
-/// What makes two values equal.
+/// Canonical form of a value. Equal values have equal forms.
 #[derive(PartialEq, Eq, Hash)]
-enum Meaning<'v> {
+enum CanonicalValue<'v> {
     Null,
     Bool(bool),
     Number(Number),
@@ -66,7 +66,7 @@ impl<'v> Values<'v> {
     }
 
     fn classify(&mut self) {
-        let mut classes: HashMap<Meaning<'v>, u32> = HashMap::from([(Meaning::Null, 0)]);
+        let mut classes: HashMap<CanonicalValue<'v>, u32> = HashMap::from([(CanonicalValue::Null, 0)]);
         for id in (0..self.nodes.len()).rev() {
             let meaning = self.meaning(id);
             let next = classes.len() as u32;
@@ -75,19 +75,19 @@ impl<'v> Values<'v> {
     }
 
     /// Returns the meaning of a node whose children have their classes.
-    fn meaning(&self, id: Id) -> Meaning<'v> {
+    fn meaning(&self, id: Id) -> CanonicalValue<'v> {
         let node = &self.nodes[id];
         match (&node.shape, node.value) {
-            (Shape::List(items), _) => {
-                Meaning::List(items.iter().map(|&item| self.nodes[item].class).filter(|&class| class != 0).collect())
-            }
+            (Shape::List(items), _) => CanonicalValue::List(
+                items.iter().map(|&item| self.nodes[item].class).filter(|&class| class != 0).collect(),
+            ),
             (Shape::Object(members), _) => {
-                Meaning::Object(members.iter().map(|&(key, member)| (key, self.nodes[member].class)).collect())
+                CanonicalValue::Object(members.iter().map(|&(key, member)| (key, self.nodes[member].class)).collect())
             }
-            (Shape::Scalar, Value::Bool(value)) => Meaning::Bool(*value),
-            (Shape::Scalar, Value::Number(number)) => Meaning::Number(Number::of(number)),
-            (Shape::Scalar, Value::String(text)) => Meaning::Text(canonical(text)),
-            (Shape::Scalar, _) => Meaning::Null,
+            (Shape::Scalar, Value::Bool(value)) => CanonicalValue::Bool(*value),
+            (Shape::Scalar, Value::Number(number)) => CanonicalValue::Number(Number::of(number)),
+            (Shape::Scalar, Value::String(text)) => CanonicalValue::Text(canonical(text)),
+            (Shape::Scalar, _) => CanonicalValue::Null,
         }
     }
 
@@ -95,14 +95,14 @@ impl<'v> Values<'v> {
         &self.nodes[id]
     }
 
-    pub(super) fn same(&self, one: Id, other: Id) -> bool {
+    pub(super) fn are_equal(&self, one: Id, other: Id) -> bool {
         self.nodes[one].class == self.nodes[other].class
     }
 
     /// Whether a member has the same value on both sides, or is absent from both.
     pub(super) fn same_member(&self, one: Option<Id>, other: Option<Id>) -> bool {
         match (one, other) {
-            (Some(one), Some(other)) => self.same(one, other),
+            (Some(one), Some(other)) => self.are_equal(one, other),
             (one, other) => one.is_none() && other.is_none(),
         }
     }

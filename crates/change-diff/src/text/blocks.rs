@@ -1,4 +1,4 @@
-//! Which lines of markdown are in code blocks, where every blank counts: fenced and indented code, also in lists and quotes.
+//! Detection of code blocks in markdown, where every blank counts: fenced and indented code, also in lists and quotes.
 //!
 //! The block structure of CommonMark as far as code depends on it. HTML blocks, tables and link definitions count as
 //! paragraphs, in which no code begins by indentation.
@@ -19,7 +19,7 @@ pub(super) struct Blocks {
     indented: bool,
 }
 
-/// What a line is.
+/// Relation of a line to code blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Role {
     /// Whether the line is in a code block. The lines of fences are not.
@@ -41,8 +41,8 @@ struct Fence {
     length: usize,
 }
 
-/// How the rest of a line begins.
-enum Start {
+/// Construct that the rest of a line begins with.
+enum BlockStart {
     Quote,
     Item {
         marker: usize,
@@ -67,7 +67,7 @@ impl Blocks {
     }
 
     /// Reads a line that is not blank.
-    pub(super) fn read(&mut self, line: &str) -> Role {
+    pub(super) fn read_line(&mut self, line: &str) -> Role {
         if self.is_plain(line) {
             self.paragraph = true;
             self.indented = false;
@@ -88,7 +88,7 @@ impl Blocks {
         }
         let was_indented = std::mem::take(&mut self.indented) && matched == self.containers.len();
         if matched < self.containers.len() {
-            if self.paragraph && (cursor.indent() >= CODE_INDENT || matches!(start(cursor.word()), Start::Text)) {
+            if self.paragraph && (cursor.indent() >= CODE_INDENT || matches!(start(cursor.word()), BlockStart::Text)) {
                 return Role { code: false, after_code: false };
             }
             self.containers.truncate(matched);
@@ -126,13 +126,13 @@ impl Blocks {
                 self.indented = !self.paragraph && !cursor.word().is_empty();
                 return Role { code: self.indented, after_code: self.indented && was_indented };
             }
-            let next = if self.containers.len() < MAX_NESTING { start(cursor.word()) } else { Start::Text };
+            let next = if self.containers.len() < MAX_NESTING { start(cursor.word()) } else { BlockStart::Text };
             match next {
-                Start::Quote => {
+                BlockStart::Quote => {
                     self.containers.push(Container::Quote);
                     cursor = in_quote(cursor);
                 }
-                Start::Item { marker, interrupts } if interrupts || !self.paragraph => {
+                BlockStart::Item { marker, interrupts } if interrupts || !self.paragraph => {
                     let before = cursor.indent();
                     cursor = cursor.past(marker);
                     let blanks = cursor.indent();
@@ -142,16 +142,16 @@ impl Blocks {
                     cursor = cursor.indented(blanks);
                     self.containers.push(Container::Item(before + marker + blanks));
                 }
-                Start::Fence(fence) => {
+                BlockStart::Fence(fence) => {
                     self.fence = Some(fence);
                     self.paragraph = false;
                     return text;
                 }
-                Start::Single => {
+                BlockStart::Single => {
                     self.paragraph = false;
                     return text;
                 }
-                Start::Item { .. } | Start::Text => {
+                BlockStart::Item { .. } | BlockStart::Text => {
                     self.paragraph = !cursor.word().is_empty();
                     return text;
                 }
@@ -186,35 +186,35 @@ fn in_quote(cursor: Cursor<'_>) -> Cursor<'_> {
     inside.indented(inside.indent().min(1))
 }
 
-fn start(word: &str) -> Start {
+fn start(word: &str) -> BlockStart {
     match word.bytes().next() {
-        Some(b'>') => Start::Quote,
-        Some(b'`' | b'~') => Fence::read(word).map_or(Start::Text, Start::Fence),
-        Some(b'#') => Start::Single,
+        Some(b'>') => BlockStart::Quote,
+        Some(b'`' | b'~') => Fence::read(word).map_or(BlockStart::Text, BlockStart::Fence),
+        Some(b'#') => BlockStart::Single,
         Some(mark @ (b'-' | b'*' | b'_' | b'+')) => {
             let breaks = mark != b'+' && word.bytes().filter(|&byte| byte == mark).count() >= 3;
             if breaks && word.bytes().all(|byte| byte == mark || byte == b' ' || byte == b'\t') {
-                Start::Single
+                BlockStart::Single
             } else if mark != b'_' && is_marker(&word[1..]) {
-                Start::Item { marker: 1, interrupts: word.len() > 1 }
+                BlockStart::Item { marker: 1, interrupts: word.len() > 1 }
             } else {
-                Start::Text
+                BlockStart::Text
             }
         }
         Some(b'0'..=b'9') => {
             let digits = word.bytes().take_while(u8::is_ascii_digit).count();
             let ends = digits <= 9 && matches!(word.as_bytes().get(digits), Some(b'.' | b')'));
             if ends && is_marker(&word[digits + 1..]) {
-                Start::Item { marker: digits + 1, interrupts: &word[..digits] == "1" && word.len() > digits + 1 }
+                BlockStart::Item { marker: digits + 1, interrupts: &word[..digits] == "1" && word.len() > digits + 1 }
             } else {
-                Start::Text
+                BlockStart::Text
             }
         }
-        _ => Start::Text,
+        _ => BlockStart::Text,
     }
 }
 
-/// Whether a marker of a list ends here. A no-break space is as good as a blank: readers cannot tell them apart.
+/// Whether a marker of a list ends here. A no-break space counts as a blank: readers cannot tell them apart.
 fn is_marker(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with([' ', '\t', '\u{a0}'])
 }

@@ -16,7 +16,7 @@ impl<'t> Cursor<'t> {
         Self { rest: line, column: 0, spare: 0 }
     }
 
-    /// Returns the line from its first character that is no blank.
+    /// Returns the line from its first non-blank character.
     pub(super) fn word(&self) -> &'t str {
         self.rest.trim_start_matches([' ', '\t'])
     }

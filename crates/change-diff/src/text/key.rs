@@ -1,4 +1,4 @@
-//! What a reader can tell of a line.
+//! Comparison keys of lines: what differs only invisibly is equal.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,8 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::lines::Line;
 
-/// Whether the character has no width and no meaning. U+200C and U+200D are not among them: they change words and emoji.
+/// Whether the character has no width and no meaning. U+200C and U+200D are not among them: they change words and
+/// emoji.
 pub(crate) fn is_ignored(letter: char) -> bool {
     matches!(letter, '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
 }
@@ -16,6 +17,7 @@ pub(super) fn key(line: Line<'_>) -> Cow<'_, str> {
     if line.exact || is_key(line.text) {
         return Cow::Borrowed(line.text);
     }
+    // Ignored characters go first: one between a letter and its accent would keep the two apart.
     let composed: String = line.text.chars().filter(|letter| !is_ignored(*letter)).nfc().collect();
     let mut key = String::with_capacity(composed.len());
     let (mut begun, mut blank) = (false, false);

@@ -79,7 +79,7 @@ impl<'t> Iterator for Lines<'t> {
                 self.blocks.blank();
                 blanks += 1;
             };
-            let Role { code, after_code } = self.blocks.read(text);
+            let Role { code, after_code } = self.blocks.read_line(text);
             self.next = Some(Line { text, exact: code });
             self.blanks = if after_code { blanks } else { blanks.min(usize::from(self.begun)) };
             self.begun = true;

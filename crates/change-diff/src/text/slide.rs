@@ -9,8 +9,8 @@ pub(super) struct Side<'a> {
     pub(super) changed: &'a mut [bool],
 }
 
-/// Moves blocks of added lines, and of removed ones, to where a reader expects them: a paragraph ends with the blank line
-/// after it, and an item that repeats its neighbour comes last.
+/// Moves blocks of added lines, and of removed ones, to where a reader expects them: a paragraph ends with the blank
+/// line after it, and an item that repeats its neighbour comes last.
 ///
 /// A block can move by one line where the line that it leaves equals the line that it gains.
 pub(super) fn slide(old: &mut Side<'_>, new: &mut Side<'_>) {
@@ -21,6 +21,7 @@ pub(super) fn slide(old: &mut Side<'_>, new: &mut Side<'_>) {
 fn slide_one(side: &mut Side<'_>, other: &Side<'_>) {
     let (mut at, mut opposite) = (0, 0);
     while at < side.lines.len() {
+        // Unchanged lines come in pairs: both places advance, past the changed ones of the other side.
         if !side.changed[at] {
             while other.changed.get(opposite).copied().unwrap_or(false) {
                 opposite += 1;
@@ -33,6 +34,7 @@ fn slide_one(side: &mut Side<'_>, other: &Side<'_>) {
         while side.changed.get(at).copied().unwrap_or(false) {
             at += 1;
         }
+        // A block with changed lines opposite replaces them, and stays beside them.
         if !other.changed.get(opposite).copied().unwrap_or(false) {
             let down = Block { start, end: at, opposite }.place(side, other);
             // What was passed is unchanged on both sides.
@@ -55,6 +57,7 @@ impl Block {
     fn place(&self, side: &mut Side<'_>, other: &Side<'_>) -> usize {
         let up = (0..).take_while(|&up| self.can_rise(up, side, other)).count();
         let down = (0..).take_while(|&down| self.can_sink(down, side, other)).count();
+        // The lowest place that ends with a blank line, else the lowest of all.
         let places = (self.end - up..=self.end + down).rev();
         let end = places.into_iter().find(|end| side.lines[end - 1].text.is_empty()).unwrap_or(self.end + down);
         let start = self.start + end - self.end;

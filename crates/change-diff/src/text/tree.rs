@@ -120,7 +120,7 @@ pub fn tree(diff: &str) -> Tree<'_> {
             if let Some(to) = line.strip_prefix("+++ ") {
                 file.to = to.trim();
             } else if let Some(chunk) = head(line) {
-                file.read(chunk, &mut lines);
+                file.read_hunk(chunk, &mut lines);
             }
         }
     }
@@ -129,7 +129,7 @@ pub fn tree(diff: &str) -> Tree<'_> {
 
 impl<'t> File<'t> {
     /// Reads the lines that the head of the chunk announces.
-    fn read(&mut self, mut chunk: Chunk<'t>, lines: &mut std::str::Split<'t, char>) {
+    fn read_hunk(&mut self, mut chunk: Chunk<'t>, lines: &mut std::str::Split<'t, char>) {
         let (mut old, mut new) = (0, 0);
         while old < chunk.old_lines || new < chunk.new_lines {
             let Some(content) = lines.next() else { break };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Denied, Robots};
+use super::{DenyReason, Robots};
 
 /// Maximum number of redirects for robots.txt, including those to other authorities (RFC 9309 section 2.3.1.2).
 pub const MAX_ROBOTS_REDIRECTS: u8 = 5;
@@ -34,8 +34,8 @@ pub fn judge(answer: RobotsAnswer<'_>) -> (Robots, Duration) {
         RobotsAnswer::Status(200..=299, body) => (Robots::parse(body), KEEP),
         RobotsAnswer::Status(429, _) => (Robots::allow_all(), KEEP_FAILURE),
         RobotsAnswer::Status(300..=499, _) | RobotsAnswer::TooManyRedirects => (Robots::allow_all(), KEEP),
-        RobotsAnswer::Status(..) => (denied(Denied::Server), KEEP_FAILURE),
-        RobotsAnswer::Failed => (denied(Denied::Network), KEEP_FAILURE),
+        RobotsAnswer::Status(..) => (denied(DenyReason::Server), KEEP_FAILURE),
+        RobotsAnswer::Failed => (denied(DenyReason::Network), KEEP_FAILURE),
     }
 }
 

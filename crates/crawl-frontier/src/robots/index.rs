@@ -1,7 +1,7 @@
 //! Index for finding the deciding rule among thousands without testing each of them.
 //!
-//! The part of a pattern before its first star is its head. The heads are sorted, so those that are a prefix of the path
-//! are found byte by byte, and only patterns with such a head are compared further.
+//! The part of a pattern before its first star is its head. The heads are sorted, so those that are a prefix of the
+//! path are found byte by byte, and only patterns with such a head are compared further.
 
 use std::ops::Range;
 
@@ -26,13 +26,13 @@ struct Entry {
     head: u32,
     /// Minimum length of a matching path in bytes.
     shortest: u32,
-    rest: Rest,
+    rest: PatternTail,
 }
 
 /// The part of a pattern after its head.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Rest {
-    /// Nothing: every path that begins with the head matches.
+enum PatternTail {
+    /// Empty: every path that begins with the head matches.
     Nothing,
     /// The end of the path.
     End,
@@ -47,9 +47,9 @@ impl Index {
         let entry = |(place, rule): (usize, &Rule)| {
             let pattern = rule.pattern.strip_suffix('$').unwrap_or(&rule.pattern);
             let (head, rest) = match pattern.find('*') {
-                Some(star) => (star, Rest::Star),
-                None if pattern.len() < rule.pattern.len() => (pattern.len(), Rest::End),
-                None => (pattern.len(), Rest::Nothing),
+                Some(star) => (star, PatternTail::Star),
+                None if pattern.len() < rule.pattern.len() => (pattern.len(), PatternTail::End),
+                None => (pattern.len(), PatternTail::Nothing),
             };
             let stars = pattern.bytes().filter(|byte| *byte == b'*').count();
             let shortest = count(pattern.len() - stars);
@@ -67,16 +67,20 @@ impl Index {
     /// Returns the index of the deciding rule for a path, if any; the outer `None` when the steps are used up.
     pub(super) fn find(&self, rules: &[Rule], path: &str, steps: &mut Steps) -> Option<Option<usize>> {
         let bytes = path.as_bytes();
+        // Rules are sorted by precedence, so the deciding one is that with the smallest place. Rules without a star are
+        // decided by their head alone; those with one are only collected, and matched at the end, the first ones first.
         let (mut first, mut unsure) = (u32::MAX, Vec::new());
         let mut range = 0..self.0.len();
+        // `range` holds the entries whose heads begin with the first `depth` bytes of the path; those that end there
+        // come first in it.
         for depth in 0..=bytes.len() {
             while let Some(entry) = self.0.get(range.clone())?.first().filter(|entry| entry.head as usize == depth) {
                 range.start += 1;
                 match entry.rest {
-                    Rest::Nothing => first = first.min(entry.place),
-                    Rest::End if depth == bytes.len() => first = first.min(entry.place),
-                    Rest::Star if entry.shortest as usize <= bytes.len() => unsure.push(entry),
-                    Rest::End | Rest::Star => {}
+                    PatternTail::Nothing => first = first.min(entry.place),
+                    PatternTail::End if depth == bytes.len() => first = first.min(entry.place),
+                    PatternTail::Star if entry.shortest as usize <= bytes.len() => unsure.push(entry),
+                    PatternTail::End | PatternTail::Star => {}
                 }
             }
             let Some(&byte) = bytes.get(depth).filter(|_| !range.is_empty()) else { break };
@@ -124,15 +128,15 @@ impl Entry {
     }
 }
 
-/// Returns the steps for searching pieces in `bytes` bytes. Long hostile texts cost several nanoseconds per byte; the many
-/// short texts do not.
+/// Returns the steps for searching pieces in `bytes` bytes. Long hostile texts cost several nanoseconds per byte; the
+/// many short texts do not.
 fn cost(bytes: usize) -> u64 {
     let bytes = bytes as u64;
     bytes + 5 * bytes.saturating_sub(ORDINARY)
 }
 
-/// Returns whether the rest of a pattern, beginning with a star, matches the rest of a path. Each piece between stars is
-/// searched for once, so the time is linear in both lengths.
+/// Returns whether the rest of a pattern, beginning with a star, matches the rest of a path. Each piece between stars
+/// is searched for once, so the time is linear in both lengths.
 fn matches_from(pattern: &str, path: &str) -> bool {
     let (pattern, anchored) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),

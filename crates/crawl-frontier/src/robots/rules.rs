@@ -5,7 +5,7 @@ use std::time::Duration;
 use url::{Position, Url};
 
 use super::index::Index;
-use super::{Denied, alike};
+use super::{DenyReason, alike};
 use crate::Steps;
 
 /// Step budget for a single URL, some milliseconds: enough for ten thousand patterns with stars.
@@ -39,11 +39,11 @@ pub struct Rules {
     rules: Vec<Rule>,
     index: Index,
     delay: Option<Duration>,
-    denied: Option<Denied>,
+    denied: Option<DenyReason>,
 }
 
 impl Rules {
-    pub(super) fn new(mut rules: Vec<Rule>, delay: Option<Duration>, denied: Option<Denied>) -> Self {
+    pub(super) fn new(mut rules: Vec<Rule>, delay: Option<Duration>, denied: Option<DenyReason>) -> Self {
         rules.retain(|rule| !rule.pattern.is_empty());
         let more = rules.iter().flat_map(|rule| folder_of_index(rule).into_iter().chain(in_query(rule)));
         let more: Vec<Rule> = more.collect();
@@ -87,7 +87,7 @@ impl Rules {
     /// more informative than robots.txt.
     #[must_use]
     pub fn is_unreachable(&self) -> bool {
-        self.denied == Some(Denied::Network)
+        self.denied == Some(DenyReason::Network)
     }
 
     /// Returns whether everything is disallowed because the site failed or could not be reached.

@@ -3,7 +3,7 @@
 /// Decoder of the pieces of a file to UTF-8. Invalid UTF-8 passes unchanged.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
-    form: Form,
+    form: Encoding,
     /// Undecoded bytes: the beginning of the file, or half of a UTF-16 unit.
     pending: Vec<u8>,
     /// High surrogate of a UTF-16 pair.
@@ -11,7 +11,7 @@ pub(super) struct Decoder {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-enum Form {
+enum Encoding {
     #[default]
     Unknown,
     Bytes,
@@ -23,13 +23,13 @@ enum Form {
 impl Decoder {
     /// Decodes a piece and appends it to `text`.
     pub(super) fn decode(&mut self, piece: &[u8], text: &mut Vec<u8>) {
-        if self.form == Form::Bytes {
+        if self.form == Encoding::Bytes {
             text.extend_from_slice(piece);
             return;
         }
         let mut bytes = std::mem::take(&mut self.pending);
         bytes.extend_from_slice(piece);
-        if self.form == Form::Unknown {
+        if self.form == Encoding::Unknown {
             let Some((form, mark)) = form(&bytes) else {
                 self.pending = bytes;
                 return;
@@ -38,14 +38,14 @@ impl Decoder {
             bytes.drain(..mark);
         }
         match self.form {
-            Form::Utf16 { little } => self.utf16(&bytes, little, text),
+            Encoding::Utf16 { little } => self.utf16(&bytes, little, text),
             _ => text.extend_from_slice(&bytes),
         }
     }
 
     /// Appends the bytes held back for the detection of the encoding.
     pub(super) fn finish(&mut self, text: &mut Vec<u8>) {
-        if self.form == Form::Unknown {
+        if self.form == Encoding::Unknown {
             text.append(&mut self.pending);
         }
     }
@@ -68,15 +68,15 @@ impl Decoder {
 }
 
 /// Detects the encoding and the length of its byte-order mark; `None` while there are too few bytes.
-fn form(bytes: &[u8]) -> Option<(Form, usize)> {
+fn form(bytes: &[u8]) -> Option<(Encoding, usize)> {
     match bytes {
-        [0xef, 0xbb, 0xbf, ..] => Some((Form::Bytes, 3)),
-        [0xff, 0xfe, ..] => Some((Form::Utf16 { little: true }, 2)),
-        [0xfe, 0xff, ..] => Some((Form::Utf16 { little: false }, 2)),
-        [b'<', 0, ..] => Some((Form::Utf16 { little: true }, 0)),
-        [0, b'<', ..] => Some((Form::Utf16 { little: false }, 0)),
+        [0xef, 0xbb, 0xbf, ..] => Some((Encoding::Bytes, 3)),
+        [0xff, 0xfe, ..] => Some((Encoding::Utf16 { little: true }, 2)),
+        [0xfe, 0xff, ..] => Some((Encoding::Utf16 { little: false }, 2)),
+        [b'<', 0, ..] => Some((Encoding::Utf16 { little: true }, 0)),
+        [0, b'<', ..] => Some((Encoding::Utf16 { little: false }, 0)),
         [] | [0xef | 0xff | 0xfe | b'<' | 0] | [0xef, 0xbb] => None,
-        _ => Some((Form::Bytes, 0)),
+        _ => Some((Encoding::Bytes, 0)),
     }
 }
 

@@ -14,7 +14,7 @@ const MAX_DESCRIPTION: usize = 500;
 /// input it returns what is readable. Gzip must be decoded before.
 #[derive(Debug, Default)]
 pub struct SitemapParser {
-    found: Found,
+    found: ParserState,
     decoder: Decoder,
     scanner: Scanner,
     bytes: usize,
@@ -27,7 +27,7 @@ pub struct SitemapParser {
 
 /// State and results of the parser.
 #[derive(Debug, Default)]
-struct Found {
+struct ParserState {
     sitemap: Sitemap,
     takes_sitemaps: bool,
     /// The open entry, and whether it is a sitemap of an index.
@@ -57,7 +57,7 @@ impl SitemapParser {
     /// sitemaps that it lists are ignored.
     #[must_use]
     pub fn new(nesting: u8) -> Self {
-        let found = Found { takes_sitemaps: nesting < MAX_SITEMAP_NESTING, ..Default::default() };
+        let found = ParserState { takes_sitemaps: nesting < MAX_SITEMAP_NESTING, ..Default::default() };
         Self { found, ..Default::default() }
     }
 
@@ -144,7 +144,7 @@ impl SitemapParser {
     }
 }
 
-impl Found {
+impl ParserState {
     fn take(&mut self, token: Token<'_>) -> bool {
         match token {
             Token::Text(text) if self.field.is_some() => {

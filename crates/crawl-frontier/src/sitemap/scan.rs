@@ -11,7 +11,7 @@ pub(super) enum Token<'a> {
 
 /// State of the scanner.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-enum Inside {
+enum ScannerState {
     #[default]
     Text,
     /// After `<`, before the kind of markup is known.
@@ -33,7 +33,7 @@ const MAX_TAG: usize = 16 * 1024;
 /// Scanner that splits text into tokens. Its memory is bounded by one piece and the longest tag.
 #[derive(Debug, Default)]
 pub(super) struct Scanner {
-    inside: Inside,
+    inside: ScannerState,
     /// The beginning of unfinished markup.
     kept: Vec<u8>,
 }
@@ -43,13 +43,13 @@ impl Scanner {
     pub(super) fn feed(&mut self, mut piece: &[u8], emit: &mut impl FnMut(Token<'_>) -> bool) {
         while !piece.is_empty() {
             let (used, go_on) = match self.inside {
-                Inside::Text => self.text(piece, emit),
-                Inside::Open => (self.open(piece), true),
-                Inside::Tag(quote) => self.tag(piece, quote, emit),
-                Inside::Cdata(brackets) => self.cdata(piece, brackets, emit),
-                Inside::Comment(dashes) => (self.comment(piece, dashes), true),
-                Inside::Instruction => (self.instruction(piece), true),
-                Inside::Doctype(depth) => (self.doctype(piece, depth), true),
+                ScannerState::Text => self.text(piece, emit),
+                ScannerState::Open => (self.open(piece), true),
+                ScannerState::Tag(quote) => self.tag(piece, quote, emit),
+                ScannerState::Cdata(brackets) => self.cdata(piece, brackets, emit),
+                ScannerState::Comment(dashes) => (self.comment(piece, dashes), true),
+                ScannerState::Instruction => (self.instruction(piece), true),
+                ScannerState::Doctype(depth) => (self.doctype(piece, depth), true),
             };
             if !go_on {
                 return;
@@ -61,7 +61,7 @@ impl Scanner {
     fn text(&mut self, piece: &[u8], emit: &mut impl FnMut(Token<'_>) -> bool) -> (usize, bool) {
         let end = piece.iter().position(|byte| *byte == b'<');
         if let Some(end) = end {
-            self.inside = Inside::Open;
+            self.inside = ScannerState::Open;
             return (end + 1, end == 0 || emit(Token::Text(&piece[..end])));
         }
         (piece.len(), emit(Token::Text(piece)))
@@ -71,20 +71,20 @@ impl Scanner {
     fn open(&mut self, piece: &[u8]) -> usize {
         self.kept.push(piece[0]);
         let next = match self.kept.as_slice() {
-            b"?" => Some(Inside::Instruction),
-            b"!--" => Some(Inside::Comment(0)),
-            b"![CDATA[" => Some(Inside::Cdata(0)),
+            b"?" => Some(ScannerState::Instruction),
+            b"!--" => Some(ScannerState::Comment(0)),
+            b"![CDATA[" => Some(ScannerState::Cdata(0)),
             b"!" | b"!-" => None,
             kept if b"![CDATA[".starts_with(kept) => None,
             [b'!', ..] => {
                 self.kept.clear();
-                self.inside = Inside::Doctype(0);
+                self.inside = ScannerState::Doctype(0);
                 // Not consumed: the byte itself may be the end or a bracket.
                 return 0;
             }
             _ => {
                 self.kept.clear();
-                self.inside = Inside::Tag(0);
+                self.inside = ScannerState::Tag(0);
                 return 0;
             }
         };
@@ -100,7 +100,7 @@ impl Scanner {
             match byte {
                 b'>' if quote == 0 => {
                     self.keep(&piece[..at]);
-                    self.inside = Inside::Text;
+                    self.inside = ScannerState::Text;
                     let go_on = emit(Token::Tag(&self.kept));
                     self.kept.clear();
                     return (at + 1, go_on);
@@ -108,7 +108,7 @@ impl Scanner {
                 // A tag within a tag: the first one was not closed.
                 b'<' => {
                     self.keep(&piece[..at]);
-                    self.inside = Inside::Open;
+                    self.inside = ScannerState::Open;
                     let go_on = emit(Token::Tag(&self.kept));
                     self.kept.clear();
                     return (at + 1, go_on);
@@ -119,7 +119,7 @@ impl Scanner {
             }
         }
         self.keep(piece);
-        self.inside = Inside::Tag(quote);
+        self.inside = ScannerState::Tag(quote);
         (piece.len(), true)
     }
 
@@ -129,15 +129,15 @@ impl Scanner {
         let mut text = |count: usize| (0..count).all(|_| emit(Token::Text(b"]")));
         match piece.get(leading) {
             None => {
-                self.inside = Inside::Cdata(brackets.min(2));
+                self.inside = ScannerState::Cdata(brackets.min(2));
                 (leading, text(brackets.saturating_sub(2)))
             }
             Some(b'>') if brackets >= 2 => {
-                self.inside = Inside::Text;
+                self.inside = ScannerState::Text;
                 (leading + 1, text(brackets - 2))
             }
             Some(_) => {
-                self.inside = Inside::Cdata(0);
+                self.inside = ScannerState::Cdata(0);
                 let rest = &piece[leading..];
                 let end = rest.iter().position(|byte| *byte == b']').unwrap_or(rest.len());
                 (leading + end, text(brackets) && emit(Token::Text(&rest[..end])))
@@ -150,20 +150,20 @@ impl Scanner {
             match byte {
                 b'-' => dashes += 1,
                 b'>' if dashes >= 2 => {
-                    self.inside = Inside::Text;
+                    self.inside = ScannerState::Text;
                     return at + 1;
                 }
                 _ => dashes = 0,
             }
         }
-        self.inside = Inside::Comment(dashes.min(2));
+        self.inside = ScannerState::Comment(dashes.min(2));
         piece.len()
     }
 
     fn instruction(&mut self, piece: &[u8]) -> usize {
         match piece.iter().position(|byte| *byte == b'>') {
             Some(end) => {
-                self.inside = Inside::Text;
+                self.inside = ScannerState::Text;
                 end + 1
             }
             None => piece.len(),
@@ -176,13 +176,13 @@ impl Scanner {
                 b'[' => depth += 1,
                 b']' => depth = depth.saturating_sub(1),
                 b'>' if depth == 0 => {
-                    self.inside = Inside::Text;
+                    self.inside = ScannerState::Text;
                     return at + 1;
                 }
                 _ => {}
             }
         }
-        self.inside = Inside::Doctype(depth);
+        self.inside = ScannerState::Doctype(depth);
         piece.len()
     }
 

@@ -11,7 +11,7 @@ const PI: [u64; 3] = [0x243f_6a88_85a3_08d3, 0x1319_8a2e_0370_7345, 0xa409_3822_
 /// without markup. The hash is the same on all machines, so it may be stored.
 #[must_use]
 pub fn content_hash(text: &str) -> u64 {
-    let (mut ones, mut before) = (Ones::default(), [0; 2]);
+    let (mut ones, mut before) = (BitCounts::default(), [0; 2]);
     for word in (Words { text, at: 0 }).take(MAX_WORDS) {
         let word = hash_of(word);
         // The first two triples are padded, so that a text of one word has a hash too.
@@ -31,12 +31,12 @@ pub fn words_hash(text: &str) -> u64 {
 /// Counters of the ones in each of 64 bit positions. The counters are bit-sliced: plane `n` holds bit `n` of all of them,
 /// so that one ripple-carry addition updates all 64. Most carries end after two planes.
 #[derive(Default)]
-struct Ones {
+struct BitCounts {
     planes: [u64; PLANES],
     counted: u64,
 }
 
-impl Ones {
+impl BitCounts {
     fn count(&mut self, value: u64) {
         self.counted += 1;
         let mut carry = value;
@@ -66,11 +66,11 @@ impl Words<'_> {
     /// Returns the first index from `at` on with a word character, or with `in_word` the first without one.
     fn next_place(&self, mut at: usize, in_word: bool) -> Option<usize> {
         let bytes = self.text.as_bytes();
-        let passed = if in_word { Place::Between } else { Place::Word };
+        let passed = if in_word { ByteClass::Between } else { ByteClass::Word };
         loop {
             // ASCII, which most texts are, needs no decoding.
             at += bytes.get(at..)?.iter().position(|byte| PLACES[usize::from(*byte)] != passed)?;
-            if PLACES[usize::from(bytes[at])] != Place::Unknown {
+            if PLACES[usize::from(bytes[at])] != ByteClass::Unknown {
                 return Some(at);
             }
             let char = self.text.get(at..)?.chars().next()?;
@@ -84,18 +84,18 @@ impl Words<'_> {
 
 /// Class of a byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ByteClass {
     Between,
     Word,
     /// Part of a multi-byte character.
     Unknown,
 }
 
-const PLACES: [Place; 256] = {
-    let mut places = [Place::Unknown; 256];
+const PLACES: [ByteClass; 256] = {
+    let mut places = [ByteClass::Unknown; 256];
     let mut byte = 0;
     while byte < 128 {
-        places[byte] = if (byte as u8).is_ascii_alphanumeric() { Place::Word } else { Place::Between };
+        places[byte] = if (byte as u8).is_ascii_alphanumeric() { ByteClass::Word } else { ByteClass::Between };
         byte += 1;
     }
     places
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn ones_are_counted_exactly() {
         let values: Vec<u64> = (0..MAX_WORDS as u64).map(|number| fold(number ^ PI[0], PI[1])).collect();
-        let mut ones = Ones::default();
+        let mut ones = BitCounts::default();
         values.iter().for_each(|value| ones.count(*value));
         for bit in 0..64 {
             let count = values.iter().filter(|value| *value >> bit & 1 == 1).count();

@@ -27,7 +27,7 @@ use self::state::State;
 use crate::font::{Font, Fonts};
 use crate::geometry::{Matrix, Rect};
 use crate::objects::{Lookup, MAX_STREAM, as_dict, bytes, resolve};
-use crate::open::{Pdf, View};
+use crate::open::{Pdf, VisibleArea};
 
 /// Maximum nesting of forms.
 const MAX_DEPTH: usize = 12;
@@ -35,7 +35,7 @@ const MAX_DEPTH: usize = 12;
 const MAX_SAVED: usize = 512;
 
 /// Reads the content of one page.
-pub(crate) fn read(pdf: &Pdf, page: &Dictionary, fonts: &mut Fonts, budget: &mut Budget) -> PageContent {
+pub(crate) fn read_content(pdf: &Pdf, page: &Dictionary, fonts: &mut Fonts, budget: &mut Budget) -> PageContent {
     let view = pdf.view(page);
     let mut interpreter = Interpreter::new(pdf, &view, fonts, PageBudget::new(budget));
     let none = Dictionary::new();
@@ -64,7 +64,7 @@ pub(crate) struct Interpreter<'a> {
 }
 
 impl<'a> Interpreter<'a> {
-    fn new(pdf: &'a Pdf, view: &View, fonts: &'a mut Fonts, budget: PageBudget<'a>) -> Self {
+    fn new(pdf: &'a Pdf, view: &VisibleArea, fonts: &'a mut Fonts, budget: PageBudget<'a>) -> Self {
         let state = State::new(view.matrix, fonts.unknown());
         let page = PageContent { width: view.width, height: view.height, ..PageContent::default() };
         Self {

@@ -19,10 +19,10 @@ const SPECK: f32 = 2.0;
 /// Path under construction, in page space.
 #[derive(Default)]
 pub(super) struct Path {
-    parts: Vec<Part>,
+    parts: Vec<Subpath>,
 }
 
-struct Part {
+struct Subpath {
     corners: Vec<Point>,
     closed: bool,
     /// Whether it is curved, or has too many corners to keep.
@@ -30,7 +30,7 @@ struct Part {
     around: Rect,
 }
 
-impl Part {
+impl Subpath {
     fn new(start: Point) -> Self {
         Self { corners: vec![start], closed: false, free: false, around: Rect::between(start, start) }
     }
@@ -90,7 +90,7 @@ impl Interpreter<'_> {
         if let Some([x, y]) = lexer.numbers::<2>()
             && self.path.parts.len() < MAX_PARTS
         {
-            self.path.parts.push(Part::new(self.state.matrix.apply(x, y)));
+            self.path.parts.push(Subpath::new(self.state.matrix.apply(x, y)));
         }
     }
 
@@ -107,7 +107,7 @@ impl Interpreter<'_> {
             return;
         }
         let at = |x, y| self.state.matrix.apply(x, y);
-        let mut part = Part::new(at(x, y));
+        let mut part = Subpath::new(at(x, y));
         part.go(at(x + width, y), false);
         part.go(at(x + width, y + height), false);
         part.go(at(x, y + height), false);
@@ -148,7 +148,7 @@ impl Interpreter<'_> {
         Rect { x0: 0.0, y0: 0.0, x1: self.page.width, y1: self.page.height }
     }
 
-    fn fill(&mut self, part: &Part) {
+    fn fill(&mut self, part: &Subpath) {
         match part.as_box() {
             Some(rect) if rect.width().min(rect.height()) <= MAX_RULE => {
                 let seen = !self.state.white && rect.width().max(rect.height()) > SPECK;
@@ -160,7 +160,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn stroke(&mut self, part: &Part) {
+    fn stroke(&mut self, part: &Subpath) {
         if part.free {
             return self.draw_freely(part);
         }
@@ -179,7 +179,7 @@ impl Interpreter<'_> {
         }
     }
 
-    fn draw_freely(&mut self, part: &Part) {
+    fn draw_freely(&mut self, part: &Subpath) {
         if part.around.width() > SPECK || part.around.height() > SPECK {
             self.page.drawings.push(part.around);
         }

@@ -6,9 +6,11 @@
 use super::Interpreter;
 use super::lexer::{Lexer, Operand};
 use super::page::{Direction, Flags, Glyph};
-use crate::font::Shown;
+use crate::font::DecodedCode;
 use crate::font::text::Text;
 use crate::geometry::{Matrix, Point};
+
+// Text outside of these bounds cannot be read: it is hidden, or its matrix is damaged.
 
 /// Minimum size of text, in points.
 const MIN_SIZE: f32 = 0.3;
@@ -16,6 +18,7 @@ const MIN_SIZE: f32 = 0.3;
 const MAX_SIZE: f32 = 3000.0;
 /// Maximum distance of text outside of the page, in points.
 const OUTSIDE: f32 = 4.0;
+// Letter-spaced headings have up to a third of an em. More is used to set each digit into a box of a form.
 /// Character spacing below this share of the em is part of the advance.
 const TIGHT: f32 = 0.4;
 
@@ -51,6 +54,7 @@ impl Interpreter<'_> {
             b"Tz" => self.state.scale = number() / 100.0,
             b"TL" => self.state.leading = number(),
             b"Ts" => self.state.rise = number(),
+            // The modes 3 and 7 draw nothing: most often the text layer of a scanned page.
             b"Tr" => self.state.invisible = matches!(number() as i32, 3 | 7),
             _ => return false,
         }
@@ -90,6 +94,7 @@ impl Interpreter<'_> {
                     self.show(lexer.slice(start, end), first);
                     first = false;
                 }
+                // In thousandths of the em, and against the direction of writing (ISO 32000-1, 9.4.3).
                 Operand::Number(value) => self.advance(-value / 1000.0 * self.state.size),
                 _ => {}
             }
@@ -125,6 +130,7 @@ impl Interpreter<'_> {
             if !self.marks.hidden() {
                 self.note(&shown, inked, flags);
             }
+            // Hidden text is not recorded, but still moves what follows.
             self.advance(advance + spacing + word);
             flags = self.flags();
         }
@@ -135,7 +141,7 @@ impl Interpreter<'_> {
     }
 
     /// Records a glyph with its advance in unscaled text space.
-    fn note(&mut self, shown: &Shown, advance: f32, flags: Flags) {
+    fn note(&mut self, shown: &DecodedCode, advance: f32, flags: Flags) {
         let matrix = self.text_matrix.then(&self.state.matrix);
         let start = matrix.apply(0.0, self.state.rise);
         let along = match self.state.font.vertical {

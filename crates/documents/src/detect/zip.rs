@@ -23,7 +23,7 @@ pub(crate) struct Entry<'a> {
     packed: &'a [u8],
 }
 
-/// Returns the files in the central directory; if there is none, those found by their local headers.
+/// Returns the files in the central directory, or without one, those found by their local headers.
 pub(crate) fn entries(file: &[u8]) -> Vec<Entry<'_>> {
     let listed = directory(file).unwrap_or_default();
     if listed.is_empty() { found(file) } else { listed }

@@ -9,7 +9,7 @@ use crate::font::cmap::CMap;
 use crate::font::program::Program;
 use crate::font::text::Text;
 use crate::font::widths::CidWidths;
-use crate::font::{MAX_CMAP, Shown, program_bytes};
+use crate::font::{DecodedCode, MAX_CMAP, program_bytes};
 use crate::objects::{Lookup, as_dict, bytes};
 
 /// Composite font.
@@ -48,7 +48,7 @@ impl Composite {
         Self { vertical, encoding, unicode, glyphs, widths }
     }
 
-    pub(super) fn next(&self, bytes: &[u8]) -> Option<Shown> {
+    pub(super) fn next(&self, bytes: &[u8]) -> Option<DecodedCode> {
         let first = *bytes.first()?;
         let length = self.length(bytes).clamp(1, 4).min(bytes.len());
         let code = bytes[..length].iter().fold(0, |code, byte| code << 8 | u32::from(*byte));
@@ -57,7 +57,7 @@ impl Composite {
             Encoding::Embedded(map) => map.cid(code).unwrap_or(if map.has_cids() { 0 } else { code }),
             Encoding::Predefined(map) => map.lookup_cid_code(code, length as u8).unwrap_or(0),
         };
-        Some(Shown {
+        Some(DecodedCode {
             text: self.text(code, cid),
             width: self.widths.get(cid),
             is_space: length == 1 && first == 32,

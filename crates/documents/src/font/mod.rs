@@ -34,7 +34,7 @@ const MAX_CMAP: usize = 8 << 20;
 const MAX_FONTS: usize = 2000;
 
 /// Decoded code.
-pub(crate) struct Shown {
+pub(crate) struct DecodedCode {
     pub(crate) text: Text,
     /// Width as a share of the em.
     pub(crate) width: f32,
@@ -60,7 +60,7 @@ enum Codes {
 
 impl Font {
     /// Decodes the first code of a string; `None` at its end.
-    pub(crate) fn next(&self, bytes: &[u8]) -> Option<Shown> {
+    pub(crate) fn next(&self, bytes: &[u8]) -> Option<DecodedCode> {
         match &self.codes {
             Codes::Simple(simple) => simple.next(bytes),
             Codes::Composite(composite) => composite.next(bytes),
@@ -82,7 +82,7 @@ impl Font {
             }
             None => {
                 let (scale, em) = type3_scale(doc, font);
-                let simple = Simple::load(&simple::Source { doc, font, name: &style.font, scale }, unicode, names);
+                let simple = Simple::load(&simple::FontSource { doc, font, name: &style.font, scale }, unicode, names);
                 Self { style, vertical: false, em, codes: Codes::Simple(Box::new(simple)) }
             }
         }

@@ -6,14 +6,14 @@ use crate::font::cmap::CMap;
 use crate::font::names::Names;
 use crate::font::program::{Program, type1_encoding};
 use crate::font::text::{Text, dingbat, symbol};
-use crate::font::{Shown, program_bytes, widths};
+use crate::font::{DecodedCode, program_bytes, widths};
 use crate::objects::{Lookup, as_dict, resolve};
 
 /// Flag of fonts whose characters are not Latin letters.
 const SYMBOLIC: i64 = 1 << 2;
 
 /// Source of a simple font.
-pub(super) struct Source<'a> {
+pub(super) struct FontSource<'a> {
     pub(super) doc: &'a Document,
     pub(super) font: &'a Dictionary,
     pub(super) name: &'a str,
@@ -28,9 +28,9 @@ pub(super) struct Simple {
 }
 
 impl Simple {
-    pub(super) fn next(&self, bytes: &[u8]) -> Option<Shown> {
+    pub(super) fn next(&self, bytes: &[u8]) -> Option<DecodedCode> {
         let code = usize::from(*bytes.first()?);
-        Some(Shown {
+        Some(DecodedCode {
             text: self.text.get(code).cloned().unwrap_or_default(),
             width: self.widths[code],
             is_space: code == 32,
@@ -38,7 +38,7 @@ impl Simple {
         })
     }
 
-    pub(super) fn load(source: &Source<'_>, unicode: Option<CMap>, names: &mut Names) -> Self {
+    pub(super) fn load(source: &FontSource<'_>, unicode: Option<CMap>, names: &mut Names) -> Self {
         let mut text = encoded(source, names);
         if let Some(unicode) = unicode {
             for (code, slot) in (0..).zip(&mut text) {
@@ -53,8 +53,8 @@ impl Simple {
 }
 
 /// Returns the text of each code by the font's encoding.
-fn encoded(source: &Source<'_>, names: &mut Names) -> Vec<Text> {
-    let Source { doc, font, .. } = *source;
+fn encoded(source: &FontSource<'_>, names: &mut Names) -> Vec<Text> {
+    let FontSource { doc, font, .. } = *source;
     let encoding = font.object(doc, b"Encoding");
     let named = match encoding {
         Some(Object::Name(name)) => names.encoding(name),
@@ -114,8 +114,8 @@ fn tex(code: usize) -> Text {
 }
 
 /// Returns the built-in encoding of a font.
-fn built_in(source: &Source<'_>, names: &mut Names) -> Vec<Text> {
-    let Source { doc, font, name, .. } = *source;
+fn built_in(source: &FontSource<'_>, names: &mut Names) -> Vec<Text> {
+    let FontSource { doc, font, name, .. } = *source;
     let by = |table: fn(u8) -> Option<char>| {
         (0..=255).map(|code| table(code).map_or(Text::Unknown, Text::of_char)).collect()
     };

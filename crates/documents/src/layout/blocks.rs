@@ -3,7 +3,7 @@
 //! A line continues a block only if no other line at its height could, and if it could continue no other block. So a
 //! title over two columns ends where they begin, and each column is a separate block.
 
-use super::Scene;
+use super::Drawings;
 use super::lines::{Line, rows};
 use crate::geometry::Rect;
 
@@ -15,7 +15,7 @@ const SAME_SIZE: std::ops::RangeInclusive<f32> = 0.78..=1.28;
 const BRIDGE: f32 = 3.0;
 
 /// Groups lines into blocks, each from top to bottom.
-pub(crate) fn gather(lines: Vec<Line>, scene: &Scene<'_>) -> Vec<Vec<Line>> {
+pub(crate) fn gather(lines: Vec<Line>, scene: &Drawings<'_>) -> Vec<Vec<Line>> {
     let mut lines = lines;
     bridge(&mut lines);
     let places = grouped(&lines, scene);
@@ -24,7 +24,7 @@ pub(crate) fn gather(lines: Vec<Line>, scene: &Scene<'_>) -> Vec<Vec<Line>> {
 }
 
 /// Returns for each line whether it is running text.
-pub(crate) fn prose(lines: &[Line], scene: &Scene<'_>) -> Vec<bool> {
+pub(crate) fn prose(lines: &[Line], scene: &Drawings<'_>) -> Vec<bool> {
     let mut prose = vec![false; lines.len()];
     for block in grouped(lines, scene) {
         let rect = around(lines, &block);
@@ -44,7 +44,7 @@ pub(crate) fn prose(lines: &[Line], scene: &Scene<'_>) -> Vec<bool> {
 }
 
 /// Marks rows that are set in a monospaced font throughout as prose (code), as the spaces in them make no columns.
-fn set_code(lines: &[Line], scene: &Scene<'_>, prose: &mut [bool]) {
+fn set_code(lines: &[Line], scene: &Drawings<'_>, prose: &mut [bool]) {
     let mono = |line: &Line| scene.content.styles.get(usize::from(line.style)).is_some_and(|style| style.mono);
     let all: Vec<usize> = (0..lines.len()).collect();
     // In a document set mostly in a monospaced font the font does not indicate code.
@@ -118,20 +118,20 @@ fn parts_of(lines: &[Line], row: &[usize], whole: usize) -> Vec<usize> {
 }
 
 /// Block under construction.
-struct Open {
+struct OpenBlock {
     places: Vec<usize>,
     rect: Rect,
     /// Index of its last line.
     last: usize,
 }
 
-fn grouped(lines: &[Line], scene: &Scene<'_>) -> Vec<Vec<usize>> {
+fn grouped(lines: &[Line], scene: &Drawings<'_>) -> Vec<Vec<usize>> {
     let all: Vec<usize> = (0..lines.len()).collect();
-    let mut blocks: Vec<Open> = Vec::new();
+    let mut blocks: Vec<OpenBlock> = Vec::new();
     let mut done: Vec<Vec<usize>> = Vec::new();
     for row in rows(lines, &all) {
-        let early = |block: &Open| lines[block.last].rect.y1 < row.y0 - 3.0 * lines[block.last].size.max(8.0);
-        let (closed, open): (Vec<Open>, Vec<Open>) = blocks.into_iter().partition(early);
+        let early = |block: &OpenBlock| lines[block.last].rect.y1 < row.y0 - 3.0 * lines[block.last].size.max(8.0);
+        let (closed, open): (Vec<OpenBlock>, Vec<OpenBlock>) = blocks.into_iter().partition(early);
         done.extend(closed.into_iter().map(|block| block.places));
         blocks = open;
         let wanted: Vec<Vec<usize>> = row.lines.iter().map(|place| candidates(lines, *place, &blocks, scene)).collect();
@@ -144,7 +144,7 @@ fn grouped(lines: &[Line], scene: &Scene<'_>) -> Vec<Vec<usize>> {
                     block.rect = block.rect.union(&lines[*place].rect);
                     block.last = *place;
                 }
-                _ => blocks.push(Open { places: vec![*place], rect: lines[*place].rect, last: *place }),
+                _ => blocks.push(OpenBlock { places: vec![*place], rect: lines[*place].rect, last: *place }),
             }
         }
     }
@@ -153,9 +153,9 @@ fn grouped(lines: &[Line], scene: &Scene<'_>) -> Vec<Vec<usize>> {
 }
 
 /// Returns the blocks that a line could continue.
-fn candidates(lines: &[Line], place: usize, blocks: &[Open], scene: &Scene<'_>) -> Vec<usize> {
+fn candidates(lines: &[Line], place: usize, blocks: &[OpenBlock], scene: &Drawings<'_>) -> Vec<usize> {
     let line = &lines[place];
-    let fits = |block: &Open| {
+    let fits = |block: &OpenBlock| {
         let last = &lines[block.last];
         let gap = line.rect.y0 - last.rect.y1;
         let ratio = line.size / last.size.max(0.1);
@@ -169,7 +169,7 @@ fn candidates(lines: &[Line], place: usize, blocks: &[Open], scene: &Scene<'_>) 
 }
 
 /// Whether a rule is drawn between two lines of text.
-fn is_parted(above: &Rect, below: &Rect, scene: &Scene<'_>) -> bool {
+fn is_parted(above: &Rect, below: &Rect, scene: &Drawings<'_>) -> bool {
     let (from, to) = (above.center().y, below.center().y);
     let edges = &scene.edges.across;
     let first = edges.partition_point(|edge| edge.at < from);

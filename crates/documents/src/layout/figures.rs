@@ -3,7 +3,10 @@
 use super::lines::Line;
 use crate::content::page::Fill;
 use crate::geometry::{Rect, Size};
-use crate::table::Found;
+use crate::table::PlacedTable;
+
+// All distances are in points, as figures do not scale with the text: 24 points are a third of an inch, less is an icon
+// or a rule. The values were set by hand.
 
 /// Minimum side of a figure, in points.
 const MIN_SIDE: f32 = 24.0;
@@ -47,6 +50,8 @@ fn clusters(pieces: &[Rect], near: f32) -> Vec<Vec<Rect>> {
     let mut groups: Vec<(Rect, Vec<Rect>)> = Vec::new();
     for piece in pieces.iter().take(MAX_PIECES) {
         let mut group = (*piece, vec![*piece]);
+        // A new piece may connect several groups: those near it are absorbed, and the box grows on the way. A group
+        // that was passed before the box reached it stays apart until another piece connects them.
         groups.retain_mut(|(rect, held)| {
             let apart = rect.overlap_x(&group.0) < -near || rect.overlap_y(&group.0) < -near;
             if !apart {
@@ -65,7 +70,7 @@ fn around(pieces: &[Rect]) -> Rect {
 }
 
 /// Returns charts with their labels: groups of bars of different lengths, without text inside.
-pub(crate) fn charts(fills: &[Fill], tables: &[Found], lines: &[Line], page: Size) -> Vec<Rect> {
+pub(crate) fn charts(fills: &[Fill], tables: &[PlacedTable], lines: &[Line], page: Size) -> Vec<Rect> {
     let is_bar = |fill: &&Fill| {
         let rect = &fill.rect;
         let holds_text = || lines.iter().any(|line| line.words.len() >= 3 && rect.holds(line.rect.center()));
@@ -78,6 +83,7 @@ pub(crate) fn charts(fills: &[Fill], tables: &[Found], lines: &[Line], page: Siz
         let uneven = |length: fn(&Rect) -> f32| {
             let (least, most) =
                 group.iter().map(length).fold((f32::INFINITY, 0.0_f32), |(a, b), x| (a.min(x), b.max(x)));
+            // Cells of a shaded table have one size, bars of a chart do not.
             most > 1.15 * least
         };
         let rect = around(&group);
@@ -92,6 +98,7 @@ pub(crate) fn charts(fills: &[Fill], tables: &[Found], lines: &[Line], page: Siz
 /// Extends a chart by the short lines around it, the labels of its axes and bars.
 fn with_labels(chart: Rect, lines: &[Line]) -> Rect {
     let mut rect = chart;
+    // Numbers of the axis, its title and a legend stand one outside of the other: four rounds.
     for _ in 0..4 {
         let near = rect.grown(NEAR);
         let label = |line: &&Line| {
@@ -125,7 +132,7 @@ pub(crate) fn merged(figures: Vec<Rect>) -> Vec<Rect> {
 }
 
 /// Splits lines into those inside figures and all others.
-pub(crate) fn take(figures: &[Rect], tables: &[Found], lines: Vec<Line>) -> (Vec<(Rect, Vec<Line>)>, Vec<Line>) {
+pub(crate) fn take(figures: &[Rect], tables: &[PlacedTable], lines: Vec<Line>) -> (Vec<(Rect, Vec<Line>)>, Vec<Line>) {
     let free = |figure: &&Rect| !tables.iter().any(|table| table.rect.shared(figure) > 0.3 * figure.area());
     let mut inside: Vec<(Rect, Vec<Line>)> = figures.iter().filter(free).map(|rect| (*rect, Vec::new())).collect();
     let mut outside = Vec::new();
@@ -139,6 +146,7 @@ pub(crate) fn take(figures: &[Rect], tables: &[Found], lines: Vec<Line>) -> (Vec
     // A box with much text is a text box rather than a figure.
     inside.retain_mut(|(_, held)| {
         let letters: usize = held.iter().map(Line::letters).sum();
+        // Half a page of text.
         let text = held.len() > 40 || letters > 900;
         if text {
             outside.append(held);

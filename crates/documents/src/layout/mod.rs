@@ -20,20 +20,20 @@ use crate::geometry::{Rect, Size};
 use crate::layout::lines::Line;
 use crate::layout::paragraphs::Paragraph;
 pub(crate) use crate::layout::recognised::{Recognition, recognised};
-use crate::layout::words::{Turn, Word, directions, words};
-use crate::model::{Quality, Source};
+use crate::layout::words::{Rotation, Word, directions, words};
+use crate::model::{Quality, TextSource};
 use crate::recognised::RecogniseError;
 use crate::table::edges::Edges;
-use crate::table::{Found, bands, columns, grid};
+use crate::table::{PlacedTable, bands, columns, grid};
 
 /// Maximum number of words of a page for the layout analysis; beyond it they stay in drawing order.
 const MAX_WORDS: usize = 15_000;
 
 /// Part of a page.
 #[derive(Debug)]
-pub(crate) enum Part {
+pub(crate) enum LayoutPart {
     Paragraph(Paragraph),
-    Table(Found),
+    Table(PlacedTable),
     /// Figure with the text inside it.
     Figure(Rect, Vec<Paragraph>),
 }
@@ -44,12 +44,12 @@ pub(crate) struct PageLayout {
     pub(crate) width: f32,
     pub(crate) height: f32,
     /// Parts, with boxes in page space.
-    pub(crate) parts: Vec<Part>,
+    pub(crate) parts: Vec<LayoutPart>,
     pub(crate) links: Vec<String>,
     /// Areas of the links.
     pub(crate) areas: Vec<LinkArea>,
     pub(crate) quality: Quality,
-    pub(crate) source: Source,
+    pub(crate) source: TextSource,
     /// Confidence of the characters, if they were recognised.
     pub(crate) recognition: Recognition,
     /// Reason why OCR of the page failed, if it was wanted.
@@ -74,24 +74,24 @@ fn laid_out(content: &PageContent) -> PageLayout {
     let directions = directions(content);
     let page = Size { width: content.width, height: content.height };
     for (place, direction) in directions.iter().enumerate() {
-        let turn = Turn { direction: *direction, page };
+        let turn = Rotation { direction: *direction, page };
         let words = words(content, &turn);
-        let scene = Scene::new(content, &turn, place == 0);
+        let scene = Drawings::new(content, &turn, place == 0);
         for mut part in parts(words, &scene) {
             part.turn_back(&turn);
             layout.parts.push(part);
         }
     }
     if directions.is_empty() {
-        let turn = Turn { direction: words::Direction::Right, page };
-        let scene = Scene::new(content, &turn, true);
-        layout.parts.extend(scene.figures.iter().map(|rect| Part::Figure(*rect, Vec::new())));
+        let turn = Rotation { direction: words::Direction::Right, page };
+        let scene = Drawings::new(content, &turn, true);
+        layout.parts.extend(scene.figures.iter().map(|rect| LayoutPart::Figure(*rect, Vec::new())));
     }
     layout
 }
 
 /// Drawings besides text, in reading space.
-pub(crate) struct Scene<'a> {
+pub(crate) struct Drawings<'a> {
     pub(crate) content: &'a PageContent,
     pub(crate) size: Size,
     pub(crate) edges: Edges,
@@ -99,8 +99,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) figures: Vec<Rect>,
 }
 
-impl<'a> Scene<'a> {
-    fn new(content: &'a PageContent, turn: &Turn, with_drawings: bool) -> Self {
+impl<'a> Drawings<'a> {
+    fn new(content: &'a PageContent, turn: &Rotation, with_drawings: bool) -> Self {
         let size = turn.size();
         let turned = |rects: &[Rect]| -> Vec<Rect> { rects.iter().map(|rect| turn.rect_to(rect)).collect() };
         let fill = |fill: &Fill| Fill { rect: turn.rect_to(&fill.rect), white: fill.white };
@@ -119,15 +119,15 @@ impl<'a> Scene<'a> {
     }
 }
 
-fn parts(words: Vec<Word>, scene: &Scene<'_>) -> Vec<Part> {
+fn parts(words: Vec<Word>, scene: &Drawings<'_>) -> Vec<LayoutPart> {
     let mut words = words;
     if words.len() > MAX_WORDS {
         let lines = vec![Line::new(words)];
-        return paragraphs::split(&lines, scene, 0.0).into_iter().map(Part::Paragraph).collect();
+        return paragraphs::split(&lines, scene, 0.0).into_iter().map(LayoutPart::Paragraph).collect();
     }
     let mut tables = Vec::new();
     for net in grid::nets(&scene.edges) {
-        tables.extend(grid::read(&net, &mut words));
+        tables.extend(grid::read_table(&net, &mut words));
     }
     let mut lines = lines::lines(words);
     let body = body_size(&lines);
@@ -153,11 +153,11 @@ fn body_size(lines: &[Line]) -> f32 {
 /// Item with a position in reading order.
 enum Item {
     Lines(Vec<Line>),
-    Table(Found),
+    Table(PlacedTable),
     Figure(Rect, Vec<Line>),
 }
 
-fn arrange(lines: Vec<Line>, tables: Vec<Found>, scene: &Scene<'_>, body: f32) -> Vec<Part> {
+fn arrange(lines: Vec<Line>, tables: Vec<PlacedTable>, scene: &Drawings<'_>, body: f32) -> Vec<LayoutPart> {
     let mut figures = scene.figures.clone();
     figures.extend(figures::charts(&scene.fills, &tables, &lines, scene.size));
     let (inside, lines) = figures::take(&figures::merged(figures), &tables, lines);
@@ -178,13 +178,13 @@ fn arrange(lines: Vec<Line>, tables: Vec<Found>, scene: &Scene<'_>, body: f32) -
     for place in order::reading_order(&boxes) {
         match items[place].take() {
             Some(Item::Lines(lines)) => {
-                parts.extend(paragraphs::split(&lines, scene, body).into_iter().map(Part::Paragraph));
+                parts.extend(paragraphs::split(&lines, scene, body).into_iter().map(LayoutPart::Paragraph));
             }
-            Some(Item::Table(table)) => parts.push(Part::Table(table)),
+            Some(Item::Table(table)) => parts.push(LayoutPart::Table(table)),
             Some(Item::Figure(rect, lines)) => {
                 let text = blocks::gather(lines, scene).into_iter();
                 let text = text.flat_map(|block| paragraphs::split(&block, scene, body)).collect();
-                parts.push(Part::Figure(rect, text));
+                parts.push(LayoutPart::Figure(rect, text));
             }
             None => {}
         }
@@ -192,8 +192,8 @@ fn arrange(lines: Vec<Line>, tables: Vec<Found>, scene: &Scene<'_>, body: f32) -
     parts
 }
 
-impl Part {
-    fn turn_back(&mut self, turn: &Turn) {
+impl LayoutPart {
+    fn turn_back(&mut self, turn: &Rotation) {
         match self {
             Self::Paragraph(paragraph) => paragraph.rect = turn.rect_back(&paragraph.rect),
             Self::Table(found) => found.rect = turn.rect_back(&found.rect),

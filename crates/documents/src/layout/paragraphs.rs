@@ -5,7 +5,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::Scene;
+use super::Drawings;
 use super::leaders;
 use super::lines::{Line, is_bullet};
 use super::text::inline;
@@ -36,7 +36,7 @@ pub(crate) struct Paragraph {
 }
 
 /// Splits a block into paragraphs.
-pub(crate) fn split(lines: &[Line], scene: &Scene<'_>, body: f32) -> Vec<Paragraph> {
+pub(crate) fn split(lines: &[Line], scene: &Drawings<'_>, body: f32) -> Vec<Paragraph> {
     let lines = run_in(lines, scene);
     let block = Block::new(&lines, scene, body);
     let mut out = Vec::new();
@@ -52,7 +52,7 @@ pub(crate) fn split(lines: &[Line], scene: &Scene<'_>, body: f32) -> Vec<Paragra
 }
 
 /// Splits off run-in headings: headings on the first line of their text, set apart by their font and a wide space.
-fn run_in(lines: &[Line], scene: &Scene<'_>) -> Vec<Line> {
+fn run_in(lines: &[Line], scene: &Drawings<'_>) -> Vec<Line> {
     let mut out = Vec::with_capacity(lines.len());
     for (place, line) in lines.iter().enumerate() {
         let cut = if lines.len() > place + 1 { run_in_length(line, scene) } else { 0 };
@@ -68,7 +68,7 @@ fn run_in(lines: &[Line], scene: &Scene<'_>) -> Vec<Line> {
 }
 
 /// Returns how many words of a line are a run-in heading.
-fn run_in_length(line: &Line, scene: &Scene<'_>) -> usize {
+fn run_in_length(line: &Line, scene: &Drawings<'_>) -> usize {
     let style = |word: &Word| scene.content.styles.get(usize::from(word.style));
     let Some(first) = line.words.first() else { return 0 };
     let length = line.words.iter().take_while(|word| word.style == first.style).count();
@@ -90,7 +90,7 @@ fn face(font: &str) -> u64 {
 
 struct Block<'a> {
     lines: &'a [Line],
-    scene: &'a Scene<'a>,
+    scene: &'a Drawings<'a>,
     rect: Rect,
     /// Usual distance between baselines.
     step: f32,
@@ -100,7 +100,7 @@ struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn new(lines: &'a [Line], scene: &'a Scene<'a>, body: f32) -> Self {
+    fn new(lines: &'a [Line], scene: &'a Drawings<'a>, body: f32) -> Self {
         let mut steps: Vec<f32> = lines.windows(2).map(|pair| pair[1].baseline - pair[0].baseline).collect();
         steps.sort_by(f32::total_cmp);
         let rect = lines.iter().fold(Rect::EMPTY, |rect, line| rect.union(&line.rect));

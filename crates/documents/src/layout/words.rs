@@ -54,13 +54,13 @@ impl Word {
 
 /// Rotation between page space and reading space.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Turn {
+pub(crate) struct Rotation {
     pub(crate) direction: Direction,
     /// Size of the visible page.
     pub(crate) page: Size,
 }
 
-impl Turn {
+impl Rotation {
     /// Returns the size of the page in reading space.
     pub(crate) fn size(&self) -> Size {
         match self.direction {
@@ -115,7 +115,7 @@ pub(crate) fn directions(page: &PageContent) -> Vec<Direction> {
 }
 
 /// Returns the words of one direction, in drawing order.
-pub(crate) fn words(page: &PageContent, turn: &Turn) -> Vec<Word> {
+pub(crate) fn words(page: &PageContent, turn: &Rotation) -> Vec<Word> {
     let mut builder = Builder { words: Vec::with_capacity(page.glyphs.len() / 5), ..Builder::default() };
     let mono = |glyph: &Glyph| page.styles.get(usize::from(glyph.style)).is_some_and(|style| style.mono);
     // On a typewritten page, columns are separated only by spaces.

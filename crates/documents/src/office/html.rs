@@ -6,7 +6,7 @@ use std::ops::Range;
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html};
 
 /// Markdown and its derived results.
-pub(super) struct Written {
+pub(super) struct OfficeOutput {
     pub markdown: String,
     pub html: String,
     /// Absolute addresses, without duplicates.
@@ -17,7 +17,7 @@ pub(super) struct Written {
 ///
 /// The writer of the markdown uses three HTML tags where markdown has no equivalent; any other tag was text in the
 /// document and is escaped.
-pub(super) fn written(markdown: String) -> Written {
+pub(super) fn written(markdown: String) -> OfficeOutput {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_FOOTNOTES | Options::ENABLE_MATH;
     let (mut links, mut seen, mut cuts) = (Vec::new(), HashSet::new(), Cuts::default());
@@ -44,7 +44,7 @@ pub(super) fn written(markdown: String) -> Written {
     let mut html = String::with_capacity(markdown.len() * 2);
     html::push_html(&mut html, events);
     let markdown = if cuts.done.is_empty() { markdown } else { cuts.of(&markdown) };
-    Written { markdown, html, links }
+    OfficeOutput { markdown, html, links }
 }
 
 /// Links that are reduced to their text.

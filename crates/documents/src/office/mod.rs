@@ -52,8 +52,8 @@ pub fn office(bytes: &[u8], kind: Kind) -> Result<Office, Error> {
         _ => Cow::Borrowed(bytes),
     };
     let markdown = mended(convert(&file, format)?, bytes, kind);
-    let html::Written { markdown, html, links } = html::written(markdown);
-    Ok(Office { markdown, html, links, metadata: properties::read(bytes, kind) })
+    let html::OfficeOutput { markdown, html, links } = html::written(markdown);
+    Ok(Office { markdown, html, links, metadata: properties::read_properties(bytes, kind) })
 }
 
 fn format(kind: Kind) -> Option<Format> {

@@ -10,7 +10,7 @@ use super::signs::is_page_number;
 use crate::geometry::Rect;
 use crate::layout::paragraphs::Paragraph;
 use crate::layout::text::plain;
-use crate::layout::{PageLayout, Part};
+use crate::layout::{LayoutPart, PageLayout};
 use crate::model::BlockKind;
 
 /// Share of the page height that counts as margin at the top and the bottom.
@@ -87,7 +87,7 @@ impl Furniture {
 struct Candidate {
     page: usize,
     part: usize,
-    /// Its words, with every number replaced by `#`.
+    /// Words of the text, with every number replaced by `#`.
     words: String,
     number: bool,
     top: bool,
@@ -129,7 +129,7 @@ fn candidates(layouts: &[PageLayout], body: &Body) -> Vec<Candidate> {
 
 fn paragraphs(layout: &PageLayout) -> impl Iterator<Item = (usize, &Paragraph)> {
     layout.parts.iter().enumerate().filter_map(|(place, part)| match part {
-        Part::Paragraph(paragraph) => Some((place, paragraph)),
+        LayoutPart::Paragraph(paragraph) => Some((place, paragraph)),
         _ => None,
     })
 }
@@ -145,8 +145,8 @@ fn without_numbers(text: &str) -> String {
     out
 }
 
-fn is_artifact(part: &Part) -> bool {
-    matches!(part, Part::Paragraph(paragraph) if paragraph.artifact)
+fn is_artifact(part: &LayoutPart) -> bool {
+    matches!(part, LayoutPart::Paragraph(paragraph) if paragraph.artifact)
 }
 
 /// Returns furniture by position alone: above or below everything else, separate from it, and not larger.

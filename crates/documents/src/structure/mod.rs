@@ -12,7 +12,7 @@ pub(crate) mod signs;
 use std::collections::BTreeMap;
 
 use crate::layout::paragraphs::Paragraph;
-use crate::layout::{PageLayout, Part};
+use crate::layout::{LayoutPart, PageLayout};
 use crate::model::{Block, BlockKind, Content, Page, Span};
 use crate::structure::furniture::Furniture;
 use crate::structure::headings::Headings;
@@ -51,7 +51,7 @@ fn page(index: usize, layout: PageLayout, marks: &[Mark], body: &Body) -> Page {
     let mut code = Code::default();
     for (part, mark) in layout.parts.into_iter().zip(marks) {
         let plain = mark.0.is_none() && mark.1.is_none();
-        if let Part::Paragraph(paragraph) = &part {
+        if let LayoutPart::Paragraph(paragraph) = &part {
             if plain && paragraph.mono && !body.mono && paragraph.mark.is_none() {
                 list.flush(&mut blocks);
                 code.add(paragraph);
@@ -95,19 +95,19 @@ fn is_blank(block: &Block) -> bool {
     }
 }
 
-fn block(part: Part, mark: &Mark, body: &Body) -> Block {
+fn block(part: LayoutPart, mark: &Mark, body: &Body) -> Block {
     let rect = part.rect();
     let make =
         |kind, content, confidence| Block { kind, rect, content, repeated: false, confidence, recognition: None };
     match part {
-        Part::Table(found) => make(BlockKind::Table, Content::Table(found.table), found.confidence),
-        Part::Figure(_, text) if text.is_empty() => make(BlockKind::Figure, Content::Picture, 0.7),
-        Part::Figure(_, text) => {
+        LayoutPart::Table(found) => make(BlockKind::Table, Content::Table(found.table), found.confidence),
+        LayoutPart::Figure(_, text) if text.is_empty() => make(BlockKind::Figure, Content::Picture, 0.7),
+        LayoutPart::Figure(_, text) => {
             let lines: Vec<String> = text.iter().map(|line| crate::layout::text::plain(&line.inline)).collect();
             let text = Span { text: lines.join("\n"), ..Span::default() };
             make(BlockKind::Figure, Content::Paragraph(vec![text]), 0.7)
         }
-        Part::Paragraph(paragraph) => match *mark {
+        LayoutPart::Paragraph(paragraph) => match *mark {
             (Some((kind, repeated)), _) => Block { repeated, ..make(kind, Content::Paragraph(paragraph.inline), 0.8) },
             (None, Some((kind, level))) => {
                 let mut inline = paragraph.inline;
@@ -177,7 +177,7 @@ impl Code {
 fn body(layouts: &[PageLayout]) -> Body {
     let all = || {
         layouts.iter().flat_map(|layout| &layout.parts).filter_map(|part| match part {
-            Part::Paragraph(paragraph) => Some(paragraph),
+            LayoutPart::Paragraph(paragraph) => Some(paragraph),
             _ => None,
         })
     };

@@ -28,7 +28,7 @@ pub(crate) fn outline(pdf: &Pdf) -> Outline {
     let root = doc.catalog().ok().and_then(|catalog| catalog.dict(doc, b"Outlines"));
     let mut reader = Reader { pdf, seen: HashSet::new(), titles: HashMap::new() };
     if let Some(first) = root.and_then(|root| reference(root, b"First")) {
-        reader.read(first, 1);
+        reader.read_entries(first, 1);
     }
     Outline(reader.titles)
 }
@@ -41,14 +41,14 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads an entry, its children, and its next siblings.
-    fn read(&mut self, first: ObjectId, depth: u8) {
+    fn read_entries(&mut self, first: ObjectId, depth: u8) {
         let doc = &self.pdf.doc;
         let mut next = Some(first);
         while let Some(id) = next.filter(|id| self.seen.len() < MAX_ENTRIES && self.seen.insert(*id)) {
             let Ok(entry) = doc.get_object(id).and_then(lopdf::Object::as_dict) else { return };
             self.add(entry, depth);
             if let Some(inner) = reference(entry, b"First").filter(|_| depth < MAX_DEPTH) {
-                self.read(inner, depth + 1);
+                self.read_entries(inner, depth + 1);
             }
             next = reference(entry, b"Next");
         }

@@ -24,7 +24,7 @@ const CAPTIONS: [&str; 20] = [
     "source",
 ];
 
-/// Whether the text is a caption: `Figure 3: …`, `Table A.1 …`, `Source: …`.
+/// Whether the text is a caption: `Figure 3: …`, `Table A.1 …`, `TextSource: …`.
 pub(crate) fn is_caption(text: &str) -> bool {
     let text = text.trim_start_matches(['[', '(']);
     let word_end = text.find(|letter: char| !letter.is_alphabetic()).unwrap_or(text.len());

@@ -1,6 +1,6 @@
 //! Tables between rules, or of shaded bands, of equal width.
 
-use super::Found;
+use super::PlacedTable;
 use super::cells::{Sheet, table};
 use super::edges::Edge;
 use super::judge;
@@ -31,11 +31,11 @@ struct Stack {
 }
 
 /// Returns the tables between rules and bands, and removes their lines of text from the list.
-pub(crate) fn find(across: &[Edge], fills: &[Fill], lines: &mut Vec<Line>) -> Vec<Found> {
+pub(crate) fn find(across: &[Edge], fills: &[Fill], lines: &mut Vec<Line>) -> Vec<PlacedTable> {
     let mut found = Vec::new();
     let mut tries = MAX_TRIES;
     for stack in stacks(across, fills) {
-        found.extend(read(&stack, across, lines, &mut tries));
+        found.extend(read_tables(&stack, across, lines, &mut tries));
     }
     found
 }
@@ -62,6 +62,8 @@ fn stacks(across: &[Edge], fills: &[Fill]) -> Vec<Stack> {
             None => stacks.push(Stack { x0: edge.from, x1: edge.to, ys: vec![edge.at], ends_in_band: band }),
         }
     }
+    // The distance of two lines of small print; less is a double rule. Wide stacks come first, as a narrow one may be a
+    // group of columns inside.
     stacks.retain(|stack| stack.ys.last().is_some_and(|last| last - stack.ys[0] > 8.0));
     stacks.sort_by(|a, b| (b.x1 - b.x0).total_cmp(&(a.x1 - a.x0)));
     stacks
@@ -81,7 +83,7 @@ fn merged_bands(mut sides: Vec<Edge>) -> Vec<Edge> {
 }
 
 /// Reads the tables of a stack: everything between its rules belongs together unless running text comes between.
-fn read(stack: &Stack, across: &[Edge], lines: &mut Vec<Line>, tries: &mut usize) -> Vec<Found> {
+fn read_tables(stack: &Stack, across: &[Edge], lines: &mut Vec<Line>, tries: &mut usize) -> Vec<PlacedTable> {
     let mut found = Vec::new();
     let mut start = 0;
     while start + 1 < stack.ys.len() && *tries > 0 {
@@ -119,7 +121,9 @@ fn has_prose(area: &Rect, lines: &[Line]) -> bool {
     let here: Vec<&Line> = lines.iter().filter(|line| inside(area, line)).collect();
     let alone =
         |line: &Line| here.iter().filter(|other| other.rect.overlap_y(&line.rect) > 0.4 * line.size).count() == 1;
+    // Six words over six tenths of the width are no cell, unless something stands beside them.
     let long = |line: &&&Line| line.words.len() >= 6 && line.rect.width() > 0.6 * area.width() && alone(line);
+    // Text that runs over the sides of the table belongs to the page around it.
     let outside = |line: &&Line| {
         let middle = line.baseline - 0.3 * line.size;
         let level = area.y0 <= middle && middle <= area.y1;
@@ -133,6 +137,7 @@ fn has_prose(area: &Rect, lines: &[Line]) -> bool {
 /// Extends an area by rows right above it that are in columns too, as the header over bands is often not shaded.
 fn with_header(area: &Rect, lines: &[Line]) -> Rect {
     let mut area = *area;
+    // Headers have up to four lines.
     for _ in 0..4 {
         let near = |line: &&Line| {
             let gap = area.y0 - line.rect.y1;
@@ -169,11 +174,12 @@ fn with_last_row(area: &Rect, lines: &[Line]) -> Rect {
 
 fn inside(area: &Rect, line: &Line) -> bool {
     let x = line.rect.center().x;
+    // The middle of the small letters, which no accent or descender moves.
     let middle = line.baseline - 0.3 * line.size;
     area.x0 - 3.0 <= x && x <= area.x1 + 3.0 && area.y0 <= middle && middle <= area.y1
 }
 
-fn is_table(stack: &Stack, area: &Rect, across: &[Edge], lines: &[Line]) -> Option<Found> {
+fn is_table(stack: &Stack, area: &Rect, across: &[Edge], lines: &[Line]) -> Option<PlacedTable> {
     let here: Vec<Line> = lines.iter().filter(|line| inside(area, line)).cloned().collect();
     let sticks_out = |line: &Line| line.rect.x0 < area.x0 - 12.0 || line.rect.x1 > area.x1 + 12.0;
     if !(4..=MAX_LINES).contains(&here.len()) || here.iter().any(sticks_out) {
@@ -189,5 +195,5 @@ fn is_table(stack: &Stack, area: &Rect, across: &[Edge], lines: &[Line]) -> Opti
     }
     let table = table(&Sheet { lines: &here, separators: &separators })?;
     let order = here.iter().map(|line| line.order).min()?;
-    judge::columns(&table, true).then_some(Found { rect: *area, table, order, confidence: 0.85 })
+    judge::columns(&table, true).then_some(PlacedTable { rect: *area, table, order, confidence: 0.85 })
 }

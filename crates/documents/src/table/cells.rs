@@ -35,7 +35,7 @@ pub(crate) fn table(sheet: &Sheet<'_>) -> Option<Table> {
     if columns.len() < 2 || columns.len() > MAX_COLUMNS {
         return None;
     }
-    let mut placed: Vec<Vec<Placed>> = rows.iter().map(|row| place(&lines, row, &columns)).collect();
+    let mut placed: Vec<Vec<PlacedLine>> = rows.iter().map(|row| place(&lines, row, &columns)).collect();
     let joins = continuations(&lines, &rows, &placed, sheet.separators);
     let mut cells: Vec<Cell> = Vec::new();
     let mut count: usize = 0;
@@ -52,7 +52,7 @@ pub(crate) fn table(sheet: &Sheet<'_>) -> Option<Table> {
     Some(Table { rows: count, columns: columns.len(), cells })
 }
 
-fn add(cells: &mut Vec<Cell>, item: Placed, row: usize) {
+fn add(cells: &mut Vec<Cell>, item: PlacedLine, row: usize) {
     let overlaps = |cell: &&mut Cell| {
         cell.row == row && cell.column < item.column + item.span && item.column < cell.column + cell.column_span
     };
@@ -63,7 +63,7 @@ fn add(cells: &mut Vec<Cell>, item: Placed, row: usize) {
 }
 
 /// Line with its columns.
-struct Placed {
+struct PlacedLine {
     column: usize,
     span: usize,
     text: String,
@@ -157,8 +157,8 @@ fn widen(columns: &mut [Column], place: usize, rect: &Rect) {
     columns[place] = Column { x0: x0.min(rect.x0.max(left)), x1: x1.max(rect.x1.min(right)) };
 }
 
-fn place(lines: &[Line], row: &Row, columns: &[Column]) -> Vec<Placed> {
-    let mut placed: Vec<Placed> = Vec::new();
+fn place(lines: &[Line], row: &Row, columns: &[Column]) -> Vec<PlacedLine> {
+    let mut placed: Vec<PlacedLine> = Vec::new();
     for line in row.lines.iter().map(|place| &lines[*place]) {
         let over: Vec<usize> = (0..columns.len()).filter(|place| lies_over(&columns[*place], line)).collect();
         let (column, span) = match (over.first(), over.last()) {
@@ -170,7 +170,7 @@ fn place(lines: &[Line], row: &Row, columns: &[Column]) -> Vec<Placed> {
                 append(&mut last.text, &line.text());
                 last.rect = last.rect.union(&line.rect);
             }
-            None => placed.push(Placed { column, span, text: line.text(), rect: line.rect }),
+            None => placed.push(PlacedLine { column, span, text: line.text(), rect: line.rect }),
         }
     }
     placed
@@ -182,7 +182,7 @@ fn nearest(columns: &[Column], x: f32) -> usize {
 }
 
 /// Returns for each row whether it only continues the row above.
-fn continuations(lines: &[Line], rows: &[Row], placed: &[Vec<Placed>], separators: &[f32]) -> Vec<bool> {
+fn continuations(lines: &[Line], rows: &[Row], placed: &[Vec<PlacedLine>], separators: &[f32]) -> Vec<bool> {
     let baseline = |row: &Row| row.lines.first().map_or(0.0, |place| lines[*place].baseline);
     let parted: Vec<bool> = (0..rows.len())
         .map(|row| {
@@ -231,7 +231,7 @@ fn blanks(rows: &[Row]) -> Vec<f32> {
 }
 
 /// Whether the rows between the first two rules are one header: two to five rows, without spans and numbers.
-fn is_header(rows: &[Vec<Placed>]) -> bool {
+fn is_header(rows: &[Vec<PlacedLine>]) -> bool {
     let spans = rows.iter().flatten().any(|cell| cell.span > 1);
     let counts = rows.iter().skip(1).flatten().any(|cell| super::judge::is_number(&cell.text) && cell.text.len() < 12);
     (2..=5).contains(&rows.len()) && !spans && !counts
@@ -239,14 +239,14 @@ fn is_header(rows: &[Vec<Placed>]) -> bool {
 
 /// Whether tightly set rows are the lines of a single row: at most one number per column, and lines as long as
 /// possible.
-fn is_wrapped(rows: &[Vec<Placed>]) -> bool {
+fn is_wrapped(rows: &[Vec<PlacedLine>]) -> bool {
     if !(2..=12).contains(&rows.len()) {
         return false;
     }
     let columns = rows.iter().flatten().map(|cell| cell.column + cell.span).max().unwrap_or(0);
     let mut wrapped = 0;
     for column in 0..columns {
-        let cells: Vec<&Placed> =
+        let cells: Vec<&PlacedLine> =
             rows.iter().flatten().filter(|cell| cell.column == column && cell.span == 1).collect();
         if cells.iter().filter(|cell| super::judge::is_number(&cell.text)).count() > 1 {
             return false;
@@ -266,7 +266,7 @@ fn is_wrapped(rows: &[Vec<Placed>]) -> bool {
 
 /// Whether the cells of a row only continue the text of the row above, given its lines so far: fewer cells, none of
 /// them a number, and either an empty first column or text in lower case.
-fn goes_on(above: &[Vec<Placed>], here: &[Placed], tight: bool) -> bool {
+fn goes_on(above: &[Vec<PlacedLine>], here: &[PlacedLine], tight: bool) -> bool {
     let has =
         |column: usize| above.iter().flatten().any(|cell| (cell.column..cell.column + cell.span).contains(&column));
     let plain = here.iter().all(|cell| cell.span == 1 && !super::judge::is_number(&cell.text));

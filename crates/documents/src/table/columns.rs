@@ -1,6 +1,6 @@
 //! Tables without rules: text in columns.
 
-use super::Found;
+use super::PlacedTable;
 use super::cells::{Sheet, table};
 use super::judge;
 use crate::geometry::Rect;
@@ -12,7 +12,7 @@ const MAX_LINES: usize = 2000;
 const FAR: f32 = 3.2;
 
 /// Returns the tables among lines that are not running text, and removes their lines from the list.
-pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], pictures: &[Rect]) -> Vec<Found> {
+pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], pictures: &[Rect]) -> Vec<PlacedTable> {
     let free: Vec<usize> = (0..lines.len()).filter(|place| !prose[*place]).collect();
     let rows = rows(lines, &free);
     let mut found = Vec::new();
@@ -30,7 +30,7 @@ pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], pictures: &[Rect]) -> 
         let Some(table) = table(&Sheet { lines: &here, separators: &[] }) else { continue };
         let Some(order) = here.iter().map(|line| line.order).min() else { continue };
         if aligned(&here) && judge::columns(&table, false) {
-            found.push(Found { rect, table, order, confidence: 0.6 });
+            found.push(PlacedTable { rect, table, order, confidence: 0.6 });
             members.iter().for_each(|place| taken[*place] = true);
         }
     }
@@ -53,6 +53,7 @@ fn runs<'a>(lines: &[Line], rows: &'a [Row], prose: &[bool]) -> Vec<&'a [Row]> {
         }
         let mut end = start;
         let mut last_full = start;
+        // One row heading may stand between full rows. Rows after the last full one are no part of the run.
         while end + 1 < rows.len() && follows(lines, &rows[end], &rows[end + 1], prose) {
             end += 1;
             if rows[end].lines.len() >= 2 {
@@ -70,6 +71,7 @@ fn runs<'a>(lines: &[Line], rows: &'a [Row], prose: &[bool]) -> Vec<&'a [Row]> {
 /// Whether a line that is alone in its row is too long for a cell or a row heading.
 fn is_sentence(line: &Line) -> bool {
     let caption = crate::structure::signs::is_caption(&line.text());
+    // Seven words, or five that are set wide: 22 em hold about 45 letters.
     caption || line.words.len() >= 7 || (line.words.len() >= 5 && line.rect.width() > 22.0 * line.size)
 }
 
@@ -85,6 +87,7 @@ fn follows(lines: &[Line], above: &Row, below: &Row, prose: &[bool]) -> bool {
 
 /// Whether at least three quarters of the lines share a left edge, right edge or centre with others.
 fn aligned(lines: &[Line]) -> bool {
+    // In points: columns are set exactly, but glyphs have side bearings of up to 2 points.
     let near = |a: f32, b: f32| (a - b).abs() < 2.5;
     let shared = |line: &&Line| {
         let edges = |line: &Line| [line.rect.x0, line.rect.x1, line.rect.center().x];

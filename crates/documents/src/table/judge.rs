@@ -1,6 +1,6 @@
 //! Rejection of false tables.
 
-use super::grid::Net;
+use super::grid::Lattice;
 use crate::layout::words::Word;
 use crate::model::Table;
 
@@ -8,11 +8,13 @@ use crate::model::Table;
 const LONG_CELL: usize = 45;
 
 /// Whether words lie across the rules of a net, as in charts and on ruled paper.
-pub(crate) fn crossed(net: &Net, words: &[Word]) -> bool {
+pub(crate) fn crossed(net: &Lattice, words: &[Word]) -> bool {
     let crosses = |word: &&Word| {
         let inner = net.xs.get(1..net.xs.len() - 1).unwrap_or_default();
         inner.iter().any(|x| word.rect.x0 + 2.0 < *x && *x < word.rect.x1 - 2.0)
     };
+    // Two points of tolerance, as letters may touch a rule; one word in eight, as a heading may span columns without
+    // being a cell of its own.
     words.len() >= 4 && words.iter().filter(crosses).count() * 8 > words.len()
 }
 
@@ -21,7 +23,9 @@ pub(crate) fn grid(table: &Table) -> bool {
     let full = table.cells.iter().filter(|cell| !cell.text.is_empty());
     let (count, letters) = full.clone().fold((0, 0), |(count, letters), cell| (count + 1, letters + cell.text.len()));
     let longest = full.map(|cell| cell.text.len()).max().unwrap_or(0);
+    // One cell of 1 200 bytes, more than half of a column, with most of the text: a frame around running text.
     let framed = longest > 1200 && longest * 10 > letters * 6;
+    // A form is empty but for its labels: fewer than one cell in six with text.
     table.rows >= 2 && table.columns >= 2 && count >= 3 && count * 6 >= table.cells.len() && !framed
 }
 
@@ -36,12 +40,16 @@ pub(crate) fn columns(table: &Table, ruled: bool) -> bool {
     let places = table.rows * table.columns;
     let filled = |row: usize| full.iter().filter(|cell| cell.row == row).count() >= 2;
     let several = (0..table.rows).filter(|row| filled(*row)).count();
+    // In two rows of five there must be something to compare.
     if several * 5 < table.rows * 2 {
         return false;
     }
+    // Rules are evidence of their own: a third of the places with text suffices, and the cells may be paragraphs.
     if ruled {
         return full.len() * 3 >= places && average <= 4 * LONG_CELL;
     }
+    // Without rules, the fewer rows and columns there are, the more the rest must speak for a table: two columns must
+    // have numbers or four rows.
     let numbers = full.iter().filter(|cell| is_number(&cell.text)).count();
     let dense = full.len() * 2 >= places;
     let rows_enough = table.rows >= 3 || (table.rows == 2 && table.columns >= 4);
@@ -55,6 +63,7 @@ fn is_contents(table: &Table) -> bool {
     let numbers: Vec<Option<u32>> =
         table.cells.iter().filter(|cell| cell.column == last).map(|cell| cell.text.trim().parse().ok()).collect();
     let known: Vec<u32> = numbers.iter().flatten().copied().collect();
+    // Roman numbers and parts without a page are allowed: four of five.
     table.columns <= 3
         && known.len() >= 3
         && known.len() * 5 >= numbers.len() * 4

@@ -17,7 +17,7 @@ use crate::model::Table;
 
 /// Table with its position, in reading space.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct PlacedTable {
     pub(crate) rect: Rect,
     pub(crate) table: Table,
     /// Position of its earliest word in drawing order.

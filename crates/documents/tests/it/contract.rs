@@ -1,6 +1,6 @@
 //! Shape of the output.
 
-use documents::{Error, MarkdownOptions, ReadOptions, blocks, html, markdown, page_markdown, read};
+use documents::{Error, MarkdownOptions, ReadOptions, blocks, html, markdown, page_markdown, read_pdf};
 
 use crate::paper::{Paper, lines, text};
 
@@ -82,7 +82,7 @@ fn a_document_says_what_it_is() {
     assert_eq!(metadata.language.as_deref(), Some("en-GB"));
     assert_eq!((metadata.num_pages, metadata.total_pages), (2, 2));
     let first =
-        read(&sample().file(), &ReadOptions { max_pages: Some(1), ..ReadOptions::default() }).expect("a document");
+        read_pdf(&sample().file(), &ReadOptions { max_pages: Some(1), ..ReadOptions::default() }).expect("a document");
     assert_eq!((first.pages.len(), first.metadata.num_pages, first.metadata.total_pages), (1, 1, 2));
 }
 
@@ -90,7 +90,7 @@ fn a_document_says_what_it_is() {
 fn junk_before_the_header_does_no_harm() {
     let file = sample().file();
     for junk in [&b"\n\n"[..], b"HTTP/1.1 200 OK\r\n\r\n", &[0; 5000]] {
-        let document = read(&[junk, &file].concat(), &ReadOptions::default()).expect("a document");
+        let document = read_pdf(&[junk, &file].concat(), &ReadOptions::default()).expect("a document");
         assert_eq!(document.pages.len(), 2);
     }
 }
@@ -98,8 +98,8 @@ fn junk_before_the_header_does_no_harm() {
 #[test]
 fn what_is_no_pdf_is_refused() {
     for bytes in [&b""[..], b"%PDF-1.4\n", b"<html><p>Not a PDF</html>", &[0; 100]] {
-        assert!(matches!(read(bytes, &ReadOptions::default()), Err(Error::Broken(_))));
+        assert!(matches!(read_pdf(bytes, &ReadOptions::default()), Err(Error::Broken(_))));
     }
     let locked = sample().trailer("/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O (01234567890123456789012345678901) /U (01234567890123456789012345678901) >> /ID [(a) (a)]");
-    assert_eq!(read(&locked.file(), &ReadOptions::default()).err(), Some(Error::Encrypted));
+    assert_eq!(read_pdf(&locked.file(), &ReadOptions::default()).err(), Some(Error::Encrypted));
 }

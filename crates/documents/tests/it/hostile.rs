@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use documents::{MarkdownOptions, ReadOptions, blocks, markdown, read};
+use documents::{MarkdownOptions, ReadOptions, blocks, markdown, read_pdf};
 use proptest::prelude::*;
 
 use crate::paper::{Paper, text};
@@ -73,7 +73,7 @@ fn pages_that_repeat_themselves_end() {
     let paper = Paper::default().page(text("F1", 12.0, 72.0, 700.0, "Page")).catalog("/Outlines 5 0 R");
     let paper = paper.object("<< /First 6 0 R >>").object("<< /Title (Loop) /Next 6 0 R /First 6 0 R >>");
     let file = String::from_utf8(paper.file()).expect("ASCII").replace("/Kids [3 0 R ]", "/Kids [3 0 R 2 0 R]");
-    let document = read(file.as_bytes(), &ReadOptions::default()).expect("a document");
+    let document = read_pdf(file.as_bytes(), &ReadOptions::default()).expect("a document");
     assert!(!document.pages.is_empty() && document.pages.len() < 10);
 }
 
@@ -137,7 +137,7 @@ proptest! {
         let length = file.len();
         file[place % length] = byte;
         file.truncate(length - cut % length / 2);
-        if let Ok(document) = read(&file, &ReadOptions::default()) {
+        if let Ok(document) = read_pdf(&file, &ReadOptions::default()) {
             let text = markdown(&document, &MarkdownOptions::default()).text;
             prop_assert!(text.len() <= 10_000);
         }

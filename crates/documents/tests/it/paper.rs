@@ -1,6 +1,6 @@
 //! PDFs for tests, written by hand: y upwards from the bottom of a letter page, as in PDF.
 
-use documents::{Document, MarkdownOptions, ReadOptions, markdown, read};
+use documents::{Document, MarkdownOptions, ReadOptions, markdown, read_pdf};
 
 /// Fonts of every page: `F1` Helvetica, `F2` Helvetica-Bold, `F3` Courier.
 const FONTS: &str = "/F1 << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >> \
@@ -83,7 +83,7 @@ impl Paper {
     }
 
     pub(crate) fn read(&self) -> Document {
-        read(&self.file(), &ReadOptions::default()).expect("a document")
+        read_pdf(&self.file(), &ReadOptions::default()).expect("a document")
     }
 
     pub(crate) fn markdown(&self) -> String {

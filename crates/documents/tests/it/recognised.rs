@@ -2,7 +2,7 @@
 
 use documents::{
     BlockKind, Content, Document, MarkdownOptions, Mode, Opened, ReadOptions, Recognise, RecogniseError,
-    RecognisedPage, RecognisedWord, Rect, Source, blocks, markdown, read_pictures,
+    RecognisedPage, RecognisedWord, Rect, TextSource, blocks, markdown, read_pictures,
 };
 
 use crate::paper::{Paper, lines, text};
@@ -97,7 +97,7 @@ fn headings_are_told_by_size_and_weight() {
         document.pages[0].blocks.iter().filter(|b| matches!(b.content, Content::Heading(..))).collect();
     assert_eq!(headings.len(), 2, "{}", text_of(&document));
     assert!(text_of(&document).contains("# Annual report\n\nthe quick brown dog"));
-    assert_eq!(document.pages[0].source, Source::Recognised);
+    assert_eq!(document.pages[0].source, TextSource::Recognised);
 }
 
 /// Adds the words of one line, with gaps between them in ems.

@@ -8,7 +8,7 @@ use super::{Reader, Syntax};
 use crate::value::Value;
 
 /// A string that was read.
-pub(super) enum Quoted<'a> {
+pub(super) enum QuotedString<'a> {
     Whole(Cow<'a, str>),
     /// The text ended inside of it.
     Cut,
@@ -17,13 +17,13 @@ pub(super) enum Quoted<'a> {
 impl<'a> Reader<'a, '_, '_> {
     pub(super) fn string_value(&mut self) -> Option<Value<'a>> {
         match self.string(false)? {
-            Quoted::Whole(text) => Some(Value::Text(text)),
-            Quoted::Cut => Some(Value::Null),
+            QuotedString::Whole(text) => Some(Value::Text(text)),
+            QuotedString::Cut => Some(Value::Null),
         }
     }
 
     /// Reads a string in quotes; `is_name` says that a colon follows.
-    pub(super) fn string(&mut self, is_name: bool) -> Option<Quoted<'a>> {
+    pub(super) fn string(&mut self, is_name: bool) -> Option<QuotedString<'a>> {
         let quote = self.peek()?;
         self.at += 1;
         let start = self.at;
@@ -32,7 +32,7 @@ impl<'a> Reader<'a, '_, '_> {
         loop {
             let Some(place) = memchr2(quote, b'\\', &self.bytes[self.at..]) else {
                 self.at = self.bytes.len();
-                return Some(Quoted::Cut);
+                return Some(QuotedString::Cut);
             };
             let place = self.at + place;
             self.at = place + 1;
@@ -41,10 +41,10 @@ impl<'a> Reader<'a, '_, '_> {
                     continue;
                 }
                 let Some(mut text) = decoded else {
-                    return Some(Quoted::Whole(Cow::Borrowed(&self.text[start..place])));
+                    return Some(QuotedString::Whole(Cow::Borrowed(&self.text[start..place])));
                 };
                 text.push_str(&self.text[copied..place]);
-                return Some(Quoted::Whole(Cow::Owned(text)));
+                return Some(QuotedString::Whole(Cow::Owned(text)));
             }
             let text = decoded.get_or_insert_default();
             text.push_str(&self.text[copied..place]);

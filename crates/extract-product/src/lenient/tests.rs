@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 fn read_as(syntax: Syntax, text: &str) -> Option<Json> {
     let stop = Stop::new();
-    read(text, syntax, &mut Budget::new(&stop)).map(|found| found.value.json())
+    parse_value(text, syntax, &mut Budget::new(&stop)).map(|found| found.value.json())
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn hostile_texts_are_bounded() {
     assert_eq!(read_as(Syntax::Json, &many), None);
     let stop = Stop::new();
     stop.set();
-    assert!(read(&many, Syntax::Json, &mut Budget::new(&stop)).is_none());
+    assert!(parse_value(&many, Syntax::Json, &mut Budget::new(&stop)).is_none());
 }
 
 proptest! {

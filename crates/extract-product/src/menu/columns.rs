@@ -3,14 +3,14 @@
 use page::{Index, Page};
 
 use super::priced::Choice;
-use super::shown::Shown;
+use super::shown::PageText;
 
-/// Limit on the rows and columns that are looked at.
+/// Limit on the rows and columns that are examined.
 const MAX_ROWS: usize = 400;
 const MAX_COLUMNS: usize = 40;
 
 /// Labels the prices in the cells of a row with the head of their columns.
-pub(super) fn label(shown: &Shown<'_>, lines: std::ops::Range<usize>, choices: &mut [Choice]) {
+pub(super) fn label(shown: &PageText<'_>, lines: std::ops::Range<usize>, choices: &mut [Choice]) {
     let cells: Vec<Index> =
         lines.filter(|&at| shown.prices[at].is_some()).filter_map(|at| cell_of(shown, at)).collect();
     if cells.len() != choices.len() || cells.len() < 2 || choices.iter().any(|choice| !choice.label.is_empty()) {
@@ -29,7 +29,7 @@ fn is_called(page: &Page, at: Index, names: &[&str]) -> bool {
     page.name(at).is_some_and(|name| names.contains(&&**name))
 }
 
-fn cell_of(shown: &Shown<'_>, at: usize) -> Option<Index> {
+fn cell_of(shown: &PageText<'_>, at: usize) -> Option<Index> {
     let block = shown.line(at).block;
     std::iter::once(block)
         .chain(shown.page.ancestors(block).take(6))
@@ -50,7 +50,7 @@ fn head_of(page: &Page, cell: Index) -> Option<String> {
         let is_head = text.chars().any(char::is_alphanumeric) && text.chars().count() <= 24;
         let has_price = super::prices::amounts(&text, crate::money::Style::default())
             .iter()
-            .any(|one| one.form > super::prices::Form::Bare);
+            .any(|one| one.form > super::prices::PriceNotation::Bare);
         (is_head && !has_price).then_some(text)
     })
 }

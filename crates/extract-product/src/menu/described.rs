@@ -57,7 +57,7 @@ const OTHERS: [&str; 26] = [
 /// Limit on the values that are searched for menus.
 const MAX_VISITS: usize = 200_000;
 
-/// What structured data says of a menu.
+/// Menu in the structured data of a page.
 #[derive(Debug, Default)]
 pub(super) struct Described {
     pub(super) merchant: Option<Merchant>,
@@ -69,7 +69,7 @@ pub(super) struct Described {
 
 /// The values of interest, in the order of the page.
 #[derive(Default)]
-struct Seen<'v, 'p> {
+struct MenuNodes<'v, 'p> {
     places: Vec<&'v Value<'p>>,
     menus: Vec<&'v Value<'p>>,
     sections: Vec<&'v Value<'p>>,
@@ -84,8 +84,8 @@ struct Seen<'v, 'p> {
 /// The page describes the menus of several places.
 pub(super) fn described(roots: &[Root<'_>], page: &page::Page) -> Result<Described, Missing> {
     let ids = Ids::of(roots.iter().map(|root| &root.value));
-    let mut seen = Seen::default();
-    roots.iter().for_each(|root| seen.visit(&root.value, Inside::default()));
+    let mut seen = MenuNodes::default();
+    roots.iter().for_each(|root| seen.visit(&root.value, Nesting::default()));
     let reader = Reader { ids: &ids, page };
     let with_menus: Vec<(usize, Vec<Section>)> = (0..seen.places.len())
         .map(|at| (at, reader.sections_of_place(seen.places[at])))
@@ -114,16 +114,16 @@ pub(super) fn described(roots: &[Root<'_>], page: &page::Page) -> Result<Describ
     Ok(found)
 }
 
-/// What surrounds a value.
+/// Kinds of nodes that enclose a value.
 #[derive(Debug, Clone, Copy, Default)]
-struct Inside {
+struct Nesting {
     menu: bool,
     section: bool,
     item: bool,
 }
 
-impl<'v, 'p> Seen<'v, 'p> {
-    fn visit(&mut self, value: &'v Value<'p>, inside: Inside) {
+impl<'v, 'p> MenuNodes<'v, 'p> {
+    fn visit(&mut self, value: &'v Value<'p>, inside: Nesting) {
         self.visits += 1;
         if self.visits > MAX_VISITS {
             return;
@@ -138,7 +138,7 @@ impl<'v, 'p> Seen<'v, 'p> {
         }
     }
 
-    fn note(&mut self, value: &'v Value<'p>, mut inside: Inside) -> Inside {
+    fn note(&mut self, value: &'v Value<'p>, mut inside: Nesting) -> Nesting {
         let has_menu = !value.first_of(&["hasMenu", "menu"]).is_null() && !is_a(value, &["Menu", "MenuSection"]);
         if has_menu || is_a(value, &PLACES) {
             self.places.push(value);

@@ -30,7 +30,7 @@ pub(super) struct Reader<'a, 'v, 'p> {
 }
 
 /// The sections that are collected, and what may still be read.
-struct Out {
+struct MenuOutput {
     sections: Vec<Section>,
     items: usize,
 }
@@ -38,7 +38,7 @@ struct Out {
 impl<'v, 'p> Reader<'_, 'v, 'p> {
     /// The sections of all menus of a place.
     pub(super) fn sections_of_place(&self, place: &'v Value<'p>) -> Vec<Section> {
-        let mut out = Out { sections: Vec::new(), items: 0 };
+        let mut out = MenuOutput { sections: Vec::new(), items: 0 };
         let menus =
             ["hasMenu", "menu"].into_iter().flat_map(|name| place.get(name).items()).map(|menu| self.ids.resolve(menu));
         menus.filter(|menu| menu.is_object()).for_each(|menu| self.menu(menu, &mut out));
@@ -60,7 +60,7 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
         sections: &[&'v Value<'p>],
         items: &[&'v Value<'p>],
     ) -> Vec<Section> {
-        let mut out = Out { sections: Vec::new(), items: 0 };
+        let mut out = MenuOutput { sections: Vec::new(), items: 0 };
         menus.iter().for_each(|menu| self.menu(menu, &mut out));
         if out.sections.is_empty() {
             sections.iter().for_each(|section| self.section(section, UNNAMED, 0, &mut out));
@@ -77,17 +77,17 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
             || (depth < 3 && inner.take(MAX_PARTS).any(|inner| self.has_dishes(self.ids.resolve(inner), depth + 1)))
     }
 
-    fn menu(&self, menu: &'v Value<'p>, out: &mut Out) {
-        let name = text(menu, "name").unwrap_or_else(|| UNNAMED.to_owned());
+    fn menu(&self, menu: &'v Value<'p>, out: &mut MenuOutput) {
+        let name = text_property(menu, "name").unwrap_or_else(|| UNNAMED.to_owned());
         self.section(menu, &name, 0, out);
     }
 
     /// Adds a section with its own items, then the sections inside of it.
-    fn section(&self, section: &'v Value<'p>, outer: &str, depth: usize, out: &mut Out) {
+    fn section(&self, section: &'v Value<'p>, outer: &str, depth: usize, out: &mut MenuOutput) {
         if depth > MAX_DEPTH || out.sections.len() >= MAX_SECTIONS {
             return;
         }
-        let name = text(section, "name").unwrap_or_else(|| outer.to_owned());
+        let name = text_property(section, "name").unwrap_or_else(|| outer.to_owned());
         let members = ["hasMenuItem", "menuItem", "itemListElement", "hasPart"]
             .into_iter()
             .flat_map(|name| section.get(name).items());
@@ -117,7 +117,7 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
         name: String,
         description: Option<String>,
         items: impl Iterator<Item = &'v Value<'p>>,
-        out: &mut Out,
+        out: &mut MenuOutput,
     ) {
         let left = MAX_ITEMS.saturating_sub(out.items);
         let items: Vec<MenuItem> = items.filter_map(|item| self.item(item)).take(left).collect();
@@ -130,7 +130,7 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
     fn item(&self, item: &'v Value<'p>) -> Option<MenuItem> {
         let inner = item.get("itemOffered");
         let thing = if inner.is_object() { self.ids.resolve(inner) } else { item };
-        let name = text(thing, "name").or_else(|| text(item, "name"))?;
+        let name = text_property(thing, "name").or_else(|| text_property(item, "name"))?;
         let offers = self.offers(if inner.is_object() { item } else { thing }, inner.is_object());
         let url = thing
             .get("url")
@@ -187,7 +187,7 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
         let price = own.or_else(|| specifications().find_map(|one| price(one, &["price", "minPrice"], currency)));
         let stock = offer.get("availability");
         let stock = stock.text().or_else(|| stock.get("@id").text()).map(last_part).filter(|term| !term.is_empty());
-        let size = text(offer, "name")
+        let size = text_property(offer, "name")
             .or_else(|| offer.get("eligibleQuantity").first_of(&["name", "unitText"]).text().and_then(words::name));
         Offer { size, price, stock: stock.map(str::to_owned) }
     }
@@ -228,7 +228,7 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
             let url = url
                 .and_then(|url| absolute(self.page.base(), url.trim()))
                 .filter(|url| matches!(url.scheme(), "http" | "https"));
-            let alt = ["caption", "name", "alternateName"].into_iter().find_map(|name| text(image, name));
+            let alt = ["caption", "name", "alternateName"].into_iter().find_map(|name| text_property(image, name));
             images.extend(url.map(|url| Picture { url: url.into(), alt }));
         }
         images.dedup_by(|left, right| left.url == right.url);
@@ -252,7 +252,7 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
     }
 
     fn group(&self, group: &'v Value<'p>) -> Option<Json> {
-        let name = text(group, "name");
+        let name = text_property(group, "name");
         let items = group.get("hasMenuItem").items().iter().take(MAX_PARTS * 3).map(|item| self.ids.resolve(item));
         let options: Vec<Json> = items.filter_map(|item| self.option(item)).collect();
         (name.is_some() || !options.is_empty())
@@ -260,7 +260,7 @@ impl<'v, 'p> Reader<'_, 'v, 'p> {
     }
 
     fn option(&self, item: &'v Value<'p>) -> Option<Json> {
-        let name = text(item, "name")?;
+        let name = text_property(item, "name")?;
         let price = lowest(&self.offers(item, false));
         Some(match price {
             Some(price) => json!({ "name": name, "price": price }),
@@ -306,7 +306,7 @@ fn price(offer: &Value<'_>, names: &[&str], currency: Option<&'static str>) -> O
     Some(Price { amount: money.amount, currency: currency.or(money.currency).map(str::to_owned), formatted })
 }
 
-fn text(value: &Value<'_>, name: &str) -> Option<String> {
+fn text_property(value: &Value<'_>, name: &str) -> Option<String> {
     let member = value.get(name).items().iter().find(|item| !item.is_null())?;
     member.text().or_else(|| member.get("@value").text()).and_then(words::name)
 }

@@ -3,8 +3,8 @@
 use crate::missing::Missing;
 use crate::survey::Survey;
 
-use super::sections::Part;
-use super::shown::Shown;
+use super::sections::SectionDraft;
+use super::shown::PageText;
 use super::words::LISTS;
 
 /// Least points of a menu.
@@ -16,13 +16,13 @@ const MAX_WORDS: f64 = 8.0;
 /// Largest share of items that are services or goods.
 const MAX_SERVICE: f64 = 0.25;
 
-/// What structured data says about the page.
+/// Page types found in the structured data.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Kinds {
-    /// A restaurant, a café or another place that serves food.
+    /// Whether it describes a restaurant, a café or another place that serves food.
     pub(super) is_place: bool,
     pub(super) is_recipe: bool,
-    /// A product, a room, a salon or another thing that no menu lists.
+    /// Whether it describes a product, a room, a salon or another thing that no menu lists.
     pub(super) is_other: bool,
 }
 
@@ -43,16 +43,23 @@ struct Counts {
 /// Returns how sure it is that the sections are a menu, from 0 to 1.
 ///
 /// # Errors
-/// The reason why they are none.
-pub(super) fn judge(shown: &Shown<'_>, parts: &[Part], survey: &Survey<'_>, kinds: Kinds) -> Result<f64, Missing> {
+/// The reason why the sections are not a menu.
+pub(super) fn judge(
+    shown: &PageText<'_>,
+    parts: &[SectionDraft],
+    survey: &Survey<'_>,
+    kinds: Kinds,
+) -> Result<f64, Missing> {
     let counts = count(parts);
     if counts.items < 2.0 || counts.priced < 2.0 {
         return Err(if counts.items > 0.0 { Missing::Weak } else { Missing::Nothing });
     }
-    let about = About::of(shown, parts, survey, kinds);
+    let about = PageTopic::of(shown, parts, survey, kinds);
     if about.is_other(&counts, shown) {
         return Err(Missing::Other);
     }
+    // No sign suffices alone: even a list of nothing but food (0.35) needs a menu in the title, a place, or courses.
+    // The weights were set by hand.
     let points = 0.3 * f64::from(u8::from(about.names_menu))
         + 0.25 * f64::from(u8::from(about.is_place))
         + 0.1 * f64::from(u8::from(kinds.is_place))
@@ -62,10 +69,11 @@ pub(super) fn judge(shown: &Shown<'_>, parts: &[Part], survey: &Survey<'_>, kind
     if counts.food < MIN_FOOD || points < ENOUGH || !has_context {
         return Err(if counts.food > counts.service { Missing::Weak } else { Missing::Other });
     }
+    // From 0.58 for the least menu to 0.87: a list that is shown is never as sure as declared data.
     Ok((0.4 + 0.35 * points.min(1.2) + 0.05 * counts.priced.min(10.0) / 10.0).min(0.87))
 }
 
-fn count(parts: &[Part]) -> Counts {
+fn count(parts: &[SectionDraft]) -> Counts {
     let mut counts = Counts::default();
     for part in parts {
         let is_food = LISTS.section.occur_in(&part.name) || LISTS.dish.occur_in(&part.name);
@@ -79,6 +87,7 @@ fn count(parts: &[Part]) -> Counts {
             counts.items += 1.0;
             counts.words += item.name.split_whitespace().count() as f64;
             counts.priced += f64::from(u8::from(!item.choices.is_empty()));
+            // The section may speak for an item, but less than its own words.
             counts.food += if is_dish {
                 1.0
             } else if is_food && !is_service {
@@ -119,8 +128,8 @@ fn is_packed(name: &str) -> bool {
     false
 }
 
-/// What the title, the headings and the URL say.
-struct About {
+/// Page types suggested by the title, the headings and the URL.
+struct PageTopic {
     names_menu: bool,
     is_place: bool,
     is_recipe: bool,
@@ -129,8 +138,9 @@ struct About {
     kinds: Kinds,
 }
 
-impl About {
-    fn of(shown: &Shown<'_>, parts: &[Part], survey: &Survey<'_>, kinds: Kinds) -> Self {
+impl PageTopic {
+    fn of(shown: &PageText<'_>, parts: &[SectionDraft], survey: &Survey<'_>, kinds: Kinds) -> Self {
+        // Headings above the first item, but not those of the menu itself.
         let first = parts.iter().filter_map(|part| part.items.first()).map(|item| item.lines.start).min().unwrap_or(0);
         let is_top = |at: &usize| (1..=3).contains(&shown.line(*at).heading) && !shown.line(*at).aside;
         let heads: Vec<&str> = (0..first).filter(is_top).map(|at| shown.line(at).text.as_str()).collect();
@@ -145,7 +155,7 @@ impl About {
         let in_address = LISTS.place.occur_in(url.host_str().unwrap_or_default())
             || aside.take(60).any(|text| LISTS.place.occur_in(text));
         let is_shop = any(&LISTS.shop);
-        About {
+        PageTopic {
             names_menu: any(&LISTS.menu)
                 || LISTS.menu.occur_in(url.path())
                 || parts.iter().any(|part| LISTS.menu.occur_in(&part.name)),
@@ -160,8 +170,9 @@ impl About {
     }
 
     /// Whether the list is certainly something else.
-    fn is_other(&self, counts: &Counts, shown: &Shown<'_>) -> bool {
+    fn is_other(&self, counts: &Counts, shown: &PageText<'_>) -> bool {
         let carts = shown.all.controls.iter().filter(|control| LISTS.cart.occur_in(control)).count();
+        // A cart beside half of the items, or packs by weight, is a shop; a restaurant that delivers has carts as well.
         let sells = carts as f64 * 2.0 >= counts.items || counts.packed > 0.5 || self.is_shop;
         self.is_recipe
             || counts.words > MAX_WORDS * counts.items

@@ -7,10 +7,10 @@ use page::Index;
 use super::calories::calories;
 use super::legend::{Legend, diet_alone, diet_of};
 use super::lines::SOFT;
-use super::looks::Looks;
+use super::looks::TextStyle;
 use super::priced::Choice;
 use super::records::Record;
-use super::shown::{Shown, is_name};
+use super::shown::{PageText, is_name};
 use super::split::is_note;
 use super::words::LISTS;
 
@@ -21,7 +21,7 @@ const MAX_DESCRIPTION: usize = 1000;
 
 /// An item as it is read from the page.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Found {
+pub(super) struct ItemDraft {
     pub(super) name: String,
     pub(super) description: Vec<String>,
     pub(super) choices: Vec<Choice>,
@@ -37,13 +37,13 @@ pub(super) struct Found {
 /// A text of an item.
 struct Text {
     text: String,
-    looks: Looks,
+    looks: TextStyle,
     is_heading: bool,
 }
 
 /// Reads the item of a record.
-pub(super) fn found(shown: &Shown<'_>, record: &Record, legend: &Legend) -> Found {
-    let mut item = Found { element: record.element, lines: record.lines.clone(), ..Found::default() };
+pub(super) fn found(shown: &PageText<'_>, record: &Record, legend: &Legend) -> ItemDraft {
+    let mut item = ItemDraft { element: record.element, lines: record.lines.clone(), ..ItemDraft::default() };
     let mut texts: Vec<Text> = Vec::new();
     let mut size = String::new();
     for at in record.lines.clone() {
@@ -75,15 +75,15 @@ pub(super) fn found(shown: &Shown<'_>, record: &Record, legend: &Legend) -> Foun
 }
 
 /// The size of an item's only price describes the item.
-fn label_single(item: &mut Found, texts: &mut Vec<Text>) {
+fn label_single(item: &mut ItemDraft, texts: &mut Vec<Text>) {
     if let [only] = item.choices.as_mut_slice()
         && !only.label.is_empty()
     {
-        texts.push(Text { text: std::mem::take(&mut only.label), looks: Looks::default(), is_heading: false });
+        texts.push(Text { text: std::mem::take(&mut only.label), looks: TextStyle::default(), is_heading: false });
     }
 }
 
-/// Keeps a size for the next price; a size is no text of the item.
+/// Keeps a size for the next price; a size is not part of the text.
 fn label(text: Text, size: &mut String) -> Option<Text> {
     if LISTS.size.are_all_words_of(&text.text) && text.text.chars().any(char::is_alphabetic) {
         *size = text.text;
@@ -93,7 +93,7 @@ fn label(text: Text, size: &mut String) -> Option<Text> {
 }
 
 /// The texts of a part of a line, one for each part that looks different.
-fn texts_of(shown: &Shown<'_>, at: usize, range: Range<usize>) -> Vec<Text> {
+fn texts_of(shown: &PageText<'_>, at: usize, range: Range<usize>) -> Vec<Text> {
     let line = shown.line(at);
     let is_heading = (1..SOFT).contains(&line.heading);
     let mut texts: Vec<Text> = Vec::new();
@@ -115,12 +115,12 @@ fn texts_of(shown: &Shown<'_>, at: usize, range: Range<usize>) -> Vec<Text> {
 }
 
 /// Whether a part of a line belongs to the same text as the part before it.
-fn continues(left: &Looks, right: &Looks) -> bool {
-    let kind = |looks: &Looks| (looks.is_strong, looks.is_small, looks.is_name, looks.is_description);
+fn continues(left: &TextStyle, right: &TextStyle) -> bool {
+    let kind = |looks: &TextStyle| (looks.is_strong, looks.is_small, looks.is_name, looks.is_description);
     kind(left) == kind(right)
 }
 
-fn take(item: &mut Found, texts: Vec<Text>, legend: &Legend) {
+fn take(item: &mut ItemDraft, texts: Vec<Text>, legend: &Legend) {
     let mut kept: Vec<Text> = Vec::new();
     for mut text in texts {
         if let Some((amount, rest)) = calories(&text.text) {
@@ -162,7 +162,7 @@ fn is_title(text: &Text, before: &[Text]) -> bool {
     before.is_empty() && (text.is_heading || text.looks.is_strong || text.looks.is_name)
 }
 
-fn add_diets(item: &mut Found, diets: &[&'static str]) {
+fn add_diets(item: &mut ItemDraft, diets: &[&'static str]) {
     for diet in diets {
         if !item.diets.contains(diet) {
             item.diets.push(diet);
@@ -181,7 +181,7 @@ fn diets_alone(text: &str) -> Option<Vec<&'static str>> {
 }
 
 /// Diets that pictures and titles of the item name.
-fn marks(shown: &Shown<'_>, element: Index, item: &mut Found) {
+fn marks(shown: &PageText<'_>, element: Index, item: &mut ItemDraft) {
     let page = shown.page;
     for at in page.subtree(element).take(400) {
         let named = ["alt", "title", "aria-label"].into_iter().filter_map(|name| page.attr(at, name));
@@ -198,7 +198,7 @@ fn is_codes(text: &str) -> bool {
     let inner = text.trim_matches(['(', ')', '[', ']', ' ']);
     let codes: Vec<&str> = inner.split([',', ' ', '/', ';', '+']).filter(|code| !code.is_empty()).collect();
     let in_brackets = inner.len() < text.trim().len();
-    // `0,5 l` is no list of codes.
+    // `0,5 l` is not a list of codes.
     let is_sign = |c: char| c.is_ascii_digit() || c.is_ascii_uppercase() || (in_brackets && c.is_ascii_lowercase());
     let is_code = |code: &&str| code.len() <= 2 && code.chars().all(is_sign);
     (in_brackets || codes.len() > 1) && !codes.is_empty() && codes.iter().all(is_code)
@@ -216,7 +216,7 @@ pub(super) fn is_number(text: &str) -> bool {
     (1..=3).contains(&digits) && letters <= 1 && digits + letters == text.len()
 }
 
-/// What a price is for: `per person`, `/ 100 g`.
+/// Whether the text is the unit of a price: `per person`, `/ 100 g`.
 pub(super) fn is_unit(text: &str) -> bool {
     let lower = text.trim().trim_start_matches(['/', '(', '（']).trim_end_matches(')').trim().to_lowercase();
     let starts = [

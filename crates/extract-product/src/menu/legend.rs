@@ -163,15 +163,15 @@ impl Legend {
     }
 
     /// Takes the explained marks off the ends of a text, and those in brackets; returns the rest and the diets.
-    pub(super) fn strip(&self, text: &str) -> Marked {
-        let mut marked = Marked { rest: text.to_owned(), diets: Vec::new() };
+    pub(super) fn strip(&self, text: &str) -> UnmarkedText {
+        let mut marked = UnmarkedText { rest: text.to_owned(), diets: Vec::new() };
         while self.strip_brackets(&mut marked) || self.strip_edge(&mut marked) {}
         marked.rest = marked.rest.trim().to_owned();
         marked
     }
 
     /// Takes off a pair of brackets with nothing but marks.
-    fn strip_brackets(&self, marked: &mut Marked) -> bool {
+    fn strip_brackets(&self, marked: &mut UnmarkedText) -> bool {
         let pairs = [('(', ')'), ('[', ']'), ('（', '）'), ('{', '}')];
         let mut from = 0;
         while let Some(open) = marked.rest[from..].find(['(', '[', '（', '{']).map(|at| at + from) {
@@ -204,7 +204,7 @@ impl Legend {
     }
 
     /// Takes off a mark at the end, or a sign at the start.
-    fn strip_edge(&self, marked: &mut Marked) -> bool {
+    fn strip_edge(&self, marked: &mut UnmarkedText) -> bool {
         let text = marked.rest.trim_end();
         let end = text.trim_end_matches(|c: char| is_raised_digit(c)).trim_end_matches([',', ' ']);
         if end.len() < text.len() && text[end.len()..].chars().any(is_raised_digit) {
@@ -229,7 +229,7 @@ impl Legend {
         last.chars().all(is_sign).then(|| self.get(last)).flatten()
     }
 
-    fn strip_sign(&self, marked: &mut Marked) -> bool {
+    fn strip_sign(&self, marked: &mut UnmarkedText) -> bool {
         let text = marked.rest.trim();
         for (mark, diet) in self.marks.iter().rev().filter(|(mark, _)| mark.chars().all(|c| !c.is_alphanumeric())) {
             let rest = text.strip_suffix(mark.as_str()).or_else(|| text.strip_prefix(mark.as_str()));
@@ -244,12 +244,12 @@ impl Legend {
 
 /// A text without its marks.
 #[derive(Debug, PartialEq)]
-pub(super) struct Marked {
+pub(super) struct UnmarkedText {
     pub(super) rest: String,
     pub(super) diets: Vec<&'static str>,
 }
 
-impl Marked {
+impl UnmarkedText {
     fn add(&mut self, diets: &[&'static str]) {
         self.diets.extend(diets);
     }

@@ -4,20 +4,20 @@ use std::ops::Range;
 
 use page::{Index, Page};
 
-use super::looks::{Looks, Place, is_block, place_of};
+use super::looks::{PageArea, TextStyle, area_of, is_block};
 
 /// Limit on the lines of one page.
 const MAX_LINES: usize = 40_000;
 /// Limit on the bytes of one line; the rest of it is left out.
 const MAX_LINE: usize = 2000;
-/// Rank of a text that looks like a heading and is none: bold, or with a class that says so.
+/// Rank of a text that only looks like a heading: bold, or with the class of a heading.
 pub(super) const SOFT: u8 = 7;
 
 /// A line of text.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) text: String,
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<TextRun>,
     /// The first text node.
     pub(super) node: Index,
     /// The nearest element around it that begins a line.
@@ -30,12 +30,12 @@ pub(super) struct Line {
     pub(super) gap: bool,
 }
 
-/// A part of a line that looks the same.
+/// Part of a line in one text style.
 #[derive(Debug, Clone)]
-pub(super) struct Part {
-    /// Its bytes in the text of the line.
+pub(super) struct TextRun {
+    /// Byte range in the text of the line.
     pub(super) range: Range<usize>,
-    pub(super) looks: Looks,
+    pub(super) looks: TextStyle,
 }
 
 /// The lines of a page.
@@ -82,13 +82,13 @@ struct Reader<'p> {
     out: Lines,
     line: Line,
     /// The open elements that begin a line, the innermost last.
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     asides: usize,
     gap: bool,
 }
 
 /// An element whose end is not reached yet.
-struct Open {
+struct OpenElement {
     node: Index,
     is_aside: bool,
 }
@@ -114,14 +114,14 @@ impl Reader<'_> {
             return at + 1;
         }
         let Some(name) = self.page.name(at) else { return at + 1 };
-        match place_of(self.page, at) {
-            Place::Hidden => return self.page.end(at),
-            Place::Tab => return self.tab(at),
-            Place::Control => return self.control(at),
-            Place::Aside => self.block(at, true),
-            Place::Content if &**name == "br" => self.line_break(),
-            Place::Content if is_block(name) => self.block(at, false),
-            Place::Content => {}
+        match area_of(self.page, at) {
+            PageArea::Hidden => return self.page.end(at),
+            PageArea::Tab => return self.tab(at),
+            PageArea::Control => return self.control(at),
+            PageArea::Aside => self.block(at, true),
+            PageArea::Content if &**name == "br" => self.line_break(),
+            PageArea::Content if is_block(name) => self.block(at, false),
+            PageArea::Content => {}
         }
         at + 1
     }
@@ -129,7 +129,7 @@ impl Reader<'_> {
     fn block(&mut self, at: Index, is_aside: bool) {
         self.flush();
         self.asides += usize::from(is_aside);
-        self.open.push(Open { node: at, is_aside });
+        self.open.push(OpenElement { node: at, is_aside });
         self.panel(at);
     }
 
@@ -141,7 +141,7 @@ impl Reader<'_> {
             is_called(&tab.opens, "id") || is_called(&tab.id, "aria-labelledby")
         };
         let Some(label) = self.out.tabs.iter().find(is_of).map(|tab| tab.label.clone()) else { return };
-        let part = Part { range: 0..label.len(), looks: Looks::default() };
+        let part = TextRun { range: 0..label.len(), looks: TextStyle::default() };
         let line =
             Line { text: label, parts: vec![part], node: at, heading: 2, aside: self.asides > 0, ..Line::new(at) };
         self.out.lines.push(line);
@@ -186,7 +186,7 @@ impl Reader<'_> {
     /// Appends text of one line, with each run of blanks as one. Many blanks are the leader of a price.
     fn run(&mut self, at: Index, text: &str) {
         let block = self.open.last().map_or(0, |open| open.node);
-        let looks = Looks::of(self.page, at, block);
+        let looks = TextStyle::of(self.page, at, block);
         // Names, descriptions and prices in elements of their own are apart even without blanks.
         let is_apart = self.line.parts.last().is_some_and(|last| last.looks.role() != looks.role());
         self.blank(usize::from(is_apart));
@@ -210,7 +210,7 @@ impl Reader<'_> {
             if self.line.parts.is_empty() {
                 self.line.node = at;
             }
-            self.line.parts.push(Part { range: first..end, looks });
+            self.line.parts.push(TextRun { range: first..end, looks });
         }
     }
 

@@ -1,4 +1,4 @@
-//! What the elements and classes of a page say about a text.
+//! Text styles and roles, from the elements and classes around a text.
 
 use page::{Index, LocalName, Page};
 
@@ -6,12 +6,12 @@ use super::lines::{Line, SOFT};
 
 /// Limit on the letters of a heading that is only bold.
 const MAX_HEADING: usize = 60;
-/// Limit on the elements around a text that are looked at.
+/// Limit on the elements around a text that are examined.
 const MAX_UP: usize = 8;
 
-/// What a part of a line looks like. An element of its own counts as well as the class.
+/// Style of a part of a line, from elements and classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Looks {
+pub(super) struct TextStyle {
     pub(super) is_strong: bool,
     /// Smaller or slanted.
     pub(super) is_small: bool,
@@ -27,10 +27,10 @@ pub(super) struct Looks {
     pub(super) element: Index,
 }
 
-impl Looks {
+impl TextStyle {
     /// The looks of a text node in a block.
     pub(super) fn of(page: &Page, text: Index, block: Index) -> Self {
-        let mut looks = Looks::default();
+        let mut looks = TextStyle::default();
         for up in page.ancestors(text).take(MAX_UP).take_while(|&up| up != block) {
             looks.add(page, up);
             if looks.element == 0 {
@@ -39,14 +39,14 @@ impl Looks {
         }
         // A block's own class speaks for all of its text, unless the text has an element of its own.
         if looks.element == 0 && block > 0 {
-            let mut of_block = Looks::default();
+            let mut of_block = TextStyle::default();
             of_block.add(page, block);
-            looks = Looks { is_strong: looks.is_strong, element: 0, ..of_block };
+            looks = TextStyle { is_strong: looks.is_strong, element: 0, ..of_block };
         }
         looks
     }
 
-    /// What classes say of the text: whether it is a name, a description, a price.
+    /// Returns the roles that classes give the text: name, description, price.
     pub(super) fn role(&self) -> [bool; 3] {
         [self.is_name, self.is_description, self.is_price]
     }
@@ -78,9 +78,9 @@ pub(super) fn classes(page: &Page, index: Index) -> Option<String> {
     Some(class.to_lowercase())
 }
 
-/// Where the text of an element belongs.
+/// Area of the page that the text of an element belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PageArea {
     Content,
     /// A page's header, footer or side bar.
     Aside,
@@ -92,36 +92,38 @@ pub(super) enum Place {
     Tab,
 }
 
-pub(super) fn place_of(page: &Page, at: Index) -> Place {
-    let Some(name) = page.name(at) else { return Place::Content };
+pub(super) fn area_of(page: &Page, at: Index) -> PageArea {
+    let Some(name) = page.name(at) else { return PageArea::Content };
     let role = page.attr(at, "role").map(|role| role.to_ascii_lowercase()).unwrap_or_default();
     if role == "tab" {
-        return Place::Tab;
+        return PageArea::Tab;
     }
     if matches!(role.as_str(), "navigation" | "menubar" | "dialog" | "alertdialog" | "search") || is_unseen(page, at) {
-        return Place::Hidden;
+        return PageArea::Hidden;
     }
     match &**name {
         "script" | "style" | "template" | "noscript" | "svg" | "select" | "textarea" | "iframe" | "nav" | "del"
-        | "s" | "strike" | "head" | "object" | "video" | "audio" | "canvas" | "dialog" | "datalist" => Place::Hidden,
+        | "s" | "strike" | "head" | "object" | "video" | "audio" | "canvas" | "dialog" | "datalist" => PageArea::Hidden,
         "button" | "input" => button(page, at),
         _ if role == "button" => button(page, at),
-        "header" | "footer" if !is_inside_content(page, at) => Place::Aside,
-        "aside" => Place::Aside,
-        _ if matches!(role.as_str(), "banner" | "contentinfo" | "complementary") => Place::Aside,
-        _ if is_furniture(page, at) => Place::Hidden,
-        _ => Place::Content,
+        // Sections and cards have headers of their own.
+        "header" | "footer" if !is_inside_content(page, at) => PageArea::Aside,
+        "aside" => PageArea::Aside,
+        _ if matches!(role.as_str(), "banner" | "contentinfo" | "complementary") => PageArea::Aside,
+        _ if is_furniture(page, at) => PageArea::Hidden,
+        _ => PageArea::Content,
     }
 }
 
 /// A card that is one large button is content.
-fn button(page: &Page, at: Index) -> Place {
+fn button(page: &Page, at: Index) -> PageArea {
+    // Forty nodes, or more than 32 letters, or a price: too much for the label of a button.
     if page.subtree(at).len() > 40 {
-        return Place::Content;
+        return PageArea::Content;
     }
     let text = crate::tags::text(page, at);
     let is_short = text.chars().count() <= 32 && !text.chars().any(|c| c.is_ascii_digit());
-    if is_short { Place::Control } else { Place::Content }
+    if is_short { PageArea::Control } else { PageArea::Content }
 }
 
 fn is_inside_content(page: &Page, at: Index) -> bool {
@@ -143,6 +145,7 @@ fn is_unseen(page: &Page, at: Index) -> bool {
                 is_hidden |= style.contains("display:none") || style.contains("visibility:hidden");
             }
             "class" => {
+                // Only one of several tabs is shown at a time, but all of them are the menu.
                 if value.contains("tab") || value.contains("accordion") || value.contains("collaps") {
                     return false;
                 }
@@ -204,7 +207,7 @@ pub(super) fn is_block(name: &LocalName) -> bool {
     )
 }
 
-/// Returns the rank of a line as a heading; 0 if it is none.
+/// Returns the rank of a line as a heading; 0 for other lines.
 pub(super) fn heading(page: &Page, line: &Line) -> u8 {
     for up in std::iter::once(line.block).chain(page.ancestors(line.block).take(3)) {
         let Some(name) = page.name(up) else { break };

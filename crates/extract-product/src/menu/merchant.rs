@@ -14,7 +14,7 @@ const MAX_NAME: usize = 120;
 /// Signs between the parts of a title.
 const SEPARATORS: [&str; 9] = [" | ", " – ", " — ", " - ", " · ", " • ", " » ", " :: ", ": "];
 
-/// What a page without structured data says about the place.
+/// Finds the merchant of a page without structured data.
 pub(super) fn shown_merchant(page: &Page, survey: &Survey<'_>, lines: &Lines) -> Merchant {
     let name = site_name(survey)
         .or_else(|| titled(page, survey, lines))

@@ -11,18 +11,18 @@ use crate::survey::Survey;
 use super::dishes::UNNAMED;
 use super::evidence::{Kinds, judge};
 use super::finish;
-use super::items::Found;
+use super::items::ItemDraft;
 use super::legend::Legend;
 use super::merchant::{is_menu_word, shown_merchant};
 use super::priced::Choice;
 use super::prices::named_currency;
 use super::records::{Piece, pieces};
-use super::sections::{Part, sections};
-use super::shown::Shown;
+use super::sections::{SectionDraft, sections};
+use super::shown::PageText;
 use super::words::LISTS;
 
-/// What is known of the page before its text is read.
-pub(super) struct Known {
+/// Data known about the page before its text is read.
+pub(super) struct PageFacts {
     pub(super) merchant: Option<Merchant>,
     pub(super) currency: Option<String>,
     pub(super) kinds: Kinds,
@@ -31,9 +31,9 @@ pub(super) struct Known {
 /// Reads the menu that a page shows.
 ///
 /// # Errors
-/// The reason why it shows none.
-pub(super) fn shown_menu(page: &Page, survey: &Survey<'_>, known: Known) -> Result<Menu, Missing> {
-    let shown = Shown::read(page);
+/// The reason why the page has no menu.
+pub(super) fn shown_menu(page: &Page, survey: &Survey<'_>, known: PageFacts) -> Result<Menu, Missing> {
+    let shown = PageText::read(page);
     if shown.prices.iter().flatten().take(2).count() < 2 {
         return Err(Missing::Nothing);
     }
@@ -62,7 +62,7 @@ pub(super) fn shown_menu(page: &Page, survey: &Survey<'_>, known: Known) -> Resu
 }
 
 /// Returns the currency that the page names: in a sentence about its prices, or as the only sign beside them.
-fn currency_of<'t>(shown: &Shown<'_>, outside: impl Iterator<Item = &'t str>) -> Option<&'static str> {
+fn currency_of<'t>(shown: &PageText<'_>, outside: impl Iterator<Item = &'t str>) -> Option<&'static str> {
     const PRICES: [&str; 14] = [
         "price", "preis", "prix", "prezz", "precio", "preço", "priser", "prijz", "ceny", "цены", "価格", "价格",
         "currency", "all in",
@@ -79,8 +79,8 @@ fn currency_of<'t>(shown: &Shown<'_>, outside: impl Iterator<Item = &'t str>) ->
 }
 
 /// Drops the sections of services, such as rooms and vouchers, beside those of food.
-fn drop_services(parts: &mut Vec<Part>) {
-    let serves = |part: &Part| {
+fn drop_services(parts: &mut Vec<SectionDraft>) {
+    let serves = |part: &SectionDraft| {
         let names =
             part.items.iter().filter(|item| LISTS.service.occur_in(&item.name) && !LISTS.dish.occur_in(&item.name));
         let is_food = LISTS.section.occur_in(&part.name) || LISTS.dish.occur_in(&part.name);
@@ -93,8 +93,8 @@ fn drop_services(parts: &mut Vec<Part>) {
 }
 
 /// Takes the numbers off the names if most items have one: `12. Pho Bo`.
-fn numbered(parts: &mut [Part]) {
-    let split = |item: &Found| {
+fn numbered(parts: &mut [SectionDraft]) {
+    let split = |item: &ItemDraft| {
         let (first, rest) = item.name.split_once([' ', '.', ')', ':'])?;
         let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '.' | ')' | ':' | '-' | '–'));
         let is_number = super::items::is_number(first) && rest.chars().any(char::is_alphabetic);
@@ -113,7 +113,7 @@ fn numbered(parts: &mut [Part]) {
 }
 
 /// The heading that names the menu, for items without a section.
-fn menu_name(shown: &Shown<'_>) -> String {
+fn menu_name(shown: &PageText<'_>) -> String {
     let lines = shown.all.lines.iter().filter(|line| (1..=4).contains(&line.heading) && !line.aside);
     let mut names = lines.map(|line| line.text.as_str()).filter(|text| LISTS.menu.occur_in(text) && is_menu_word(text));
     names.next().map_or_else(|| UNNAMED.to_owned(), str::to_owned)
@@ -127,14 +127,14 @@ fn add(section: Section, sections: &mut Vec<Section>) {
     }
 }
 
-fn section(page: &Page, part: Part, merchant: &Merchant, unnamed: &str, currency: Option<&str>) -> Section {
+fn section(page: &Page, part: SectionDraft, merchant: &Merchant, unnamed: &str, currency: Option<&str>) -> Section {
     let is_merchant = part.name.to_lowercase() == merchant.name.to_lowercase();
     let name = if part.name.is_empty() || is_merchant { unnamed.to_owned() } else { part.name };
     let items = part.items.into_iter().map(|item| menu_item(page, item, currency)).collect();
     Section { id: String::new(), name, description: Some(part.description).filter(|text| !text.is_empty()), items }
 }
 
-fn menu_item(page: &Page, found: Found, currency: Option<&str>) -> MenuItem {
+fn menu_item(page: &Page, found: ItemDraft, currency: Option<&str>) -> MenuItem {
     let element = found.element;
     let description = found.description.join(joint(&found.description));
     let id = found.number.filter(|number| !number.is_empty());

@@ -2,8 +2,8 @@
 
 use crate::money::Style;
 
-use super::lines::{Line, Part};
-use super::prices::{Amount, Form, amounts};
+use super::lines::{Line, TextRun};
+use super::prices::{Amount, PriceNotation, amounts};
 use super::words::LISTS;
 
 /// Limit on the letters before a price in a line without further marks; longer ones are prose.
@@ -28,7 +28,7 @@ pub(super) struct Choice {
 #[derive(Debug)]
 pub(super) struct Priced {
     pub(super) choices: Vec<Choice>,
-    pub(super) form: Form,
+    pub(super) form: PriceNotation,
     /// End of the text before the first price.
     pub(super) before: usize,
     /// Start of the text after the last price.
@@ -55,7 +55,7 @@ pub(super) fn priced(line: &Line, style: Style) -> Option<Priced> {
     if !has_own && is_prose(text, &found) {
         return None;
     }
-    let is_bare = first.form == Form::Bare;
+    let is_bare = first.form == PriceNotation::Bare;
     if is_bare
         && !(found.len() == 1 && after.trim().is_empty() && !before.trim_end().ends_with(|c: char| c.is_ascii_digit()))
     {
@@ -70,7 +70,7 @@ pub(super) fn priced(line: &Line, style: Style) -> Option<Priced> {
     Some(Priced { choices, form: first.form, before: name_end, after: last.place.end })
 }
 
-fn part_at(line: &Line, at: usize) -> Option<&Part> {
+fn part_at(line: &Line, at: usize) -> Option<&TextRun> {
     line.parts.iter().find(|part| part.range.contains(&at))
 }
 
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     fn line(text: &str) -> Line {
-        let part = Part { range: 0..text.len(), looks: super::super::looks::Looks::default() };
+        let part = TextRun { range: 0..text.len(), looks: super::super::looks::TextStyle::default() };
         Line { text: text.to_owned(), parts: vec![part], node: 1, block: 0, heading: 0, aside: false, gap: false }
     }
 

@@ -11,15 +11,15 @@ const MAX_PRICES: usize = 12;
 /// Largest amount without a currency that is taken for a price.
 const MAX_BARE: f64 = 9_999.0;
 
-/// Words after a number that is no price.
+/// Words after numbers other than prices.
 const UNITS: &str = "l lt ltr liter litre cl ml dl g gr gram kg oz lb lbs cm mm km m kcal kj cal calories min mins \
     minutes uhr h am pm stück stk st pcs pc pieces piece pièces pz stuks personen persons people pers \
     person personnes personas persone vol inch gänge course courses x nights hours stunden jahre years 个 \
     人 個 本 枚 時 分";
 
-/// How sure it is that a number is a price.
+/// Notation of a number, the least likely price first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Form {
+pub(super) enum PriceNotation {
     /// A number without cents or currency.
     Bare,
     /// A number with cents: `9,50` or `9,-`.
@@ -33,12 +33,12 @@ pub(super) enum Form {
 pub(super) struct Amount {
     pub(super) value: f64,
     pub(super) currency: Option<&'static str>,
-    pub(super) form: Form,
-    /// Place in the text, with the currency.
+    pub(super) form: PriceNotation,
+    /// Byte range in the text, with the currency.
     pub(super) place: Range<usize>,
 }
 
-/// Finds the numbers of a line that may be prices. Quantities, times, dates and percentages are none.
+/// Finds the numbers of a line that may be prices. Quantities, times, dates and percentages are skipped.
 pub(super) fn amounts(text: &str, style: Style) -> Vec<Amount> {
     let mut found: Vec<Amount> = Vec::new();
     let mut from = 0;
@@ -48,7 +48,7 @@ pub(super) fn amounts(text: &str, style: Style) -> Vec<Amount> {
             break;
         }
         let before = found.last().map_or(0, |last| last.place.end).min(number.start);
-        if let Some(amount) = read(text, before, number, style) {
+        if let Some(amount) = amount_at(text, before, number, style) {
             from = from.max(amount.place.end);
             found.push(amount);
         }
@@ -58,11 +58,12 @@ pub(super) fn amounts(text: &str, style: Style) -> Vec<Amount> {
     found
 }
 
-fn read(text: &str, before: usize, number: Range<usize>, style: Style) -> Option<Amount> {
+fn amount_at(text: &str, before: usize, number: Range<usize>, style: Style) -> Option<Amount> {
     let (left, right) = (&text[before..number.start], &text[number.end..]);
     let sign_before = money::currency_at_end(left);
     let tail = dash_after(right);
     let sign_after = sign_at_start(&right[tail..]);
+    // Glued to a word, a number is a part of it (`A4`, `No.5`, `1/2`), unless dots lead to it.
     let is_glued = left.ends_with(|c: char| c.is_alphanumeric() || matches!(c, '#' | '.' | ',' | ':' | '/' | '+'));
     if sign_before.is_none() && is_glued && !left.ends_with("..") && !left.ends_with(": ") && !is_leader(left) {
         return None;
@@ -80,11 +81,11 @@ fn read(text: &str, before: usize, number: Range<usize>, style: Style) -> Option
         end += 2;
     }
     let form = match (sign_before.is_some() || sign_after.is_some(), tail > 0 || has_cents(&text[number])) {
-        (true, _) => Form::Signed,
-        (_, true) => Form::Cents,
-        _ => Form::Bare,
+        (true, _) => PriceNotation::Signed,
+        (_, true) => PriceNotation::Cents,
+        _ => PriceNotation::Bare,
     };
-    let is_likely = form == Form::Signed || value > 0.0 && value <= MAX_BARE;
+    let is_likely = form == PriceNotation::Signed || value > 0.0 && value <= MAX_BARE;
     is_likely.then_some(Amount { value, currency: code, form, place: start..end })
 }
 
@@ -149,7 +150,7 @@ fn is_quantity(right: &str) -> bool {
     next.starts_with(['%', '°', '★', '☆', '⭐']) || UNITS.split(' ').any(|unit| unit == word)
 }
 
-/// What follows the number after a dash.
+/// Returns the text after a range such as `-12,50` at the start of `right`.
 fn after_dash(right: &str) -> Option<&str> {
     let rest = right.trim_start().strip_prefix(['-', '–', '—'])?.trim_start();
     let number = rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ','));
@@ -174,8 +175,9 @@ fn without_times(text: &str, found: &mut Vec<Amount>) {
     };
     let is_time = |at: usize| {
         let amount = &found[at];
-        let is_plain =
-            |other: &Amount| other.form == Form::Cents && minutes(other) && text[other.place.clone()].contains('.');
+        let is_plain = |other: &Amount| {
+            other.form == PriceNotation::Cents && minutes(other) && text[other.place.clone()].contains('.')
+        };
         let after = found.get(at + 1).is_some_and(|next| is_plain(next) && is_dashed(amount, next));
         let before = at > 0 && is_plain(&found[at - 1]) && is_dashed(&found[at - 1], amount);
         is_plain(amount) && (after || before)
@@ -196,7 +198,7 @@ fn spread_signs(text: &str, found: &mut Vec<Amount>) {
             let (start, end) = (amount.place.end.min(other.end), amount.place.start.max(other.start));
             start <= end && is_between_prices(&text[start..end])
         });
-        if is_beside || amount.form == Form::Cents {
+        if is_beside || amount.form == PriceNotation::Cents {
             (amount.form, amount.currency) = (best.form, best.currency);
         }
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use page::{Index, Page};
 
-use super::shown::Shown;
+use super::shown::PageText;
 use super::split::{is_note, split};
 
 /// Limit on the elements that are climbed from a price.
@@ -32,7 +32,7 @@ pub(super) struct Record {
 }
 
 /// Splits the lines of the page into items and what is between them.
-pub(super) fn pieces(shown: &Shown<'_>) -> Vec<Piece> {
+pub(super) fn pieces(shown: &PageText<'_>) -> Vec<Piece> {
     let mut records: Vec<Record> = Vec::new();
     let mut at = 0;
     while at < shown.all.lines.len() && !shown.page.stop().is_set() {
@@ -55,7 +55,7 @@ pub(super) fn pieces(shown: &Shown<'_>) -> Vec<Piece> {
 }
 
 /// Adds the entries of the same lists that have no price, such as `Lobster: market price`.
-fn with_priceless(shown: &Shown<'_>, records: Vec<Record>) -> Vec<Record> {
+fn with_priceless(shown: &PageText<'_>, records: Vec<Record>) -> Vec<Record> {
     let mut all: Vec<Record> = Vec::with_capacity(records.len());
     for record in records {
         if let (Some(last), Some(element)) = (all.last().cloned(), record.element) {
@@ -70,7 +70,7 @@ fn with_priceless(shown: &Shown<'_>, records: Vec<Record>) -> Vec<Record> {
 }
 
 /// The siblings of `element` in these lines that look like it: entries of a list, or elements of the same class.
-fn priceless(shown: &Shown<'_>, lines: Range<usize>, element: Index) -> Vec<Record> {
+fn priceless(shown: &PageText<'_>, lines: Range<usize>, element: Index) -> Vec<Record> {
     let page = shown.page;
     let has_class = page.attr(element, "class").is_some_and(|class| !class.trim().is_empty());
     if !has_class && page.name(element).is_none_or(|name| &**name != "li") {
@@ -94,7 +94,7 @@ fn priceless(shown: &Shown<'_>, lines: Range<usize>, element: Index) -> Vec<Reco
 }
 
 /// Adds the item of the price in line `at`, or all items of the list around it. Returns the line after them.
-fn add(shown: &Shown<'_>, at: usize, done: usize, records: &mut Vec<Record>) -> usize {
+fn add(shown: &PageText<'_>, at: usize, done: usize, records: &mut Vec<Record>) -> usize {
     let block = shown.line(at).block;
     let whole = shown.lines_of(block);
     if shown.priced_in(&whole) > 1 || whole.start < done {
@@ -116,7 +116,7 @@ fn add(shown: &Shown<'_>, at: usize, done: usize, records: &mut Vec<Record>) -> 
 }
 
 /// Adds the items of an element whose lines follow each other without elements of their own.
-fn add_flat(shown: &Shown<'_>, around: Index, at: usize, records: &mut Vec<Record>, done: usize) -> usize {
+fn add_flat(shown: &PageText<'_>, around: Index, at: usize, records: &mut Vec<Record>, done: usize) -> usize {
     let lines = shown.lines_of(around);
     let lines = lines.start.max(done)..lines.end.max(at + 1);
     if lines.start < lines.end && !shown.named_in(&lines) {
@@ -133,7 +133,13 @@ fn add_flat(shown: &Shown<'_>, around: Index, at: usize, records: &mut Vec<Recor
 }
 
 /// Adds a list of sizes: the name is somewhere around it.
-fn add_nameless(shown: &Shown<'_>, around: Index, own: Range<usize>, records: &mut Vec<Record>, done: usize) -> usize {
+fn add_nameless(
+    shown: &PageText<'_>,
+    around: Index,
+    own: Range<usize>,
+    records: &mut Vec<Record>,
+    done: usize,
+) -> usize {
     let element = climb(shown, around);
     let lines = shown.lines_of(element);
     let record = if shown.named_in(&lines) && lines.start >= done {
@@ -147,7 +153,7 @@ fn add_nameless(shown: &Shown<'_>, around: Index, own: Range<usize>, records: &m
 }
 
 /// Returns the end of a run of plain lines: the first line whose block is an item of its own.
-fn flat_end(shown: &Shown<'_>, around: Index, lines: &Range<usize>, at: usize) -> usize {
+fn flat_end(shown: &PageText<'_>, around: Index, lines: &Range<usize>, at: usize) -> usize {
     let later = (at + 1..lines.end).filter(|&line| shown.prices[line].is_some());
     for line in later {
         let block = shown.line(line).block;
@@ -162,13 +168,13 @@ fn flat_end(shown: &Shown<'_>, around: Index, lines: &Range<usize>, at: usize) -
     lines.end
 }
 
-fn climb_inside(shown: &Shown<'_>, from: Index, around: Index) -> Index {
+fn climb_inside(shown: &PageText<'_>, from: Index, around: Index) -> Index {
     let up = shown.page.ancestors(from).take_while(|&up| up != around);
     up.take(MAX_CLIMB).take_while(|&up| shown.priced_in(&shown.lines_of(up)) == 1).last().unwrap_or(from)
 }
 
 /// Climbs to the largest element around `from` without another item's price.
-fn climb(shown: &Shown<'_>, from: Index) -> Index {
+fn climb(shown: &PageText<'_>, from: Index) -> Index {
     let page = shown.page;
     let count = shown.priced_in(&shown.lines_of(from)).max(1);
     let mut at = from;
@@ -187,7 +193,7 @@ fn climb(shown: &Shown<'_>, from: Index) -> Index {
 }
 
 /// Whether a named item must not grow to its parent.
-fn ends_before(shown: &Shown<'_>, at: Index, parent: Index) -> bool {
+fn ends_before(shown: &PageText<'_>, at: Index, parent: Index) -> bool {
     let (own, outer) = (shown.lines_of(at), shown.lines_of(parent));
     if is_list(shown.page, parent) {
         return true;
@@ -197,7 +203,7 @@ fn ends_before(shown: &Shown<'_>, at: Index, parent: Index) -> bool {
 }
 
 /// Whether an element is one of several alike with about as many prices.
-fn is_card(shown: &Shown<'_>, element: Index) -> bool {
+fn is_card(shown: &PageText<'_>, element: Index) -> bool {
     let page = shown.page;
     if page.name(element).is_some_and(|name| &**name == "section") {
         return false;

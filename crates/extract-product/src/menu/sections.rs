@@ -1,9 +1,9 @@
 //! Sections of a menu that a page shows: headings with the items after them.
 
-use super::items::{Found, found};
+use super::items::{ItemDraft, found};
 use super::legend::Legend;
 use super::records::{Piece, Record};
-use super::shown::{Shown, is_name};
+use super::shown::{PageText, is_name};
 use super::split::is_note;
 use super::words::LISTS;
 
@@ -18,19 +18,19 @@ pub(super) const MAX_ITEMS: usize = 2000;
 
 /// A section with its items.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(super) struct SectionDraft {
     /// Heading; empty for items before the first one.
     pub(super) name: String,
     pub(super) description: String,
-    pub(super) items: Vec<Found>,
+    pub(super) items: Vec<ItemDraft>,
     /// The description after each item, if a text follows it.
     trailing: Vec<String>,
 }
 
 /// Collects the sections of the page.
-pub(super) fn sections(shown: &Shown<'_>, pieces: &[Piece], legend: &Legend) -> Vec<Part> {
+pub(super) fn sections(shown: &PageText<'_>, pieces: &[Piece], legend: &Legend) -> Vec<SectionDraft> {
     let mut builder =
-        Builder { shown, legend, parts: vec![Part::default()], pending: Vec::new(), last: None, count: 0 };
+        Builder { shown, legend, parts: vec![SectionDraft::default()], pending: Vec::new(), last: None, count: 0 };
     for piece in pieces {
         match piece {
             Piece::Line(at) if !shown.line(*at).aside => builder.pending.push(*at),
@@ -47,9 +47,9 @@ pub(super) fn sections(shown: &Shown<'_>, pieces: &[Piece], legend: &Legend) -> 
 }
 
 struct Builder<'a, 'p> {
-    shown: &'a Shown<'p>,
+    shown: &'a PageText<'p>,
     legend: &'a Legend,
-    parts: Vec<Part>,
+    parts: Vec<SectionDraft>,
     /// Lines since the last item.
     pending: Vec<usize>,
     last: Option<Record>,
@@ -75,7 +75,7 @@ impl Builder<'_, '_> {
     }
 
     /// Adds prices without a name to the item before them.
-    fn further(&mut self, item: Found) {
+    fn further(&mut self, item: ItemDraft) {
         let is_near = self.pending.is_empty() || self.pending.iter().all(|&at| !self.shown.names(at));
         let last = self.parts.last_mut().and_then(|part| part.items.last_mut());
         if let Some(last) = last.filter(|_| is_near) {
@@ -86,7 +86,7 @@ impl Builder<'_, '_> {
     }
 
     /// Takes the name of an item from the lines before it: the last heading, or the last text.
-    fn name(&mut self, item: &mut Found) -> bool {
+    fn name(&mut self, item: &mut ItemDraft) -> bool {
         let place = {
             let mut lines = (0..self.pending.len()).rev();
             let named = |&place: &usize| self.shown.names(self.pending[place]);
@@ -117,7 +117,7 @@ impl Builder<'_, '_> {
         let name = self.shown.line(self.pending[place]).text.trim_matches([':', ' ', '-', '–', '—', '*', '~', '•']);
         let description = self.text_of(&self.pending[place + 1..]);
         let name = name.char_indices().nth(MAX_HEADING).map_or(name, |(end, _)| &name[..end]).to_owned();
-        self.parts.push(Part { name, description, ..Part::default() });
+        self.parts.push(SectionDraft { name, description, ..SectionDraft::default() });
     }
 
     fn text_of(&self, lines: &[usize]) -> String {
@@ -200,7 +200,7 @@ fn is_sentence(name: &str) -> bool {
 }
 
 /// Decides whether the texts after the items describe them: most items have one. A text after the last item alone is about the whole section.
-fn settle(part: &mut Part) {
+fn settle(part: &mut SectionDraft) {
     let count = part.items.len();
     let inner = part.trailing.iter().take(count.saturating_sub(1)).filter(|text| !text.is_empty()).count();
     if inner * 2 >= count.saturating_sub(1) && inner > 0 {

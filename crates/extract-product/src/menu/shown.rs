@@ -8,7 +8,7 @@ use crate::money::Style;
 
 use super::lines::{Line, Lines, lines};
 use super::priced::{Priced, priced};
-use super::prices::Form;
+use super::prices::PriceNotation;
 use super::words::LISTS;
 
 /// Limit on the lines with prices of one page; the rest are text.
@@ -16,13 +16,13 @@ const MAX_PRICED: usize = 4000;
 /// Least number of prices without cents and currency that count; fewer are numbers of something else.
 const MIN_BARE: usize = 4;
 
-/// What a page shows.
-pub(super) struct Shown<'p> {
+/// Lines of a page, with their prices.
+pub(super) struct PageText<'p> {
     pub(super) page: &'p Page,
     pub(super) all: Lines,
     /// The prices of each line.
     pub(super) prices: Vec<Option<Priced>>,
-    /// How many lines before each line have a price, can be a name, are a heading, have the class of a name.
+    /// Prefix sums: the lines before each line by property.
     sums: Vec<Sums>,
 }
 
@@ -34,7 +34,7 @@ struct Sums {
     titles: u32,
 }
 
-impl<'p> Shown<'p> {
+impl<'p> PageText<'p> {
     pub(super) fn read(page: &'p Page) -> Self {
         let all = lines(page);
         let texts = all.lines.iter().map(|line| line.text.as_str());
@@ -48,7 +48,7 @@ impl<'p> Shown<'p> {
             prices.push(found);
         }
         only_one_form(&mut prices);
-        let mut shown = Shown { page, all, prices, sums: Vec::new() };
+        let mut shown = PageText { page, all, prices, sums: Vec::new() };
         shown.sum();
         shown
     }
@@ -137,10 +137,11 @@ pub(super) fn is_name(text: &str) -> bool {
 
 /// Drops bare numbers where other prices have cents or a currency, or where there are few.
 fn only_one_form(prices: &mut [Option<Priced>]) {
-    let of = |form: Form| prices.iter().flatten().filter(|priced| priced.form == form).count();
-    let (bare, better) = (of(Form::Bare), of(Form::Cents) + of(Form::Signed));
+    let of = |form: PriceNotation| prices.iter().flatten().filter(|priced| priced.form == form).count();
+    let (bare, better) = (of(PriceNotation::Bare), of(PriceNotation::Cents) + of(PriceNotation::Signed));
     if bare < MIN_BARE || better * 4 > bare {
-        let is_bare = |priced: &Option<Priced>| priced.as_ref().is_some_and(|priced| priced.form == Form::Bare);
+        let is_bare =
+            |priced: &Option<Priced>| priced.as_ref().is_some_and(|priced| priced.form == PriceNotation::Bare);
         prices.iter_mut().filter(|priced| is_bare(priced)).for_each(|priced| *priced = None);
     }
 }

@@ -4,6 +4,9 @@ use crate::draft::{Codes, Draft};
 use crate::subject::Subject;
 use crate::words::Words;
 
+// A fit is the share of words that a name has in common with the titles of the page; its URL or a code gives 0.7 at
+// least. The limits were set by hand.
+
 /// Fit that a product must have to be the subject of the page.
 const MIN_FIT: f64 = 0.6;
 /// Difference in fit that decides between two products.
@@ -13,18 +16,19 @@ const MARGIN: f64 = 0.12;
 #[derive(Debug)]
 pub(super) enum Choice {
     One(Box<Draft>),
-    /// Several fit equally well.
+    /// Several drafts fit equally well.
     Ambiguous,
-    /// None fits.
+    /// No draft fits.
     None,
 }
 
 /// Chooses the draft that fits the page; several that are the same product are merged.
 pub(super) fn choose(drafts: &[Draft], subject: &Subject) -> Choice {
     let named = drafts.iter().filter(|draft| draft.title.is_some() || draft.has_price() || !draft.codes.is_empty());
-    let mut rated: Vec<Rated<'_>> = named.map(|draft| Rated { fit: subject.fit(draft), draft }).collect();
+    let mut rated: Vec<RatedDraft<'_>> = named.map(|draft| RatedDraft { fit: subject.fit(draft), draft }).collect();
     rated.sort_by(|a, b| b.fit.total_cmp(&a.fit).then_with(|| b.draft.has_price().cmp(&a.draft.has_price())));
     let Some((best, others)) = rated.split_first() else { return Choice::None };
+    // One that does not fit may be an advertisement; several are a list.
     if best.fit < MIN_FIT {
         return if others.is_empty() { Choice::None } else { Choice::Ambiguous };
     }
@@ -32,6 +36,7 @@ pub(super) fn choose(drafts: &[Draft], subject: &Subject) -> Choice {
     for other in others.iter().filter(|other| best.fit - other.fit < MARGIN) {
         if is_same(&chosen, other.draft) {
             absorb(&mut chosen, other.draft);
+        // Without a title it cannot be said which of the two is meant, so it does not make the choice doubtful.
         } else if other.draft.title.is_some() {
             return Choice::Ambiguous;
         }
@@ -39,7 +44,7 @@ pub(super) fn choose(drafts: &[Draft], subject: &Subject) -> Choice {
     Choice::One(Box::new(chosen))
 }
 
-struct Rated<'d> {
+struct RatedDraft<'d> {
     fit: f64,
     draft: &'d Draft,
 }
@@ -57,6 +62,7 @@ pub(super) fn is_same(a: &Draft, b: &Draft) -> bool {
         return false;
     }
     let common = first.common(&second) as f64;
+    // Three of four words, so that a size or a colour may differ. Models and numbers may not: see `contradicts`.
     common / first.len().max(second.len()) as f64 >= 0.75
 }
 
@@ -68,16 +74,16 @@ fn shares_code(a: &Codes, b: &Codes) -> bool {
 /// Takes what another description of the same product adds. Its lines are further variants if they are other ones.
 fn absorb(own: &mut Draft, other: &Draft) {
     let differs = own.codes.sku.is_some() && other.codes.sku.is_some() && own.codes.sku != other.codes.sku;
-    if own.lines.is_empty() {
-        own.lines.clone_from(&other.lines);
-    } else if differs && !other.lines.is_empty() {
+    if own.variants.is_empty() {
+        own.variants.clone_from(&other.variants);
+    } else if differs && !other.variants.is_empty() {
         own.label_lines();
         let mut others = other.clone();
         others.label_lines();
-        let is_new = |line: &crate::draft::Line| !own.lines.iter().any(|own| own.codes == line.codes);
-        let more: Vec<_> = others.lines.into_iter().filter(is_new).collect();
-        own.lines.extend(more);
-        own.lines.truncate(crate::schema::MAX_LINES);
+        let is_new = |line: &crate::draft::VariantDraft| !own.variants.iter().any(|own| own.codes == line.codes);
+        let more: Vec<_> = others.variants.into_iter().filter(is_new).collect();
+        own.variants.extend(more);
+        own.variants.truncate(crate::schema::MAX_LINES);
     }
     super::finish::complete_draft(own, other);
 }

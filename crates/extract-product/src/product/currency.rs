@@ -7,7 +7,7 @@ use crate::survey::Survey;
 
 /// Names of members and attributes that hold a currency in the scripts of shops.
 const NAMES: [&str; 4] = ["priceCurrency", "currencyCode", "currency_code", "currency"];
-/// Limit on the occurrences that are looked at.
+/// Limit on the occurrences that are examined.
 const MAX_LOOKS: usize = 200;
 
 /// Returns the only currency that the page names by its code; `None` if it names several.

@@ -4,19 +4,24 @@ use wire::{Availability, Picture, Price, Product, Sale, Variant};
 
 use super::choose::is_same;
 use super::{Evidence, currency};
-use crate::draft::{Codes, Draft, Line, complete};
-use crate::shown::{LIKELY, Shown, labels};
+use crate::draft::{Codes, Draft, VariantDraft, complete};
+use crate::shown::{LIKELY, VisibleProduct, labels};
 use crate::survey::Survey;
 
 /// Merges the drafts, best source first, and completes them by what is shown.
-pub(super) fn product(survey: &Survey<'_>, evidence: &Evidence, drafts: Vec<Draft>, shown: &Shown) -> Option<Product> {
+pub(super) fn product(
+    survey: &Survey<'_>,
+    evidence: &Evidence,
+    drafts: Vec<Draft>,
+    shown: &VisibleProduct,
+) -> Option<Product> {
     let mut all = drafts.into_iter();
     let mut own = all.next()?;
     for other in all {
         add(&mut own, &other);
     }
     if let [matrix] = evidence.state.matrices.as_slice() {
-        add_lines(&mut own.lines, matrix, None);
+        add_lines(&mut own.variants, matrix, None);
     }
     complete(&mut own.codes.sku, &shown.labels.sku);
     complete(&mut own.brand, &shown.labels.brand);
@@ -26,15 +31,17 @@ pub(super) fn product(survey: &Survey<'_>, evidence: &Evidence, drafts: Vec<Draf
     if own.category.is_none() {
         own.category = category(evidence);
     }
+    // The canonical URL, then the one that the source declares, then the page's own.
     let url = own.url.clone().filter(|_| survey.canonical.is_none());
     let url = survey.canonical.as_ref().map(ToString::to_string).or(url);
     let url = url.unwrap_or_else(|| survey.page.url().to_string());
-    let mut lines = std::mem::take(&mut own.lines);
+    let mut lines = std::mem::take(&mut own.variants);
     if lines.is_empty() {
-        lines.push(Line::default());
+        lines.push(VariantDraft::default());
     }
     collapse(&mut lines, &own);
     let is_only = lines.len() == 1;
+    // After `collapse`, which looks at the first line as the source wrote it.
     select(&mut lines, survey, evidence);
     complete(&mut own.codes.id, &survey.product_id(&evidence.subject));
     let finisher = Finisher { own: &own, shown, is_only, page_currency: currency::of_page(survey) };
@@ -52,18 +59,20 @@ pub(super) fn product(survey: &Survey<'_>, evidence: &Evidence, drafts: Vec<Draf
 fn add(own: &mut Draft, other: &Draft) {
     let no_title = other.title.is_none();
     if no_title || is_same(own, other) || own.title.is_none() || fits_loosely(own, other) {
-        add_lines(&mut own.lines, &other.lines, own.codes.sku.as_deref());
+        add_lines(&mut own.variants, &other.variants, own.codes.sku.as_deref());
         complete_draft(own, other);
     }
 }
 
 /// Completes the lines by those of a weaker source; its variants replace a single line that one of them agrees with.
-fn add_lines(own: &mut Vec<Line>, others: &[Line], sku: Option<&str>) {
+fn add_lines(own: &mut Vec<VariantDraft>, others: &[VariantDraft], sku: Option<&str>) {
     match (own.as_mut_slice(), others) {
         ([], _) => *own = others.to_vec(),
         ([one], [more]) => complete_line(one, more),
+        // The variants must be those of the same product: they have its code, and one of them its price. Scripts name
+        // the currency once for the page, declared data at every price.
         ([one], lines) if lines.len() > 1 => {
-            let agrees = |line: &Line| amount(line) == amount(one) || amount(one).is_none();
+            let agrees = |line: &VariantDraft| amount(line) == amount(one) || amount(one).is_none();
             let sku = sku.map(|sku| one.codes.sku.as_deref().unwrap_or(sku));
             let has_code = sku.is_none_or(|sku| lines.iter().any(|line| line.codes.all().any(|code| code == sku)));
             if has_code && lines.iter().any(agrees) {
@@ -75,7 +84,8 @@ fn add_lines(own: &mut Vec<Line>, others: &[Line], sku: Option<&str>) {
         }
         (lines, others) => {
             for line in lines {
-                let same = |other: &&Line| other.codes.all().any(|code| line.codes.all().any(|own| own == code));
+                let same =
+                    |other: &&VariantDraft| other.codes.all().any(|code| line.codes.all().any(|own| own == code));
                 if let Some(other) = others.iter().find(same) {
                     complete_line(line, other);
                 }
@@ -84,15 +94,15 @@ fn add_lines(own: &mut Vec<Line>, others: &[Line], sku: Option<&str>) {
     }
 }
 
-fn amount(line: &Line) -> Option<f64> {
+fn amount(line: &VariantDraft) -> Option<f64> {
     line.price.as_ref().map(|price| price.amount)
 }
 
 /// Makes one line of those that differ in nothing but a number that continues the product's own: they are pieces in
 /// stock, not variants that a reader could choose from.
-fn collapse(lines: &mut Vec<Line>, own: &Draft) {
+fn collapse(lines: &mut Vec<VariantDraft>, own: &Draft) {
     let Some(sku) = own.codes.sku.as_deref().filter(|_| lines.len() > 1) else { return };
-    let is_bare = |line: &Line| {
+    let is_bare = |line: &VariantDraft| {
         line.values.is_empty()
             && line.images.is_empty()
             && line.codes.sku.as_deref().is_some_and(|code| code.starts_with(sku))
@@ -109,20 +119,21 @@ fn collapse(lines: &mut Vec<Line>, own: &Draft) {
 
 /// Divides amounts of scripts by 100 where they are cents: a better source, or what is shown, has the same amount in
 /// whole units.
-pub(super) fn scale(drafts: &mut [Draft], declared: usize, shown: &Shown) {
+pub(super) fn scale(drafts: &mut [Draft], declared: usize, shown: &VisibleProduct) {
     let known: Vec<f64> = drafts[..declared]
         .iter()
-        .flat_map(|draft| draft.lines.iter().filter_map(amount))
+        .flat_map(|draft| draft.variants.iter().filter_map(amount))
         .chain(shown.price().map(|price| price.amount))
         .collect();
     let is_known = |value: f64| known.iter().any(|known| (known - value).abs() < 0.005);
     for draft in &mut drafts[declared..] {
-        let amounts: Vec<f64> = draft.lines.iter().filter_map(amount).collect();
+        let amounts: Vec<f64> = draft.variants.iter().filter_map(amount).collect();
+        // Whole numbers only, none of which is known as it is. One that matches after the division proves it for all.
         let in_cents = amounts.iter().any(|&value| is_known(value / 100.0))
             && !amounts.iter().any(|&value| is_known(value))
             && amounts.iter().all(|value| value.fract() == 0.0);
         if in_cents {
-            let prices = draft.lines.iter_mut().flat_map(|line| [&mut line.price, &mut line.original]);
+            let prices = draft.variants.iter_mut().flat_map(|line| [&mut line.price, &mut line.original]);
             prices.flatten().for_each(|price| price.amount /= 100.0);
         }
     }
@@ -149,7 +160,7 @@ pub(super) fn complete_draft(own: &mut Draft, other: &Draft) {
     }
 }
 
-fn complete_line(own: &mut Line, other: &Line) {
+fn complete_line(own: &mut VariantDraft, other: &VariantDraft) {
     own.codes.complete(&other.codes);
     match (&mut own.price, &other.price) {
         (Some(price), Some(more)) if price.amount == more.amount => complete(&mut price.currency, &more.currency),
@@ -176,19 +187,20 @@ fn category(evidence: &Evidence) -> Option<String> {
 }
 
 /// Puts the variant that the URL selects first.
-fn select(lines: &mut [Line], survey: &Survey<'_>, evidence: &Evidence) {
+fn select(lines: &mut [VariantDraft], survey: &Survey<'_>, evidence: &Evidence) {
     let url = survey.page.url();
     let values: Vec<String> = url.query_pairs().map(|pair| pair.1.into_owned()).collect();
     let fragment = url.fragment().unwrap_or_default();
-    let by_code = |line: &Line| {
+    let by_code = |line: &VariantDraft| {
         line.codes.all().any(|code| {
             values.iter().any(|value| value == code)
+                // Short codes would be found in many fragments.
                 || (code.len() > 3 && fragment.split(['=', '&', '/']).any(|part| part == code))
                 || evidence.subject.has_code(code)
         })
     };
     let have_urls = lines.windows(2).any(|pair| pair[0].url != pair[1].url);
-    let by_url = |line: &Line| have_urls && line.url.as_deref().is_some_and(|own| own == url.as_str());
+    let by_url = |line: &VariantDraft| have_urls && line.url.as_deref().is_some_and(|own| own == url.as_str());
     let place = lines.iter().position(by_url).or_else(|| lines.iter().position(by_code));
     // Shops select the first variant that can be bought.
     let place = place.or_else(|| lines.iter().position(|line| line.in_stock != Some(false)));
@@ -200,7 +212,7 @@ fn select(lines: &mut [Line], survey: &Survey<'_>, evidence: &Evidence) {
 impl Draft {
     /// Gives the codes, the title and the pictures of the product to its only line, which becomes one of several.
     pub(super) fn label_lines(&mut self) {
-        if let [line] = self.lines.as_mut_slice() {
+        if let [line] = self.variants.as_mut_slice() {
             line.codes.complete(&self.codes);
             complete(&mut line.title, &self.title);
             if line.images.is_empty() {
@@ -212,13 +224,13 @@ impl Draft {
 
 struct Finisher<'a> {
     own: &'a Draft,
-    shown: &'a Shown,
+    shown: &'a VisibleProduct,
     is_only: bool,
     page_currency: Option<&'static str>,
 }
 
 impl Finisher<'_> {
-    fn variant(&self, mut line: Line) -> Variant {
+    fn variant(&self, mut line: VariantDraft) -> Variant {
         if self.is_only {
             let offered = std::mem::replace(&mut line.codes, self.own.codes.clone());
             line.codes.complete(&offered);
@@ -244,7 +256,7 @@ impl Finisher<'_> {
     }
 
     /// Takes the shown price where the page strikes out the one that its data has.
-    fn undo_strike(&self, line: &mut Line) {
+    fn undo_strike(&self, line: &mut VariantDraft) {
         let Some(offered) = self.shown.offered.as_ref().filter(|offered| offered.score >= LIKELY) else { return };
         let Some(struck) = offered.original.as_ref() else { return };
         if amount(line).is_some_and(|amount| (amount - struck.amount).abs() < 0.005) {

@@ -4,7 +4,7 @@ use super::Evidence;
 use crate::draft::Draft;
 use crate::meta;
 use crate::missing::Missing;
-use crate::shown::{LIKELY, SURE, Shown};
+use crate::shown::{LIKELY, SURE, VisibleProduct};
 use crate::survey::Survey;
 
 impl Evidence {
@@ -13,7 +13,7 @@ impl Evidence {
         &self,
         survey: &Survey<'_>,
         drafts: &[Draft],
-        shown: &Shown,
+        shown: &VisibleProduct,
         ambiguous: bool,
     ) -> Result<(), Missing> {
         if ambiguous && drafts.is_empty() {
@@ -25,6 +25,7 @@ impl Evidence {
         if drafts.iter().all(is_bare) && !meta::is_product(survey) && shown.buttons.is_empty() {
             return Err(Missing::Weak);
         }
+        // Articles and recipes may name a product without selling it.
         if self.is_text() && !drafts.iter().any(Draft::has_price) {
             return Err(Missing::Other);
         }
@@ -40,14 +41,15 @@ impl Evidence {
     }
 
     /// Weak sources count only with a price, and shown text only where there is one main offer.
-    fn admit_weak(&self, survey: &Survey<'_>, shown: &Shown) -> Result<(), Missing> {
+    fn admit_weak(&self, survey: &Survey<'_>, shown: &VisibleProduct) -> Result<(), Missing> {
         if self.is_text() || self.is_list() {
             return Err(Missing::Other);
         }
+        // A home page shows many products, however prominent one of them is.
         if survey.page.url().path().len() <= 1 {
             return Err(Missing::Other);
         }
-        let names_itself = meta::is_product(survey) || self.meta.lines.iter().any(|line| line.price.is_some());
+        let names_itself = meta::is_product(survey) || self.meta.variants.iter().any(|line| line.price.is_some());
         let sure = shows_one_offer(shown);
         match (names_itself, &shown.offered) {
             (true, _) if self.meta.has_price() => Ok(()),
@@ -61,12 +63,12 @@ impl Evidence {
 
 /// Whether a draft has nothing but a name and ratings, which pages declare for the stars in search results.
 fn is_bare(draft: &Draft) -> bool {
-    draft.codes.is_empty() && draft.brand.is_none() && draft.lines.is_empty() && !draft.has_price()
+    draft.codes.is_empty() && draft.brand.is_none() && draft.variants.is_empty() && !draft.has_price()
 }
 
 /// Whether the page shows one main offer: a heading, a price that stands out beside it, and a buy button or an article
 /// number.
-fn shows_one_offer(shown: &Shown) -> bool {
+fn shows_one_offer(shown: &VisibleProduct) -> bool {
     let score = shown.offered.as_ref().filter(|offered| offered.stands_out).map_or(0.0, |offered| offered.score);
     let has_button = !shown.buttons.is_empty();
     let has_number = shown.labels.sku.is_some() && (has_button || shown.labels.brand.is_some());

@@ -3,7 +3,7 @@
 use wire::Price;
 
 use super::{Context, MAX_LINES, in_stock};
-use crate::draft::Line;
+use crate::draft::VariantDraft;
 use crate::json_ld::{is_a, last_part};
 use crate::money;
 use crate::value::Value;
@@ -32,10 +32,10 @@ impl<'v, 'p> Context<'v, 'p> {
     }
 
     /// Returns one line per variant that the offers are for. Offers that differ in nothing but the seller are one.
-    pub(super) fn lines_of_offers(&self, offers: &[&'v Value<'p>]) -> Vec<Line> {
-        let mut lines: Vec<Line> = offers.iter().map(|offer| self.line(offer)).collect();
-        let is_known = |line: &Line| !line.codes.is_empty() || line.title.is_some() || line.url.is_some();
-        let same = |a: &Line, b: &Line| a.codes == b.codes && a.title == b.title && a.url == b.url;
+    pub(super) fn lines_of_offers(&self, offers: &[&'v Value<'p>]) -> Vec<VariantDraft> {
+        let mut lines: Vec<VariantDraft> = offers.iter().map(|offer| self.line(offer)).collect();
+        let is_known = |line: &VariantDraft| !line.codes.is_empty() || line.title.is_some() || line.url.is_some();
+        let same = |a: &VariantDraft, b: &VariantDraft| a.codes == b.codes && a.title == b.title && a.url == b.url;
         if lines.len() > 1 && (!lines.iter().all(is_known) || lines.windows(2).all(|pair| same(&pair[0], &pair[1]))) {
             let best = lines.iter().position(|line| line.price.is_some() && line.in_stock != Some(false));
             lines = vec![lines.swap_remove(best.unwrap_or(0))];
@@ -43,10 +43,10 @@ impl<'v, 'p> Context<'v, 'p> {
         lines
     }
 
-    fn line(&self, offer: &'v Value<'p>) -> Line {
+    fn line(&self, offer: &'v Value<'p>) -> VariantDraft {
         let item = self.first(offer.get("itemOffered"));
         let codes = if item.is_object() { self.codes(item) } else { Default::default() };
-        let mut line = Line { codes, ..Line::default() };
+        let mut line = VariantDraft { codes, ..VariantDraft::default() };
         line.codes.complete(&self.codes(offer));
         line.title = self.name_of(item.get("name")).or_else(|| self.name_of(offer.get("name")));
         line.url = self.url(offer).filter(|url| !url.contains('#') || url.contains('='));

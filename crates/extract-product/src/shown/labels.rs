@@ -8,7 +8,7 @@ use crate::words;
 
 /// Limit on the text that may be a label with its value, in bytes.
 const MAX_TEXT: usize = 120;
-/// Nodes after a label that are looked at for its value.
+/// Nodes after a label that are examined for its value.
 const MAX_GAP: usize = 14;
 
 /// Labels of article numbers, best first.
@@ -137,7 +137,7 @@ const MPN: [&str; 12] = [
     "modell",
 ];
 
-/// What the labels of a page say.
+/// Values of the labels of a page.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Labels {
     pub(crate) sku: Option<String>,
@@ -146,7 +146,7 @@ pub(crate) struct Labels {
 }
 
 /// Reads the labels. Those behind the heading count before those ahead of it.
-pub(super) fn read(page: &Page, zones: &Zones, heading: Option<Index>) -> Labels {
+pub(super) fn read_labels(page: &Page, zones: &Zones, heading: Option<Index>) -> Labels {
     let mut sku: Option<(usize, String)> = None;
     let mut labels = Labels::default();
     for node in zones.nodes(page) {

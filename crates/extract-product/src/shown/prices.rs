@@ -9,7 +9,7 @@ use crate::tags::attribute;
 
 /// Length of a text that may be a price, in bytes.
 const MAX_TEXT: usize = 80;
-/// Elements around a number that are looked at.
+/// Elements around a number that are examined.
 const MAX_LEVELS: usize = 4;
 /// Limit on the candidates of a page.
 const MAX_CANDIDATES: usize = 3000;
@@ -20,7 +20,7 @@ pub(crate) struct Offered {
     pub(crate) price: Price,
     pub(crate) original: Option<Price>,
     pub(crate) node: Index,
-    /// How much speaks for it; above [`SURE`] a product may stand on it.
+    /// Confidence. From [`SURE`], the price alone is evidence of a product.
     pub(crate) score: f64,
     /// Whether it is neither in a list nor one of three prices that could be meant as well.
     pub(crate) stands_out: bool,
@@ -31,15 +31,15 @@ pub(crate) const SURE: f64 = 6.0;
 /// Score that suffices beside an article number.
 pub(crate) const LIKELY: f64 = 4.0;
 
-/// Candidates whose surroundings are looked at.
+/// Candidates whose surroundings are examined.
 const MAX_JUDGED: usize = 300;
 /// Difference in score of prices that could be meant as well.
 const CLOSE: f64 = 0.4;
 /// Distance in nodes of prices that are compared.
 const NEAR: usize = 60;
-/// What speaks against a price whose class says that it is no longer asked.
+/// Penalty of a price whose class marks it as a former price.
 const MARKED: f64 = 4.0;
-/// What speaks against a price in one of several cards.
+/// Penalty of a price in one of several cards.
 const LISTED: f64 = 6.0;
 /// Children of one element that are compared.
 const MAX_SIBLINGS: usize = 200;
@@ -66,7 +66,7 @@ pub(super) fn find(
     buttons: &[Button],
     style: Style,
 ) -> Option<Offered> {
-    let place = Place { page, heading, buttons };
+    let place = PriceContext { page, heading, buttons };
     let mut candidates: Vec<Candidate> = Vec::new();
     let mut last = 0;
     for node in zones.nodes(page) {
@@ -81,6 +81,8 @@ pub(super) fn find(
             candidates.push(place.candidate(&found, money));
         }
     }
+    // `is_listed` looks at the surroundings and is slow, and it only lowers scores. So candidates are judged from the
+    // best down, until the best judged one is at least as good as the next unjudged one.
     judge_marks(&mut candidates);
     let nodes: Vec<Index> = candidates.iter().map(|candidate| candidate.node).collect();
     let mut order: Vec<usize> = (0..candidates.len()).collect();
@@ -120,6 +122,7 @@ pub(super) fn find(
 /// Returns the first of two prices with and without tax: the one that the shop asks; the other one is a note.
 fn asked_first(candidates: &[Candidate], best: usize) -> usize {
     let chosen = &candidates[best];
+    // Taxes on sales are between 0 and 27 per cent of the price; 0.7 to 1.4 leaves room for rounding and fees.
     let is_pair = |other: &Candidate| {
         let ratio = chosen.price.amount / other.price.amount;
         other.is_tax_note
@@ -133,10 +136,10 @@ fn asked_first(candidates: &[Candidate], best: usize) -> usize {
 
 /// Lowers the score of prices whose class calls them former, where a lower one stands beside them.
 fn judge_marks(candidates: &mut [Candidate]) {
-    let current: Vec<Current> = candidates
+    let current: Vec<CurrentPrice> = candidates
         .iter()
         .filter(|one| !one.is_former && !one.is_marked_former && !one.is_tax_note && one.score > 0.0)
-        .map(|one| Current { node: one.node, amount: one.price.amount })
+        .map(|one| CurrentPrice { node: one.node, amount: one.price.amount })
         .collect();
     for candidate in candidates.iter_mut().filter(|one| one.is_marked_former) {
         let near = current.partition_point(|other| other.node + NEAR < candidate.node);
@@ -147,7 +150,7 @@ fn judge_marks(candidates: &mut [Candidate]) {
     }
 }
 
-struct Current {
+struct CurrentPrice {
     node: Index,
     amount: f64,
 }
@@ -199,6 +202,7 @@ fn price_text(page: &Page, element: Index) -> String {
     let mut out = String::new();
     for node in page.subtree(element) {
         if let Some(text) = page.text(node) {
+            // Elements separate words, but never the parts of a number.
             let decimals = text.trim();
             let is_decimals = decimals.len() == 2 && decimals.bytes().all(|b| b.is_ascii_digit());
             if is_decimals && out.ends_with(|c: char| c.is_ascii_digit()) {
@@ -234,17 +238,19 @@ fn marks(page: &Page, node: Index) -> Option<String> {
 }
 
 /// The surroundings that a price is judged by.
-struct Place<'a> {
+struct PriceContext<'a> {
     page: &'a Page,
     heading: Option<Index>,
     buttons: &'a [Button],
 }
 
-impl Place<'_> {
+impl PriceContext<'_> {
     fn candidate(&self, found: &Priced, money: &Money) -> Candidate {
         let (page, node) = (self.page, found.node);
         let before = &found.text[..money.place.start];
         let after = &found.text[money.place.end..];
+        // The score sums what speaks for a price: a currency (2), the names of its element and of those around it, the
+        // words beside it, and its place. `SURE` and the other limits are on this scale, which was set by hand.
         let mut score = if money.is_signed { 2.0 } else { 0.0 };
         let mut is_former = phrases::says_former(before);
         let mut is_marked_former = false;
@@ -252,6 +258,7 @@ impl Place<'_> {
             let Some(name) = page.name(element) else { break };
             is_former |= level < 3 && matches!(*name, local_name!("del") | local_name!("s") | local_name!("strike"));
             let Some(mark) = marks(page, element) else { continue };
+            // 1, 2/3, 1/2, 2/5, 1/3: the further out, the less a name says about this one price.
             let weight = 1.0 / (1.0 + level as f64 * 0.5);
             is_marked_former |= level < 2 && phrases::marks_former(&mark);
             score += weight * phrases::price_marks(&mark);
@@ -287,6 +294,7 @@ impl Place<'_> {
         let outer = page
             .ancestors(node)
             .take_while(|&outer| self.heading.is_none_or(|heading| !page.subtree(outer).contains(&heading)));
+        // From the price outwards: one of the elements may be a card, whose siblings are then compared.
         for element in std::iter::once(node).chain(outer) {
             let Some(parent) = page.parent(element) else { return false };
             let own = kind(element);
@@ -328,6 +336,8 @@ impl Place<'_> {
         let mut score = 0.0;
         if let Some(heading) = self.heading {
             let common = page.ancestors(node).find(|&outer| page.subtree(outer).contains(&heading)).unwrap_or(0);
+            // How small the smallest element around both is, and how far apart the two stand. A price before the
+            // heading is more often that of something else.
             score += 2.5 * (1.0 - (page.end(common) - common) as f64 / total);
             let distance = node.abs_diff(heading) as f64;
             score -= (distance / 250.0).min(3.0);

@@ -5,7 +5,7 @@ use url::Url;
 use wire::{Picture, Price};
 
 use super::{keys, modules, variants};
-use crate::draft::{Codes, Draft, Line};
+use crate::draft::{Codes, Draft, VariantDraft};
 use crate::money::{self, Style};
 use crate::schema::in_stock;
 use crate::subject::Subject;
@@ -100,12 +100,12 @@ impl Reader<'_> {
             url: reader.url(value),
             codes: reader.codes(value),
             images: reader.images(value),
-            lines: Vec::new(),
+            variants: Vec::new(),
             node: None,
         };
-        draft.lines = variants::lines(&reader, value);
-        if draft.lines.is_empty() {
-            draft.lines = vec![Line { codes: Codes::default(), ..reader.line(value) }];
+        draft.variants = variants::lines(&reader, value);
+        if draft.variants.is_empty() {
+            draft.variants = vec![VariantDraft { codes: Codes::default(), ..reader.line(value) }];
         }
         draft.has_price().then_some(draft)
     }
@@ -140,6 +140,7 @@ impl Reader<'_> {
         let Some(found) = keys::get(value, keys::IMAGE) else { return Vec::new() };
         let mut all: Vec<Picture> = Vec::new();
         for item in found.items().iter().take(4 * MAX_IMAGES) {
+            // GraphQL wraps each item of a list in `node`, others in `image`.
             let item = keys::get(item, &["node", "image"]).unwrap_or(item);
             let link = item
                 .text()
@@ -155,18 +156,18 @@ impl Reader<'_> {
     }
 
     /// Reads price and stock of a product or a variant.
-    pub(super) fn line(&self, value: &Value<'_>) -> Line {
+    pub(super) fn line(&self, value: &Value<'_>) -> VariantDraft {
         let offer = keys::get(value, &["offers", "offer"]).map(|offers| offers.items().first().unwrap_or(offers));
         let price = keys::PRICE.iter().find_map(|key| self.price(keys::get(value, &[key])?));
         let price = price.or_else(|| self.price(keys::get(offer?, keys::PRICE)?));
         let original = keys::FORMER.iter().find_map(|key| self.price(keys::get(value, &[key])?));
         let nested = || keys::get(keys::get(value, &["price", "prices", "pricing"])?, keys::FORMER);
-        Line {
+        VariantDraft {
             codes: self.codes(value),
             price,
             original: original.or_else(|| self.price(nested()?)),
             in_stock: stock(value).or_else(|| stock(offer?)),
-            ..Line::default()
+            ..VariantDraft::default()
         }
     }
 
@@ -181,6 +182,7 @@ impl Reader<'_> {
                     Some(if *key == "centamount" { Price { amount: price.amount / 100.0, ..price } } else { price })
                 });
             }
+            // Several prices are those of variants, countries or quantities: none of them is the price.
             Value::List(items) if items.len() == 1 => return self.price(&items[0]),
             Value::Number(text) | Value::Text(text) if text.len() < 60 => text,
             _ => return None,

@@ -6,7 +6,7 @@ use url::Url;
 
 use super::find::Reader;
 use super::{keys, variants};
-use crate::draft::{Codes, Line};
+use crate::draft::{Codes, VariantDraft};
 use crate::money::Style;
 use crate::schema::MAX_LINES;
 use crate::value::Value;
@@ -16,7 +16,7 @@ use crate::words;
 const MAX_LEVELS: usize = 8;
 
 /// Returns the matrices of at least two variants in a value.
-pub(super) fn find(value: &Value<'_>, style: Style, base: &Url) -> Vec<Vec<Line>> {
+pub(super) fn find(value: &Value<'_>, style: Style, base: &Url) -> Vec<Vec<VariantDraft>> {
     let reader = Reader { style, base, currency: None };
     let mut found = Vec::new();
     walk(&reader, value, MAX_LEVELS, &mut found);
@@ -24,7 +24,7 @@ pub(super) fn find(value: &Value<'_>, style: Style, base: &Url) -> Vec<Vec<Line>
     found
 }
 
-fn walk(reader: &Reader<'_>, value: &Value<'_>, levels: usize, found: &mut Vec<Vec<Line>>) {
+fn walk(reader: &Reader<'_>, value: &Value<'_>, levels: usize, found: &mut Vec<Vec<VariantDraft>>) {
     let has = |value: &Value<'_>, name: &str| value.members().iter().any(|member| member.name == name);
     match value {
         Value::List(items)
@@ -43,7 +43,7 @@ fn walk(reader: &Reader<'_>, value: &Value<'_>, levels: usize, found: &mut Vec<V
 }
 
 /// Reads the options of Magento: prices by product, and the products that each option has.
-fn magento(reader: &Reader<'_>, config: &Value<'_>) -> Vec<Line> {
+fn magento(reader: &Reader<'_>, config: &Value<'_>) -> Vec<VariantDraft> {
     let mut values: BTreeMap<&str, BTreeMap<String, String>> = BTreeMap::new();
     for attribute in config.get("attributes").members().iter().map(|member| &member.value) {
         let Some(name) = reader.text(attribute, &["label", "code"]).and_then(|text| words::name(&text)) else {
@@ -59,7 +59,7 @@ fn magento(reader: &Reader<'_>, config: &Value<'_>) -> Vec<Line> {
     let skus = config.first_of(&["sku", "skus"]);
     let line = |member: &crate::value::Member<'_>| {
         let of = |names: &[&str]| reader.price(keys::get(&member.value, names)?);
-        Line {
+        VariantDraft {
             codes: Codes {
                 id: words::code(&member.name),
                 sku: skus.get(&member.name).text().and_then(words::code),
@@ -68,7 +68,7 @@ fn magento(reader: &Reader<'_>, config: &Value<'_>) -> Vec<Line> {
             price: of(&["finalprice"]),
             original: of(&["oldprice"]),
             values: values.get(&*member.name).cloned().unwrap_or_default(),
-            ..Line::default()
+            ..VariantDraft::default()
         }
     };
     config.get("optionPrices").members().iter().take(MAX_LINES).map(line).collect()

@@ -2,7 +2,7 @@
 
 use super::find::Reader;
 use super::keys;
-use crate::draft::{Codes, Draft, Line};
+use crate::draft::{Codes, Draft, VariantDraft};
 use crate::money;
 use crate::value::Value;
 use crate::words;
@@ -22,7 +22,7 @@ pub(super) fn product(reader: &Reader<'_>, value: &Value<'_>) -> Option<Draft> {
         common.and_then(|common| reader.text(common, keys::CURRENCY)).and_then(|text| money::currency_of(&text));
     let reader = Reader { currency: currency.or(reader.currency), ..*reader };
     let of_price = |names: &[&str]| names.iter().find_map(|name| reader.price(keys::get(price, &[name])?));
-    let line = Line {
+    let line = VariantDraft {
         price: of_price(&[
             "minactivityamount",
             "discountprice",
@@ -32,7 +32,7 @@ pub(super) fn product(reader: &Reader<'_>, value: &Value<'_>) -> Option<Draft> {
             "formatedprice",
         ]),
         original: of_price(&["minamount", "formatedprice", "origprice"]),
-        ..Line::default()
+        ..VariantDraft::default()
     };
     let id =
         [common, Some(title)].into_iter().flatten().find_map(|one| reader.text(one, &["productid", "idstr", "id"]));
@@ -40,7 +40,7 @@ pub(super) fn product(reader: &Reader<'_>, value: &Value<'_>) -> Option<Draft> {
         title: reader.text(title, &["subject", "title"]).and_then(|text| words::name(&text)),
         codes: Codes { id: id.and_then(|text| words::code(&text)), ..Codes::default() },
         images: module(&["imagemodule", "imagecomponent"]).map(|images| list(&reader, images)).unwrap_or_default(),
-        lines: vec![line],
+        variants: vec![line],
         ..Draft::default()
     };
     draft.has_price().then_some(draft)

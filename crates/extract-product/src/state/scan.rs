@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use memchr::{memchr_iter, memmem};
 use page::Index;
 
-use super::Source;
-use crate::lenient::{Budget, Found, Syntax, read, read_json};
+use super::StateValue;
+use crate::lenient::{Budget, ParsedValue, Syntax, parse_value, read_json};
 use crate::survey::Survey;
 use crate::tags::attribute;
 use crate::value::Value;
 
-/// What a script must hold to be read: the ends of `price` and `Price`.
+/// Text that a script must contain to be read: the end of `price` and `Price`.
 const SIGN: &[u8] = b"rice";
 /// Shortest attribute that may hold a product, in bytes.
 const MIN_ATTRIBUTE: usize = 24;
@@ -33,7 +33,7 @@ const ANALYTICS: [&str; 11] = [
 ];
 
 /// Returns the values of the page, in document order.
-pub(super) fn sources<'p>(survey: &Survey<'p>, budget: &mut Budget<'_>) -> Vec<Source<'p>> {
+pub(super) fn sources<'p>(survey: &Survey<'p>, budget: &mut Budget<'_>) -> Vec<StateValue<'p>> {
     let mut found = Vec::new();
     let mut flight = String::new();
     for &script in &survey.scripts {
@@ -41,6 +41,7 @@ pub(super) fn sources<'p>(survey: &Survey<'p>, budget: &mut Budget<'_>) -> Vec<S
             break;
         }
         let text = survey.page.subtree(script).find_map(|node| survey.page.text(node)).unwrap_or_default();
+        // Next.js splits its data anywhere, so the pieces of all scripts are joined before they are searched.
         if text.contains("__next_f") {
             add_flight(text, &mut flight, budget);
             continue;
@@ -55,7 +56,7 @@ pub(super) fn sources<'p>(survey: &Survey<'p>, budget: &mut Budget<'_>) -> Vec<S
         if kind.contains("json") || kind.contains("magento") {
             let is_nuxt = attribute(survey.page, script, "id") == Some("__NUXT_DATA__");
             let value = read_json(text, budget).map(|value| if is_nuxt { revived(&value) } else { value });
-            found.extend(value.map(|value| Source { value, is_analytics: false }));
+            found.extend(value.map(|value| StateValue { value, is_analytics: false }));
         } else if kind.is_empty() || kind.contains("javascript") || kind.contains("module") || kind.contains("babel") {
             add_literals(text, &mut found, budget);
         }
@@ -66,14 +67,15 @@ pub(super) fn sources<'p>(survey: &Survey<'p>, budget: &mut Budget<'_>) -> Vec<S
 }
 
 /// Adds the literals that a script assigns, returns or passes to a function.
-fn add_literals<'p>(text: &'p str, found: &mut Vec<Source<'p>>, budget: &mut Budget<'_>) {
+fn add_literals<'p>(text: &'p str, found: &mut Vec<StateValue<'p>>, budget: &mut Budget<'_>) {
     let mut end = 0;
     for place in memchr_iter(b'{', text.as_bytes()) {
+        // Braces inside of a literal that was read are passed over, so every byte is read once.
         if place < end || budget.is_spent() {
             continue;
         }
         let Some(start) = start_of_literal(text, place).filter(|start| *start >= end) else { continue };
-        let Some(Found { value, end: length }) = read(&text[start..], Syntax::Script, budget) else {
+        let Some(ParsedValue { value, end: length }) = parse_value(&text[start..], Syntax::Script, budget) else {
             // It never closes: what follows is inside of it.
             break;
         };
@@ -85,7 +87,7 @@ fn add_literals<'p>(text: &'p str, found: &mut Vec<Source<'p>>, budget: &mut Bud
             value => value,
         };
         if !value.is_null() && memmem::find(&text.as_bytes()[start..end], SIGN).is_some() {
-            found.push(Source { value, is_analytics });
+            found.push(StateValue { value, is_analytics });
         }
     }
 }
@@ -124,24 +126,24 @@ fn inner(text: &str, budget: &mut Budget<'_>) -> Option<Value<'static>> {
 /// Adds the strings that a page of Next.js pushes piece by piece.
 fn add_flight(text: &str, flight: &mut String, budget: &mut Budget<'_>) {
     for place in memmem::find_iter(text.as_bytes(), "__next_f.push(") {
-        let Some(found) = read(&text[place + 14..], Syntax::Script, budget) else { return };
+        let Some(found) = parse_value(&text[place + 14..], Syntax::Script, budget) else { return };
         found.value.items().iter().skip(1).filter_map(Value::text).for_each(|piece| flight.push_str(piece));
     }
 }
 
 /// Reads the lines of the pieces: an id, a colon, then JSON.
-fn flight_values(flight: &str, budget: &mut Budget<'_>) -> Vec<Source<'static>> {
+fn flight_values(flight: &str, budget: &mut Budget<'_>) -> Vec<StateValue<'static>> {
     let mut found = Vec::new();
     for line in flight.lines().filter(|line| memmem::find(line.as_bytes(), SIGN).is_some()) {
         let json = line.split_once(':').map(|pair| pair.1).filter(|json| json.starts_with(['{', '[']));
         let value = json.and_then(|json| inner(json, budget));
-        found.extend(value.map(|value| Source { value, is_analytics: false }));
+        found.extend(value.map(|value| StateValue { value, is_analytics: false }));
     }
     found
 }
 
 /// Adds the attributes that hold JSON, such as `data-product_variations`.
-fn add_attributes<'p>(survey: &Survey<'p>, found: &mut Vec<Source<'p>>, budget: &mut Budget<'_>) {
+fn add_attributes<'p>(survey: &Survey<'p>, found: &mut Vec<StateValue<'p>>, budget: &mut Budget<'_>) {
     let page = survey.page;
     let holds = |value: &str| {
         value.len() >= MIN_ATTRIBUTE && value.starts_with(['{', '[']) && memmem::find(value.as_bytes(), SIGN).is_some()
@@ -154,13 +156,14 @@ fn add_attributes<'p>(survey: &Survey<'p>, found: &mut Vec<Source<'p>>, budget: 
             return;
         }
         let value = read_json(value, budget);
-        found.extend(value.map(|value| Source { value, is_analytics: false }));
+        found.extend(value.map(|value| StateValue { value, is_analytics: false }));
     }
 }
 
 /// Puts the values of a page of Nuxt 3 together: a list whose objects hold the places of their members in it.
 fn revived<'p>(value: &Value<'p>) -> Value<'p> {
     let all = value.items();
+    // An object may hold the place of one that holds it: depth and number of values are limited, not the visits.
     let mut nodes = 50_000;
     let products = all.iter().filter(|item| item.members().iter().any(|member| member.name.contains("rice")));
     Value::List(products.take(200).map(|item| with_members(all, item, 6, &mut nodes)).collect())

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::find::Reader;
 use super::keys;
-use crate::draft::Line;
+use crate::draft::VariantDraft;
 use crate::schema::MAX_LINES;
 use crate::value::Value;
 use crate::words;
@@ -13,7 +13,7 @@ use crate::words;
 const OPTIONS: [&str; 6] = ["color", "colour", "size", "material", "style", "flavor"];
 
 /// Returns one line per variant; none if the object lists no variants with a price.
-pub(super) fn lines(reader: &Reader<'_>, product: &Value<'_>) -> Vec<Line> {
+pub(super) fn lines(reader: &Reader<'_>, product: &Value<'_>) -> Vec<VariantDraft> {
     let Some(list) = keys::get(product, keys::VARIANTS) else { return Vec::new() };
     let list = keys::get(list, &["edges", "nodes", "items"]).unwrap_or(list);
     let names = option_names(product);
@@ -37,9 +37,9 @@ pub(super) fn lines(reader: &Reader<'_>, product: &Value<'_>) -> Vec<Line> {
 }
 
 /// Reads one variant; `names` are those of the product's options, in their order.
-pub(super) fn line(reader: &Reader<'_>, variant: &Value<'_>, names: &[String]) -> Line {
+pub(super) fn line(reader: &Reader<'_>, variant: &Value<'_>, names: &[String]) -> VariantDraft {
     let title = reader.text(variant, &["title", "name", "publictitle"]).and_then(|text| words::name(&text));
-    Line {
+    VariantDraft {
         title: title.filter(|title| title != "Default Title"),
         values: values(reader, variant, names),
         images: reader.images(variant),

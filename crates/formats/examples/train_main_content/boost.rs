@@ -70,7 +70,7 @@ struct Sum {
 }
 
 /// A leaf that may be split further.
-struct Open {
+struct OpenLeaf {
     node: usize,
     depth: usize,
     rows: Vec<u32>,
@@ -170,9 +170,9 @@ impl Grower<'_> {
         let histogram = self.histogram(&rows);
         let sum = histogram[..BINS].iter().fold(Sum::default(), |sum, bin| sum.plus(*bin));
         let mut nodes = vec![Node::Leaf(self.value(sum))];
-        let mut open = vec![self.judged(Open { node: 0, depth: 0, rows, sum, histogram, best: None })];
+        let mut open = vec![self.judged(OpenLeaf { node: 0, depth: 0, rows, sum, histogram, best: None })];
         for _ in 1..self.options.leaves {
-            let gain = |open: &Open| open.best.map_or(0.0, |split| split.gain);
+            let gain = |open: &OpenLeaf| open.best.map_or(0.0, |split| split.gain);
             let best = open.iter().enumerate().max_by(|a, b| gain(a.1).total_cmp(&gain(b.1))).map(|(at, _)| at);
             let Some((best, split)) = best.and_then(|at| Some((at, open[at].best?))) else { break };
             let leaf = open.swap_remove(best);
@@ -187,7 +187,7 @@ impl Grower<'_> {
     }
 
     /// Finds the best split of a leaf, unless it is at the depth limit.
-    fn judged(&self, mut leaf: Open) -> Open {
+    fn judged(&self, mut leaf: OpenLeaf) -> OpenLeaf {
         if leaf.depth < self.options.depth {
             leaf.best = self.best(leaf.sum, &leaf.histogram);
         }
@@ -195,7 +195,7 @@ impl Grower<'_> {
     }
 
     /// Splits a leaf into two: `node` and the next number.
-    fn split(&self, leaf: Open, split: Split, node: usize) -> [Open; 2] {
+    fn split(&self, leaf: OpenLeaf, split: Split, node: usize) -> [OpenLeaf; 2] {
         let column = self.table.column(self.columns[split.at]);
         let (left, right): (Vec<u32>, Vec<u32>) = leaf.rows.iter().partition(|&&row| column[row as usize] <= split.bin);
         // Only the histogram of the smaller half is computed; that of the larger one is the difference.
@@ -205,8 +205,8 @@ impl Grower<'_> {
         let (of_left, of_right) = if left.len() < right.len() { (small, large) } else { (large, small) };
         let (depth, rest) = (leaf.depth + 1, leaf.sum.minus(split.left));
         [
-            Open { node, depth, rows: left, sum: split.left, histogram: of_left, best: None },
-            Open { node: node + 1, depth, rows: right, sum: rest, histogram: of_right, best: None },
+            OpenLeaf { node, depth, rows: left, sum: split.left, histogram: of_left, best: None },
+            OpenLeaf { node: node + 1, depth, rows: right, sum: rest, histogram: of_right, best: None },
         ]
         .map(|leaf| self.judged(leaf))
     }

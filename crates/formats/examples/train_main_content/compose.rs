@@ -12,10 +12,17 @@ use crate::splice::{Changes, MARK, escaped, html};
 use crate::threads::Style;
 
 /// The kinds of parts after an article.
-const KINDS: [Kind; 6] = [Kind::Comments, Kind::MadeComments, Kind::Thread, Kind::Alike, Kind::Foreign, Kind::Teasers];
+const KINDS: [CompositeKind; 6] = [
+    CompositeKind::Comments,
+    CompositeKind::MadeComments,
+    CompositeKind::Thread,
+    CompositeKind::Alike,
+    CompositeKind::Foreign,
+    CompositeKind::Teasers,
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum CompositeKind {
     /// Comments of another page, with their original markup.
     Comments,
     /// Comments in synthetic markup.
@@ -30,15 +37,15 @@ enum Kind {
     Teasers,
 }
 
-impl Kind {
+impl CompositeKind {
     fn name(self) -> &'static str {
         match self {
-            Kind::Comments => "comments",
-            Kind::MadeComments => "made comments",
-            Kind::Thread => "thread",
-            Kind::Alike => "next alike",
-            Kind::Foreign => "next foreign",
-            Kind::Teasers => "teasers",
+            CompositeKind::Comments => "comments",
+            CompositeKind::MadeComments => "made comments",
+            CompositeKind::Thread => "thread",
+            CompositeKind::Alike => "next alike",
+            CompositeKind::Foreign => "next foreign",
+            CompositeKind::Teasers => "teasers",
         }
     }
 }
@@ -188,22 +195,22 @@ fn comments(parsed: &formats::Page, page: &Page, labels: &[f32]) -> Vec<String> 
 }
 
 /// Returns HTML of the given kind from other pages.
-fn piece(kind: Kind, frame: &Parts, others: &[&Parts], folds: usize, random: &mut Random) -> Option<String> {
+fn piece(kind: CompositeKind, frame: &Parts, others: &[&Parts], folds: usize, random: &mut Random) -> Option<String> {
     let articles: Vec<&&Parts> = others.iter().filter(|other| other.paragraphs.len() >= 3).collect();
     if articles.is_empty() {
         return None;
     }
     let half = random.below(2) == 0;
     let piece = match kind {
-        Kind::Comments => {
+        CompositeKind::Comments => {
             let all: Vec<&String> = others.iter().flat_map(|other| &other.comments).collect();
             all.get(random.below(all.len().max(1)))?.to_string()
         }
-        Kind::Thread => {
+        CompositeKind::Thread => {
             let threads: Vec<&&Parts> = others.iter().filter(|other| other.is_thread()).collect();
             threads.get(random.below(threads.len().max(1)))?.whole(half)
         }
-        Kind::MadeComments => {
+        CompositeKind::MadeComments => {
             let mut sentences: Vec<String> = Vec::new();
             for _ in 0..4 {
                 let paragraphs = &articles[random.below(articles.len())].paragraphs;
@@ -211,16 +218,16 @@ fn piece(kind: Kind, frame: &Parts, others: &[&Parts], folds: usize, random: &mu
             }
             Style::new(random, frame.fold, folds).comments(&sentences)
         }
-        Kind::Teasers => {
+        CompositeKind::Teasers => {
             let of = |parts: &&&Parts| (parts.title.clone(), parts.paragraphs[0].clone());
             let list: Vec<(String, String)> = articles.iter().map(of).collect();
             Style::new(random, frame.fold, folds).teasers(&list)
         }
-        Kind::Alike => {
+        CompositeKind::Alike => {
             let count = 1 + random.below(4);
             (0..count).map(|_| alike(frame, articles[random.below(articles.len())], random)).collect()
         }
-        Kind::Foreign => foreign(&articles, half, random)?,
+        CompositeKind::Foreign => foreign(&articles, half, random)?,
     };
     (piece.len() < MAX_PART).then_some(piece)
 }

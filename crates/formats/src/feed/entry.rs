@@ -5,7 +5,7 @@ use page::{Page, absolute};
 use quick_xml::events::BytesStart;
 use url::Url;
 
-use super::source::{Inner, Source, attribute};
+use super::source::{FeedReader, Inner, attribute};
 use crate::clean::{html, push_escaped};
 use crate::content::{ContentOptions, content};
 
@@ -62,7 +62,7 @@ pub(super) struct Entry {
 
 impl Entry {
     /// Reads the element that was started last, if it describes this entry.
-    pub(super) fn read(&mut self, start: &BytesStart<'_>, dialect: &Dialect, source: &mut Source<'_>) {
+    pub(super) fn read(&mut self, start: &BytesStart<'_>, dialect: &Dialect, source: &mut FeedReader<'_>) {
         let name = start.local_name();
         let prefix = start.name().prefix().map(|prefix| prefix.as_ref().to_vec());
         let is_own = prefix.is_none_or(|prefix| OWN_PREFIXES.contains(&prefix.as_slice()));

@@ -10,7 +10,7 @@ use url::Url;
 
 use crate::clean::push_escaped;
 use entry::{Dialect, Entry};
-use source::{Source, Tag, attribute};
+use source::{FeedReader, Tag, attribute};
 
 /// Limit on the entries of one feed; the sitemaps.org protocol allows no more in a sitemap.
 const MAX_ENTRIES: usize = 50_000;
@@ -28,7 +28,7 @@ const MAX_BYTES: usize = 48 << 20;
 /// assert!(html.contains(r#"<article><h2><a href="/ice">Ice</a></h2></article>"#));
 /// ```
 pub fn feed_page(xml: &str, url: &Url, stop: &Stop) -> Option<String> {
-    let mut source = Source::new(xml);
+    let mut source = FeedReader::new(xml);
     let Tag::Start(root) = source.next()? else { return None };
     let dialect = Dialect::of(root.local_name().as_ref())?;
     let mut language = attribute(&root, "lang");

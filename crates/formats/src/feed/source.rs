@@ -19,14 +19,14 @@ pub(super) struct Inner<'x> {
 }
 
 /// Reader for a document. A syntax error ends it; everything read before is kept.
-pub(super) struct Source<'x> {
+pub(super) struct FeedReader<'x> {
     xml: &'x str,
     reader: Reader<&'x [u8]>,
     /// End tag of a container, found while an unclosed element in it was read.
     pending: Option<Vec<u8>>,
 }
 
-impl<'x> Source<'x> {
+impl<'x> FeedReader<'x> {
     pub(super) fn new(xml: &'x str) -> Self {
         let mut reader = Reader::from_str(xml);
         let config = reader.config_mut();

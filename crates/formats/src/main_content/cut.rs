@@ -10,7 +10,7 @@
 
 /// The log-odds that a block is content, and its number of words.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Odds {
+pub(crate) struct ContentOdds {
     pub(crate) odds: f32,
     pub(crate) words: u32,
 }
@@ -20,8 +20,8 @@ pub(crate) struct Odds {
 const SHIFTS: [(f32, f32); 3] = [(-2.77, 1.0 / 6.0), (0.0, 2.0 / 3.0), (2.77, 1.0 / 6.0)];
 
 /// Returns the smallest log-odds that is worth keeping; −∞ if there are no blocks.
-pub(crate) fn cut(blocks: &[Odds]) -> f32 {
-    let of = |block: &Odds| {
+pub(crate) fn cut(blocks: &[ContentOdds]) -> f32 {
+    let of = |block: &ContentOdds| {
         // A little more than zero, so that blocks without words do not make the F1 0 / 0.
         let words = block.words as f32 + 0.01;
         (block.odds, words, SHIFTS.map(|(shift, _)| words * probability(block.odds + shift)))
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn the_cut_follows_how_clear_the_page_is() {
         let check = |blocks: &[(f32, u32)], expect: f32| {
-            let blocks: Vec<Odds> = blocks.iter().map(|&(odds, words)| Odds { odds, words }).collect();
+            let blocks: Vec<ContentOdds> = blocks.iter().map(|&(odds, words)| ContentOdds { odds, words }).collect();
             assert_eq!(cut(&blocks), expect, "{blocks:?}");
         };
         check(&[], f32::NEG_INFINITY);

@@ -4,11 +4,15 @@ use std::collections::HashMap;
 
 use super::facts::Facts;
 use super::hints::{HINTS, Hints};
-use super::kin::{Kin, kin};
+use super::kin::{KinFeatures, kin};
 use super::lexicon::Wording;
 use super::outline::{Block, Group, Outline};
-use super::passed::{Passed, border, passed};
+use super::passed::{PassedCounts, border, passed};
 use super::sums::{Path, Repeated, Sum, mass, paths, repeated, sums};
+
+// The model was trained with the constants and limits of this file, so none of them can change alone: after a change
+// the model must be trained again (`cargo xtask train`). Features are named for the trainer; the model itself knows
+// only their order.
 
 /// Distance to a hint that no surrounding group has; also the largest distance.
 const NOWHERE: u8 = 20;
@@ -41,8 +45,8 @@ pub(crate) struct Features<'o> {
     paths: HashMap<u64, Path>,
     /// The first prose from the title on: the probable start of the content.
     start: usize,
-    passed: Vec<Passed>,
-    kin: Vec<Kin>,
+    passed: Vec<PassedCounts>,
+    kin: Vec<KinFeatures>,
 }
 
 impl<'o> Features<'o> {
@@ -51,6 +55,7 @@ impl<'o> Features<'o> {
         let sums = sums(blocks);
         let mass = mass(outline);
         let best = (0..mass.len()).max_by(|&a, &b| mass[a].total_cmp(&mass[b])).unwrap_or(0);
+        // The last three fields depend on the features before them, so they are filled in below.
         let mut features = Features {
             outline,
             facts,
@@ -68,6 +73,7 @@ impl<'o> Features<'o> {
             passed: Vec::new(),
             kin: Vec::new(),
         };
+        // Without a title the search for prose begins at the top of the page; without prose the start is the title.
         let title = features.title();
         let from = title.unwrap_or(0);
         let start = blocks[from.min(blocks.len())..].iter().position(Block::is_prose).map_or(from, |at| from + at);
@@ -110,19 +116,26 @@ impl<'o> Features<'o> {
         let block = &self.outline.blocks[at];
         let text = &block.text;
         let letters = text.letters as f32;
+        // Divisors are at least 1, here and below: a share of nothing is 0.
         let words = text.words.max(1) as f32;
+        // Length of the text, in letters and words.
         out("letters", letters);
         out("words", text.words as f32);
         out("word_length", letters / words);
+        // Share of the letters that are links, and their number: high in menus and teasers.
         out("linked", block.linked as f32 / letters.max(1.0));
         out("links", f32::from(block.links));
+        // Marks that end a sentence, which prose has and labels do not.
         out("stops", text.stops as f32);
         out("stops_per_word", text.stops as f32 / words);
+        // Capitals and digits: names, dates and prices.
         out("upper", text.upper as f32 / letters.max(1.0));
         out("digits", text.digits as f32 / letters.max(1.0));
         out("ends_sentence", f32::from(u8::from(matches!(text.last, '.' | '!' | '?' | '。' | '"' | '”' | '…' | '»'))));
         out("heading", f32::from(block.heading));
         out("kind", block.kind as u8 as f32);
+        // What the words say: stock words of the web such as "share" and "subscribe", and likeness to the title and
+        // description of the page.
         let wording = self.wordings[at];
         out("stock", wording.stock);
         out("like_title", wording.like_title);
@@ -135,6 +148,7 @@ impl<'o> Features<'o> {
         let blocks = &self.outline.blocks;
         let block = &blocks[at];
         let total = self.sums[blocks.len()];
+        // Position on the page: by blocks, from both ends, and by the text before and behind.
         out("index", at as f32);
         out("index_from_end", (blocks.len() - at) as f32);
         out("position", at as f32 / blocks.len() as f32);
@@ -143,9 +157,11 @@ impl<'o> Features<'o> {
         out("prose_behind", 1.0 - self.sums[at + 1].prose / total.prose.max(1.0));
         out("prose_before_abs", self.sums[at].prose);
         out("prose_behind_abs", total.prose - self.sums[at + 1].prose);
+        // Depth in the tree of elements, and among the groups.
         out("depth", f32::from(block.depth));
         out("level", f32::from(self.outline.groups[block.group].level));
         out("from_title", (at as f32 - self.first_title as f32).clamp(-200.0, 200.0));
+        // The heading above. -1 means that there is none.
         let heading = self.headings[at];
         out("from_heading", heading.map_or(-1.0, |heading| (at - heading) as f32));
         out("heading_level", heading.map_or(0.0, |heading| f32::from(blocks[heading].heading)));
@@ -155,6 +171,7 @@ impl<'o> Features<'o> {
         out("heading_linked", heading.map_or(-1.0, |heading| linked(&blocks[heading])));
         out("heading_near", heading.map_or(-1.0, |heading| f32::from(u8::from(self.same_part(at, heading)))));
         out("from_named_title", (at as f32 - self.named_title as f32).clamp(-200.0, 200.0));
+        // Blocks with the same path of elements: paragraphs of an article share one, and so do the items of a list.
         let path = self.paths.get(&block.path).copied().unwrap_or_default();
         out("path_count", path.count);
         out("path_part", path.letters / total.letters.max(1.0));
@@ -165,6 +182,7 @@ impl<'o> Features<'o> {
             |other: Option<usize>| other.and_then(|other| blocks.get(other)).is_some_and(|o| o.path == block.path);
         out("path_before", f32::from(u8::from(same(at.checked_sub(1)))));
         out("path_behind", f32::from(u8::from(same(Some(at + 1)))));
+        // Position relative to the group with the most prose, which is most often the article.
         let best = &self.outline.groups[self.best];
         out("in_best", f32::from(u8::from(best.holds(at))));
         let distance = if best.holds(at) {
@@ -199,12 +217,14 @@ impl<'o> Features<'o> {
 
     fn neighbours(&self, at: usize, out: &mut impl FnMut(&'static str, f32)) {
         let blocks = &self.outline.blocks;
+        // Two blocks on each side, one by one; -1 beyond the ends of the page.
         for step in [-2_isize, -1, 1, 2] {
             let other = at.checked_add_signed(step).and_then(|other| blocks.get(other));
             out("near_words", other.map_or(-1.0, |block| block.text.words as f32));
             out("near_linked", other.map_or(-1.0, |block| block.linked as f32 / block.text.letters.max(1) as f32));
             out("near_prose", other.map_or(-1.0, |block| f32::from(u8::from(block.text.is_prose()))));
         }
+        // Further ones only as sums.
         for range in [at.saturating_sub(WINDOW)..at, at + 1..(at + 1 + WINDOW).min(blocks.len())] {
             let sum = self.between(range.start, range.end.max(range.start));
             out("window_prose", sum.prose);
@@ -242,6 +262,7 @@ impl<'o> Features<'o> {
             }
             group = here.parent;
         }
+        // That level, and the shape of what repeats there.
         out("repeated", most.count);
         out("repeated_letters", most.letters);
         out("repeated_linked", most.linked);
@@ -268,6 +289,7 @@ impl<'o> Features<'o> {
         out("from_start", (at as f32 - self.start as f32).clamp(-200.0, 200.0));
         self.passed[at].write(out);
         self.kin[self.outline.blocks[at].group].write(out);
+        // The two groups below the smallest one that holds both: `inner` has the start, `outer` has this block.
         let border = border(self.outline, self.start, at);
         out("start_steps", border.steps);
         out("start_below", border.below);
@@ -286,6 +308,7 @@ impl<'o> Features<'o> {
     fn page(&self, out: &mut impl FnMut(&'static str, f32)) {
         let blocks = self.outline.blocks.len();
         let total = self.sums[blocks];
+        // The same for all blocks of a page: the trees judge a block differently on a short page than on a long one.
         out("page_letters", total.letters);
         out("page_linked", total.linked / total.letters.max(1.0));
         out("page_prose", total.prose / total.letters.max(1.0));
@@ -299,6 +322,7 @@ impl<'o> Features<'o> {
 
     /// Returns the sums over a range of blocks.
     fn between(&self, first: usize, end: usize) -> Sum {
+        // Prefix sums: any range costs two reads.
         let (a, b) = (self.sums[first], self.sums[end]);
         Sum {
             letters: b.letters - a.letters,

@@ -6,7 +6,7 @@ use super::outline::Outline;
 
 /// Features of a group among its kin.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Kin {
+pub(crate) struct KinFeatures {
     /// Number of kin, including the group itself.
     count: f32,
     /// Number of kin before it.
@@ -21,7 +21,7 @@ pub(crate) struct Kin {
     start_among: bool,
 }
 
-impl Kin {
+impl KinFeatures {
     /// Passes the features to `out`.
     pub(crate) fn write(&self, out: &mut impl FnMut(&'static str, f32)) {
         out("kin", self.count);
@@ -36,10 +36,10 @@ impl Kin {
 
 /// Returns for every group the kin with the most prose, of the group itself or of one around it. `prose` counts the
 /// letters of prose between two blocks.
-pub(crate) fn kin(outline: &Outline, start: usize, prose: impl Fn(usize, usize) -> f32) -> Vec<Kin> {
-    let mut kinds: HashMap<(usize, u64), Kin> = HashMap::new();
-    let mut found: Vec<Kin> = Vec::with_capacity(outline.groups.len());
-    found.push(Kin::default());
+pub(crate) fn kin(outline: &Outline, start: usize, prose: impl Fn(usize, usize) -> f32) -> Vec<KinFeatures> {
+    let mut kinds: HashMap<(usize, u64), KinFeatures> = HashMap::new();
+    let mut found: Vec<KinFeatures> = Vec::with_capacity(outline.groups.len());
+    found.push(KinFeatures::default());
     for group in outline.groups.iter().skip(1) {
         let kind = kinds.entry((group.parent, group.signature)).or_default();
         let own = prose(group.first, group.end);
@@ -48,20 +48,20 @@ pub(crate) fn kin(outline: &Outline, start: usize, prose: impl Fn(usize, usize) 
         }
         let holds_start = group.holds(start);
         kind.start_among |= holds_start;
-        found.push(Kin {
+        found.push(KinFeatures {
             before: kind.count,
             earlier: kind.all,
             own,
             first: kind.first,
             holds_start,
-            ..Kin::default()
+            ..KinFeatures::default()
         });
         kind.count += 1.0;
         kind.all += own;
     }
     for (at, group) in outline.groups.iter().enumerate().skip(1) {
         let kind = kinds.get(&(group.parent, group.signature)).copied().unwrap_or_default();
-        let own = Kin { count: kind.count, all: kind.all, start_among: kind.start_among, ..found[at] };
+        let own = KinFeatures { count: kind.count, all: kind.all, start_among: kind.start_among, ..found[at] };
         let around = found[group.parent];
         // Parents come before their children, so `found` is final for the group above.
         found[at] = if own.count > 1.0 && own.all > around.all { own } else { around };

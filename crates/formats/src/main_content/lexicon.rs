@@ -146,9 +146,9 @@ struct Mark {
 /// A hasher for keys that are hashes already. Not safe against collisions by untrusted input, so only for a table with
 /// constant keys.
 #[derive(Default)]
-struct AsIs(u64);
+struct IdentityHasher(u64);
 
-impl Hasher for AsIs {
+impl Hasher for IdentityHasher {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -162,7 +162,7 @@ impl Hasher for AsIs {
     }
 }
 
-type Marks = HashMap<u64, Mark, BuildHasherDefault<AsIs>>;
+type Marks = HashMap<u64, Mark, BuildHasherDefault<IdentityHasher>>;
 
 /// [`STOCK`] and [`TOPICS`] by the hash of the word, which the reader computes anyway.
 static MARKS: LazyLock<Marks> = LazyLock::new(|| {

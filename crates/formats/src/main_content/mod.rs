@@ -28,11 +28,11 @@ use std::collections::HashMap;
 
 use page::{Page, local_name};
 
-use self::cut::Odds;
+use self::cut::ContentOdds;
 use self::facts::Facts;
 use self::features::Features;
 use self::hints::Hint;
-use self::outline::{Block, Kind, Outline};
+use self::outline::{Block, BlockKind, Outline};
 use crate::content::Content;
 
 /// Letters of prose below which a page is too small for the model.
@@ -106,7 +106,7 @@ fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
     let mut rows = Vec::new();
     for (at, blocks) in outline.blocks.chunks(TOGETHER).enumerate() {
         if page.stop().is_set() {
-            // The caller has gone away: the result is discarded.
+            // The caller has disconnected: the result is discarded.
             return vec![true; outline.blocks.len()];
         }
         rows.clear();
@@ -122,8 +122,8 @@ fn measured(page: &Page, outline: &Outline, free: bool) -> Vec<bool> {
 
 /// Returns which blocks are kept, by the log-odds of the model plus `caution`.
 fn choose(outline: &Outline, features: &Features, scores: &[f32], caution: f32, free: bool) -> Vec<bool> {
-    let of = |(block, score): (&Block, &f32)| Odds { odds: score + caution, words: block.text.words };
-    let mut odds: Vec<Odds> = outline.blocks.iter().zip(scores).map(of).collect();
+    let of = |(block, score): (&Block, &f32)| ContentOdds { odds: score + caution, words: block.text.words };
+    let mut odds: Vec<ContentOdds> = outline.blocks.iter().zip(scores).map(of).collect();
     draw_together(outline, &mut odds);
     if free {
         doubt_copies(outline, features, &mut odds);
@@ -139,8 +139,8 @@ fn choose(outline: &Outline, features: &Features, scores: &[f32], caution: f32, 
 
 /// Moves the log-odds of each block towards the mean of all blocks with its path: mostly all of them are content or
 /// none.
-fn draw_together(outline: &Outline, odds: &mut [Odds]) {
-    let weight = |block: &Odds| block.words as f32 + 0.5;
+fn draw_together(outline: &Outline, odds: &mut [ContentOdds]) {
+    let weight = |block: &ContentOdds| block.words as f32 + 0.5;
     let mut sums: HashMap<u64, (f32, f32)> = HashMap::new();
     for (block, own) in outline.blocks.iter().zip(odds.iter()) {
         let sum = sums.entry(block.path).or_default();
@@ -155,17 +155,17 @@ fn draw_together(outline: &Outline, odds: &mut [Odds]) {
 
 /// Lowers the log-odds of repeated sentences: mostly help texts, terms, or the same card for other screen sizes. Table
 /// cells and code may repeat.
-fn doubt_copies(outline: &Outline, features: &Features, odds: &mut [Odds]) {
+fn doubt_copies(outline: &Outline, features: &Features, odds: &mut [ContentOdds]) {
     for (at, (block, own)) in outline.blocks.iter().zip(odds).enumerate() {
-        if features.is_copy(at) && !matches!(block.kind, Kind::Cell | Kind::Code) {
+        if features.is_copy(at) && !matches!(block.kind, BlockKind::Cell | BlockKind::Code) {
             own.odds -= SAID_BEFORE;
         }
     }
 }
 
 /// Gives all blocks of a table their mean log-odds: half a table is useless.
-fn judge_tables_whole(outline: &Outline, odds: &mut [Odds]) {
-    let words = |odds: &[Odds]| odds.iter().map(|block| block.words as f32 + 0.5).sum::<f32>();
+fn judge_tables_whole(outline: &Outline, odds: &mut [ContentOdds]) {
+    let words = |odds: &[ContentOdds]| odds.iter().map(|block| block.words as f32 + 0.5).sum::<f32>();
     let all = words(odds);
     let mut behind = 0;
     for group in outline.groups.iter().filter(|group| group.hints.has(Hint::Table)) {
@@ -232,7 +232,7 @@ mod tests {
     fn blocks_in_the_same_kind_of_place_are_drawn_together() {
         let block = |path| Block { path, ..Block::default() };
         let outline = Outline { blocks: vec![block(1), block(2), block(1)], ..Outline::default() };
-        let of = |odds, words| Odds { odds, words };
+        let of = |odds, words| ContentOdds { odds, words };
         let mut odds = vec![of(4.0, 2), of(-1.0, 9), of(0.0, 7)];
         draw_together(&outline, &mut odds);
         assert_eq!(odds.iter().map(|own| own.odds).collect::<Vec<_>>(), [3.25, -1.0, 0.25]);
@@ -266,7 +266,7 @@ mod tests {
         let outline = Outline::of(&crate::content::content(&page, &options));
         let facts = Facts::of(&page);
         let wordings = lexicon::wordings(&page, &outline, &facts);
-        let mut odds = vec![Odds { odds: 1.0, words: 7 }; 5];
+        let mut odds = vec![ContentOdds { odds: 1.0, words: 7 }; 5];
         doubt_copies(&outline, &Features::of(&outline, &facts, &wordings), &mut odds);
         assert_eq!(odds.iter().map(|own| own.odds).collect::<Vec<_>>(), [1.0, 1.0, -1.5, 1.0, 1.0]);
     }

@@ -22,7 +22,7 @@ pub(crate) struct Block {
     pub(crate) links: u16,
     /// Level of a heading; 0 if the block is not a heading.
     pub(crate) heading: u8,
-    pub(crate) kind: Kind,
+    pub(crate) kind: BlockKind,
     /// Nesting depth, in elements.
     pub(crate) depth: u16,
     pub(crate) hints: Hints,
@@ -34,7 +34,7 @@ pub(crate) struct Block {
 
 /// Kind of the innermost block-level element of a block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum BlockKind {
     #[default]
     Other,
     Paragraph,
@@ -106,14 +106,14 @@ struct Builder<'p> {
     blocks: Vec<Block>,
     texts: Vec<Index>,
     spans: Vec<Span>,
-    open: Vec<Open>,
+    open: Vec<OpenElement>,
     current: Block,
     links: usize,
     controls: usize,
     fields: Vec<usize>,
 }
 
-struct Open {
+struct OpenElement {
     name: LocalName,
     /// Position in `spans`, for block-like elements.
     span: Option<usize>,
@@ -147,7 +147,7 @@ impl Visitor for Builder<'_> {
         }
         self.current.images = self.current.images.saturating_add(u16::from(*name == local_name!("img")));
         let inline = if span.is_some() { Hints::default() } else { found.0 };
-        self.open.push(Open { name: name.clone(), span, inline, signature: found.1 });
+        self.open.push(OpenElement { name: name.clone(), span, inline, signature: found.1 });
         true
     }
 
@@ -207,10 +207,10 @@ impl Builder<'_> {
             }
             if open.span.is_some() {
                 // The kind is that of the nearest element that has one; `div` and `section` have none and are skipped.
-                if block.kind == Kind::Other {
+                if block.kind == BlockKind::Other {
                     block.kind = kind(&open.name);
                 }
-                if block.kind != Kind::Other || !matches!(open.name, local_name!("div") | local_name!("section")) {
+                if block.kind != BlockKind::Other || !matches!(open.name, local_name!("div") | local_name!("section")) {
                     break;
                 }
             }
@@ -287,17 +287,17 @@ fn heading_level(name: &LocalName) -> Option<u8> {
     })
 }
 
-fn kind(name: &LocalName) -> Kind {
+fn kind(name: &LocalName) -> BlockKind {
     match *name {
-        local_name!("p") => Kind::Paragraph,
-        local_name!("li") => Kind::Item,
-        local_name!("td") | local_name!("th") => Kind::Cell,
-        local_name!("pre") => Kind::Code,
-        local_name!("blockquote") => Kind::Quote,
-        local_name!("dt") | local_name!("dd") => Kind::Term,
-        local_name!("figcaption") | local_name!("caption") | local_name!("legend") => Kind::Caption,
-        local_name!("button") | local_name!("option") => Kind::Control,
-        _ => Kind::Other,
+        local_name!("p") => BlockKind::Paragraph,
+        local_name!("li") => BlockKind::Item,
+        local_name!("td") | local_name!("th") => BlockKind::Cell,
+        local_name!("pre") => BlockKind::Code,
+        local_name!("blockquote") => BlockKind::Quote,
+        local_name!("dt") | local_name!("dd") => BlockKind::Term,
+        local_name!("figcaption") | local_name!("caption") | local_name!("legend") => BlockKind::Caption,
+        local_name!("button") | local_name!("option") => BlockKind::Control,
+        _ => BlockKind::Other,
     }
 }
 

@@ -6,7 +6,7 @@ use super::outline::{Block, Outline};
 
 /// Counts from the start of the content to a block. All are 0 up to the start.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Passed {
+pub(crate) struct PassedCounts {
     /// Headings with the same path as the title.
     alike: f32,
     /// Headings of the title's level or higher.
@@ -31,7 +31,7 @@ pub(crate) struct Passed {
     since_title: f32,
 }
 
-impl Passed {
+impl PassedCounts {
     /// Passes the features to `out`.
     pub(crate) fn write(&self, out: &mut impl FnMut(&'static str, f32)) {
         out("passed_alike", self.alike);
@@ -52,14 +52,14 @@ impl Passed {
 
 /// Returns the counts of every block. `title` is the heading with the page's title, `start` the first block of the
 /// content.
-pub(crate) fn passed(outline: &Outline, wordings: &[Wording], title: Option<usize>, start: usize) -> Vec<Passed> {
+pub(crate) fn passed(outline: &Outline, wordings: &[Wording], title: Option<usize>, start: usize) -> Vec<PassedCounts> {
     let mut all = Vec::with_capacity(outline.blocks.len());
-    let mut now = Passed::default();
+    let mut now = PassedCounts::default();
     let mut fields = outline.fields.iter().filter(|&&field| field > start).peekable();
     let title = title.map(|title| &outline.blocks[title]);
     for (at, (block, wording)) in outline.blocks.iter().zip(wordings).enumerate() {
         if at <= start {
-            all.push(Passed::default());
+            all.push(PassedCounts::default());
             continue;
         }
         while fields.next_if(|&&field| field <= at).is_some() {
@@ -77,7 +77,7 @@ pub(crate) fn passed(outline: &Outline, wordings: &[Wording], title: Option<usiz
     all
 }
 
-impl Passed {
+impl PassedCounts {
     /// Counts a heading.
     fn heading(&mut self, block: &Block, title: Option<&Block>) {
         let level = title.map_or(1, |title| title.heading.max(1));

@@ -31,7 +31,7 @@ pub(super) struct Repeated {
     pub(super) count: f32,
     pub(super) letters: f32,
     pub(super) linked: f32,
-    /// Their share of the parent's letters.
+    /// Share of the parent's letters.
     pub(super) part: f32,
 }
 

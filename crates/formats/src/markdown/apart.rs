@@ -8,7 +8,7 @@ use super::{Open, Writer};
 
 /// Layout that a class implies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum ClassLayout {
     /// The children are laid out side by side or one below the other.
     LaidOut,
     /// The element itself is separate from its neighbours.
@@ -28,14 +28,14 @@ fn is_picture(text: &str) -> bool {
     (1..=MAX_PICTURE).contains(&text.len()) && text.chars().all(is_part)
 }
 
-fn place(class: &str) -> Place {
+fn place(class: &str) -> ClassLayout {
     match class {
         "flex" | "inline-flex" | "grid" | "inline-grid" | "d-flex" | "d-inline-flex" | "d-grid" | "flex-row" => {
-            Place::LaidOut
+            ClassLayout::LaidOut
         }
-        "row" | "tr" | "table-row" | "table__row" | "columns" | "tabs" => Place::LaidOut,
-        "cell" | "td" | "th" | "table-cell" | "table__cell" | "grid-cell" | "col" | "column" => Place::Cell,
-        _ => Place::Unknown,
+        "row" | "tr" | "table-row" | "table__row" | "columns" | "tabs" => ClassLayout::LaidOut,
+        "cell" | "td" | "th" | "table-cell" | "table__cell" | "grid-cell" | "col" | "column" => ClassLayout::Cell,
+        _ => ClassLayout::Unknown,
     }
 }
 
@@ -49,9 +49,9 @@ impl Writer<'_> {
                 "class" => {
                     for name in attribute.value.split_ascii_whitespace() {
                         match place(name) {
-                            Place::LaidOut => is_laid_out = true,
-                            Place::Cell => self.inline.part(),
-                            Place::Unknown => {}
+                            ClassLayout::LaidOut => is_laid_out = true,
+                            ClassLayout::Cell => self.inline.part(),
+                            ClassLayout::Unknown => {}
                         }
                     }
                 }

@@ -68,7 +68,7 @@ impl Writer<'_> {
     pub(super) fn code_block(&mut self, index: Index) {
         if self.is_flat() {
             self.boundary();
-            let code = text(self.content, index);
+            let code = code_text(self.content, index);
             self.inline.open_code();
             for line in code.lines().filter(|line| !line.trim().is_empty()) {
                 self.inline.text(line.trim_end());
@@ -92,7 +92,7 @@ pub(super) fn is_view(class: &str) -> bool {
 
 /// Returns the fenced block for the element at `index`, or `None` if it has no code.
 fn block(content: &Content, index: Index) -> Option<String> {
-    let code = text(content, index);
+    let code = code_text(content, index);
     let page = content.page();
     let mut code = code.strip_suffix('\n').unwrap_or(&code);
     if code.trim().is_empty() {
@@ -174,7 +174,7 @@ impl Lines {
 }
 
 /// An open line element.
-struct Line {
+struct OpenLine {
     end: Index,
     /// Position where its text began.
     began: usize,
@@ -183,7 +183,7 @@ struct Line {
 }
 
 /// Ends the innermost open line.
-fn finish(lines: &mut Lines, line: &Line, open: &mut [Line]) {
+fn finish(lines: &mut Lines, line: &OpenLine, open: &mut [OpenLine]) {
     // A bar of buttons above the code is not a line.
     if !line.controls || !lines.out.is_empty() {
         return lines.finish_line(line.began);
@@ -194,10 +194,10 @@ fn finish(lines: &mut Lines, line: &Line, open: &mut [Line]) {
 }
 
 /// Returns the text below `index` with its line breaks, without line numbers and buttons.
-fn text(content: &Content, index: Index) -> String {
+fn code_text(content: &Content, index: Index) -> String {
     let page = content.page();
     let mut lines = Lines::default();
-    let mut open: Vec<Line> = Vec::new();
+    let mut open: Vec<OpenLine> = Vec::new();
     let mut at = index + 1;
     while at < page.end(index) {
         while let Some(line) = open.pop_if(|line| line.end <= at) {
@@ -223,7 +223,7 @@ fn text(content: &Content, index: Index) -> String {
         if *name == local_name!("br") {
             lines.push("\n");
         } else if is_line(page, at, name) {
-            open.push(Line { end: page.end(at), began: lines.start_line(), controls: false });
+            open.push(OpenLine { end: page.end(at), began: lines.start_line(), controls: false });
         }
         at += 1;
     }

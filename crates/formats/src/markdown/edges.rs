@@ -48,16 +48,21 @@ pub(super) fn survey(paragraph: Paragraph<'_>, outer: impl Iterator<Item = usize
     let open: Vec<_> = outer.map(|mark| (mark, false)).collect();
     // A mark that began in an earlier paragraph is closed and reopened between them: its edges here are different.
     open.iter().for_each(|(mark, _)| edges[*mark] = Edges::default());
+    // `inner` collects marks that end at one place, `breaks` counts line breaks since the last content. White space
+    // before the first content is white space before its marks.
     let mut survey = Survey { events, edges, open, begun: 0, ended: Vec::new(), blank: true, last: ' ' };
     let mut inner: Vec<usize> = Vec::new();
     let mut breaks = 0;
     for (at, event) in events.iter().enumerate().skip(at) {
+        // Two breaks end the paragraph, but only at the next content: marks that close in between belong to it.
         let is_next = parts && breaks > 1;
         match *event {
             Event::Text(end) => {
+                // White space at the ends of a text counts as the neighbour of what follows; only the rest is content.
                 let piece = &text[start..end];
                 let core = piece.trim();
                 survey.blank |= piece.starts_with(char::is_whitespace);
+                // Text of white space only has changed `blank`, and nothing else.
                 if let (Some(first), Some(last)) = (core.chars().next(), core.chars().next_back()) {
                     if is_next {
                         break;
@@ -69,11 +74,13 @@ pub(super) fn survey(paragraph: Paragraph<'_>, outer: impl Iterator<Item = usize
                 }
                 start = end;
             }
+            // Code without content is not written; its line breaks leave a space.
             Event::Code(end) if text[start..end].trim_matches('\n').is_empty() => {
                 survey.blank |= end > start;
                 start = end;
             }
             Event::Code(_) | Event::Raw(_) if is_next => break,
+            // Code and raw parts are written with delimiters of their own, which are what a neighbouring mark sees.
             Event::Code(end) | Event::Raw(end) => {
                 survey.content(DELIMITER, DELIMITER);
                 inner.clear();
@@ -83,6 +90,7 @@ pub(super) fn survey(paragraph: Paragraph<'_>, outer: impl Iterator<Item = usize
                 survey.blank = true;
                 breaks += 1;
             }
+            // Whether the mark begins with the one around it is known when its first content comes.
             Event::Open { .. } => survey.open.push((at, false)),
             Event::Close(from) => survey.close(from, &mut inner),
         }
@@ -141,15 +149,18 @@ impl Survey<'_> {
         if self.begun <= self.open.len() {
             return;
         }
+        // This mark had begun, so the ones around it have too.
         self.begun = self.open.len();
         self.edges[at].last = self.last;
         self.last = DELIMITER;
         self.ended.drain(..).for_each(|ended| self.edges[ended].after = DELIMITER);
         self.ended.push(at);
+        // `**a**` inside `**`: of two marks of one kind over the same text, only one is written.
         let mark = self.events[at].opens();
         if let Some(&same) = inner.iter().find(|&&inner| self.events[inner].opens() == mark) {
             self.edges[same].doubled = !matches!(self.events[same], Event::Open { kept: true, .. });
         }
+        // A mark that begins after the one around it does not cover the same text as that, nor do the marks inside it.
         if together {
             inner.push(at);
         } else {

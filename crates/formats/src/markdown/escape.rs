@@ -4,7 +4,7 @@ use super::edges::{flanks, is_punctuation};
 
 /// Context of a piece of text: its position, and properties of its paragraph.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Spot {
+pub(super) struct TextContext {
     /// Whether the text starts a line, where `#`, `>`, `-` and `1.` have a meaning.
     pub(super) line_start: bool,
     /// Whether the line follows a hard line break: an underline would turn the line above into a heading or a table.
@@ -19,11 +19,11 @@ pub(super) struct Spot {
     pub(super) next: char,
     /// Whether the paragraph has a single `*` and no delimiters that it could pair with.
     pub(super) lone_star: bool,
-    /// Likewise for `_`.
+    /// Whether the paragraph has a single `_` and no delimiters that it could pair with.
     pub(super) lone_underscore: bool,
-    /// Likewise for `` ` ``.
+    /// Whether the paragraph has a single `` ` `` and no delimiters that it could pair with.
     pub(super) lone_tick: bool,
-    /// Likewise for `~`.
+    /// Whether the paragraph has a single `~` and no delimiters that it could pair with.
     pub(super) lone_tilde: bool,
     /// Whether the paragraph has struck-through text.
     pub(super) struck: bool,
@@ -33,9 +33,9 @@ pub(super) struct Spot {
     pub(super) tags: bool,
 }
 
-impl Default for Spot {
+impl Default for TextContext {
     fn default() -> Self {
-        Spot {
+        TextContext {
             line_start: false,
             later_line: false,
             item_start: false,
@@ -66,7 +66,7 @@ const MARKUP: [bool; 256] = {
 };
 
 /// Appends `text` to `out`, escaped.
-pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
+pub(super) fn push_text(out: &mut String, text: &str, spot: TextContext) {
     let text = if spot.line_start { push_line_start(out, text, spot) } else { text };
     if !text.bytes().any(|byte| MARKUP[byte as usize]) {
         return out.push_str(text);
@@ -93,7 +93,8 @@ pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
             i += run;
             continue;
         }
-        let Some(replacement) = escape(byte, before(out, text, i), rest, Spot { line_start, ..spot }, brackets) else {
+        let Some(replacement) = escape(byte, before(out, text, i), rest, TextContext { line_start, ..spot }, brackets)
+        else {
             i += 1;
             continue;
         };
@@ -106,7 +107,7 @@ pub(super) fn push_text(out: &mut String, text: &str, spot: Spot) {
 }
 
 /// Returns the replacement for `byte`, if it must be escaped. `brackets` says whether all brackets must be.
-fn escape(byte: u8, before: char, rest: &str, spot: Spot, brackets: bool) -> Option<&'static str> {
+fn escape(byte: u8, before: char, rest: &str, spot: TextContext, brackets: bool) -> Option<&'static str> {
     Some(match byte {
         b'<' if (spot.tags || spot.line_start) && opens_tag(rest) => "&lt;",
         b'&' if starts_entity(rest) => "&amp;",
@@ -179,7 +180,7 @@ pub(super) fn starts_entity(rest: &str) -> bool {
 }
 
 /// Escapes the start of a line if it would begin a block, and returns the rest of `text`.
-fn push_line_start<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
+fn push_line_start<'t>(out: &mut String, text: &'t str, spot: TextContext) -> &'t str {
     let Some(first) = text.chars().next() else { return text };
     if first.is_ascii_digit() {
         return push_number(out, text, spot);
@@ -213,7 +214,7 @@ fn push_line_start<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
 
 /// Escapes `1.` and `1)`, which begin a list. After a line break only the number 1 does: other numbers cannot interrupt
 /// a paragraph.
-fn push_number<'t>(out: &mut String, text: &'t str, spot: Spot) -> &'t str {
+fn push_number<'t>(out: &mut String, text: &'t str, spot: TextContext) -> &'t str {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let tail = &text[digits..];
     let ends = || if tail.len() == 1 { spot.next.is_whitespace() } else { tail[1..].starts_with([' ', '\t']) };
@@ -318,7 +319,7 @@ pub(super) fn longest_run(text: &str, wanted: char) -> usize {
 mod tests {
     use super::*;
 
-    fn check_at(text: &str, expect: &str, spot: Spot) {
+    fn check_at(text: &str, expect: &str, spot: TextContext) {
         let mut out = String::new();
         push_text(&mut out, text, spot);
         assert_eq!(out, expect, "{text}");
@@ -343,9 +344,10 @@ mod tests {
             "-1",
             "1234567890. x",
         ] {
-            check_at(text, text, Spot { line_start: true, ..Spot::default() });
+            check_at(text, text, TextContext { line_start: true, ..TextContext::default() });
         }
-        let calm = Spot { lone_star: true, lone_tick: true, brackets: false, tags: false, ..Spot::default() };
+        let calm =
+            TextContext { lone_star: true, lone_tick: true, brackets: false, tags: false, ..TextContext::default() };
         for text in ["Price*", "a `b", "a](b)", "a <b"] {
             check_at(text, text, calm);
         }
@@ -353,7 +355,7 @@ mod tests {
 
     #[test]
     fn text_that_looks_like_markup_is_escaped() {
-        let check = |text: &str, expect: &str| check_at(text, expect, Spot::default());
+        let check = |text: &str, expect: &str| check_at(text, expect, TextContext::default());
         check("*a*", "\\*a\\*");
         check("_a_ __b__", "\\_a\\_ \\_\\_b\\_\\_");
         check("a_\"b\"", "a\\_\"b\"");
@@ -367,7 +369,9 @@ mod tests {
 
     #[test]
     fn line_starts_are_escaped() {
-        let check = |text: &str, expect: &str| check_at(text, expect, Spot { line_start: true, ..Spot::default() });
+        let check = |text: &str, expect: &str| {
+            check_at(text, expect, TextContext { line_start: true, ..TextContext::default() })
+        };
         check("# a", "\\# a");
         check("> a", "\\> a");
         check("- a", "\\- a");
@@ -379,9 +383,9 @@ mod tests {
         check("~~~", "\\~\\~\\~");
         check("[a]: b", "\\[a]: b");
         check("===", "===");
-        let item = Spot { line_start: true, item_start: true, ..Spot::default() };
+        let item = TextContext { line_start: true, item_start: true, ..TextContext::default() };
         check_at("[x] a", "\\[x] a", item);
-        let later = Spot { line_start: true, later_line: true, ..Spot::default() };
+        let later = TextContext { line_start: true, later_line: true, ..TextContext::default() };
         check_at("===", "\\===", later);
         check_at("--- | ---", "\\--- | ---", later);
         check_at("2. a", "2. a", later);
@@ -390,7 +394,8 @@ mod tests {
 
     #[test]
     fn brackets_in_links() {
-        let check = |text: &str, expect: &str| check_at(text, expect, Spot { in_link: true, ..Spot::default() });
+        let check =
+            |text: &str, expect: &str| check_at(text, expect, TextContext { in_link: true, ..TextContext::default() });
         check("[1]", "[1]");
         check("a](http://evil.test) [b", "a\\](http://evil.test) \\[b");
         check("[a](b)", "\\[a\\](b)");

@@ -5,7 +5,7 @@
 
 use super::edges::Edges;
 use super::event::{Event, Link, Mark};
-use super::paragraph::{Place, Source, write};
+use super::paragraph::{InlineText, ParagraphKind, write};
 use super::spaces::{fold_code, fold_spaces};
 
 /// Nesting limit of marks.
@@ -166,10 +166,10 @@ impl Inline {
     }
 
     /// Passes the paragraphs read so far to `done`; two line breaks in a row separate paragraphs. Open marks stay open.
-    pub(super) fn take(&mut self, place: Place, mut done: impl FnMut(&str)) {
+    pub(super) fn take(&mut self, place: ParagraphKind, mut done: impl FnMut(&str)) {
         if self.visible {
             let Inline { text, events, links, edges, out, .. } = self;
-            write(Source { text, events, links }, place, edges, out, &mut done);
+            write(InlineText { text, events, links }, place, edges, out, &mut done);
         } else if self.events.len() == self.open.len() {
             // Nothing but the starts of open marks.
             return;

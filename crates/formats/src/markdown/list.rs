@@ -27,7 +27,7 @@ pub(super) struct List {
 
 /// The list that ended last. A list of the same kind right after it needs a different marker, or markdown joins both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Ended {
+pub(super) struct EndedList {
     ordered: bool,
     alternate: bool,
     /// Length of the document at the end of the list.
@@ -36,7 +36,7 @@ pub(super) struct Ended {
 
 impl List {
     /// Creates a list. `start` is the attribute of an ordered list, `written` the length of the document.
-    pub(super) fn new(ordered: bool, start: Option<i64>, previous: Option<Ended>, written: usize) -> List {
+    pub(super) fn new(ordered: bool, start: Option<i64>, previous: Option<EndedList>, written: usize) -> List {
         let follows = previous.is_some_and(|ended| ended.at == written && ended.ordered == ordered);
         let alternate = follows && previous.is_some_and(|ended| !ended.alternate);
         List { ordered, next: start.unwrap_or(1), alternate, items: 0, began: written, ended_at: 0 }
@@ -60,8 +60,8 @@ impl List {
         !self.ordered || self.next == 1
     }
 
-    pub(super) fn end(&self, written: usize) -> Ended {
-        Ended { ordered: self.ordered, alternate: self.alternate, at: written }
+    pub(super) fn end(&self, written: usize) -> EndedList {
+        EndedList { ordered: self.ordered, alternate: self.alternate, at: written }
     }
 }
 

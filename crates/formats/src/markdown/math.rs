@@ -178,7 +178,7 @@ impl Writer<'_> {
 }
 
 /// A formula in a text, with the text around it.
-struct Found<'t> {
+struct Formula<'t> {
     before: &'t str,
     tex: &'t str,
     shown: bool,
@@ -191,12 +191,12 @@ pub(super) fn may_hold_formulas(text: &str) -> bool {
 }
 
 /// Returns the first formula of a text.
-fn next_formula(text: &str) -> Option<Found<'_>> {
+fn next_formula(text: &str) -> Option<Formula<'_>> {
     let start = text.match_indices('\\').map(|(at, _)| at).find(|at| text[at + 1..].starts_with(['(', '[']))?;
     let shown = text[start + 1..].starts_with('[');
     let inner = &text[start + 2..];
     let end = inner.find(if shown { "\\]" } else { "\\)" })?;
-    Some(Found { before: &text[..start], tex: &inner[..end], shown, after: &inner[end + 2..] })
+    Some(Formula { before: &text[..start], tex: &inner[..end], shown, after: &inner[end + 2..] })
 }
 
 /// Whether a script of the page renders formulas in its text: MathJax, or KaTeX with `auto-render`.

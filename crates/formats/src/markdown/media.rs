@@ -3,7 +3,7 @@
 use page::{Element, Index, Page, StrTendril, absolute, is_embedded, largest, local_name};
 use url::Url;
 
-use super::escape::{Spot, push_text};
+use super::escape::{TextContext, push_text};
 use super::event::Link;
 use super::paragraph::push_target;
 use super::spaces::fold_spaces;
@@ -142,7 +142,7 @@ impl Writer<'_> {
         let alt = words(&element.attr("alt").unwrap_or_default());
         let title = words(&element.attr("title").unwrap_or_default());
         let mut image = String::from("![");
-        push_text(&mut image, &alt, Spot { in_link: true, in_cell, ..Spot::default() });
+        push_text(&mut image, &alt, TextContext { in_link: true, in_cell, ..TextContext::default() });
         image.push(']');
         if is_embedded(&source) && self.options.remove_base64_images {
             image.push('(');

@@ -41,8 +41,8 @@ use self::callouts::Callout;
 use self::event::Mark;
 use self::footnote::Footnotes;
 use self::inline::Inline;
-use self::list::{Columns, Ended, List};
-use self::paragraph::Place;
+use self::list::{Columns, EndedList, List};
+use self::paragraph::ParagraphKind;
 use self::table::Table;
 use self::tabs::Tabs;
 use crate::content::{Content, Visitor};
@@ -159,7 +159,7 @@ struct Writer<'c> {
     inline: Inline,
     open: Vec<Open>,
     lists: Vec<List>,
-    ended: Option<Ended>,
+    ended: Option<EndedList>,
     /// End of the element that shows lists as lines of items.
     row_lists_end: Index,
     /// The last list in columns.
@@ -366,14 +366,16 @@ impl Writer<'_> {
     /// Writes the current paragraph.
     fn flush(&mut self) {
         if self.inline.is_empty() {
-            return self.inline.take(Place::Paragraph, |_| {});
+            return self.inline.take(ParagraphKind::Paragraph, |_| {});
         }
         if let Some(cell) = self.table.as_mut().and_then(Table::cell) {
             let mark = &mut self.item_mark;
-            return self.inline.take(Place::Cell, |block| cell.write(&(mark.take().unwrap_or_default() + block)));
+            return self
+                .inline
+                .take(ParagraphKind::Cell, |block| cell.write(&(mark.take().unwrap_or_default() + block)));
         }
         let first = self.blocks.in_item() && !self.blocks.started();
-        let place = if first { Place::Item } else { Place::Paragraph };
+        let place = if first { ParagraphKind::Item } else { ParagraphKind::Paragraph };
         self.inline.take(place, |paragraph| self.blocks.write(paragraph));
     }
 }

@@ -4,13 +4,13 @@
 //! dropped. The characters on both sides of a mark decide its delimiters; [`super::edges`] computes them first.
 
 use super::edges::{self, DELIMITER, Edges, flanks, is_punctuation, survey};
-use super::escape::{Spot, destination, push_code_span, push_text};
+use super::escape::{TextContext, destination, push_code_span, push_text};
 use super::event::{Event, Link, Mark};
 use super::spaces::fold_spaces;
 
 /// Place of the paragraph, which decides how line breaks and pipes are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ParagraphKind {
     Paragraph,
     /// The first paragraph of a list item, where `[ ]` would be read as a check box.
     Item,
@@ -18,7 +18,7 @@ pub(super) enum Place {
     Cell,
 }
 
-impl Place {
+impl ParagraphKind {
     /// Whether two line breaks in a row separate paragraphs here.
     fn parts(self) -> bool {
         matches!(self, Self::Paragraph | Self::Item)
@@ -27,7 +27,7 @@ impl Place {
 
 /// Text to be written, with its events and the links that they name.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Source<'r> {
+pub(super) struct InlineText<'r> {
     pub(super) text: &'r str,
     pub(super) events: &'r [Event],
     pub(super) links: &'r [Link],
@@ -36,22 +36,22 @@ pub(super) struct Source<'r> {
 /// Passes the paragraphs of `source` to `done`; two line breaks in a row separate paragraphs. `edges` and `out` are
 /// buffers, which are cleared.
 pub(super) fn write(
-    source: Source<'_>,
-    place: Place,
+    source: InlineText<'_>,
+    place: ParagraphKind,
     edges: &mut Vec<Edges>,
     out: &mut String,
     done: &mut dyn FnMut(&str),
 ) {
-    let Source { text, events, links } = source;
+    let InlineText { text, events, links } = source;
     // Most paragraphs have no marks and skip the survey of edges.
     let marked = events.iter().any(|event| event.opens().is_some());
     edges.clear();
     edges.resize(if marked { events.len() } else { 0 }, Edges::default());
     out.clear();
     let struck = events.iter().any(|event| event.opens() == Some(Mark::Strike));
-    let spot = Spot {
-        in_cell: place == Place::Cell,
-        item_start: place == Place::Item,
+    let spot = TextContext {
+        in_cell: place == ParagraphKind::Cell,
+        item_start: place == ParagraphKind::Item,
         lone_star: !marked && single(text, '*'),
         lone_underscore: !marked && single(text, '_'),
         lone_tilde: !struck && single(text, '~'),
@@ -59,7 +59,7 @@ pub(super) fn write(
         lone_tick: single(text, '`') && !events.iter().any(|event| matches!(event, Event::Code(_))),
         brackets: text.contains('['),
         tags: text.contains('>'),
-        ..Spot::default()
+        ..TextContext::default()
     };
     let (open, written, blank, breaks) = (Vec::new(), 0, false, 0);
     let mut writer = Writer { text, links, events, edges, place, spot, out, done, open, written, blank, breaks };
@@ -76,7 +76,7 @@ fn single(text: &str, wanted: char) -> bool {
 }
 
 /// The text that ends an open mark.
-enum End {
+enum MarkEnd {
     Text(&'static str),
     Link(usize),
 }
@@ -93,12 +93,12 @@ struct Writer<'r> {
     events: &'r [Event],
     /// One entry per event, valid for the marks of the current paragraph; empty if there are no marks.
     edges: &'r mut [Edges],
-    place: Place,
-    spot: Spot,
+    place: ParagraphKind,
+    spot: TextContext,
     out: &'r mut String,
     done: &'r mut dyn FnMut(&str),
     /// Open marks, outermost first.
-    open: Vec<(usize, End)>,
+    open: Vec<(usize, MarkEnd)>,
     /// Number of open marks whose start is written; always the outermost ones.
     written: usize,
     blank: bool,
@@ -119,9 +119,9 @@ impl Writer<'_> {
                     let plain = self.begin(at, began);
                     let ends_blank = piece.len() > piece.trim_end().len();
                     let next = if ends_blank || self.breaks_after(at) { ' ' } else { DELIMITER };
-                    let spot = Spot { in_link: self.in_link(), next, ..self.spot };
-                    let line_start = plain && matches!(self.place, Place::Paragraph | Place::Item);
-                    push_text(self.out, core, Spot { line_start, ..spot });
+                    let spot = TextContext { in_link: self.in_link(), next, ..self.spot };
+                    let line_start = plain && matches!(self.place, ParagraphKind::Paragraph | ParagraphKind::Item);
+                    push_text(self.out, core, TextContext { line_start, ..spot });
                     self.blank = ends_blank;
                 }
             }
@@ -141,7 +141,7 @@ impl Writer<'_> {
                 self.out.push_str(piece);
                 self.blank = false;
             }
-            Event::Open { .. } => self.open.push((at, End::Text(""))),
+            Event::Open { .. } => self.open.push((at, MarkEnd::Text(""))),
             Event::Close(_) => {
                 let closed = self.open.pop();
                 if self.written > self.open.len() {
@@ -188,12 +188,12 @@ impl Writer<'_> {
             return;
         }
         match (breaks, self.place) {
-            (0, _) | (_, Place::Heading) => {
+            (0, _) | (_, ParagraphKind::Heading) => {
                 if (blank || breaks > 0) && !self.out.ends_with([' ', '\n']) {
                     self.out.push(' ');
                 }
             }
-            (_, Place::Cell) => self.out.push_str("<br>"),
+            (_, ParagraphKind::Cell) => self.out.push_str("<br>"),
             (1, _) => self.out.push_str("  \n"),
             _ => self.end_paragraph(),
         }
@@ -202,10 +202,10 @@ impl Writer<'_> {
     fn end_paragraph(&mut self) {
         while self.written > 0 {
             self.written -= 1;
-            let end = std::mem::replace(&mut self.open[self.written].1, End::Text(""));
+            let end = std::mem::replace(&mut self.open[self.written].1, MarkEnd::Text(""));
             self.end(&end);
         }
-        if self.place == Place::Heading && self.out.ends_with('#') {
+        if self.place == ParagraphKind::Heading && self.out.ends_with('#') {
             self.out.insert(self.out.len() - 1, '\\');
         }
         if !self.out.is_empty() {
@@ -215,11 +215,11 @@ impl Writer<'_> {
         self.out.clear();
     }
 
-    fn start_mark(&mut self, at: usize) -> End {
-        let Some(mark) = self.events[at].opens() else { return End::Text("") };
+    fn start_mark(&mut self, at: usize) -> MarkEnd {
+        let Some(mark) = self.events[at].opens() else { return MarkEnd::Text("") };
         let edges = self.edges[at];
         if edges.doubled {
-            return End::Text("");
+            return MarkEnd::Text("");
         }
         let Tags { start, end } = match mark {
             Mark::Link(number) => {
@@ -228,7 +228,7 @@ impl Writer<'_> {
                     self.out.insert(self.out.len() - 1, '\\');
                 }
                 self.out.push('[');
-                return End::Link(number);
+                return MarkEnd::Link(number);
             }
             Mark::Strong => self.delimiter(edges, &["**", "__"], Tags { start: "<strong>", end: "</strong>" }),
             Mark::Emphasis => self.delimiter(edges, &["_", "*"], Tags { start: "<em>", end: "</em>" }),
@@ -237,7 +237,7 @@ impl Writer<'_> {
             Mark::Superscript => Tags { start: "<sup>", end: "</sup>" },
         };
         self.out.push_str(start);
-        End::Text(end)
+        MarkEnd::Text(end)
     }
 
     /// Returns the start and end of bold, italic or struck-through text: the first of `choices` that is valid as a
@@ -251,11 +251,11 @@ impl Writer<'_> {
         for choice in choices {
             // Nested marks must not share a delimiter, and adjacent ones must not share its character: `**` and `*`
             // would merge into one run. An underscore is valid only between words.
-            let taken = written().any(|end| matches!(end, End::Text(other) if other == choice));
+            let taken = written().any(|end| matches!(end, MarkEnd::Text(other) if other == choice));
             let last = written().next_back();
             let clash = choice.starts_with(before)
                 || edges.after == DELIMITER
-                    && matches!(last, Some(End::Text(other)) if other.as_bytes().first() == choice.as_bytes().first());
+                    && matches!(last, Some(MarkEnd::Text(other)) if other.bytes().next() == choice.bytes().next());
             if flanks && !taken && !clash && (between_words || !choice.starts_with('_')) {
                 return Tags { start: choice, end: choice };
             }
@@ -263,15 +263,15 @@ impl Writer<'_> {
         tags
     }
 
-    fn end(&mut self, end: &End) {
+    fn end(&mut self, end: &MarkEnd) {
         match end {
-            End::Text(end) => {
+            MarkEnd::Text(end) => {
                 if let Some(delimiter) = end.chars().next().filter(|c| matches!(c, '*' | '_' | '~')) {
                     self.escape_last(delimiter);
                 }
                 self.out.push_str(end);
             }
-            End::Link(number) => {
+            MarkEnd::Link(number) => {
                 self.out.push(']');
                 if let Some(link) = self.links.get(*number) {
                     push_target(self.out, link, self.spot.in_cell);
@@ -330,7 +330,7 @@ mod tests {
 
     /// Returns a paragraph by a script: `*` toggles bold, `/` italics, `` ` `` code; `{` and `}` enclose a link; `|` is
     /// a line break.
-    fn paragraph(script: &str, place: Place) -> String {
+    fn paragraph(script: &str, place: ParagraphKind) -> String {
         let mut inline = Inline::default();
         let mut open: Vec<char> = Vec::new();
         for c in script.chars() {
@@ -373,7 +373,7 @@ mod tests {
     }
 
     fn check(script: &str, expect: &str) {
-        assert_eq!(paragraph(script, Place::Paragraph), expect, "{script}");
+        assert_eq!(paragraph(script, ParagraphKind::Paragraph), expect, "{script}");
     }
 
     #[test]
@@ -404,8 +404,8 @@ mod tests {
         check("*a /b||c/* d", "**a _b_**¶**_c_** d");
         check("*/a||b/*", "**_a_**¶**_b_**");
         check("a|# b", "a  \n\\# b");
-        assert_eq!(paragraph("a|b||c", Place::Cell), "a<br>b<br>c");
-        assert_eq!(paragraph("a|b #", Place::Heading), "a b \\#");
+        assert_eq!(paragraph("a|b||c", ParagraphKind::Cell), "a<br>b<br>c");
+        assert_eq!(paragraph("a|b #", ParagraphKind::Heading), "a b \\#");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use page::{Index, LocalName};
 
 use super::blocks::Gap;
 use super::event::Mark;
-use super::paragraph::Place;
+use super::paragraph::ParagraphKind;
 use super::{Open, Writer};
 
 impl Writer<'_> {
@@ -34,7 +34,7 @@ impl Writer<'_> {
     pub(super) fn end_heading(&mut self, level: usize) {
         self.heading = false;
         let mut line = "#".repeat(level);
-        self.inline.take(Place::Heading, |text| {
+        self.inline.take(ParagraphKind::Heading, |text| {
             line.push(' ');
             line.push_str(text);
         });

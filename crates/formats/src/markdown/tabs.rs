@@ -32,7 +32,7 @@ pub(super) struct Tabs {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum TabRole {
     Row,
     Tab,
     Panel,
@@ -47,7 +47,7 @@ struct Row {
 
 /// Rows of tabs and panels, in document order.
 #[derive(Debug, Default)]
-struct Found {
+struct TabParts {
     rows: Vec<Row>,
     panels: Vec<Index>,
 }
@@ -80,7 +80,7 @@ impl Tabs {
     }
 
     /// Pairs tabs and panels that refer to each other by id.
-    fn pair_by_name(&mut self, page: &Page, found: &Found) {
+    fn pair_by_name(&mut self, page: &Page, found: &TabParts) {
         let names = found.panels.iter().filter_map(|&panel| Some((page.attr(panel, "id")?.to_string(), panel)));
         let panels: HashMap<String, Index> = names.collect();
         let mut tabs: HashMap<String, (Index, Index)> = HashMap::new();
@@ -170,17 +170,17 @@ fn after(sorted: &[Index], at: Index) -> &[Index] {
     &sorted[sorted.partition_point(|index| *index <= at)..]
 }
 
-fn find(page: &Page) -> Found {
-    let mut found = Found::default();
+fn find(page: &Page) -> TabParts {
+    let mut found = TabParts::default();
     for index in 0..page.node_count() {
         match part(page, index) {
-            Some(Part::Row) => found.rows.push(Row { index, tabs: Vec::new() }),
-            Some(Part::Tab) => {
+            Some(TabRole::Row) => found.rows.push(Row { index, tabs: Vec::new() }),
+            Some(TabRole::Tab) => {
                 if let Some(row) = found.rows.last_mut().filter(|row| index < page.end(row.index)) {
                     row.tabs.push(index);
                 }
             }
-            Some(Part::Panel) => found.panels.push(index),
+            Some(TabRole::Panel) => found.panels.push(index),
             None => {}
         }
     }
@@ -188,20 +188,20 @@ fn find(page: &Page) -> Found {
 }
 
 /// Returns the part that an element is by its role, or by its class in MkDocs Material.
-fn part(page: &Page, index: Index) -> Option<Part> {
+fn part(page: &Page, index: Index) -> Option<TabRole> {
     let element = page.element(index)?;
     if is_row_of_tabs(element) {
-        return Some(Part::Row);
+        return Some(TabRole::Row);
     }
     element.attrs.iter().find_map(|attribute| match (&attribute.name.local, &*attribute.value) {
-        (&local_name!("role"), "tab") => Some(Part::Tab),
-        (&local_name!("role"), "tabpanel") => Some(Part::Panel),
-        (&local_name!("class"), class) if class.starts_with("tabbed-block") => Some(Part::Panel),
+        (&local_name!("role"), "tab") => Some(TabRole::Tab),
+        (&local_name!("role"), "tabpanel") => Some(TabRole::Panel),
+        (&local_name!("class"), class) if class.starts_with("tabbed-block") => Some(TabRole::Panel),
         (&local_name!("for"), _) => page
             .parent(index)
             .and_then(|above| page.element(above))
             .is_some_and(|above| above.attr("role").is_none() && is_row_of_tabs(above))
-            .then_some(Part::Tab),
+            .then_some(TabRole::Tab),
         _ => None,
     })
 }

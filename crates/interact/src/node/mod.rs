@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 
 use browser::Hands;
+use children::{Child, Order};
 use fence::{Fence, Limits};
 use parking_lot::Mutex;
 use tokio::time::{Duration, Instant};
@@ -17,8 +18,8 @@ use tokio::time::{Duration, Instant};
 use crate::bounded::{End, Output};
 use crate::code::{InteractError, Ran};
 use crate::host::{Ended, Talk};
-use crate::start::{Interact, Process, Work};
-use crate::talk::{self, Done, Order, Told};
+use crate::start::{Interact, ROLE, Work};
+use crate::talk::{self, Done, Told};
 
 pub(crate) use interpreter::serve;
 
@@ -31,15 +32,15 @@ const STACK: usize = 4 << 20;
 pub(crate) struct Interpreter {
     talk: Talk,
     /// Child process; `None` if it is a thread, which ends when its socket is closed.
-    _process: Option<Process>,
+    _child: Option<Child>,
 }
 
 impl Interpreter {
     async fn start(interact: &Interact) -> io::Result<Self> {
-        if interact.settings.program.is_some() {
+        if let Some(launcher) = &interact.launcher {
             let order = Order { fence: fence(), program: None, parent: std::process::id() };
-            let (process, socket) = Process::start(interact, &order, false).await?;
-            return Ok(Self { talk: Talk::over(socket)?, _process: Some(process) });
+            let (child, socket) = launcher.start(ROLE, &order, false).await?;
+            return Ok(Self { talk: Talk::over(socket)?, _child: Some(child) });
         }
         let (ours, theirs) = UnixStream::pair()?;
         let work = move || {
@@ -47,7 +48,7 @@ impl Interpreter {
             let _ = serve(&File::from(OwnedFd::from(theirs)));
         };
         thread::Builder::new().name("interpreter".to_owned()).stack_size(STACK).spawn(work)?;
-        Ok(Self { talk: Talk::over(ours)?, _process: None })
+        Ok(Self { talk: Talk::over(ours)?, _child: None })
     }
 }
 

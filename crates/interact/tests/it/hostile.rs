@@ -1,18 +1,13 @@
 //! Malicious code: it loops, exhausts resources, and tries to escape.
 
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::fd::OwnedFd;
-use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use fence::{Fence, Limits};
 use interact::Language::{self, Bash, Node, Python};
 use interact::{Interact, Settings, Work};
 
-use crate::world::World;
+use crate::world::{NOBODY, World};
 
 /// Runs code, and checks that it ends before or soon after its timeout and leaves page and runner intact.
 async fn ends(world: &World, language: Language, code: &str) -> interact::Ran {
@@ -231,75 +226,6 @@ async fn programs_that_talk_nonsense_are_not_listened_to() {
     }
 }
 
-/// Starts a shell that runs our example program; returns it with our end of the socket.
-fn parent(stage: &str) -> (Child, UnixStream) {
-    let (ours, theirs) = UnixStream::pair().unwrap();
-    let mut shell = Command::new("/bin/bash");
-    let start = format!("\"$0\" run-code-of-strangers {stage}; true");
-    shell.args(["-c", &start]).arg(World::program()).current_dir("/").process_group(0);
-    shell.stdin(Stdio::from(OwnedFd::from(theirs))).stdout(Stdio::null());
-    if rustix::process::geteuid().is_root() {
-        shell.uid(65534).gid(65534);
-    }
-    ours.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
-    (shell.spawn().unwrap(), ours)
-}
-
-/// Orders it to become a shell that sleeps for a minute and starts others that sleep too. Returns the line that it
-/// sends before.
-fn sleeps(mut socket: &UnixStream, parent: u32) -> String {
-    let reads = ["/bin", "/lib", "/lib64", "/usr/bin", "/usr/lib", "/usr/lib64", "/etc/ld.so.cache"];
-    let limits = Limits { memory: 256 << 20, cpu_s: 5, processes: 16, open_files: 64, room: 1 << 20 };
-    let fence = Fence { reads: reads.map(PathBuf::from).into(), files: Some(Vec::new()), limits };
-    let script = "for i in 1 2 3; do sleep 60 & done; sleep 60";
-    let program = serde_json::json!({ "path": "/bin/bash", "args": ["-c", script], "env": [] });
-    let order = serde_json::json!({ "fence": fence, "program": program, "parent": parent }).to_string();
-    socket.write_all(&(order.len() as u64).to_le_bytes()).unwrap();
-    socket.write_all(order.as_bytes()).unwrap();
-    let mut said = String::new();
-    BufReader::new(socket).read_line(&mut said).unwrap();
-    said
-}
-
-/// Counts the processes with this name in a group.
-fn count(group: u32, name: &str) -> usize {
-    let every = std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
-    let stats = every.filter_map(|id| std::fs::read_to_string(format!("/proc/{id}/stat")).ok());
-    let is_one = |stat: &String| {
-        let (before, after) = stat.rsplit_once(") ").unwrap();
-        before.ends_with(&format!("({name}")) && after.split(' ').nth(2) == Some(group.to_string().as_str())
-    };
-    stats.filter(is_one).count()
-}
-
-#[test]
-fn a_program_ends_with_whoever_started_it_and_so_does_all_that_it_started() {
-    let (mut shell, socket) = parent("outside");
-    let group = shell.id();
-    assert_eq!(sleeps(&socket, group), "{\"fenced\":{\"Ok\":null}}\n");
-    let began = Instant::now();
-    while count(group, "sleep") < 4 {
-        assert!(began.elapsed() < Duration::from_secs(10), "{} sleep", count(group, "sleep"));
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    shell.kill().unwrap();
-    shell.wait().unwrap();
-    // They held the last copies of the other end.
-    assert_eq!(BufReader::new(&socket).read_line(&mut String::new()).unwrap(), 0);
-    let began = Instant::now();
-    while count(group, "sleep") > 0 {
-        assert!(began.elapsed() < Duration::from_secs(5), "{} sleep on", count(group, "sleep"));
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
-#[test]
-fn a_program_does_not_begin_when_whoever_started_it_is_gone() {
-    let (mut shell, socket) = parent("");
-    assert_eq!(sleeps(&socket, std::process::id()), "");
-    shell.wait().unwrap();
-}
-
 #[tokio::test]
 async fn processes_together_are_bounded_in_memory() {
     let world = World::start().await;
@@ -433,7 +359,7 @@ async fn where_no_fence_can_be_put_up_programs_are_refused() {
         assert_eq!(run(&as_root, Node).await.unwrap().result, "2");
     }
     // A program that ignores its arguments.
-    let deaf = Interact::new(Settings { program: Some("/bin/true".into()), user: Some((65534, 65534)), places: 1 });
+    let deaf = Interact::new(Settings { program: Some("/bin/true".into()), user: Some(NOBODY), places: 1 });
     for language in [Bash, Node] {
         match run(&deaf, language).await {
             Ok(ran) => assert_ne!((ran.exit_code, ran.result.as_str()), (0, "2")),

@@ -5,12 +5,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use browser::{Browser, Held, Settings as BrowserSettings, Visit};
+use children::User;
 use interact::{Code, Interact, InteractError, Language, Ran, Settings, Work};
 use net::{Allow, Client, Config, Egress, Limits};
 use testkit::{Answer, Dns, Site};
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 use url::Url;
+
+/// User `nobody` and its group, on all common systems.
+pub(crate) const NOBODY: User = User { uid: 65534, gid: 65534 };
 
 const PAGE: &str = r#"<!doctype html><title>Shop</title><h1>Welcome</h1>
 <nav><a href="/about">About us</a> <a href="/other" id="other">Other page</a></nav>
@@ -66,7 +70,7 @@ impl World {
         };
         let until = Instant::now() + Duration::from_secs(120);
         let (_, held) = browser.visit_and_hold(&visit, |_: &Url| Vec::new(), until).await.unwrap();
-        let interact = Interact::new(Settings { program, user: Some((65534, 65534)), places: 4 });
+        let interact = Interact::new(Settings { program, user: Some(NOBODY), places: 4 });
         Self { site, _dns: dns, _browser: browser, held, interact, work: Mutex::default() }
     }
 

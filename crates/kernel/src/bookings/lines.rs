@@ -196,7 +196,7 @@ mod tests {
 
     fn charge(team: &str, number: usize) -> Change {
         let source = Source::Unlimited { key: format!("scrape:{number}"), team: team.to_owned(), api_key: None };
-        Change::Settle { source, credits: 1, row: None, copy: None }
+        Change::Settle { source, credits: 1, row: None, page: None }
     }
 
     /// A transaction waits until all requests in progress have arrived, and no longer.

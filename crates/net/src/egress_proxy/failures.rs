@@ -14,7 +14,7 @@ const MAX_TARGETS: usize = 256;
 pub(super) struct Failures(Mutex<VecDeque<(String, u16, Error)>>);
 
 impl Failures {
-    pub(super) fn of(&self, host: &str, port: u16) -> Option<Error> {
+    pub(super) fn find(&self, host: &str, port: u16) -> Option<Error> {
         let all = self.0.lock();
         let found = all.iter().find(|(known, at, _)| known == host && *at == port);
         found.map(|(_, _, error)| error.clone())

@@ -12,8 +12,8 @@ use hyper_util::rt::TokioIo;
 use tokio::task::AbortHandle;
 use url::{Position, Url};
 
-use super::serve::{Body, Conversation, FarEnd};
-use super::target::Way;
+use super::serve::{Body, Conversation, TunnelEnd};
+use super::target::TargetConnection;
 use crate::config::Limits;
 use crate::error::{Error, chain};
 use crate::proxy::Proxy;
@@ -64,7 +64,7 @@ pub(super) async fn request(
         let Some((near, protocol)) = near.zip(switched) else {
             return Err(self::protocol(url, "it switches to a protocol that was not requested"));
         };
-        conversation.hand_over(near, FarEnd::Upgrade(hyper::upgrade::on(&mut response)));
+        conversation.hand_over(near, TunnelEnd::Upgrade(hyper::upgrade::on(&mut response)));
         switch(response.headers_mut(), protocol);
     }
     Ok(response.map(BodyExt::boxed))
@@ -158,7 +158,7 @@ fn keep(conversation: &Conversation, upstream: Upstream, response: Response<Inco
     response
 }
 
-async fn start(way: Way, host: &str, limits: &Limits) -> hyper::Result<Upstream> {
+async fn start(way: TargetConnection, host: &str, limits: &Limits) -> hyper::Result<Upstream> {
     let (sender, connection) = http1::Builder::new()
         .max_buf_size(limits.head_bytes)
         .max_header_size(limits.head_bytes)

@@ -90,7 +90,7 @@ impl EgressProxy {
     /// in a URL.
     #[must_use]
     pub fn failure(&self, host: &str, port: u16) -> Option<Error> {
-        self.shared.failures.of(host, port)
+        self.shared.failures.find(host, port)
     }
 
     /// Adds bytes to the limit, unless it is used up already.

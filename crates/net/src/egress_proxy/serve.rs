@@ -79,7 +79,7 @@ async fn is_admitted(shared: &Shared, stream: &TcpStream, theirs: SocketAddr) ->
     let Ok(ours) = stream.local_addr() else { return false };
     let is_admitted = spawn_blocking(move || admits(theirs, ours)).await.unwrap_or(false);
     if !is_admitted {
-        tracing::debug!("closed a connection to a page's proxy that does not come from the browser");
+        tracing::debug!("refused a connection to a page's proxy: it does not come from the browser");
     }
     is_admitted
 }
@@ -90,11 +90,11 @@ pub(super) struct Conversation {
     /// Upstream connection of the previous request.
     pub(super) upstream: Mutex<Option<Upstream>>,
     /// Tunnel that the connection becomes after an upgrade.
-    handover: Mutex<Option<(OnUpgrade, FarEnd)>>,
+    handover: Mutex<Option<(OnUpgrade, TunnelEnd)>>,
 }
 
 /// The other side of a tunnel.
-pub(super) enum FarEnd {
+pub(super) enum TunnelEnd {
     Stream(Box<dyn Stream>),
     Upgrade(OnUpgrade),
 }
@@ -124,11 +124,11 @@ async fn converse(stream: TcpStream, shared: Arc<Shared>) {
 }
 
 /// Copies bytes in both directions until both sides have ended.
-async fn lead(near: OnUpgrade, far: FarEnd) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+async fn lead(near: OnUpgrade, far: TunnelEnd) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
     let mut near = TokioIo::new(near.await?);
     let mut far: Box<dyn Stream> = match far {
-        FarEnd::Stream(stream) => stream,
-        FarEnd::Upgrade(upgrade) => Box::new(TokioIo::new(upgrade.await?)),
+        TunnelEnd::Stream(stream) => stream,
+        TunnelEnd::Upgrade(upgrade) => Box::new(TokioIo::new(upgrade.await?)),
     };
     tokio::io::copy_bidirectional_with_sizes(&mut near, &mut far, TUNNEL_BUFFER, TUNNEL_BUFFER).await?;
     Ok(())
@@ -147,17 +147,20 @@ impl Conversation {
                     failed(&error)
                 }
             },
-            None => text(StatusCode::BAD_REQUEST, "this is a proxy: send absolute http:// URLs or CONNECT host:port"),
+            None => text_response(
+                StatusCode::BAD_REQUEST,
+                "this is a proxy: send absolute http:// URLs or CONNECT host:port",
+            ),
         }
     }
 
     async fn connect(&self, mut request: Request<Incoming>) -> Response<Body> {
         let Some(url) = target::of_connect(request.uri()) else {
-            return text(StatusCode::BAD_REQUEST, "CONNECT takes host:port");
+            return text_response(StatusCode::BAD_REQUEST, "CONNECT takes host:port");
         };
         match self.shared.open(&url, true).await {
             Ok(way) => {
-                self.hand_over(hyper::upgrade::on(&mut request), FarEnd::Stream(way.stream));
+                self.hand_over(hyper::upgrade::on(&mut request), TunnelEnd::Stream(way.stream));
                 Response::new(empty())
             }
             Err(error) => failed(&error),
@@ -165,19 +168,19 @@ impl Conversation {
     }
 
     /// Turns the connection into a tunnel after the response to the request.
-    pub(super) fn hand_over(&self, near: OnUpgrade, far: FarEnd) {
+    pub(super) fn hand_over(&self, near: OnUpgrade, far: TunnelEnd) {
         *self.handover.lock() = Some((near, far));
     }
 }
 
 fn failed(error: &Error) -> Response<Body> {
     let (status, word) = failures::answer(error);
-    let mut response = text(status, "the proxy did not connect to the target");
+    let mut response = text_response(status, "the proxy did not connect to the target");
     response.headers_mut().insert("proxy-status", word);
     response
 }
 
-fn text(status: StatusCode, text: &'static str) -> Response<Body> {
+fn text_response(status: StatusCode, text: &'static str) -> Response<Body> {
     let body = Full::new(Bytes::from_static(text.as_bytes())).map_err(|never| match never {}).boxed();
     let mut response = Response::new(body);
     *response.status_mut() = status;

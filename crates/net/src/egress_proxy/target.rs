@@ -5,12 +5,12 @@ use url::Url;
 
 use super::Shared;
 use super::budget::Counted;
-use crate::dial::{Dialled, Goal};
+use crate::dial::{Destination, Dialled};
 use crate::error::Error;
 use crate::stream::Stream;
 
 /// An open connection to a target.
-pub(super) struct Way {
+pub(super) struct TargetConnection {
     pub(super) stream: Box<dyn Stream>,
 }
 
@@ -34,11 +34,11 @@ fn bare(authority: &Authority) -> Option<&str> {
 impl Shared {
     /// Opens a connection to a checked address, and records the error if it fails. With `raw` the program speaks TLS
     /// itself, so the bytes are passed to the target unchanged.
-    pub(super) async fn open(&self, url: &Url, raw: bool) -> Result<Way, Error> {
+    pub(super) async fn open(&self, url: &Url, raw: bool) -> Result<TargetConnection, Error> {
         let opened = self.dial(url, raw).await;
         self.note(url, opened.as_ref().err());
         let stream = Counted::new(opened?.stream, self.budget.clone());
-        Ok(Way { stream: Box::new(stream) })
+        Ok(TargetConnection { stream: Box::new(stream) })
     }
 
     /// Records success or error of a connection to a target.
@@ -49,7 +49,7 @@ impl Shared {
 
     async fn dial(&self, url: &Url, raw: bool) -> Result<Dialled, Error> {
         let addresses = self.client.resolver.resolve(url).await?;
-        let goal = Goal { url, addresses: &addresses, proxy: self.proxy.as_ref(), verify: true, raw };
+        let goal = Destination { url, addresses: &addresses, proxy: self.proxy.as_ref(), verify: true, raw };
         self.client.dialer.open(&goal, self.client.resolver.guard()).await
     }
 }

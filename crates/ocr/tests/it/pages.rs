@@ -34,7 +34,7 @@ fn sizes_and_weights_are_measured() {
 #[test]
 fn pages_on_their_side_are_turned() {
     let mut engine = engine();
-    let upright = drawn(&(prose(700.0) + &prose(560.0) + &prose(420.0)));
+    let upright = drawn(&prose(700.0));
     for quarters in 1..4 {
         let grey = upright.grey.turned(quarters);
         let page = engine.page(&Frame { grey, dpi: upright.dpi }).expect("a page");

@@ -295,7 +295,7 @@ impl selectors::Element for Element<'_> {
     }
 }
 
-/// How often each byte of a value is read: a case-insensitive substring search restarts at every byte.
+/// Number of reads per byte of a value: a case-insensitive substring search restarts at every byte.
 fn times_read(operation: &AttrSelectorOperation<&Value>) -> u64 {
     match operation {
         AttrSelectorOperation::WithValue {

@@ -12,11 +12,11 @@ use html5ever::LocalName;
 use html5ever::tendril::StrTendril;
 use memchr::memmem;
 
-use super::{BoundedTree, Data, Growing, NONE, join, unlink};
+use super::{BoundedTree, Data, GrowingNode, NONE, join, unlink};
 
-/// Which of these adjustments a page needs.
+/// Adjustments that a page needs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Signs {
+pub(super) struct Adjustments {
     pub(super) shadow: bool,
     pub(super) frames: bool,
     pub(super) mail: bool,
@@ -39,12 +39,12 @@ impl BoundedTree {
 }
 
 /// Returns the value of an attribute; `None` if the node is not an element or lacks it.
-fn attribute<'n>(nodes: &'n [Growing], id: u32, name: &str) -> Option<&'n StrTendril> {
+fn attribute<'n>(nodes: &'n [GrowingNode], id: u32, name: &str) -> Option<&'n StrTendril> {
     let Data::Element(element) = &nodes[id as usize].data else { return None };
     element.attrs.iter().find(|attribute| &*attribute.name.local == name).map(|attribute| &attribute.value)
 }
 
-fn set_attribute(nodes: &mut [Growing], id: u32, name: &str, value: &str) {
+fn set_attribute(nodes: &mut [GrowingNode], id: u32, name: &str, value: &str) {
     if let Data::Element(element) = &mut nodes[id as usize].data
         && let Some(attribute) = element.attrs.iter_mut().find(|attribute| &*attribute.name.local == name)
     {
@@ -52,24 +52,24 @@ fn set_attribute(nodes: &mut [Growing], id: u32, name: &str, value: &str) {
     }
 }
 
-fn is_named(nodes: &[Growing], id: u32, name: &LocalName) -> bool {
+fn is_named(nodes: &[GrowingNode], id: u32, name: &LocalName) -> bool {
     matches!(&nodes[id as usize].data, Data::Element(element) if element.name.local == *name)
 }
 
-fn children(nodes: &[Growing], id: u32) -> Vec<u32> {
+fn children(nodes: &[GrowingNode], id: u32) -> Vec<u32> {
     let first = Some(nodes[id as usize].first).filter(|&first| first != NONE);
     std::iter::successors(first, |&child| Some(nodes[child as usize].next).filter(|&next| next != NONE)).collect()
 }
 
 /// Detaches all children of `id` and returns them.
-fn clear(nodes: &mut [Growing], id: u32) -> Vec<u32> {
+fn clear(nodes: &mut [GrowingNode], id: u32) -> Vec<u32> {
     let children = children(nodes, id);
     children.iter().for_each(|&child| unlink(nodes, child));
     children
 }
 
 /// Appends a detached node to the children of `parent`.
-fn append(nodes: &mut [Growing], parent: u32, child: u32) {
+fn append(nodes: &mut [GrowingNode], parent: u32, child: u32) {
     let last = nodes[parent as usize].last;
     nodes[child as usize].parent = parent;
     join(nodes, parent, last, child);

@@ -11,7 +11,7 @@ fn answered(millis: u64) -> HostAnswer {
     HostAnswer::Answered(Duration::from_millis(millis))
 }
 
-fn check(state: &HostState, pace: &Pace, now: i64, expect: Start) {
+fn check(state: &HostState, pace: &Pace, now: i64, expect: StartDecision) {
     assert_eq!(state.next_start(pace, at(now)), expect, "at {now} in {state:?}");
 }
 
@@ -20,15 +20,15 @@ fn four_at_a_time_when_nothing_is_said() {
     let pace = Pace::new(None, None, None);
     let mut state = HostState::default();
     for _ in 0..4 {
-        check(&state, &pace, 0, Start::Now);
+        check(&state, &pace, 0, StartDecision::Now);
         state.started(at(0));
     }
-    check(&state, &pace, 0, Start::WhenOneEnds);
+    check(&state, &pace, 0, StartDecision::WhenOneEnds);
     state.ended(&pace, answered(80), at(80));
-    check(&state, &pace, 80, Start::Now);
+    check(&state, &pace, 80, StartDecision::Now);
     state.started(at(80));
     state.ended(&pace, answered(80), at(81));
-    check(&state, &pace, 81, Start::At(at(90)));
+    check(&state, &pace, 81, StartDecision::At(at(90)));
 }
 
 #[test]
@@ -36,10 +36,10 @@ fn crawl_delay_counts_from_start_to_start() {
     let pace = Pace::new(Some(Duration::from_secs(2)), None, Some(8));
     let mut state = HostState::default();
     state.started(at(0));
-    check(&state, &pace, 3000, Start::WhenOneEnds);
+    check(&state, &pace, 3000, StartDecision::WhenOneEnds);
     state.ended(&pace, answered(500), at(500));
-    check(&state, &pace, 500, Start::At(at(2000)));
-    check(&state, &pace, 2000, Start::Now);
+    check(&state, &pace, 500, StartDecision::At(at(2000)));
+    check(&state, &pace, 2000, StartDecision::Now);
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn crawl_delay_is_capped() {
     let mut state = HostState::default();
     state.started(at(0));
     state.ended(&pace, answered(1), at(1));
-    check(&state, &pace, 1, Start::At(at(30_000)));
+    check(&state, &pace, 1, StartDecision::At(at(30_000)));
     assert!(!Pace::new(Some(Duration::ZERO), None, None).is_capped());
 }
 
@@ -58,9 +58,9 @@ fn delay_counts_from_end_to_start() {
     let pace = Pace::new(None, Some(Duration::from_secs(1)), Some(8));
     let mut state = HostState::default();
     state.started(at(0));
-    check(&state, &pace, 0, Start::WhenOneEnds);
+    check(&state, &pace, 0, StartDecision::WhenOneEnds);
     state.ended(&pace, answered(5000), at(5000));
-    check(&state, &pace, 5000, Start::At(at(6000)));
+    check(&state, &pace, 5000, StartDecision::At(at(6000)));
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn refusals_halve_the_rate_and_pause() {
         state.started(at(0));
         state.ended(&pace, HostAnswer::Refused(None), at(0));
         assert_eq!(pace.slots(state.lost_slots), slots, "after {refusal}");
-        check(&state, &pace, 0, Start::At(at(1000 << (refusal - 1))));
+        check(&state, &pace, 0, StartDecision::At(at(1000 << (refusal - 1))));
     }
     assert_eq!(state.gap, 500_000);
     for _ in 0..70 {
@@ -87,13 +87,13 @@ fn retry_after_is_kept() {
     let mut state = HostState::default();
     state.started(at(0));
     state.ended(&pace, HostAnswer::Refused(Some(Duration::from_secs(120))), at(0));
-    check(&state, &pace, 0, Start::At(at(120_000)));
+    check(&state, &pace, 0, StartDecision::At(at(120_000)));
     state.started(at(0));
     state.ended(&pace, HostAnswer::Refused(Some(Duration::from_secs(9000))), at(0));
-    check(&state, &pace, 0, Start::At(at(300_000)));
+    check(&state, &pace, 0, StartDecision::At(at(300_000)));
     state.started(at(0));
     state.ended(&pace, HostAnswer::Refused(Some(Duration::ZERO)), at(0));
-    check(&state, &pace, 0, Start::At(at(300_000)));
+    check(&state, &pace, 0, StartDecision::At(at(300_000)));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn busy(latency: u64) -> (Pace, HostState) {
         state.sent_by(Some("w"));
         state.started(at(0));
     }
-    check(&state, &pace, 0, Start::WhenOneEnds);
+    check(&state, &pace, 0, StartDecision::WhenOneEnds);
     (pace, state)
 }
 
@@ -180,7 +180,7 @@ fn an_end_that_is_written_down_late_shortens_no_delay() {
     (0..2).for_each(|_| state.started(at(0)));
     state.ended(&pace, answered(8), at(500));
     state.ended(&pace, answered(8), at(300));
-    check(&state, &pace, 600, Start::At(at(1500)));
+    check(&state, &pace, 600, StartDecision::At(at(1500)));
 }
 
 #[test]

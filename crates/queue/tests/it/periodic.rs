@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use base::{Clock, Timestamp};
 use chrono::{DateTime, TimeDelta};
-use queue::{Periodic, run_periodic};
-use store::{Store, leases};
+use queue::{Periodic, Status, run_periodic};
+use serde_json::{Value, json};
+use store::{Store, leases, periodic};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +22,7 @@ suite!(
     tasks_do_not_stop_each_other,
     a_task_without_its_lease_is_dropped,
     a_task_that_runs_ends_before_its_process,
+    the_status_of_the_last_run_is_kept,
 );
 
 const EVERY: Duration = Duration::from_millis(20);
@@ -46,7 +48,7 @@ fn dummy(name: &'static str, log: &Log) -> Periodic {
     let log = log.clone();
     Periodic::new(name, EVERY, move || {
         log.add(format!("run {name}"));
-        async { Ok::<_, String>(()) }
+        async { Ok::<_, String>(Status::done()) }
     })
 }
 
@@ -76,12 +78,12 @@ async fn tasks_do_not_stop_each_other(db: Db) {
     let count = Arc::new(AtomicUsize::new(0));
     let odd = Arc::clone(&count);
     let tasks = vec![
-        Periodic::new("hang", EVERY, std::future::pending::<Result<(), String>>),
+        Periodic::new("hang", EVERY, std::future::pending::<Result<Status, String>>),
         Periodic::new("odd", EVERY, move || {
             let n = odd.fetch_add(1, Ordering::Relaxed);
             async move {
                 assert!(n > 0, "panics the first time");
-                if n == 1 { Err("fails the second time") } else { Ok(()) }
+                if n == 1 { Err("fails the second time") } else { Ok(Status::done()) }
             }
         }),
         dummy("tidy", &log),
@@ -110,7 +112,7 @@ async fn a_task_without_its_lease_is_dropped(db: Db) {
         let dropped = Dropped(logged.clone());
         async move {
             let _dropped = dropped;
-            std::future::pending::<Result<(), String>>().await
+            std::future::pending::<Result<Status, String>>().await
         }
     });
     let (stop, running) = start(&store, vec![task]);
@@ -134,7 +136,7 @@ async fn a_task_that_runs_ends_before_its_process(db: Db) {
             log.add("run".to_owned());
             sleep(Duration::from_millis(300)).await;
             log.add("done".to_owned());
-            Ok::<_, String>(())
+            Ok::<_, String>(Status::done())
         }
     });
     let (stop, running) = start(&db.open().await, vec![task]);
@@ -142,4 +144,33 @@ async fn a_task_that_runs_ends_before_its_process(db: Db) {
     stop.cancel();
     running.await.unwrap();
     assert_eq!((log.count("run"), log.count("done")), (1, 1));
+}
+
+async fn the_status_of_the_last_run_is_kept(db: Db) {
+    let count = Arc::new(AtomicUsize::new(0));
+    let own = Arc::clone(&count);
+    let counts = Periodic::new("counts", Duration::from_secs(3600), move || {
+        let n = own.fetch_add(1, Ordering::Relaxed);
+        async move { Ok::<_, String>(Status::new("counted").with("runs", n + 1).with("left", json!(["a"]))) }
+    });
+    let fails = Periodic::new("fails", Duration::from_secs(60), || async { Err::<Status, _>("no room") });
+    let store = db.open().await;
+    let (stop, running) = start(&store, vec![counts, fails]);
+    let mut conn = store.conn().await.unwrap();
+    let mut runs = Vec::new();
+    while runs.len() < 2 {
+        sleep(Duration::from_millis(5)).await;
+        runs = periodic::all(&mut conn).await.unwrap();
+    }
+    drop(conn);
+    stop.cancel();
+    running.await.unwrap();
+    let seen = |index: usize| {
+        let run = &runs[index];
+        (run.name.as_str(), run.status.as_str(), run.error.as_deref(), (run.next_at - run.started_at).num_seconds())
+    };
+    assert_eq!(seen(0), ("counts", "counted", None, 3600));
+    assert_eq!(serde_json::from_str::<Value>(&runs[0].details).unwrap(), json!({ "runs": 1, "left": ["a"] }));
+    assert_eq!(seen(1), ("fails", "failed", Some("\"no room\""), 60));
+    assert!(runs.iter().all(|run| run.started_at == Still.now() && (0..10_000).contains(&run.duration_ms)));
 }

@@ -6,7 +6,7 @@ use documents::{Kind, RecogniseError};
 
 use super::Eyes;
 use super::parent::{Heard, Parent};
-use crate::frame::{Said, Told};
+use crate::message::{Said, Told};
 
 /// Recognises the pages that the parent asks for. Returns the first message about something else.
 pub(super) fn pages<'e>(
@@ -22,7 +22,7 @@ pub(super) fn pages<'e>(
     };
     loop {
         let heard = parent.hear()?;
-        let Some(Heard { told: Told::Page(number), .. }) = heard else { return Ok(heard) };
+        let Some(Heard { message: Told::Page(number), .. }) = heard else { return Ok(heard) };
         let seen = match &mut opened {
             Ok(pages) => pages.page(number),
             Err(error) => Err(error.clone()),

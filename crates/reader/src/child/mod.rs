@@ -6,25 +6,21 @@ mod parent;
 mod read;
 mod watch;
 
-use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use children::Role;
 use documents::{Kind, Recognise, RecogniseError};
 use fence::Enclosure;
 
-use crate::frame::{Said, Told};
+use crate::message::{Said, Told};
 use parent::{Heard, Parent};
 
-/// Argument that starts a program as such a process.
-pub(crate) const CHILD: &str = "read-documents-of-strangers";
+/// Name of the role of a child.
+pub(crate) const ROLE: &str = "read-documents-of-strangers";
 /// Separator of the languages in the last argument.
 pub(crate) const AND: char = '+';
-
-/// Whether this program calls [`is_child`] at its start, so that it can be started as a child.
-static CAN_BE_CHILD: AtomicBool = AtomicBool::new(false);
 
 /// Text recognition (OCR). Created in the child, before the sandbox is active.
 pub trait Eyes {
@@ -50,29 +46,10 @@ pub trait Eyes {
 /// Creates the text recognition of a child for these languages; none means all that are installed.
 pub type MakeEyes = fn(languages: &[String]) -> Result<Box<dyn Eyes>, String>;
 
-/// Whether this process was started to read documents. Must be called before anything else in `main`.
+/// Returns the role of a child, which reads documents until its standard input ends.
 #[must_use]
-pub fn is_child(mut args: impl Iterator<Item = OsString>) -> bool {
-    CAN_BE_CHILD.store(true, Ordering::Relaxed);
-    args.nth(1).is_some_and(|arg| arg == CHILD)
-}
-
-/// Whether this program can be started again as a child.
-pub(crate) fn can_be_child() -> bool {
-    CAN_BE_CHILD.load(Ordering::Relaxed)
-}
-
-/// Runs the child process until its standard input ends. The process must still be single-threaded.
-#[must_use]
-pub fn child(eyes: Option<MakeEyes>) -> ExitCode {
-    match run(eyes) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            // A closed standard error cannot be reported anywhere.
-            let _ = writeln!(io::stderr().lock(), "{error}");
-            ExitCode::FAILURE
-        }
-    }
+pub fn role(eyes: Option<MakeEyes>) -> Role {
+    Role::new(ROLE, move || run(eyes).map(|()| ExitCode::SUCCESS))
 }
 
 fn run(eyes: Option<MakeEyes>) -> io::Result<()> {
@@ -99,8 +76,8 @@ fn run(eyes: Option<MakeEyes>) -> io::Result<()> {
 
 fn serve<'e>(parent: &mut Parent, mut eyes: Option<&mut (dyn Eyes + 'e)>) -> io::Result<()> {
     let mut next = parent.hear()?;
-    while let Some(Heard { told, body }) = next {
-        next = match told {
+    while let Some(Heard { message, body }) = next {
+        next = match message {
             Told::Read { kind, options, can_ocr } => {
                 let order = read::Order { file: body, kind, options, can_ocr };
                 if let Some(said) = read::document(parent, &order, eyes.as_deref_mut())? {

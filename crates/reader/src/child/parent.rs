@@ -1,9 +1,11 @@
 //! The connection of a child to its parent.
 
-use std::io::{self, Read as _, StdinLock, StdoutLock, Write as _};
+use std::io::{self, StdinLock, StdoutLock, Write as _};
 
-use crate::frame::{self, LENGTHS, MAX_SAID, Said, Told};
+use children::frame::{self, Frame};
+
 use crate::job::Failure;
+use crate::message::{MAX_SAID, Said, Told};
 
 /// Connection over standard input and output.
 pub(super) struct Parent {
@@ -12,10 +14,7 @@ pub(super) struct Parent {
 }
 
 /// Message from the parent.
-pub(super) struct Heard {
-    pub(super) told: Told,
-    pub(super) body: Vec<u8>,
-}
+pub(super) type Heard = Frame<Told>;
 
 impl Parent {
     pub(super) fn new() -> Self {
@@ -24,20 +23,7 @@ impl Parent {
 
     /// Reads the next message; `None` when the parent has closed the connection.
     pub(super) fn hear(&mut self) -> io::Result<Option<Heard>> {
-        let mut lengths = [0; LENGTHS];
-        match self.input.read_exact(&mut lengths) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-            read => read?,
-        }
-        let (head, body) = frame::lengths(lengths, usize::MAX, usize::MAX)?;
-        let told = frame::message(&self.bytes(head)?)?;
-        Ok(Some(Heard { told, body: self.bytes(body)? }))
-    }
-
-    fn bytes(&mut self, length: usize) -> io::Result<Vec<u8>> {
-        let mut bytes = vec![0; length];
-        self.input.read_exact(&mut bytes)?;
-        Ok(bytes)
+        frame::from_parent(&mut self.input)
     }
 
     /// Sends a message. One above the limit is replaced by a failure that says so.

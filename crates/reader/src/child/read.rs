@@ -7,8 +7,8 @@ use wire::PdfMode;
 
 use super::parent::{Heard, Parent, unexpected};
 use super::{Eyes, convert};
-use crate::frame::{Said, Told};
 use crate::job::{Answer, Failure, Options};
+use crate::message::{Said, Told};
 
 /// Error where OCR is needed but not available.
 const NO_OCR: &str = "this server has no text recognition; install quarry-reader and tesseract-ocr on it";
@@ -119,8 +119,8 @@ fn office(parent: &mut Parent, order: &Order) -> Result<Answer, Stop> {
 fn afford(parent: &mut Parent, pages: u32) -> Result<(), Stop> {
     parent.say(&Said::Opened { pages })?;
     match parent.hear()? {
-        Some(Heard { told: Told::Go, .. }) => Ok(()),
-        Some(Heard { told: Told::Leave, .. }) => Err(Stop::Left),
+        Some(Heard { message: Told::Go, .. }) => Ok(()),
+        Some(Heard { message: Told::Leave, .. }) => Err(Stop::Left),
         other => Err(out_of_turn(other).into()),
     }
 }
@@ -141,7 +141,7 @@ impl Asking<'_> {
     fn ask(&mut self, said: &Said) -> io::Result<Result<RecognisedPage, RecogniseError>> {
         self.parent.say(said)?;
         match self.parent.hear()? {
-            Some(Heard { told: Told::Seen(seen), .. }) => Ok(seen),
+            Some(Heard { message: Told::Seen(seen), .. }) => Ok(seen),
             other => Err(out_of_turn(other)),
         }
     }
@@ -164,5 +164,5 @@ impl Recognise for Asking<'_> {
 }
 
 fn out_of_turn(heard: Option<Heard>) -> io::Error {
-    heard.map_or_else(|| io::ErrorKind::UnexpectedEof.into(), |heard| unexpected(&heard.told))
+    heard.map_or_else(|| io::ErrorKind::UnexpectedEof.into(), |heard| unexpected(&heard.message))
 }

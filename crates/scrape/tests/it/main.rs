@@ -4,6 +4,7 @@
 mod browser;
 #[cfg(test)]
 mod captures;
+mod compare;
 #[cfg(test)]
 mod copies;
 #[cfg(test)]

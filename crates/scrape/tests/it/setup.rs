@@ -22,7 +22,8 @@ pub(crate) fn tools(sites: &[&Site]) -> Tools {
     let allow = sites.iter().map(|site| site.addr().to_string().parse().unwrap()).collect();
     let config = net::Config { egress: net::Egress { allow, ..net::Egress::default() }, ..net::Config::default() };
     let engine = HttpEngine::new(net::Client::new(config).unwrap());
-    Tools { engines: vec![Arc::new(engine)], proxies: Arc::default(), cpu: Cpu::new(2), documents: None }
+    let (engines, proxies, cpu): (Vec<Arc<dyn Engine>>, _, _) = (vec![Arc::new(engine)], Arc::default(), Cpu::new(2));
+    Tools { engines, proxies, cpu, documents: None, extract: None, diff_object: false }
 }
 
 /// Engine that returns a fixed page.

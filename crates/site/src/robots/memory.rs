@@ -12,13 +12,13 @@ use crate::SiteError;
 const ENTRY_BYTES: usize = 512;
 
 /// Cache of answers. The least recently used are evicted when the byte limit is exceeded.
-pub(super) struct Memory<K, V>(Cache<K, Result<Answer<V>, SiteError>>);
+pub(super) struct Memory<K, V>(Cache<K, Result<CachedValue<V>, SiteError>>);
 
 /// Cached answer, success or failure.
 #[derive(Debug, Clone)]
-pub(super) struct Answer<V> {
+pub(super) struct CachedValue<V> {
     pub(super) value: V,
-    pub(super) times: Times,
+    pub(super) times: CacheTimes,
     /// Whether the answer is a failure of the site.
     pub(super) is_failure: bool,
     /// Size in memory in bytes, including the key.
@@ -27,21 +27,21 @@ pub(super) struct Answer<V> {
 
 /// Time of an answer, and its expiry.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Times {
+pub(super) struct CacheTimes {
     pub(super) since: Timestamp,
     pub(super) until: Timestamp,
 }
 
-/// Which answers a caller accepts.
+/// Cached answers that a caller accepts.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Trust {
+pub(super) struct Acceptance {
     pub(super) now: Timestamp,
     /// Start of the period from which failures are accepted; `None` accepts all.
     pub(super) failures_since: Option<Timestamp>,
 }
 
-impl<V> Answer<V> {
-    pub(super) fn holds(&self, trust: Trust) -> bool {
+impl<V> CachedValue<V> {
+    pub(super) fn holds(&self, trust: Acceptance) -> bool {
         let is_trusted = !self.is_failure || trust.failures_since.is_none_or(|since| self.times.since >= since);
         self.times.until > trust.now && is_trusted
     }
@@ -53,7 +53,7 @@ where
     V: Clone + Send + Sync + 'static,
 {
     pub(super) fn new(max_bytes: u64) -> Self {
-        let weight = |_: &K, answer: &Result<Answer<V>, SiteError>| {
+        let weight = |_: &K, answer: &Result<CachedValue<V>, SiteError>| {
             let bytes = ENTRY_BYTES + answer.as_ref().map_or(0, |answer| answer.bytes);
             u32::try_from(bytes).unwrap_or(u32::MAX)
         };
@@ -62,7 +62,7 @@ where
     }
 
     /// Returns the cached answer if it is still valid.
-    pub(super) async fn get(&self, key: &K, trust: Trust) -> Option<V> {
+    pub(super) async fn get(&self, key: &K, trust: Acceptance) -> Option<V> {
         let answer = self.0.get(key).await?.ok()?;
         answer.holds(trust).then_some(answer.value)
     }
@@ -75,13 +75,14 @@ where
     pub(super) async fn get_or_learn<F>(
         &self,
         key: &K,
-        trust: Trust,
+        trust: Acceptance,
         learn: impl Fn() -> F,
-    ) -> Result<Answer<V>, SiteError>
+    ) -> Result<CachedValue<V>, SiteError>
     where
-        F: Future<Output = Result<Answer<V>, SiteError>>,
+        F: Future<Output = Result<CachedValue<V>, SiteError>>,
     {
-        let holds = |answer: &Result<Answer<V>, SiteError>| answer.as_ref().is_ok_and(|answer| answer.holds(trust));
+        let holds =
+            |answer: &Result<CachedValue<V>, SiteError>| answer.as_ref().is_ok_and(|answer| answer.holds(trust));
         let mut learned = self.learn(key, learn(), holds).await;
         if !holds(&learned) {
             // The shared answer came from a caller who accepts older failures.
@@ -93,9 +94,9 @@ where
     async fn learn(
         &self,
         key: &K,
-        learn: impl Future<Output = Result<Answer<V>, SiteError>>,
-        holds: impl Fn(&Result<Answer<V>, SiteError>) -> bool + Send + Sync,
-    ) -> Result<Answer<V>, SiteError> {
+        learn: impl Future<Output = Result<CachedValue<V>, SiteError>>,
+        holds: impl Fn(&Result<CachedValue<V>, SiteError>) -> bool + Send + Sync,
+    ) -> Result<CachedValue<V>, SiteError> {
         let entry = self.0.entry_by_ref(key).or_insert_with_if(learn, |answer| !holds(answer)).await;
         if entry.is_fresh() {
             // Evicts at once; otherwise a few large files above the limit would stay for a while.
@@ -119,9 +120,9 @@ mod tests {
     const SINCE: Timestamp = DateTime::UNIX_EPOCH;
     const SECOND: TimeDelta = TimeDelta::seconds(1);
 
-    fn answer(value: usize, bytes: usize, is_failure: bool) -> Result<Answer<usize>, SiteError> {
-        let times = Times { since: SINCE, until: SINCE + TimeDelta::hours(1) };
-        Ok(Answer { value, times, is_failure, bytes })
+    fn answer(value: usize, bytes: usize, is_failure: bool) -> Result<CachedValue<usize>, SiteError> {
+        let times = CacheTimes { since: SINCE, until: SINCE + TimeDelta::hours(1) };
+        Ok(CachedValue { value, times, is_failure, bytes })
     }
 
     fn memory() -> Memory<usize, usize> {
@@ -129,14 +130,14 @@ mod tests {
     }
 
     async fn put(memory: &Memory<usize, usize>, key: usize, bytes: usize, is_failure: bool) {
-        let trust = Trust { now: SINCE, failures_since: None };
+        let trust = Acceptance { now: SINCE, failures_since: None };
         memory.get_or_learn(&key, trust, || async { answer(key, bytes, is_failure) }).await.unwrap();
     }
 
     #[tokio::test]
     async fn answers_end_and_the_least_used_go_first() {
         let memory = memory();
-        let get = async |key, now| memory.get(&key, Trust { now, failures_since: None }).await;
+        let get = async |key, now| memory.get(&key, Acceptance { now, failures_since: None }).await;
         for key in 0..300 {
             put(&memory, key, 4000, false).await;
             assert_eq!(get(0, SINCE).await, Some(0), "used all the time");
@@ -152,7 +153,8 @@ mod tests {
         let memory = memory();
         put(&memory, 1, 1, true).await;
         put(&memory, 2, 1, false).await;
-        let get = async |key, failures_since| memory.get(&key, Trust { now: SINCE + SECOND, failures_since }).await;
+        let get =
+            async |key, failures_since| memory.get(&key, Acceptance { now: SINCE + SECOND, failures_since }).await;
         assert_eq!(get(1, None).await, Some(1));
         assert_eq!(get(1, Some(SINCE)).await, Some(1));
         assert_eq!(get(1, Some(SINCE + SECOND)).await, None);
@@ -167,7 +169,7 @@ mod tests {
             tokio::task::yield_now().await;
             answer(7, 1, false)
         };
-        let trust = Trust { now: SINCE, failures_since: None };
+        let trust = Acceptance { now: SINCE, failures_since: None };
         let found = join_all((0..50).map(|_| memory.get_or_learn(&1, trust, learn))).await;
         assert!(found.iter().all(|answer| answer.as_ref().unwrap().value == 7));
         assert_eq!(learned.into_inner(), 1);
@@ -182,13 +184,13 @@ mod tests {
             answer(1, 1, true)
         };
         let new = || async {
-            let times = Times { since: SINCE + SECOND, until: SINCE + TimeDelta::hours(1) };
-            Ok(Answer { times, ..answer(2, 1, true)? })
+            let times = CacheTimes { since: SINCE + SECOND, until: SINCE + TimeDelta::hours(1) };
+            Ok(CachedValue { times, ..answer(2, 1, true)? })
         };
-        let trust = Trust { now: SINCE + SECOND, failures_since: None };
+        let trust = Acceptance { now: SINCE + SECOND, failures_since: None };
         let (patient, strict) = tokio::join!(
             memory.get_or_learn(&1, trust, old),
-            memory.get_or_learn(&1, Trust { failures_since, ..trust }, new),
+            memory.get_or_learn(&1, Acceptance { failures_since, ..trust }, new),
         );
         assert_eq!((patient.unwrap().value, strict.unwrap().value), (1, 2));
     }
@@ -196,7 +198,7 @@ mod tests {
     #[tokio::test]
     async fn what_broke_is_tried_again() {
         let memory = memory();
-        let trust = Trust { now: SINCE, failures_since: None };
+        let trust = Acceptance { now: SINCE, failures_since: None };
         let broken = memory.get_or_learn(&1, trust, || async { Err(SiteError::Panicked) }).await;
         assert_eq!(broken.unwrap_err(), SiteError::Panicked);
         put(&memory, 1, 1, false).await;

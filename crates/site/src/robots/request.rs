@@ -7,7 +7,7 @@ use fetch::FetchError;
 use tokio::time::Instant;
 use url::Url;
 
-use super::Asked;
+use super::RobotsParameters;
 use crate::{Approach, Site};
 
 /// Time limit for a site.
@@ -89,7 +89,7 @@ impl From<&net::Error> for RobotsFailure {
 }
 
 /// Requests robots.txt from the site, within 8 s.
-pub(super) async fn send(site: &Site, asked: &Asked, agent: &str) -> Outcome {
+pub(super) async fn send(site: &Site, asked: &RobotsParameters, agent: &str) -> Outcome {
     let Ok(address) = asked.url.join("/robots.txt") else { return Outcome::Failure(RobotsFailure::Site) };
     let deadline = Instant::now() + PATIENCE;
     let approach = Approach { agent, deadline, verify_tls: asked.verify_tls, private: asked.private };
@@ -100,7 +100,7 @@ pub(super) async fn send(site: &Site, asked: &Asked, agent: &str) -> Outcome {
         }
         Err(error) => {
             if !asked.private {
-                tracing::debug!(%error, "could not fetch robots.txt; nothing may be fetched from the site");
+                tracing::debug!(%error, "could not fetch robots.txt; the whole site counts as disallowed");
             }
             Outcome::Failure(RobotsFailure::from(&error))
         }

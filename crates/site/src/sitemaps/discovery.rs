@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use url::Url;
 
 use super::ask::Share;
-use super::read::{Candidate, Context, Read, read};
+use super::read::{Candidate, Context, SitemapRead, read_sitemap};
 use super::{MAX_REQUESTS, Sink, SitemapTotals};
 
 /// Number of sitemaps that are read concurrently.
@@ -40,7 +40,7 @@ impl Discovery {
             while running.len() < PARALLEL
                 && let Some((candidate, share)) = self.next(context, running.is_empty())
             {
-                running.push(read(context, candidate, share, sender.clone()));
+                running.push(read_sitemap(context, candidate, share, sender.clone()));
             }
             // `biased`: batches are taken before the readers that sent them are removed, so none is lost at the end.
             // `sender` stays open, so `recv` must not be polled when nothing can arrive any more.
@@ -80,7 +80,7 @@ impl Discovery {
         Some((self.queue.pop_front()?, share))
     }
 
-    fn note(&mut self, done: Read) {
+    fn note(&mut self, done: SitemapRead) {
         self.found.is_cut |= done.is_cut;
         self.found.sitemaps += usize::from(done.is_sitemap);
         self.found.failed += usize::from(done.is_missed);

@@ -61,7 +61,7 @@ impl From<SitemapCandidate> for Candidate {
 
 /// Result of reading a candidate.
 #[derive(Debug, Default)]
-pub(super) struct Read {
+pub(super) struct SitemapRead {
     pub(super) nesting: u8,
     /// Whether there was a sitemap, even a malformed one.
     pub(super) is_sitemap: bool,
@@ -73,8 +73,13 @@ pub(super) struct Read {
 }
 
 /// Reads the sitemap at an address and sends its pages in batches.
-pub(super) async fn read(context: &Context<'_>, candidate: Candidate, share: Share<'_>, sender: Sender) -> Read {
-    let mut done = Read { nesting: candidate.nesting, ..Read::default() };
+pub(super) async fn read_sitemap(
+    context: &Context<'_>,
+    candidate: Candidate,
+    share: Share<'_>,
+    sender: Sender,
+) -> SitemapRead {
+    let mut done = SitemapRead { nesting: candidate.nesting, ..SitemapRead::default() };
     if !may_ask(context, &candidate).await {
         return done;
     }
@@ -105,7 +110,7 @@ async fn download(
     candidate: &Candidate,
     share: Share<'_>,
     sender: &Sender,
-    done: &mut Read,
+    done: &mut SitemapRead,
 ) -> Result<(), net::Error> {
     let mut answer = ask::open(context, candidate, share).await?;
     if !answer.status.is_success() {
@@ -142,7 +147,7 @@ async fn download(
 }
 
 /// Records that the sitemap is cut because no CPU slot was free in time.
-fn given_up(done: &mut Read) -> Result<(), net::Error> {
+fn given_up(done: &mut SitemapRead) -> Result<(), net::Error> {
     done.is_cut = true;
     Ok(())
 }
@@ -153,7 +158,7 @@ struct File {
     parser: SitemapParser,
     /// First bytes, kept until there are enough to detect gzip.
     start: Vec<u8>,
-    form: Form,
+    form: Compression,
     /// Pages that wait for a full batch.
     pages: Vec<SitemapPage>,
     count: usize,
@@ -164,7 +169,7 @@ struct File {
     is_wanted: bool,
 }
 
-enum Form {
+enum Compression {
     Unknown,
     Plain,
     Gzip(Box<MultiGzDecoder<Vec<u8>>>),
@@ -176,7 +181,17 @@ impl File {
     fn new(base: Url, nesting: u8, bytes: Arc<AtomicU64>) -> Self {
         let parser = SitemapParser::new(nesting);
         let (start, pages) = (Vec::new(), Vec::new());
-        Self { base, parser, start, form: Form::Unknown, pages, count: 0, bytes, is_full: false, is_wanted: true }
+        Self {
+            base,
+            parser,
+            start,
+            form: Compression::Unknown,
+            pages,
+            count: 0,
+            bytes,
+            is_full: false,
+            is_wanted: true,
+        }
     }
 
     /// Reads a portion and passes on its pages. `None` if no CPU slot was free in time.
@@ -185,7 +200,7 @@ impl File {
         while !portion.is_empty() && file.is_wanted {
             let rest = portion;
             (file, portion) = work(context, move |stop| {
-                let used = file.read(&rest, stop);
+                let used = file.read_portion(&rest, stop);
                 (file, rest.slice(used..))
             })
             .await?;
@@ -197,7 +212,7 @@ impl File {
     }
 
     /// Reads bites until a batch is full or nothing more is wanted; returns the number of bytes read.
-    fn read(&mut self, portion: &[u8], stop: &Stop) -> usize {
+    fn read_portion(&mut self, portion: &[u8], stop: &Stop) -> usize {
         let mut used = 0;
         for bite in portion.chunks(BITE) {
             if stop.is_set() || !self.is_wanted || self.pages.len() >= BATCH {
@@ -216,19 +231,19 @@ impl File {
 
     /// Decompresses and parses a bite; returns the decompressed length, and whether more is wanted.
     fn feed(&mut self, bite: &[u8]) -> (usize, bool) {
-        if let Form::Unknown = self.form {
+        if let Compression::Unknown = self.form {
             self.start.extend_from_slice(bite);
             if self.start.len() < GZIP.len() {
                 return (0, true);
             }
             let start = std::mem::take(&mut self.start);
             self.form = match start.starts_with(&GZIP) {
-                true => Form::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
-                false => Form::Plain,
+                true => Compression::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
+                false => Compression::Plain,
             };
             return self.feed(&start);
         }
-        let Form::Gzip(decoder) = &mut self.form else { return (bite.len(), self.parser.feed(bite)) };
+        let Compression::Gzip(decoder) = &mut self.form else { return (bite.len(), self.parser.feed(bite)) };
         let is_sound = decoder.write_all(bite).and_then(|()| decoder.flush()).is_ok();
         let text = std::mem::take(decoder.get_mut());
         (text.len(), self.parser.feed(&text) && is_sound)
@@ -240,7 +255,7 @@ impl File {
         self.pages.extend(listed);
     }
 
-    /// Sends the collected pages; returns false if the receiver has gone away.
+    /// Sends the collected pages; returns false if the receiver was dropped.
     async fn send(&mut self, sender: &Sender) -> bool {
         self.count += self.pages.len();
         let mut pages = std::mem::take(&mut self.pages);
@@ -255,7 +270,7 @@ impl File {
     }
 
     /// Reads the last portion, passes on the rest and fills in the result. `None` if no CPU slot was free in time.
-    async fn end(self, context: &Context<'_>, portion: Bytes, sender: &Sender, done: &mut Read) -> Option<()> {
+    async fn end(self, context: &Context<'_>, portion: Bytes, sender: &Sender, done: &mut SitemapRead) -> Option<()> {
         let mut file = self.take(context, portion, sender).await?;
         let (mut file, kind, sitemaps, is_cut) = work(context, move |_| {
             file.parser.feed(&file.start);
@@ -292,7 +307,7 @@ async fn work<T: Send + 'static>(context: &Context<'_>, work: impl FnOnce(&Stop)
     let (cpu, owner, deadline) = (context.site.0.cpu.clone(), context.terms.owner.clone(), context.approach.deadline);
     let task = AbortOnDropHandle::new(tokio::spawn(async move { cpu.run(&owner, deadline, work).await }));
     let done = task.await.ok()?;
-    done.inspect_err(|error| tracing::debug!(%error, "could not read a sitemap to its end; it is cut")).ok()
+    done.inspect_err(|error| tracing::debug!(%error, "could not read a sitemap to its end; it is truncated")).ok()
 }
 
 /// Resolves an address from a sitemap, if it can be a page.

@@ -8,11 +8,11 @@ use chrono::TimeDelta;
 
 use crate::conn::{Conn, Link};
 use crate::error::Result;
-use crate::hosts::{Asked, Hosts, Turn};
+use crate::hosts::{HostTurn, Hosts, TurnRequest};
 use crate::jobs::due::{self, Job, LANES, Lane, Team};
 use crate::jobs::release::{self, Freed};
-use crate::jobs::start::{self, LaneDue, Start};
-use crate::jobs::{Claim, Claimed, Held, from_millis};
+use crate::jobs::start::{self, ClaimChanges, LaneDue};
+use crate::jobs::{Claim, Claimed, HeldJob, from_millis};
 
 /// Claims up to [`Claim::most`] jobs that may run now, in a transaction of its own. Fewer than `most` does not mean
 /// that there are no more: repeat until nothing is returned.
@@ -65,7 +65,7 @@ async fn round(conn: &mut Conn, want: &Claim<'_>) -> Result<(Vec<Claimed>, Vec<T
 
 /// Result of a claim at the end of another transaction.
 #[derive(Debug, Default)]
-pub struct More {
+pub struct ClaimedNext {
     /// Claimed jobs.
     pub jobs: Vec<Claimed>,
     /// Whether nothing else could run now, even with more free slots.
@@ -74,25 +74,36 @@ pub struct More {
 
 /// Claims in a transaction that has ended jobs, without waiting for locks: on PostgreSQL it visits the teams of these
 /// jobs, which are locked already, and claims nothing if other teams are due, which [`claim`] then serves.
-pub(super) async fn after(conn: &mut Conn, want: &Claim<'_>, freed: &[Freed], held: &[Held<'_>]) -> Result<More> {
+pub(super) async fn after(
+    conn: &mut Conn,
+    want: &Claim<'_>,
+    freed: &[Freed],
+    held: &[HeldJob<'_>],
+) -> Result<ClaimedNext> {
     let locked: BTreeSet<&str> = held.iter().filter(|held| held.queue == want.queue).map(|held| held.team_id).collect();
     let teams = due::teams_among(conn, want.queue, want.now, &locked, i64::from(MAX_TEAMS)).await?;
     let is_last = teams.as_ref().is_some_and(|teams| is_less(teams.len(), MAX_TEAMS));
     let more = visit(conn, want, &teams.unwrap_or_default(), freed, held).await?;
-    Ok(More { is_all: is_last && more.is_all, ..more })
+    Ok(ClaimedNext { is_all: is_last && more.is_all, ..more })
 }
 
-/// Counts ended jobs out at their hosts, and claims jobs from the lanes of the locked `teams`. [`More::is_all`] refers
-/// to these teams only.
-async fn visit(conn: &mut Conn, want: &Claim<'_>, teams: &[Team], freed: &[Freed], held: &[Held<'_>]) -> Result<More> {
+/// Counts ended jobs out at their hosts, and claims jobs from the lanes of the locked `teams`.
+/// [`ClaimedNext::is_all`] refers to these teams only.
+async fn visit(
+    conn: &mut Conn,
+    want: &Claim<'_>,
+    teams: &[Team],
+    freed: &[Freed],
+    held: &[HeldJob<'_>],
+) -> Result<ClaimedNext> {
     let share = due::even(most(want), teams.len());
     let lanes =
         if teams.is_empty() { Vec::new() } else { due::lanes(conn, want.queue, teams, want.now, share).await? };
     // Lock order: teams, then hosts.
     let mut hosts = lock_hosts(conn, &lanes, release::hosts_of(freed), want.now).await?;
     release::count_out(&mut hosts, freed, held);
-    let (claimed, start) = (Vec::new(), Start::default());
-    let mut round = Round { want, left: want.most, hosts, claimed, start, is_all: true };
+    let (claimed, start) = (Vec::new(), ClaimChanges::default());
+    let mut round = ClaimRound { want, left: want.most, hosts, claimed, start, is_all: true };
     let mut visits: HashMap<String, Vec<Visit>> = HashMap::new();
     for lane in lanes {
         visits.entry(lane.team.clone()).or_default().push(Visit::of(lane));
@@ -100,14 +111,14 @@ async fn visit(conn: &mut Conn, want: &Claim<'_>, teams: &[Team], freed: &[Freed
     for team in teams {
         round.serve(team, share, visits.remove(&team.id).unwrap_or_default());
     }
-    let Round { hosts, claimed, start, is_all, .. } = round;
+    let ClaimRound { hosts, claimed, start, is_all, .. } = round;
     if teams.is_empty() {
         hosts.save(conn).await?;
     } else {
         // The claim is decided in memory and written at once, so the number of statements does not grow with the jobs.
         start::write(conn, want, &start, hosts).await?;
     }
-    Ok(More { jobs: claimed, is_all })
+    Ok(ClaimedNext { jobs: claimed, is_all })
 }
 
 fn most(want: &Claim<'_>) -> i32 {
@@ -127,12 +138,12 @@ const MAX_ROUNDS: usize = 100;
 const MAX_VISITS: u32 = 2;
 
 /// State of one claim.
-struct Round<'a> {
+struct ClaimRound<'a> {
     want: &'a Claim<'a>,
     left: usize,
     hosts: Hosts,
     claimed: Vec<Claimed>,
-    start: Start,
+    start: ClaimChanges,
     /// Whether nothing else could run now in the visited teams.
     is_all: bool,
 }
@@ -166,7 +177,7 @@ impl Visit {
     }
 }
 
-impl Round<'_> {
+impl ClaimRound<'_> {
     /// Claims from the lanes of one team in round-robin order, one job at a time.
     fn serve(&mut self, team: &Team, share: i32, mut lanes: Vec<Visit>) {
         let mut room = usize::try_from(team.room.min(share)).unwrap_or(0).min(self.left);
@@ -187,7 +198,7 @@ impl Round<'_> {
             }
         }
         self.left -= taken;
-        // A lane that can continue at once keeps its team due. So do lanes beyond `LANES`, which were not looked at.
+        // A lane that can continue at once keeps its team due. So do lanes beyond `LANES`, which were not examined.
         let more = |visit: &Visit| visit.due() == LaneDue::Now && visit.taken < visit.lane.room;
         let unseen = i64::try_from(lanes.len()).is_ok_and(|seen| seen >= LANES);
         let stays = unseen || lanes.iter().any(more);
@@ -206,19 +217,19 @@ impl Round<'_> {
             let delay = from_millis(visit.lane.delay_ms);
             let Claim { now, per_host: most, worker, .. } = *self.want;
             let turn = match &job.host {
-                Some(host) => self.hosts.turn(host, delay, Asked { most, worker, early: visit.lane.early }),
-                None => Turn::Start(now, most),
+                Some(host) => self.hosts.turn(host, delay, TurnRequest { most, worker, early: visit.lane.early }),
+                None => HostTurn::Start(now, most),
             };
             match turn {
-                Turn::Start(start_at, host_slots) => {
+                HostTurn::Start(start_at, host_slots) => {
                     visit.taken += 1;
                     self.take(&visit.lane, job, start_at, host_slots);
                     return true;
                 }
                 // All other jobs of the lane have the same host and would wait too.
-                Turn::Later(time) if visit.lane.host == job.host => visit.gate = Some(time),
+                HostTurn::Later(time) if visit.lane.host == job.host => visit.gate = Some(time),
                 // Jobs of other hosts may come after it: postpone this one and go on.
-                Turn::Later(time) => self.start.later(job.id, time),
+                HostTurn::Later(time) => self.start.later(job.id, time),
             }
         }
         false

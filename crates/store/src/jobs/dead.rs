@@ -67,7 +67,7 @@ pub async fn find_dead(conn: &mut Conn, id: &str) -> Result<Option<Dead>> {
 pub async fn redrive(conn: &mut Conn, id: &str, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
         let query = dead_job::table.find(id);
-        let row: Option<Buried> = on!(conn, |c| query.select(Buried::as_select()).get_result(c).await.optional())?;
+        let row: Option<DeadRow> = on!(conn, |c| query.select(DeadRow::as_select()).get_result(c).await.optional())?;
         let Some(row) = row else { return Ok(false) };
         // The lane may have been swept: it is recreated with its old limits. The team keeps its present cap.
         let team = job_team::table.find((&row.queue, &row.team_id)).select(job_team::cap);
@@ -117,7 +117,7 @@ pub async fn forget_one(conn: &mut Conn, id: &str) -> Result<()> {
 /// Columns that [`redrive`] needs.
 #[derive(Queryable, Selectable)]
 #[diesel(table_name = dead_job)]
-struct Buried {
+struct DeadRow {
     id: String,
     queue: String,
     kind: String,
@@ -133,7 +133,7 @@ struct Buried {
     unique_key: Option<String>,
 }
 
-impl Buried {
+impl DeadRow {
     fn job(&self, now: Timestamp) -> enqueue::Row<'_> {
         enqueue::Row {
             id: &self.id,

@@ -279,7 +279,7 @@ struct LaneJob {
     served: i64,
     head: Option<Head>,
     /// One of its jobs; `None` for a lane without due jobs.
-    job: Option<Placed>,
+    job: Option<PlacedJob>,
 }
 
 #[derive(Queryable)]
@@ -297,14 +297,14 @@ struct PostgresLane {
 
 /// Job with its place in the lane.
 #[derive(Queryable)]
-struct Placed {
+struct PlacedJob {
     job: Job,
-    place: Place,
+    place: QueuePosition,
 }
 
 /// Order of a job among those of its phase.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Queryable)]
-struct Place {
+struct QueuePosition {
     priority: i32,
     run_at: DbTime,
 }
@@ -336,7 +336,7 @@ fn due_teams<'a>(text: &'static str, queue: &'a str, now: Timestamp, most: i64) 
 
 /// Groups rows into lanes: one row for each job, or one row for a lane without jobs, in any order.
 fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
-    let mut lanes: BTreeMap<(i64, String), (Lane, Vec<Placed>)> = BTreeMap::new();
+    let mut lanes: BTreeMap<(i64, String), (Lane, Vec<PlacedJob>)> = BTreeMap::new();
     for LaneJob { lane, served, head, job } in rows {
         let PostgresLane { team, id, number, room, asked, delay_ms, host, early, phase } = lane;
         let (_, jobs) = lanes.entry((served, id)).or_insert_with_key(|(_, id)| {
@@ -345,7 +345,7 @@ fn grouped(rows: Vec<LaneJob>) -> Vec<Lane> {
         });
         jobs.extend(job);
     }
-    let sorted = |(mut lane, mut jobs): (Lane, Vec<Placed>)| {
+    let sorted = |(mut lane, mut jobs): (Lane, Vec<PlacedJob>)| {
         jobs.sort_by_key(|job| job.place);
         lane.jobs = jobs.into_iter().map(|placed| placed.job).collect();
         lane

@@ -13,7 +13,7 @@ use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::jobs::release::{self, Freed};
-use crate::jobs::{Claim, Held, More, claim};
+use crate::jobs::{Claim, ClaimedNext, HeldJob, claim};
 use crate::schema::{job, job_lane};
 use crate::sql::Sql;
 
@@ -34,14 +34,14 @@ pub struct Retry<'a> {
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Result<HashSet<String>> {
+pub async fn finish(conn: &mut Conn, held: &[HeldJob<'_>], now: Timestamp) -> Result<HashSet<String>> {
     if held.is_empty() {
         return Ok(HashSet::new());
     }
     conn.atomic(async |conn: &mut Conn| {
         // Teams, lanes and jobs take one statement; hosts take two more.
         let finishing = Finishing::begin(conn, held, now).await?;
-        let ours = finishing.ours();
+        let ours = finishing.leased();
         finishing.end(conn, None).await?;
         Ok(ours)
     })
@@ -52,7 +52,7 @@ pub async fn finish(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Resul
 #[derive(Debug)]
 #[must_use = "before its end the hosts of the jobs think that they run"]
 pub struct Finishing<'a> {
-    held: &'a [Held<'a>],
+    held: &'a [HeldJob<'a>],
     freed: Vec<Freed>,
     now: Timestamp,
 }
@@ -63,13 +63,13 @@ impl<'a> Finishing<'a> {
     /// # Errors
     /// Those of the database.
     #[crate::boxed]
-    pub async fn begin(conn: &mut Conn, held: &'a [Held<'a>], now: Timestamp) -> Result<Finishing<'a>> {
+    pub async fn begin(conn: &mut Conn, held: &'a [HeldJob<'a>], now: Timestamp) -> Result<Finishing<'a>> {
         Ok(Finishing { held, freed: release::remove(conn, held, now).await?, now })
     }
 
     /// Returns the ids of the jobs that the caller still held. Only the results of these may be written.
     #[must_use]
-    pub fn ours(&self) -> HashSet<String> {
+    pub fn leased(&self) -> HashSet<String> {
         self.freed.iter().map(|job| job.id.clone()).collect()
     }
 
@@ -78,7 +78,7 @@ impl<'a> Finishing<'a> {
     ///
     /// # Errors
     /// Those of the database.
-    pub async fn end(self, conn: &mut Conn, want: Option<&Claim<'_>>) -> Result<More> {
+    pub async fn end(self, conn: &mut Conn, want: Option<&Claim<'_>>) -> Result<ClaimedNext> {
         count_out(conn, &self.freed, self.held, want, self.now).await
     }
 }
@@ -87,13 +87,13 @@ impl<'a> Finishing<'a> {
 async fn count_out(
     conn: &mut Conn,
     freed: &[Freed],
-    held: &[Held<'_>],
+    held: &[HeldJob<'_>],
     want: Option<&Claim<'_>>,
     now: Timestamp,
-) -> Result<More> {
+) -> Result<ClaimedNext> {
     match want {
         Some(want) => claim::after(conn, want, freed, held).await,
-        None => release::hosts(conn, freed, held, now).await.map(|()| More::default()),
+        None => release::hosts(conn, freed, held, now).await.map(|()| ClaimedNext::default()),
     }
 }
 
@@ -102,11 +102,11 @@ async fn count_out(
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn retry(conn: &mut Conn, held: &Held<'_>, how: &Retry<'_>, now: Timestamp) -> Result<bool> {
+pub async fn retry(conn: &mut Conn, held: &HeldJob<'_>, how: &Retry<'_>, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
         release::lock_teams(conn, [(held.queue, held.team_id)]).await?;
         // Checked under the lock: the lease may have expired while this transaction waited.
-        let freed = release::ours(conn, &[held.lease]).await?;
+        let freed = release::leased(conn, &[held.lease]).await?;
         if freed.is_empty() {
             return Ok(false);
         }
@@ -126,7 +126,7 @@ pub async fn retry(conn: &mut Conn, held: &Held<'_>, how: &Retry<'_>, now: Times
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn release(conn: &mut Conn, held: &Held<'_>, now: Timestamp) -> Result<bool> {
+pub async fn release(conn: &mut Conn, held: &HeldJob<'_>, now: Timestamp) -> Result<bool> {
     retry(conn, held, &Retry { run_at: now, error: "the worker stopped", counted: false }, now).await
 }
 
@@ -135,10 +135,10 @@ pub async fn release(conn: &mut Conn, held: &Held<'_>, now: Timestamp) -> Result
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp) -> Result<bool> {
+pub async fn bury(conn: &mut Conn, held: &HeldJob<'_>, error: &str, now: Timestamp) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
         release::lock_teams(conn, [(held.queue, held.team_id)]).await?;
-        let freed = release::ours(conn, &[held.lease]).await?;
+        let freed = release::leased(conn, &[held.lease]).await?;
         if freed.is_empty() {
             return Ok(false);
         }
@@ -149,7 +149,7 @@ pub async fn bury(conn: &mut Conn, held: &Held<'_>, error: &str, now: Timestamp)
             sqlite | c | to_dead::<diesel::sqlite::Sqlite>(held.lease.id, error, now).execute(c).await
         )?;
         on!(conn, |c| diesel::delete(job::table.find(held.lease.id)).execute(c).await)?;
-        release::gone(conn, &freed, &[*held], now).await?;
+        release::count_out_removed(conn, &freed, &[*held], now).await?;
         Ok(true)
     })
     .await
@@ -181,7 +181,7 @@ pub async fn cancel(conn: &mut Conn, queue: &str, lane: &str, now: Timestamp) ->
         let running = diesel::delete(of_lane().filter(job::token.is_not_null()));
         let ready = diesel::delete(of_lane().filter(job::token.is_null()));
         let count = on!(conn, |c| running.execute(c).await)? + on!(conn, |c| ready.execute(c).await)?;
-        release::gone(conn, &freed, &[], now).await?;
+        release::count_out_removed(conn, &freed, &[], now).await?;
         on!(conn, |c| diesel::delete(row).execute(c).await)?;
         Ok(count)
     })
@@ -211,13 +211,13 @@ pub async fn trim(conn: &mut Conn, queue: &str, lane: &str, limit: i64) -> Resul
 /// Column values of a ready job.
 #[derive(AsChangeset)]
 #[diesel(table_name = job, treat_none_as_null = true)]
-pub(super) struct Ready {
+pub(super) struct ReadyColumns {
     token: Option<&'static str>,
     lease_until: Option<DbTime>,
 }
 
-pub(super) fn ready() -> Ready {
-    Ready { token: None, lease_until: None }
+pub(super) fn ready() -> ReadyColumns {
+    ReadyColumns { token: None, lease_until: None }
 }
 
 /// Copies a job to the dead letters with the limits of its lane, which may be gone at the redrive.

@@ -32,7 +32,7 @@ pub struct Reaped {
 /// Those of the database.
 #[crate::boxed]
 pub async fn renew(conn: &mut Conn, leases: &[Lease<'_>], until: Timestamp) -> Result<HashSet<String>> {
-    let ours = still_ours(conn, leases).await?;
+    let ours = still_leased(conn, leases).await?;
     let ids: Vec<&str> = ours.iter().map(String::as_str).collect();
     if ids.is_empty() {
         return Ok(ours);
@@ -64,11 +64,11 @@ pub async fn renew(conn: &mut Conn, leases: &[Lease<'_>], until: Timestamp) -> R
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn still_ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<HashSet<String>> {
+pub async fn still_leased(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<HashSet<String>> {
     if leases.is_empty() {
         return Ok(HashSet::new());
     }
-    Ok(release::ours(conn, leases).await?.into_iter().map(|job| job.id).collect())
+    Ok(release::leased(conn, leases).await?.into_iter().map(|job| job.id).collect())
 }
 
 /// Takes up to `limit` jobs whose leases expired by `now`. Jobs without attempts left are leased to the caller under
@@ -123,7 +123,7 @@ async fn reap_queue(
         let retried: Vec<(String, String)> =
             on!(conn, pg | c | retried.for_update().skip_locked().load(c).await, sqlite | c | retried.load(c).await)?;
         let leases: Vec<Lease<'_>> = retried.iter().map(|(id, token)| Lease { id, token }).collect();
-        let freed = release::ours(conn, &leases).await?;
+        let freed = release::leased(conn, &leases).await?;
         let back: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
         let set = (
             ready(),
@@ -135,8 +135,8 @@ async fn reap_queue(
         release::back(conn, &freed, &[], now).await?;
         let lost = on!(
             conn,
-            pg | c | take(&ids, token, now, lease_until).load::<Taken>(c).await,
-            sqlite | c | take_on_sqlite(&ids, token, now, lease_until).load::<Taken>(c).await
+            pg | c | take(&ids, token, now, lease_until).load::<TakenJob>(c).await,
+            sqlite | c | take_on_sqlite(&ids, token, now, lease_until).load::<TakenJob>(c).await
         )?;
         let lost = lost.into_iter().map(|job| job.claimed(token, now)).collect();
         Ok(Reaped { back: back.len(), lost })
@@ -146,7 +146,7 @@ async fn reap_queue(
 
 /// Row of a job that was taken.
 #[derive(Queryable)]
-struct Taken {
+struct TakenJob {
     id: String,
     kind: String,
     payload: String,
@@ -198,7 +198,7 @@ fn take_on_sqlite<'a>(
         .bind::<SqlTimestamp, _>(DbTime::from(now))
 }
 
-impl Taken {
+impl TakenJob {
     /// Returns the job as its new holder has it.
     fn claimed(self, token: &str, now: Timestamp) -> Claimed {
         Claimed {

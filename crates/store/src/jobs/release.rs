@@ -14,7 +14,7 @@ use crate::conn::{AsyncSqlite, Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::hosts::Hosts;
-use crate::jobs::{Held, Lease, from_millis};
+use crate::jobs::{HeldJob, Lease, from_millis};
 use crate::sql::{Sql, json};
 
 /// Job that stopped running, with its place.
@@ -60,12 +60,12 @@ pub(super) async fn lock_teams(conn: &mut Conn, teams: impl IntoIterator<Item = 
 }
 
 /// Returns the distinct (queue, team) pairs of jobs, as two columns.
-fn teams_of<'a>(held: &[Held<'a>]) -> (Vec<&'a str>, Vec<&'a str>) {
+fn teams_of<'a>(held: &[HeldJob<'a>]) -> (Vec<&'a str>, Vec<&'a str>) {
     BTreeSet::from_iter(held.iter().map(|held| (held.queue, held.team_id))).into_iter().unzip()
 }
 
 /// Returns the jobs that still run under the given tokens.
-pub(super) async fn ours(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<Vec<Freed>> {
+pub(super) async fn leased(conn: &mut Conn, leases: &[Lease<'_>]) -> Result<Vec<Freed>> {
     let ids: Vec<&str> = leases.iter().map(|lease| lease.id).collect();
     on!(
         conn,
@@ -120,7 +120,7 @@ async fn put_back(conn: &mut Conn, ids: &[&str]) -> Result<()> {
 }
 
 /// Removes finished jobs and counts them out of teams and lanes, but not at their hosts.
-pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -> Result<Vec<Freed>> {
+pub(super) async fn remove(conn: &mut Conn, held: &[HeldJob<'_>], now: Timestamp) -> Result<Vec<Freed>> {
     let names = held.iter().map(|held| (held.lease.id, held.lease.token));
     on!(
         conn,
@@ -138,9 +138,9 @@ pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -
         sqlite | c | {
             let names: Vec<(&str, &str)> = names.collect();
             let query = Sql::<Sqlite, (Text, BigInt, Nullable<Text>)>::new(SQLITE_REMOVE);
-            let rows: Vec<Gone> = query.bind::<Text, _>(json(&names)).load(c).await?;
+            let rows: Vec<RemovedJob> = query.bind::<Text, _>(json(&names)).load(c).await?;
             let lanes = count_on_sqlite(c, rows.iter().map(|job| job.lane), false, now).await?;
-            let freed = |Gone { id, lane, host }| {
+            let freed = |RemovedJob { id, lane, host }| {
                 let LaneOf { queue, team, delay_ms } = lanes.get(&lane)?.clone();
                 Some(Freed { id, queue, team, lane, host, delay_ms })
             };
@@ -151,7 +151,7 @@ pub(super) async fn remove(conn: &mut Conn, held: &[Held<'_>], now: Timestamp) -
 
 /// Row of [`SQLITE_REMOVE`].
 #[derive(Queryable)]
-struct Gone {
+struct RemovedJob {
     id: String,
     lane: i64,
     host: Option<String>,
@@ -191,13 +191,18 @@ async fn count_on_sqlite(
 }
 
 /// Counts out jobs whose rows are removed already.
-pub(super) async fn gone(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
+pub(super) async fn count_out_removed(
+    conn: &mut Conn,
+    freed: &[Freed],
+    held: &[HeldJob<'_>],
+    now: Timestamp,
+) -> Result<()> {
     counters(conn, freed, false, now).await?;
     hosts(conn, freed, held, now).await
 }
 
 /// Counts out jobs whose rows are already marked as ready again.
-pub(super) async fn back(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
+pub(super) async fn back(conn: &mut Conn, freed: &[Freed], held: &[HeldJob<'_>], now: Timestamp) -> Result<()> {
     let ids: Vec<&str> = freed.iter().map(|job| job.id.as_str()).collect();
     put_back(conn, &ids).await?;
     counters(conn, freed, true, now).await?;
@@ -205,7 +210,7 @@ pub(super) async fn back(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], no
 }
 
 /// Counts out the requests of these jobs at their hosts, with the answers that they got.
-pub(super) async fn hosts(conn: &mut Conn, freed: &[Freed], held: &[Held<'_>], now: Timestamp) -> Result<()> {
+pub(super) async fn hosts(conn: &mut Conn, freed: &[Freed], held: &[HeldJob<'_>], now: Timestamp) -> Result<()> {
     // Lock order: the teams are locked already.
     let mut hosts = Hosts::lock(conn, hosts_of(freed).collect(), now).await?;
     count_out(&mut hosts, freed, held);
@@ -218,7 +223,7 @@ pub(super) fn hosts_of(freed: &[Freed]) -> impl Iterator<Item = &str> {
 }
 
 /// Counts out the requests of these jobs at hosts that are locked.
-pub(super) fn count_out(hosts: &mut Hosts, freed: &[Freed], held: &[Held<'_>]) {
+pub(super) fn count_out(hosts: &mut Hosts, freed: &[Freed], held: &[HeldJob<'_>]) {
     let answers = held.iter().filter_map(|held| Some((held.lease.id, held.answer?)));
     let answers: BTreeMap<&str, HostAnswer> = answers.collect();
     for job in freed {

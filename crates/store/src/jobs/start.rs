@@ -19,7 +19,7 @@ use crate::sql::{Sql, json};
 
 /// Changes of one claim, column by column: each vector is one array parameter of [`POSTGRES`].
 #[derive(Debug, Default)]
-pub(super) struct Start {
+pub(super) struct ClaimChanges {
     jobs: Vec<String>,
     later: Vec<(String, Timestamp)>,
     lanes: Lanes,
@@ -57,7 +57,7 @@ struct Teams {
     stays: Vec<bool>,
 }
 
-impl Start {
+impl ClaimChanges {
     pub(super) fn job(&mut self, id: &str) {
         self.jobs.push(id.to_owned());
     }
@@ -89,7 +89,7 @@ impl Start {
 }
 
 /// Writes the claim and the changed hosts.
-pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &Start, hosts: Hosts) -> Result<()> {
+pub(super) async fn write(conn: &mut Conn, want: &Claim<'_>, start: &ClaimChanges, hosts: Hosts) -> Result<()> {
     // Rare: only for jobs of busy hosts in lanes with several hosts.
     for (id, time) in &start.later {
         let query = diesel::update(job::table.find(id)).set(job::run_at.eq(DbTime::from(*time)));
@@ -185,7 +185,7 @@ const SQLITE_TEAM: &str = "UPDATE job_team SET running = running + {},
             AND due_at IS NOT NULL AND running < cap) END
     WHERE queue = {} AND team_id = {}";
 
-fn to_postgres<'a>(want: &'a Claim<'_>, start: &'a Start) -> Sql<'a, Pg> {
+fn to_postgres<'a>(want: &'a Claim<'_>, start: &'a ClaimChanges) -> Sql<'a, Pg> {
     Sql::new(POSTGRES)
         .bind::<Text, _>(want.token)
         .bind::<SqlTimestamp, _>(DbTime::from(want.lease_until))

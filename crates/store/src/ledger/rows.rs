@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use base::Timestamp;
-use billing::{Applied, Balance, Command, Entry, Hold, LedgerError, Step, Transfer};
+use billing::{Applied, Balance, Command, Entry, Hold, LedgerError, Posting, Transfer};
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Nullable, Text, Timestamp as SqlTimestamp};
@@ -183,7 +183,7 @@ async fn update_reservation(conn: &mut AsyncSqlite, key: &str, hold: Hold) -> Re
 }
 
 impl NewTransfer {
-    pub(super) fn of(booking: &Booking<'_>, command: &Command, step: &Step) -> Self {
+    pub(super) fn of(booking: &Booking<'_>, command: &Command, step: &Posting) -> Self {
         Self {
             key: booking.key.to_owned(),
             api_key: booking.api_key.map(str::to_owned),
@@ -197,7 +197,7 @@ impl NewTransfer {
 
 impl Rows {
     /// Returns the rows of one command; `expires_at` is the expiry of a reservation that it creates.
-    pub(super) fn of(booking: &Booking<'_>, command: &Command, step: &Step, expires_at: Timestamp) -> Self {
+    pub(super) fn of(booking: &Booking<'_>, command: &Command, step: &Posting, expires_at: Timestamp) -> Self {
         let mut rows = Self { transfers: vec![NewTransfer::of(booking, command, step)], ..Self::default() };
         match (command.reservation(), step.hold) {
             (Some(key), Some(hold)) => drop(rows.changed.insert(key.to_owned(), hold)),

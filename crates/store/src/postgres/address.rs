@@ -47,7 +47,7 @@ pub(crate) struct Address {
 
 /// TLS parameters as given in the address.
 #[derive(Default)]
-struct Said {
+struct TlsParameters {
     mode: Option<Mode>,
     root: Option<String>,
     cert: Option<String>,
@@ -87,13 +87,13 @@ impl Address {
 }
 
 /// Splits the TLS parameters off the address.
-fn split(url: &str) -> Result<(String, Said), String> {
+fn split(url: &str) -> Result<(String, TlsParameters), String> {
     // As in `tokio_postgres`: the password ends at the first `@`.
     let host = url.find('@').map_or(0, |at| at + 1);
     let Some(query) = url[host..].find('?').map(|at| host + at) else {
-        return Ok((url.to_owned(), Said::default()));
+        return Ok((url.to_owned(), TlsParameters::default()));
     };
-    let (mut said, mut others) = (Said::default(), Vec::new());
+    let (mut said, mut others) = (TlsParameters::default(), Vec::new());
     for pair in url[query + 1..].split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
         let key = percent_decode_str(key).decode_utf8_lossy();

@@ -25,7 +25,8 @@ pub(crate) async fn lend(
 ) -> Result<PooledConnection<'static, AsyncPgConnection>> {
     let until = Instant::now() + ANSWER;
     loop {
-        let mut link = condition.unless_away(pool.get_owned()).await?.map_err(|error| condition.broken(&error))?;
+        let mut link =
+            condition.unless_unavailable(pool.get_owned()).await?.map_err(|error| condition.broken(&error))?;
         if condition.is_fresh() {
             return Ok(link);
         }
@@ -106,7 +107,7 @@ async fn reconnect(
 }
 
 /// Warns if the connection is not encrypted: `prefer`, the default, continues without TLS if the server has none.
-pub(crate) async fn tell_of_encryption(server: &Server, mut conn: AsyncPgConnection) {
+pub(crate) async fn log_encryption(server: &Server, mut conn: AsyncPgConnection) {
     let ask = diesel::sql_query("SELECT 1 FROM pg_stat_ssl WHERE pid = pg_backend_pid() AND ssl");
     match ask.execute(&mut conn).await {
         Ok(0) if server.is_remote() => tracing::warn!(

@@ -89,7 +89,7 @@ pub async fn standings(conn: &mut Conn, run: &str, keys: &[&[u8]]) -> Result<Has
         let columns = (run_page::key, run_page::id, run_page::state, run_page::content, run_page::other);
         let rows: Vec<StandingRow> = on!(conn, |c| query.select(columns).load(c).await)?;
         standings.extend(rows.into_iter().filter_map(|row| {
-            let (state, content) = (PageState::read(&row.state)?, row.content.map(i64::cast_unsigned));
+            let (state, content) = (PageState::parse(&row.state)?, row.content.map(i64::cast_unsigned));
             Some((row.key, Standing { id: row.id, state, content, has_waited: row.other.is_some() }))
         }));
     }
@@ -154,7 +154,7 @@ pub async fn waiting_for(conn: &mut Conn, ended: &[&str]) -> Result<Vec<Waiting>
         pg | c | Sql::<Pg, WaitingColumns>::new(POSTGRES_WAITING).bind::<Array<Text>, _>(ended).load(c).await,
         sqlite | c | Sql::<Sqlite, WaitingColumns>::new(SQLITE_WAITING).bind::<Text, _>(json(ended)).load(c).await
     )?;
-    Ok(rows.into_iter().filter_map(WaitingRow::read).collect())
+    Ok(rows.into_iter().filter_map(WaitingRow::into_waiting).collect())
 }
 
 // Both repeat the condition of the partial index, so that the planner uses it.
@@ -181,9 +181,9 @@ struct WaitingRow {
 }
 
 impl WaitingRow {
-    fn read(self) -> Option<Waiting> {
+    fn into_waiting(self) -> Option<Waiting> {
         let Self { id, key, url, depth, parent, content, other, other_state, other_content } = self;
-        let state = PageState::read(&other_state)?;
+        let state = PageState::parse(&other_state)?;
         let content_of = |content: Option<i64>| content.map(i64::cast_unsigned);
         Some(Waiting {
             page: NewPage { id, key, url, depth, parent },

@@ -95,7 +95,7 @@ impl PageState {
         }
     }
 
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub(super) fn parse(text: &str) -> Option<Self> {
         let ended = [Self::Done, Self::Failed, Self::Blocked, Self::External, Self::Alias];
         let mut all = ended.into_iter().chain([Self::Queued, Self::Waiting, Self::Spare]);
         all.find(|state| state.as_str() == text)

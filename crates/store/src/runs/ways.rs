@@ -50,7 +50,7 @@ struct Row {
 impl Row {
     /// Converts the row; `depth` is the new number of hops.
     fn at(self, depth: i32) -> ShorterWay {
-        let state = PageState::read(&self.state);
+        let state = PageState::parse(&self.state);
         let document = self.other.filter(|_| state == Some(PageState::Alias));
         let has_links = matches!(state, Some(PageState::Done | PageState::External | PageState::Waiting));
         let is_read = has_links || document.is_some();

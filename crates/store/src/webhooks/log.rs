@@ -159,7 +159,7 @@ impl TryFrom<Row> for Logged {
         let Row { id, team_id, job_id, event, url, state, attempts, status, error, duration_ms, .. } = row;
         let (has_body, body_bytes, body_digest) = (row.has_body, row.body_bytes, row.body_digest);
         let [delivered_at, next_at] = [row.delivered_at, row.next_at].map(|moment| moment.map(Timestamp::from));
-        let (state, created_at) = (State::read(&state)?, row.created_at.into());
+        let (state, created_at) = (State::parse(&state)?, row.created_at.into());
         Ok(Self {
             id,
             team_id,

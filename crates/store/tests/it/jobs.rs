@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base::Timestamp;
 use chrono::TimeDelta;
-use store::jobs::{self, Claim, Claimed, Filter, Finishing, Lane, More, NewJob, Retry};
+use store::jobs::{self, Claim, Claimed, ClaimedNext, Filter, Finishing, Lane, NewJob, Retry};
 use store::{Conn, Store, StoreError};
 
 use crate::bank::rich_team;
@@ -257,7 +257,7 @@ async fn a_lost_lease_writes_nothing(store: Store) {
     let new = claim(&mut conn, 2, at(5)).await;
     assert_eq!((ids(&new), new[0].attempt), (vec!["j00001"], 2));
     let both: Vec<_> = old.iter().map(Claimed::lease).collect();
-    assert_eq!(jobs::still_ours(&mut conn, &both).await.unwrap().len(), 1);
+    assert_eq!(jobs::still_leased(&mut conn, &both).await.unwrap().len(), 1);
     assert_eq!(finish(&mut conn, &old, at(5)).await, 1);
     assert!(!jobs::bury(&mut conn, &old[1].held(None), "", at(5)).await.unwrap());
     // The same worker holds both tokens: only the newer one counts, and once.
@@ -359,11 +359,11 @@ async fn looking_tells_what_is_there(store: Store) {
 }
 
 /// Ends jobs and claims others in one transaction, as workers do.
-async fn end_and_claim(conn: &mut Conn, claimed: &[Claimed], most: usize, now: Timestamp) -> More {
+async fn end_and_claim(conn: &mut Conn, claimed: &[Claimed], most: usize, now: Timestamp) -> ClaimedNext {
     let (held, token): (Vec<_>, _) = (claimed.iter().map(|job| job.held(None)).collect(), id());
     let done = conn.tx(async |conn: &mut Conn| {
         let finishing = Finishing::begin(conn, &held, now).await?;
-        assert_eq!(finishing.ours().len(), claimed.len());
+        assert_eq!(finishing.leased().len(), claimed.len());
         finishing.end(conn, Some(&want(&token, most, now))).await
     });
     let more = done.await.unwrap();

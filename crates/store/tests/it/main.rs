@@ -22,6 +22,7 @@ mod ledger_model;
 mod ledger_race;
 mod migrations;
 mod outage;
+mod periodic;
 mod profiles;
 mod robots;
 mod runs;
@@ -29,6 +30,7 @@ mod scrapes;
 mod teams;
 mod tls;
 mod tx;
+mod versions;
 mod webhooks;
 
 use base::Timestamp;

@@ -76,8 +76,7 @@ fn requests_survive_being_written_down() {
             { "type": "attributes", "selectors": [{ "selector": "a", "attribute": "b" }] },
             { "type": "screenshot", "quality": 3, "viewport": { "width": 4, "height": 5 } },
             { "type": "json", "schema": { "x": null }, "prompt": "p" }, { "type": "query", "prompt": "p", "mode": "directQuote" },
-            { "type": "question", "question": "q" }, { "type": "highlights", "query": "h" },
-            { "type": "changeTracking", "modes": ["json"], "prompt": "p", "tag": "t" }],
+            { "type": "question", "question": "q" }, { "type": "highlights", "query": "h" }],
         "actions": [{ "type": "wait", "milliseconds": 1 }, { "type": "wait", "selector": "a" }, { "type": "screenshot" },
             { "type": "click", "selector": "a", "all": true }, { "type": "write", "text": "t" }, { "type": "press", "key": "k" },
             { "type": "scroll", "direction": "up" }, { "type": "scrape" }, { "type": "executeJavascript", "script": "s" },
@@ -85,6 +84,8 @@ fn requests_survive_being_written_down() {
     });
     for body in [
         full,
+        json!({ "url": "https://example.com/", "formats": ["markdown",
+            { "type": "changeTracking", "modes": ["json"], "prompt": "p", "tag": "t" }] }),
         json!({ "url": "https://example.com/" }),
         json!({ "alexandria": { "provider": "p", "capability": "c" } }),
     ] {

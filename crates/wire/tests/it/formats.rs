@@ -165,6 +165,34 @@ fn change_tracking() {
     assert_eq!(full.tag.as_deref(), Some("t"));
     refused(one(json!({ "modes": ["diff"] })), "formats[1].modes[0]", "`json` or `git-diff`");
     refused(one(json!({ "modes": "json" })), "formats[1].modes", "an array");
+    for nothing in [json!({}), json!({ "prompt": " " }), json!({ "schema": null })] {
+        let mut settings = nothing;
+        settings["modes"] = json!(["json"]);
+        refused(one(settings), "formats[1].modes", "a `schema` or a `prompt`");
+    }
+    assert_ne!(read(json!({ "modes": ["json"], "schema": {} })), plain);
     lengths("formats[1].prompt", 0..=10_000, |value| one(json!({ "prompt": value })));
     lengths("formats[1].tag", 1..=200, |value| one(json!({ "tag": value })));
+}
+
+#[test]
+fn change_tracking_needs_the_page_of_now_and_keeps_it() {
+    let with = |key: &str, value: Value| json!({ "formats": ["markdown", "changeTracking"], key: value });
+    refused(with("lockdown", json!(true)), "lockdown", "leave out `lockdown`");
+    refused(with("minAge", json!(1)), "minAge", "leave out `minAge`");
+    refused(with("zeroDataRetention", json!(true)), "formats", "leave out one of them");
+    for harmless in [("lockdown", json!(false)), ("minAge", Value::Null), ("maxAge", json!(14_400_000))] {
+        page(with(harmless.0, harmless.1));
+    }
+    let private = |formats: Value| {
+        let crawl =
+            json!({ "url": "https://a.test/", "zeroDataRetention": true, "scrapeOptions": { "formats": formats } });
+        let batch = json!({ "urls": ["https://a.test/"], "zeroDataRetention": true, "formats": formats });
+        (wire::decode_crawl(crawl), wire::decode_batch(batch))
+    };
+    let (crawl, batch) = private(json!(["markdown", "changeTracking"]));
+    assert_eq!(crawl.unwrap_err().fields[0].path, "scrapeOptions.formats");
+    assert_eq!(batch.unwrap_err().fields[0].path, "formats");
+    let (crawl, batch) = private(json!(["markdown"]));
+    assert!(crawl.is_ok() && batch.is_ok());
 }

@@ -10,11 +10,11 @@ use wire::{
 #[derive(OpenApi)]
 #[openapi(components(schemas(
     wire::ScrapeBody, wire::ScrapeAnswer, wire::ToolAnswer, wire::ErrorBody, wire::CreateTeam, wire::UpdateTeam, wire::CreateKey, wire::UpdateKey,
-    wire::TeamCreated, wire::Listing<wire::TeamView>, wire::Listing<wire::KeyView>, wire::KeyCreated, wire::Answer<wire::CreditUsage>,
-    wire::Answer<wire::TokenUsage>, wire::Periods<wire::CreditPeriod>, wire::Periods<wire::TokenPeriod>, wire::QueueStatus,
+    wire::TeamCreated, wire::Listing<wire::TeamView>, wire::Listing<wire::KeyView>, wire::KeyCreated, wire::DataResponse<wire::CreditUsage>,
+    wire::DataResponse<wire::TokenUsage>, wire::Periods<wire::CreditPeriod>, wire::Periods<wire::TokenPeriod>, wire::QueueStatus,
     wire::Concurrency, wire::CrawlRequest, wire::BatchRequest, wire::ParamsPreview, wire::Started, wire::BatchStarted, wire::Cancelled,
     wire::JobProgress, wire::JobErrors, wire::ActiveCrawls, wire::WatchMessage<'static>, wire::MapRequest, wire::MapAnswer,
-    wire::ParseUploaded, wire::UploadUrlRequest, wire::Answer<wire::UploadUrl>, wire::Answer<wire::ParseFormats>,
+    wire::ParseUploaded, wire::UploadUrlRequest, wire::DataResponse<wire::UploadUrl>, wire::DataResponse<wire::ParseFormats>,
 )))]
 struct Api;
 

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::{Target, Turn, measured};
+use super::{RoundResult, Target, measured};
 use crate::browser_pages::book;
 
 /// Condition for a complete page.
@@ -46,7 +46,7 @@ impl Playwright {
     }
 
     /// Runs one round.
-    pub(super) async fn turn(&mut self, pages: &[Target], together: usize, wait: Wait) -> Result<Turn> {
+    pub(super) async fn turn(&mut self, pages: &[Target], together: usize, wait: Wait) -> Result<RoundResult> {
         let wait = match wait {
             Wait::Text => "text",
             Wait::NetworkIdle => "networkidle",

@@ -12,17 +12,17 @@ const PHASES: &[(&str, &[&str])] = &[
         &[
             "queue::commits",
             "store::jobs::end",
-            "app::runs::pages::",
-            "app::crawl::record::",
+            "runs::pages::",
+            "crawls::crawl::record::",
             "store::ledger",
             "store::hosts",
         ],
     ),
     ("claim", &["queue::claims", "queue::due", "store::jobs::claim", "store::jobs::due"]),
     ("page cache", &["cache::", "store::cache"]),
-    ("JSON and zstd of the document", &["app::runs::document", "app::runs::deposit", "zstd", "ZSTD_", "serde_json"]),
+    ("JSON and zstd of the document", &["runs::document", "runs::deposit", "zstd", "ZSTD_", "serde_json"]),
     ("markdown", &["formats::markdown"]),
-    ("links", &["formats::links", "app::crawl::links", "crawl_frontier::"]),
+    ("links", &["formats::links", "crawls::crawl::links", "crawl_frontier::"]),
     ("parse", &["html5ever", "markup5ever", "page::parse", "page::page::Page::parse"]),
     ("main content, metadata", &["formats::", "page::"]),
     ("other database", &["store::", "diesel", "sqlite3", "tokio_postgres"]),
@@ -85,16 +85,16 @@ mod tests {
     fn the_special_stands_before_the_general() {
         check(&["memmove", "html5ever::tokenizer::step", "page::parse::parse", "tokio::runtime::task::poll"], "parse");
         check(&["serde_json::ser::to_string", "store::runs::pages", "queue::commits::commit"], "commit");
-        check(&["ZSTD_compressBlock", "app::runs::document::pack"], "JSON and zstd of the document");
-        check(&["crawl_frontier::traps::content::content_hash", "app::crawl::look::read"], "content_hash");
+        check(&["ZSTD_compressBlock", "runs::document::pack"], "JSON and zstd of the document");
+        check(&["crawl_frontier::traps::content::content_hash", "crawls::crawl::look::read"], "content_hash");
         check(&["sqlite3VdbeExec", "store::teams::find"], "other database");
     }
 
     #[test]
     fn a_path_begins_where_the_crate_does() {
         check(&["<page::tree::Tree as core::ops::Drop>::drop"], "main content, metadata");
-        check(&["hyper::client::send", "app::runs::page::work"], "fetch");
-        check(&["memmove", "app::runs::page::work"], REST);
+        check(&["hyper::client::send", "runs::page::work"], "fetch");
+        check(&["memmove", "runs::page::work"], REST);
     }
 
     #[test]

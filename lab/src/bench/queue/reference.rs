@@ -12,7 +12,7 @@ use crate::{db, sh};
 
 /// Work to measure.
 #[derive(Clone, Copy)]
-pub(crate) enum Work {
+pub(crate) enum QueueWork {
     /// Adds 100 jobs in a transaction.
     Enqueue,
     /// Claims some jobs in one transaction and removes them in another.
@@ -60,10 +60,10 @@ impl Pgbench {
     }
 
     /// Returns jobs per second.
-    pub(crate) fn rate(&self, work: Work, seconds: usize) -> Result<f64> {
+    pub(crate) fn rate(&self, work: QueueWork, seconds: usize) -> Result<f64> {
         let (script, clients, jobs) = match work {
-            Work::Enqueue => (ENQUEUE, "2", 100.0),
-            Work::Cycle => (CYCLE, "4", 50.0),
+            QueueWork::Enqueue => (ENQUEUE, "2", 100.0),
+            QueueWork::Cycle => (CYCLE, "4", 50.0),
         };
         let folder = tempfile::tempdir()?;
         let file = folder.path().join("script.sql");
@@ -82,7 +82,7 @@ impl Pgbench {
 }
 
 /// Returns jobs per second of the sqlite3 shell, 100 in a transaction, with the settings of the service.
-pub(crate) fn sqlite(folder: &Path, work: Work) -> Result<f64> {
+pub(crate) fn sqlite(folder: &Path, work: QueueWork) -> Result<f64> {
     if !sh::on_path("sqlite3") {
         bail!("the sqlite3 shell is not installed");
     }
@@ -97,15 +97,15 @@ pub(crate) fn sqlite(folder: &Path, work: Work) -> Result<f64> {
         "CREATE TABLE ref_job (id INTEGER PRIMARY KEY, queue TEXT NOT NULL, state TEXT NOT NULL, run_at TEXT NOT NULL,
         attempt INTEGER NOT NULL, lease_until TEXT, payload TEXT NOT NULL);
         CREATE INDEX ref_ready ON ref_job (queue, run_at, id) WHERE state = 'ready';";
-    if matches!(work, Work::Cycle) {
+    if matches!(work, QueueWork::Cycle) {
         text += &add.replace("100);", &format!("{});", ROUNDS * 100));
     }
     run(&file, &script, &text)?;
     let mut text = String::from("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE; SELECT 1; COMMIT;\n");
     for round in 0..ROUNDS {
         match work {
-            Work::Enqueue => writeln!(text, "BEGIN IMMEDIATE; {add} COMMIT;")?,
-            Work::Cycle => writeln!(
+            QueueWork::Enqueue => writeln!(text, "BEGIN IMMEDIATE; {add} COMMIT;")?,
+            QueueWork::Cycle => writeln!(
                 text,
                 "BEGIN IMMEDIATE; UPDATE ref_job SET state = 'running', attempt = attempt + 1, lease_until = '2026-01-02'
                 WHERE id IN (SELECT id FROM ref_job WHERE queue = 'pages' AND state = 'ready' AND run_at <= '2026-01-02'

@@ -34,7 +34,7 @@ pub(super) struct Figure {
 pub(super) type Figures = [Figure; 3];
 
 /// Load that all programs get.
-pub(super) struct Load<'a> {
+pub(super) struct LoadProfile<'a> {
     pub(super) site: &'a MadeSite,
     /// Connections of the scrapes.
     pub(super) connections: usize,
@@ -42,7 +42,7 @@ pub(super) struct Load<'a> {
     pub(super) cache: bool,
 }
 
-impl Load<'_> {
+impl LoadProfile<'_> {
     /// Measures everything, with `pages` pages in each crawl and as many scrapes.
     pub(super) async fn measure(&self, running: &Running, pages: usize) -> Result<Figures> {
         let [many, few] = AT_ONCE;

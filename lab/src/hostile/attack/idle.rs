@@ -16,7 +16,7 @@ const MAX_CONNECTIONS: u64 = 20_000;
 /// Receive window of a client that does not read, in bytes.
 const WINDOW: u32 = 4096;
 
-/// How a client reads the answer: not at all, completely or slowly.
+/// Reading behaviour of a client: not at all, completely or slowly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Reading {
     All,

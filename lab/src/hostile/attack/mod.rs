@@ -13,7 +13,7 @@ use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 
 use super::case::Case;
-use super::raw::{self, Answer};
+use super::raw::{self, Response};
 
 /// Time after which a client disconnects with RST.
 const STAY: Duration = Duration::from_millis(200);
@@ -26,7 +26,7 @@ const LEAVE_EARLY: &str = "POST /v2/scrape ... then RST after 200 ms";
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     /// Answer, if there was one.
-    pub(crate) answer: Option<Answer>,
+    pub(crate) answer: Option<Response>,
     /// Whether the service closed the connection.
     pub(crate) closed: bool,
     /// Latencies of GET /health during the attack, in milliseconds.

@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{Outcome, Target, connect, with_health};
 
-/// Maximum duration of an attack, whatever the case says.
+/// Maximum duration of an attack, regardless of the case.
 const MAX_TIME: Duration = Duration::from_secs(60);
 const MAX_CONNECTIONS: u32 = 5000;
 /// Ignored options with a value: measurements, output files, client names.
@@ -17,7 +17,7 @@ const IGNORED_FLAGS: &[&str] = &["-1", "-g"];
 
 /// Part of the request or answer that is transferred slowly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum SlowPart {
     Body,
     Head,
     /// Reads the answer slowly.
@@ -27,7 +27,7 @@ enum Part {
 /// Options of the slowhttptest command line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Options {
-    part: Part,
+    part: SlowPart,
     connections: u32,
     /// New connections per second.
     rate: f64,
@@ -36,7 +36,7 @@ pub(crate) struct Options {
     content_length: u64,
     /// Method of a slow head; that of a slow body is POST unless the case sets another.
     method: Option<String>,
-    /// Receive window in bytes, and bytes per read; for [`Part::Answer`].
+    /// Receive window in bytes, and bytes per read; for [`SlowPart::Answer`].
     window: u32,
     portion: usize,
     path: String,
@@ -47,7 +47,7 @@ impl Options {
     /// Parses the command line.
     pub(crate) fn parse(line: &str) -> Result<Self> {
         let mut options = Self {
-            part: Part::Head,
+            part: SlowPart::Head,
             connections: 50,
             rate: 50.0,
             interval: Duration::from_secs(10),
@@ -93,11 +93,11 @@ impl Options {
     }
 }
 
-fn part(flag: &str) -> Option<Part> {
+fn part(flag: &str) -> Option<SlowPart> {
     match flag {
-        "-B" => Some(Part::Body),
-        "-H" => Some(Part::Head),
-        "-X" => Some(Part::Answer),
+        "-B" => Some(SlowPart::Body),
+        "-H" => Some(SlowPart::Head),
+        "-X" => Some(SlowPart::Answer),
         _ => None,
     }
 }
@@ -123,15 +123,15 @@ pub(crate) async fn run(options: &Options, target: &Target) -> Result<Outcome> {
 
 fn head(options: &Options, target: &Target) -> Vec<u8> {
     let (addr, key, path, length) = (target.addr, &target.key, &options.path, options.content_length);
-    let usual = if options.part == Part::Body { "POST" } else { "GET" };
+    let usual = if options.part == SlowPart::Body { "POST" } else { "GET" };
     let method = options.method.as_deref().unwrap_or(usual);
     match options.part {
-        Part::Body => format!(
+        SlowPart::Body => format!(
             "{method} {path} HTTP/1.1\r\nHost: {addr}\r\nAuthorization: Bearer {key}\r\n\
              Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n"
         ),
-        Part::Head => format!("{method} {path} HTTP/1.1\r\nHost: {addr}\r\nX-Slow: "),
-        Part::Answer => {
+        SlowPart::Head => format!("{method} {path} HTTP/1.1\r\nHost: {addr}\r\nX-Slow: "),
+        SlowPart::Answer => {
             format!("{method} {path} HTTP/1.1\r\nHost: {addr}\r\nAuthorization: Bearer {key}\r\n\r\n")
         }
     }
@@ -140,7 +140,7 @@ fn head(options: &Options, target: &Target) -> Vec<u8> {
 
 /// Returns the seconds until the service closed the connection; `None` if it never did, or without a connection.
 async fn client(target: Target, head: Vec<u8>, options: Options, end: Instant) -> Option<f64> {
-    if options.part == Part::Answer {
+    if options.part == SlowPart::Answer {
         return reader(&target, head, &options, end).await;
     }
     let mut stream = connect(&target, None).await.ok()?;
@@ -187,7 +187,7 @@ mod tests {
     fn reads_the_command_line_of_the_case() {
         let options = Options::parse("-c 1000 -B -i 10 -r 200 -s 8192 -u http://127.0.0.1:1/v2/scrape -l 60").unwrap();
         let expect = Options {
-            part: Part::Body,
+            part: SlowPart::Body,
             connections: 1000,
             rate: 200.0,
             interval: Duration::from_secs(10),
@@ -201,10 +201,10 @@ mod tests {
         assert_eq!(options, expect);
         let slow =
             Options::parse("-c 500 -X -r 200 -w 1 -y 8 -n 5 -z 32 -u http://127.0.0.1:1/v2/crawl/x -l 60").unwrap();
-        assert_eq!((slow.part, slow.window, slow.portion, slow.interval.as_secs()), (Part::Answer, 8, 32, 5));
+        assert_eq!((slow.part, slow.window, slow.portion, slow.interval.as_secs()), (SlowPart::Answer, 8, 32, 5));
         let head =
             Options::parse("-c 9 -H -g -o out -i 10 -r 200 -t PUT -x 24 -p 3 -u http://127.0.0.1:1/x -l 60").unwrap();
-        assert_eq!((head.part, head.method.as_deref(), head.path.as_str()), (Part::Head, Some("PUT"), "/x"));
+        assert_eq!((head.part, head.method.as_deref(), head.path.as_str()), (SlowPart::Head, Some("PUT"), "/x"));
         assert!(Options::parse("-Q -u x").is_err());
     }
 }

@@ -27,6 +27,7 @@ async fn of_a_private_job_that_is_stopped_nothing_is_left() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_private_job_that_has_ended_is_erased_on_demand() {
+    log::expect_errors();
     fail::cfg("commit_poison", "return").unwrap();
     let mut jobs = Jobs::new(100).await;
     jobs.world.site.others(|_| Some(html("<p>words")));

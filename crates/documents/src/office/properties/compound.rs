@@ -16,7 +16,7 @@ const MAX_ENTRIES: u32 = 100;
 /// Seconds from 1601, the epoch of the format, to 1970.
 const FROM_1601: i64 = 11_644_473_600;
 
-pub(super) fn read(bytes: &[u8]) -> Option<Metadata> {
+pub(super) fn read_properties(bytes: &[u8]) -> Option<Metadata> {
     let mut file = CompoundFile::open(Cursor::new(bytes)).ok()?;
     let mut stream = Vec::new();
     file.open_stream("/\u{5}SummaryInformation").ok()?.take(MAX_STREAM).read_to_end(&mut stream).ok()?;

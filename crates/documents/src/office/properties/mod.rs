@@ -11,13 +11,13 @@ use crate::model::Metadata;
 const MAX_ENTRY: usize = 2000;
 
 /// Reads title, author, dates and other entries. Missing or damaged ones are absent.
-pub(super) fn read(bytes: &[u8], kind: Kind) -> Metadata {
+pub(super) fn read_properties(bytes: &[u8], kind: Kind) -> Metadata {
     match kind {
         Kind::Docx | Kind::Docm | Kind::Pptx | Kind::Pptm | Kind::Xlsx | Kind::Xlsm | Kind::Xlsb => xml::ooxml(bytes),
         Kind::Odt | Kind::Odp | Kind::Ods => xml::open_document(bytes),
         Kind::Epub => xml::epub(bytes),
-        Kind::Doc | Kind::Ppt | Kind::Xls => compound::read(bytes),
-        Kind::Rtf => rtf::read(bytes),
+        Kind::Doc | Kind::Ppt | Kind::Xls => compound::read_properties(bytes),
+        Kind::Rtf => rtf::read_properties(bytes),
         Kind::Csv | Kind::Pdf | Kind::Image(_) => Some(Metadata::default()),
     }
     .unwrap_or_default()

@@ -10,11 +10,11 @@ use crate::model::Metadata;
 const MAX_HEADER: usize = 1024 * 1024;
 const MAX_GROUP: usize = 64 * 1024;
 
-pub(super) fn read(bytes: &[u8]) -> Option<Metadata> {
+pub(super) fn read_properties(bytes: &[u8]) -> Option<Metadata> {
     let header = &bytes[..bytes.len().min(MAX_HEADER)];
     let start = memmem::find(header, b"{\\info")?;
     let group = &header[start..header.len().min(start + MAX_GROUP)];
-    let entry = |name: &str| find(group, name).and_then(|entry| clean(&text(entry)));
+    let entry = |name: &str| find(group, name).and_then(|entry| clean(&group_text(entry)));
     Some(Metadata {
         title: entry("title"),
         subject: entry("subject"),
@@ -52,7 +52,7 @@ fn is_escaped(text: &[u8], at: usize) -> bool {
 
 /// Returns the text of a group: `\'e9` is a byte, `\u233 ?` a character with its fallback, other control words are
 /// formatting.
-fn text(group: &[u8]) -> String {
+fn group_text(group: &[u8]) -> String {
     let mut out = String::new();
     let mut rest = group;
     while let Some((first, after)) = rest.split_first() {
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn the_group_of_information_is_read() {
         let file = br"{\rtf1\ansi{\fonttbl}{\info{\title Caf\'e9 \u233?\{x\}}{\author A {\b B}}{\creatim\yr2024\mo1\dy31\hr9\min30}}text}";
-        let metadata = read(file).expect("information");
+        let metadata = read_properties(file).expect("information");
         assert_eq!(metadata.title.as_deref(), Some("Café é{x}"));
         assert_eq!(metadata.author.as_deref(), Some("A B"));
         assert_eq!(metadata.created.as_deref(), Some("2024-01-31T09:30:00Z"));
@@ -133,7 +133,7 @@ mod tests {
             "{\\info{\\title \\u}{\\title\\'}",
             "{\\info{\\creatim\\yr9}}",
         ] {
-            let _metadata = read(file.as_bytes());
+            let _metadata = read_properties(file.as_bytes());
         }
     }
 }

@@ -18,11 +18,11 @@ pub(super) fn with_tables(markdown: String, bytes: &[u8]) -> String {
     if tables.is_empty() {
         return markdown;
     }
-    let mut lines: Vec<Line> = markdown.lines().map(Line::of).collect();
+    let mut lines: Vec<SourceLine> = markdown.lines().map(SourceLine::of).collect();
     let mut steps = MAX_STEPS;
     for table in &tables {
         if let Some((start, end)) = find(&lines, table, &mut steps) {
-            let written = Line { source: format!("\n{}\n", grid(table).markdown()), letters: None };
+            let written = SourceLine { source: format!("\n{}\n", grid(table).markdown()), letters: None };
             lines.splice(start..end, [written]);
         }
     }
@@ -40,13 +40,13 @@ pub(super) fn with_tables(markdown: String, bytes: &[u8]) -> String {
     out
 }
 
-struct Line {
+struct SourceLine {
     source: String,
     /// Letters and digits of the line; `None` if it is a table already.
     letters: Option<Vec<char>>,
 }
 
-impl Line {
+impl SourceLine {
     fn of(source: &str) -> Self {
         Self { source: source.to_owned(), letters: Some(letters(source).collect()) }
     }
@@ -58,12 +58,12 @@ fn letters(text: &str) -> impl Iterator<Item = char> {
 }
 
 /// Finds the lines that contain exactly the text of a table.
-fn find(lines: &[Line], table: &[TableBox], steps: &mut usize) -> Option<(usize, usize)> {
+fn find(lines: &[SourceLine], table: &[TableBox], steps: &mut usize) -> Option<(usize, usize)> {
     let wanted: Vec<char> = table.iter().flat_map(|cell| letters(&cell.text)).collect();
     if wanted.is_empty() {
         return None;
     }
-    let is_start = |line: &Line| line.letters.as_ref().is_some_and(|letters| !letters.is_empty());
+    let is_start = |line: &SourceLine| line.letters.as_ref().is_some_and(|letters| !letters.is_empty());
     (0..lines.len()).filter(|start| is_start(&lines[*start])).find_map(|start| {
         let mut rest = &wanted[..];
         for (place, line) in lines.iter().enumerate().skip(start) {
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn only_the_whole_text_of_a_table_is_replaced() {
         let table = [cell(0, 0, "Name"), cell(9, 0, "Price 5%")];
-        let lines = |text: &str| text.lines().map(Line::of).collect::<Vec<_>>();
+        let lines = |text: &str| text.lines().map(SourceLine::of).collect::<Vec<_>>();
         let found = |text: &str| find(&lines(text), &table, &mut 1000);
         assert_eq!(found("# x\n\nName\n\n**Price** 5%\n\nmore"), Some((2, 5)));
         assert_eq!(found("Name\n\nPrice 55%"), None);

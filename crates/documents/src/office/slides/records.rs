@@ -102,11 +102,11 @@ fn table_box(shape: &Record<'_>) -> Option<TableBox> {
     let part = |kind: u16| Records(shape.body).find(|record| record.kind == kind);
     let anchor = part(CHILD_ANCHOR)?;
     let place = |at: usize| u32_at(anchor.body, at).map(u32::cast_signed);
-    let text: String = Records(part(TEXT_BOX)?.body).filter_map(|record| text(&record)).collect();
+    let text: String = Records(part(TEXT_BOX)?.body).filter_map(|record| record_text(&record)).collect();
     Some(TableBox { left: place(0)?, top: place(4)?, text })
 }
 
-fn text(record: &Record<'_>) -> Option<String> {
+fn record_text(record: &Record<'_>) -> Option<String> {
     match record.kind {
         TEXT_CHARS => {
             let units = record.body.as_chunks().0.iter().map(|unit| u16::from_le_bytes(*unit));

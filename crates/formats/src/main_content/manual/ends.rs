@@ -7,7 +7,7 @@ use super::frame::Frame;
 use super::names;
 use crate::elements::is_short;
 use crate::main_content::hints::Hint;
-use crate::main_content::outline::{Block, Kind, Outline};
+use crate::main_content::outline::{Block, BlockKind, Outline};
 use crate::markdown::media::is_id;
 
 /// Limit on the words of a note of the site.
@@ -86,7 +86,10 @@ impl Lines<'_> {
                 return;
             }
             let block = &blocks[at];
-            if !chosen[at] || block.text.words > LABEL || matches!(block.kind, Kind::Code | Kind::Term | Kind::Cell) {
+            if !chosen[at]
+                || block.text.words > LABEL
+                || matches!(block.kind, BlockKind::Code | BlockKind::Term | BlockKind::Cell)
+            {
                 continue;
             }
             let words = self.text(block);
@@ -135,7 +138,7 @@ impl Lines<'_> {
         if block.heading > 0 || block.text.words > RIGHTS {
             return false;
         }
-        let is_free = matches!(block.kind, Kind::Other | Kind::Paragraph | Kind::Item);
+        let is_free = matches!(block.kind, BlockKind::Other | BlockKind::Paragraph | BlockKind::Item);
         let words = self.text(block);
         let long = if words.contains('©') { RIGHTS } else { LONG };
         let says_note = || names::is_note_of_site(&words);
@@ -179,7 +182,7 @@ impl Lines<'_> {
     /// Whether a single word is a regular item of a list rather than a button: it is code, or most items are not
     /// labels.
     fn is_name(&self, block: &Block) -> bool {
-        if block.kind != Kind::Item || block.text.words > 1 {
+        if block.kind != BlockKind::Item || block.text.words > 1 {
             return false;
         }
         let page = self.page;
@@ -221,7 +224,7 @@ impl Lines<'_> {
 
     /// Whether the block is a line of links to the sections of the page.
     fn is_row_of_parts(&self, block: &Block) -> bool {
-        let is_free = matches!(block.kind, Kind::Other | Kind::Paragraph) && block.heading == 0;
+        let is_free = matches!(block.kind, BlockKind::Other | BlockKind::Paragraph) && block.heading == 0;
         is_free && block.links >= ROW && is_linked(block) && self.leads_within(block)
     }
 

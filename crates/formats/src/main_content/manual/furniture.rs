@@ -28,7 +28,7 @@ pub(super) struct Furniture {
 }
 
 /// Decides which elements are furniture.
-struct Judge<'a> {
+struct FurnitureJudge<'a> {
     page: &'a Page,
     letters: &'a Letters,
     frame: &'a Frame,
@@ -38,7 +38,7 @@ struct Judge<'a> {
 
 impl Furniture {
     pub(super) fn of(page: &Page, letters: &Letters, frame: &Frame) -> Furniture {
-        let judge = Judge { page, letters, frame, opened: opened(page) };
+        let judge = FurnitureJudge { page, letters, frame, opened: opened(page) };
         let mut found = Furniture { elements: Vec::new(), covered: vec![false; page.node_count()] };
         let mut details_until = 0;
         let mut at = 0;
@@ -84,7 +84,7 @@ impl Furniture {
     }
 }
 
-impl Judge<'_> {
+impl FurnitureJudge<'_> {
     fn is_furniture(&self, index: Index) -> bool {
         let Some(element) = self.page.element(index) else { return false };
         let (page, frame) = (self.page, self.frame);

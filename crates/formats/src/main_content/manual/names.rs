@@ -7,7 +7,7 @@ use crate::callout::WORDS;
 /// Meaning of a class or id for a part of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Mark {
-    /// Site furniture, whatever it contains.
+    /// Site furniture with all its content.
     Site,
     /// Site furniture if it consists of links.
     Place,

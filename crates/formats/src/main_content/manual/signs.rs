@@ -117,7 +117,7 @@ pub(super) fn is_manual(page: &Page) -> bool {
     let mut signs = Signs::default();
     for index in page.positions() {
         if let Some(element) = page.element(index) {
-            signs.look(element);
+            signs.add(element);
             if signs.known || signs.are_clear() {
                 return signs.known;
             }
@@ -145,7 +145,7 @@ impl Signs {
         alone && !self.general && self.images <= IMAGES.max(self.code) && (is_quiet || is_technical)
     }
 
-    fn look(&mut self, element: &Element) {
+    fn add(&mut self, element: &Element) {
         let name = &element.name.local;
         match *name {
             local_name!("meta") => self.meta(element),

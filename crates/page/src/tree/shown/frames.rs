@@ -3,7 +3,7 @@
 use base::Stop;
 use html5ever::local_name;
 
-use super::super::{Data, Growing, MAX_NODES, NONE};
+use super::super::{Data, GrowingNode, MAX_NODES, NONE};
 use super::{append, attribute, children, clear, is_named};
 use crate::parse::parse_inner;
 
@@ -14,7 +14,7 @@ const MAX_FRAMES: usize = 100;
 
 /// Replaces each frame by a `<div>` with its attributes and the content that it shows. A frame that is hidden or shows
 /// nothing stays a frame.
-pub(super) fn open(nodes: &mut Vec<Growing>, level: usize, stop: &Stop) {
+pub(super) fn open(nodes: &mut Vec<GrowingNode>, level: usize, stop: &Stop) {
     let is_frame = |id: &u32| is_named(nodes, *id, &local_name!("iframe"));
     let frames: Vec<u32> = (0..nodes.len() as u32).filter(is_frame).take(MAX_FRAMES).collect();
     for frame in frames.into_iter().filter(|_| level < MAX_LEVEL) {
@@ -28,7 +28,7 @@ pub(super) fn open(nodes: &mut Vec<Growing>, level: usize, stop: &Stop) {
     }
 }
 
-fn is_shown(nodes: &[Growing], frame: u32) -> bool {
+fn is_shown(nodes: &[GrowingNode], frame: u32) -> bool {
     let of = |name| attribute(nodes, frame, name).map(|value| value.trim().to_ascii_lowercase()).unwrap_or_default();
     let is_pixel = |name| matches!(of(name).trim_end_matches("px"), "0" | "1");
     let is_hidden =
@@ -37,7 +37,7 @@ fn is_shown(nodes: &[Growing], frame: u32) -> bool {
 }
 
 /// Moves the body of another tree below a frame, if it shows anything.
-fn graft(nodes: &mut Vec<Growing>, frame: u32, mut inner: Vec<Growing>) {
+fn graft(nodes: &mut Vec<GrowingNode>, frame: u32, mut inner: Vec<GrowingNode>) {
     let body = (0..inner.len() as u32).find(|&id| is_named(&inner, id, &local_name!("body")));
     let Some(body) = body.filter(|&body| shows(&inner, body)) else { return };
     clear(nodes, frame);
@@ -61,7 +61,7 @@ fn graft(nodes: &mut Vec<Growing>, frame: u32, mut inner: Vec<Growing>) {
 }
 
 /// Whether a node has text or a picture among its descendants.
-fn shows(nodes: &[Growing], id: u32) -> bool {
+fn shows(nodes: &[GrowingNode], id: u32) -> bool {
     let mut left = vec![id];
     while let Some(id) = left.pop() {
         match &nodes[id as usize].data {

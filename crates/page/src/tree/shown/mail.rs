@@ -1,6 +1,6 @@
 //! Mail addresses that Cloudflare obfuscates as hexadecimal numbers, which its script decodes in the browser.
 
-use super::super::{Data, Growing, NONE};
+use super::super::{Data, GrowingNode, NONE};
 use super::{append, attribute, clear, is_named, set_attribute};
 use html5ever::local_name;
 
@@ -10,7 +10,7 @@ pub(super) const PATH: &str = "/cdn-cgi/l/email-protection";
 const STAND_INS: [&str; 2] = ["[email\u{a0}protected]", "[email protected]"];
 
 /// Decodes every address as the script would: as text and as a `mailto:` link.
-pub(super) fn decode(nodes: &mut [Growing]) {
+pub(super) fn decode(nodes: &mut [GrowingNode]) {
     for id in 0..nodes.len() as u32 {
         let shown = attribute(nodes, id, "data-cfemail").and_then(|code| decoded(code));
         let href = attribute(nodes, id, "href").filter(|_| is_named(nodes, id, &local_name!("a")));
@@ -24,7 +24,7 @@ pub(super) fn decode(nodes: &mut [Growing]) {
         let linked = linked.filter(|_| holds_stand_in(nodes, id));
         let linked = linked.map(|link| link.split('?').next().unwrap_or_default().to_owned());
         if let Some(address) = shown.or(linked) {
-            say(nodes, id, &address);
+            set_text(nodes, id, &address);
         }
     }
 }
@@ -39,15 +39,15 @@ fn decoded(code: &str) -> Option<String> {
     (!address.is_empty() && !address.contains(char::is_control)).then_some(address)
 }
 
-fn holds_stand_in(nodes: &[Growing], id: u32) -> bool {
-    let Growing { first, last, .. } = nodes[id as usize];
+fn holds_stand_in(nodes: &[GrowingNode], id: u32) -> bool {
+    let GrowingNode { first, last, .. } = nodes[id as usize];
     first != NONE
         && first == last
         && matches!(&nodes[first as usize].data, Data::Text(text) if STAND_INS.contains(&text.trim()))
 }
 
 /// Replaces the content of an element by one text. An empty element stays empty: the first child's node is reused.
-fn say(nodes: &mut [Growing], id: u32, words: &str) {
+fn set_text(nodes: &mut [GrowingNode], id: u32, words: &str) {
     if let Some(&first) = clear(nodes, id).first() {
         let node = &mut nodes[first as usize];
         (node.data, node.first, node.last) = (Data::Text(words.into()), NONE, NONE);

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use html5ever::{LocalName, local_name, ns};
 
-use super::super::{Data, Growing, NONE};
+use super::super::{Data, GrowingNode, NONE};
 use super::{append, attribute, children, clear};
 
 /// Budget of nodes searched for slots, as a multiple of the page's nodes. Nested roots search the same nodes
@@ -13,7 +13,7 @@ use super::{append, attribute, children, clear};
 const LOOKS: usize = 4;
 
 /// Replaces the content of every host by its shadow root. Outer roots come before inner ones, as in the source.
-pub(super) fn attach(nodes: &mut [Growing]) {
+pub(super) fn attach(nodes: &mut [GrowingNode]) {
     let mut looks = LOOKS * nodes.len();
     for template in 0..nodes.len() as u32 {
         if let Some(host) = host_of(nodes, template) {
@@ -26,7 +26,7 @@ pub(super) fn attach(nodes: &mut [Growing]) {
 }
 
 /// Returns the host of which a template is the shadow root.
-fn host_of(nodes: &[Growing], template: u32) -> Option<u32> {
+fn host_of(nodes: &[GrowingNode], template: u32) -> Option<u32> {
     let mode = attribute(nodes, template, "shadowrootmode")?;
     let declares = mode.eq_ignore_ascii_case("open") || mode.eq_ignore_ascii_case("closed");
     let is_template = html_name(nodes, template) == Some(&local_name!("template"));
@@ -34,7 +34,7 @@ fn host_of(nodes: &[Growing], template: u32) -> Option<u32> {
     html_name(nodes, host).is_some_and(may_host).then_some(host)
 }
 
-fn html_name(nodes: &[Growing], id: u32) -> Option<&LocalName> {
+fn html_name(nodes: &[GrowingNode], id: u32) -> Option<&LocalName> {
     match &nodes[id as usize].data {
         Data::Element(element) if element.name.ns == ns!(html) => Some(&element.name.local),
         _ => None,
@@ -67,7 +67,7 @@ fn may_host(name: &LocalName) -> bool {
         )
 }
 
-fn show(nodes: &mut [Growing], host: u32, template: u32, looks: &mut usize) {
+fn show(nodes: &mut [GrowingNode], host: u32, template: u32, looks: &mut usize) {
     let own = clear(nodes, host);
     // The contents of a template hang on the node right after it.
     for child in clear(nodes, template + 1) {
@@ -87,7 +87,7 @@ fn show(nodes: &mut [Growing], host: u32, template: u32, looks: &mut usize) {
 }
 
 /// Returns the slots below a host by name; the first of each name counts.
-fn slots(nodes: &[Growing], host: u32, looks: &mut usize) -> HashMap<String, u32> {
+fn slots(nodes: &[GrowingNode], host: u32, looks: &mut usize) -> HashMap<String, u32> {
     let mut slots = HashMap::new();
     let mut left = children(nodes, host);
     left.reverse();

@@ -1,0 +1,131 @@
+//! Administration of teams.
+
+use base::{Timestamp, new_id};
+use kernel::{App, AppError, limit as column, rules, uuid};
+use store::ledger::{self, Booking};
+use store::teams::{self as rows, Team, TeamChange};
+use store::{Conn, List, StoreError, keys as key_rows};
+use uuid::Uuid;
+use wire::{CreateTeam, Listing, TeamCreated, TeamFlags, TeamView, UpdateTeam};
+
+use crate::keys;
+
+/// Creates a team with its first key. Without `credits` it has no credit limit.
+///
+/// # Errors
+/// [`AppError::Internal`].
+#[crate::boxed]
+pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppError> {
+    let (id, now) = (new_id(), app.now());
+    let team = Team {
+        unlimited: request.credits.is_none(),
+        concurrency: column(request.concurrency.unwrap_or(app.settings().team_concurrency)),
+        rate_per_minute: column(request.rate_limit.unwrap_or(app.settings().team_rate_per_minute)),
+        zero_data_retention: request.flags.zero_data_retention,
+        enterprise: request.flags.enterprise,
+        catalog: request.flags.catalog,
+        addresses: rules::list(&request.addresses, String::clone),
+        ..Team::new(id.to_string(), request.name, now)
+    };
+    let credits = request.credits.unwrap_or(0);
+    let (key, token) = keys::fresh(app, &team.id, "default");
+    let mut conn = app.conn().await?;
+    conn.tx(async |conn: &mut Conn| -> Result<(), StoreError> {
+        rows::create(conn, &team).await?;
+        key_rows::create(conn, &key).await?;
+        grant(conn, &team.id, credits, now).await
+    })
+    .await?;
+    Ok(TeamCreated { success: true, api_key: token.expose().to_owned(), team_id: id })
+}
+
+/// Returns one team.
+///
+/// # Errors
+/// [`AppError::NotFound`].
+#[crate::boxed]
+pub async fn read(app: &App, id: Uuid) -> Result<TeamView, AppError> {
+    let mut conn = app.conn().await?;
+    let team = rows::find(&mut conn, &id.to_string()).await?.ok_or(AppError::NotFound("team"))?;
+    view(&mut conn, team).await
+}
+
+/// Lists up to `limit` (1 to 1000) teams by id, after `after`.
+///
+/// # Errors
+/// [`AppError::Internal`].
+#[crate::boxed]
+pub async fn list(app: &App, after: Option<Uuid>, limit: u32) -> Result<Listing<TeamView>, AppError> {
+    let mut conn = app.conn().await?;
+    let limit = limit.clamp(1, 1000);
+    let after = after.map(|id| id.to_string());
+    let mut data = Vec::new();
+    for team in rows::list(&mut conn, after.as_deref(), i64::from(limit)).await? {
+        data.push(view(&mut conn, team).await?);
+    }
+    let next = data.last().filter(|_| data.len() == limit as usize).map(|team| team.id);
+    Ok(Listing { success: true, data, next })
+}
+
+/// Changes a team and grants it credits, atomically.
+///
+/// # Errors
+/// [`AppError::NotFound`].
+#[crate::boxed]
+pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView, AppError> {
+    let (id, now) = (id.to_string(), app.now());
+    let flags = request.flags.unwrap_or_default();
+    let change = TeamChange {
+        name: request.name,
+        unlimited: request.unlimited,
+        concurrency: request.concurrency.map(column),
+        rate_per_minute: request.rate_limit.map(column),
+        zero_data_retention: flags.zero_data_retention,
+        enterprise: flags.enterprise,
+        catalog: flags.catalog,
+        addresses: request.addresses.map(|addresses| rules::list(&addresses, String::clone)),
+    };
+    let credits = request.add_credits.unwrap_or(0);
+    let mut conn = app.conn().await?;
+    let changed = conn
+        .tx(async |conn: &mut Conn| -> Result<Option<Team>, StoreError> {
+            let changed = rows::update(conn, &id, &change).await?;
+            if changed.is_some() {
+                grant(conn, &id, credits, now).await?;
+            }
+            Ok(changed)
+        })
+        .await?;
+    app.forget_callers();
+    view(&mut conn, changed.ok_or(AppError::NotFound("team"))?).await
+}
+
+/// Grants credits; zero credits leave no trace in the ledger.
+async fn grant(conn: &mut Conn, team: &str, credits: i64, at: Timestamp) -> Result<(), StoreError> {
+    if credits > 0 {
+        let key = format!("grant:{}", new_id());
+        ledger::grant(conn, &Booking { key: &key, team, api_key: None, at }, credits).await?;
+    }
+    Ok(())
+}
+
+async fn view(conn: &mut Conn, team: Team) -> Result<TeamView, AppError> {
+    let balance = ledger::balance(conn, &team.id).await?;
+    Ok(TeamView {
+        id: uuid(&team.id)?,
+        name: team.name,
+        unlimited: team.unlimited,
+        available: (!team.unlimited).then_some(balance.available),
+        reserved: balance.reserved,
+        spent: balance.spent,
+        concurrency: u32::try_from(team.concurrency).unwrap_or(0),
+        rate_limit: u32::try_from(team.rate_per_minute).unwrap_or(0),
+        flags: TeamFlags {
+            zero_data_retention: team.zero_data_retention,
+            enterprise: team.enterprise,
+            catalog: team.catalog,
+        },
+        addresses: team.addresses.map(|List(networks)| networks).unwrap_or_default(),
+        created_at: team.created_at,
+    })
+}

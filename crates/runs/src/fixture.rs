@@ -1,0 +1,55 @@
+//! An app and a scraper for tests.
+
+use std::sync::Arc;
+
+use base::{Secret, SystemClock};
+use cache::CacheSettings;
+use fetch::Engine;
+use kernel::App;
+use kernel::auth::{Caller, authenticate};
+use scraping::Scraper;
+use store::Store;
+use tempfile::TempDir;
+use tokio_util::task::TaskTracker;
+use wire::Capabilities;
+
+/// Creates a scraper that reads nothing.
+pub(crate) fn scraper_of(app: &App) -> Scraper {
+    scraper_with(app, Vec::new())
+}
+
+/// Creates a scraper with these engines.
+pub(crate) fn scraper_with(app: &App, engines: Vec<Arc<dyn Engine>>) -> Scraper {
+    let (proxies, cpu) = (Arc::default(), scrape::Cpu::new(2));
+    let parts = scraping::Parts {
+        tools: scrape::Tools { engines, proxies, cpu, documents: None, extract: None, diff_object: false },
+        capabilities: Capabilities::default(),
+        cache: CacheSettings::default(),
+        profile_key: Secret::default(),
+        remembers: false,
+    };
+    Scraper::new(app.clone(), parts)
+}
+
+/// Creates an app with a database of its own, and a caller without a credit limit.
+pub(crate) async fn app() -> (App, Caller, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite://{}/quarry.db", folder.path().display());
+    let store = Store::open(&url, store::Options::default()).await.unwrap();
+    let client = net::Client::new(net::Config::default()).unwrap();
+    let clock = Arc::new(SystemClock);
+    let app = App::new(kernel::Parts {
+        site: site::Site::new(client.clone(), Vec::new(), store.clone(), clock.clone(), scrape::Cpu::new(2)),
+        store,
+        client,
+        blobs: blobs::Blobs::open(&format!("file://{}/blobs", folder.path().display())).unwrap(),
+        clock,
+        settings: kernel::Settings::default(),
+        active: kernel::Active::default(),
+        waker: kernel::Waker::default(),
+        tracker: TaskTracker::new(),
+    });
+    app.bootstrap().await.unwrap();
+    let caller = authenticate(&app, None).await.unwrap();
+    (app, caller, folder)
+}

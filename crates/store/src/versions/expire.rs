@@ -1,0 +1,74 @@
+//! Removal of versions: of series that are not used any more, and of what broken scrapes have left.
+
+use base::Timestamp;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+
+use crate::cache::{self, BodyPlace};
+use crate::conn::{Conn, on};
+use crate::db_time::DbTime;
+use crate::error::Result;
+use crate::schema::{page_version, version_body};
+
+/// Removes up to `limit` series that were last asked for before `before`, with the bodies that nothing else uses;
+/// returns their number.
+///
+/// # Errors
+/// [`Query`](crate::StoreError::Query); nothing was removed then.
+#[crate::boxed]
+pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
+    conn.atomic(async |conn: &mut Conn| {
+        let unused = page_version::used_at.lt(DbTime::from(before));
+        let rows = page_version::table.filter(unused).order(page_version::used_at).limit(limit);
+        let rows = rows.select(page_version::id);
+        let ids: Vec<String> = on!(
+            conn,
+            // A row that a scrape is claiming is skipped: it is used again.
+            pg | c | rows.for_update().skip_locked().load(c).await,
+            sqlite | c | rows.load(c).await
+        )?;
+        if ids.is_empty() {
+            return Ok(0);
+        }
+        let gone = diesel::delete(page_version::table.filter(page_version::id.eq_any(&ids)));
+        let count = on!(conn, |c| gone.execute(c).await)?;
+        let users = || version_body::table.filter(version_body::version_id.eq_any(&ids));
+        let places = users().select((version_body::digest, version_body::in_row)).distinct();
+        let places: Vec<BodyPlace> = on!(conn, |c| places.load(c).await)?;
+        on!(conn, |c| diesel::delete(users()).execute(c).await)?;
+        cache::let_go(conn, places).await?;
+        Ok(count)
+    })
+    .await
+}
+
+/// Removes what scrapes have left whose hold expired before `before`: series without a version, and bodies that were
+/// stored for a version that was not written. `limit` series at most; returns their number.
+///
+/// # Errors
+/// [`Query`](crate::StoreError::Query); nothing was removed then.
+#[crate::boxed]
+pub async fn abandoned(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
+    conn.atomic(async |conn: &mut Conn| {
+        let expired = page_version::held_until.lt(DbTime::from(before)).assume_not_null();
+        let coming = version_body::table.filter(version_body::coming.eq(true)).select(version_body::version_id);
+        let with_bodies = page_version::table.filter(page_version::id.eq_any(coming)).filter(expired).limit(limit);
+        let first = page_version::table.filter(page_version::scraped_at.is_null()).filter(expired).limit(limit);
+        let (first, with_bodies) = (first.select(page_version::id), with_bodies.select(page_version::id));
+        let mut ids: Vec<String> =
+            on!(conn, pg | c | first.for_update().skip_locked().load(c).await, sqlite | c | first.load(c).await)?;
+        let found: Vec<String> = on!(
+            conn,
+            pg | c | with_bodies.for_update().skip_locked().load(c).await,
+            sqlite | c | with_bodies.load(c).await
+        )?;
+        ids.extend(found);
+        ids.sort_unstable();
+        ids.dedup();
+        if !ids.is_empty() {
+            super::give_back(conn, &ids).await?;
+        }
+        Ok(ids.len())
+    })
+    .await
+}
