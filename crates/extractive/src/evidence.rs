@@ -202,7 +202,6 @@ pub(crate) struct Evidence {
     pub(crate) length: f32,
     pub(crate) first: f32,
     pub(crate) question: f32,
-    pub(crate) item: f32,
 }
 
 impl Evidence {
@@ -232,7 +231,6 @@ impl Evidence {
             length: ln(f32::from(row.words.max(1)) / survey.average),
             first: flag(block.sentences.start == sentence),
             question: flag(is_question(text)),
-            item: flag(matches!(block.kind, Kind::Item | Kind::Row)),
         }
     }
 }
