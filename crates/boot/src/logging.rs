@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
-const OURS: [&str; 44] = [
+const OURS: [&str; 45] = [
     "accounts",
     "app",
     "base",
@@ -29,6 +29,7 @@ const OURS: [&str; 44] = [
     "crawls",
     "documents",
     "extract_product",
+    "extractive",
     "fence",
     "fetch",
     "files",
