@@ -321,10 +321,10 @@ impl ScrapeOptions {
             fields.refuse("formats", "must contain `markdown`, which `changeTracking` needs");
         }
         if self.lockdown {
-            fields.refuse("lockdown", &from_cache("lockdown"));
+            fields.refuse("lockdown", from_cache("lockdown"));
         }
         if self.min_age.is_some() {
-            fields.refuse("minAge", &from_cache("minAge"));
+            fields.refuse("minAge", from_cache("minAge"));
         }
     }
 
