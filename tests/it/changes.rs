@@ -52,10 +52,10 @@ async fn follow_a_page(app: &TestApp) {
     ] {
         assert_eq!(status(&client, app, "/tea", more.clone()).await, "same", "{more}");
         // The same to a reader, but not to the byte.
-        app.site.html("/tea", &format!("{TEA}<!-- {more} -->"));
+        app.site.html("/tea", format!("{TEA}<!-- {more} -->"));
         assert_eq!(status(&client, app, "/tea", more.clone()).await, "same", "{more}");
     }
-    app.site.html("/tea", &TEA.replace("12 euros", "21 euros"));
+    app.site.html("/tea", TEA.replace("12 euros", "21 euros"));
     let changed = scrape(&client, app, "/tea", json!({})).await;
     let tracking = &changed.body["data"]["changeTracking"];
     assert_eq!(tracking["changeStatus"], "changed");

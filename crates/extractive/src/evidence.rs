@@ -3,7 +3,6 @@
 use base::Stop;
 
 use crate::GaveUp;
-use crate::blocks::Kind;
 use crate::page::Page;
 use crate::query::{Query, Wanted};
 use crate::score::ln;
@@ -293,7 +292,7 @@ pub(crate) fn kind_of_answer(text: &str, query: &Query) -> f32 {
     let good = match query.wanted {
         Wanted::When => years > 0 || listed > 0,
         Wanted::Number => numbers > 0 || listed > 0,
-        Wanted::Where => capitals > 0 && listed > 0 || language.has_no_capitals() && listed > 0,
+        Wanted::Where => listed > 0 && (capitals > 0 || language.has_no_capitals()),
         Wanted::Who => capitals > 0,
         Wanted::Why => listed > 0,
         Wanted::Anything => false,

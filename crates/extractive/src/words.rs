@@ -53,7 +53,7 @@ fn word_end(text: &str, from: usize, start: usize, found: &mut impl FnMut(Word))
             }
             return pairs(text, at, found);
         }
-        if !c.is_alphanumeric() && !(is_mark(c) && at > start) {
+        if !(c.is_alphanumeric() || is_mark(c) && at > start) {
             if start < at {
                 found(Word { start, end: at, pair: false });
             }

@@ -48,11 +48,11 @@ pub(crate) fn render(ask: &Ask<'_>, must_show_schema: bool) -> Message {
     }
     push_want(&mut user, ask.want, must_show_schema);
     for (label, text) in &sources {
-        push_fenced(&mut user, &boundary, Part { label, text });
+        push_fenced(&mut user, &boundary, &Part { label, text });
     }
     if let Some((answer, errors)) = &correction {
-        push_fenced(&mut user, &boundary, Part { label: "your previous answer", text: answer });
-        push_fenced(&mut user, &boundary, Part { label: "errors of that answer", text: errors });
+        push_fenced(&mut user, &boundary, &Part { label: "your previous answer", text: answer });
+        push_fenced(&mut user, &boundary, &Part { label: "errors of that answer", text: errors });
         user.push_str("Answer the task again, without these errors.\n");
     }
     let system = ask.prompt.text.trim_end().replace("{boundary}", &boundary);
@@ -64,8 +64,8 @@ struct Part<'a> {
     text: &'a str,
 }
 
-fn push_fenced(user: &mut String, boundary: &str, part: Part<'_>) {
-    let Part { label, text } = part;
+fn push_fenced(user: &mut String, boundary: &str, part: &Part<'_>) {
+    let Part { label, text } = *part;
     for piece in ["BEGIN ", boundary, " ", label, "\n", text.trim_end(), "\nEND ", boundary, "\n\n"] {
         user.push_str(piece);
     }

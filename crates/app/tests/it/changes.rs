@@ -86,7 +86,7 @@ async fn extracted_values_are_kept_and_compared() {
     let operations = world.extracting(Arc::new(Prices)).await;
     let team = world.team(Some(100)).await;
     let check = async |text: &str, status: ChangeStatus, json: Option<Value>| {
-        world.site.html("/a", &format!("<p>{text}"));
+        world.site.html("/a", format!("<p>{text}"));
         let (document, tracking) = extract(&operations, &team, world.request("/a")).await;
         assert_eq!((tracking.change_status, tracking.json), (status, json), "{text}");
         document.warning.unwrap_or_default()

@@ -251,7 +251,7 @@ mod tests {
         merge(&parts)
     }
 
-    fn value(answers: Value) -> Value {
+    fn value(answers: &Value) -> Value {
         let merged = merged(answers.as_array().unwrap(), &[]);
         assert!(merged.conflicts.is_empty(), "{:?}", merged.conflicts);
         merged.value
@@ -261,21 +261,21 @@ mod tests {
     fn lists_are_joined_in_page_order_without_duplicates() {
         let rows = json!([{ "rows": [{ "id": "a", "n": 1 }, { "id": "b", "n": 2 }, { "id": "a", "n": 1 }] }, { "rows": [{ "id": "c", "n": null }, { "id": "b", "n": 2 }] }, { "rows": [{ "id": "c", "n": 3 }] }]);
         assert_eq!(
-            value(rows),
+            value(&rows),
             json!({ "rows": [{ "id": "a", "n": 1 }, { "id": "b", "n": 2 }, { "id": "c", "n": 3 }] })
         );
         // The same identity with other values is another item.
         let rows = json!([[{ "code": "N/A", "n": 1 }], [{ "code": "N/A", "n": 2 }]]);
-        assert_eq!(value(rows), json!([{ "code": "N/A", "n": 1 }, { "code": "N/A", "n": 2 }]));
+        assert_eq!(value(&rows), json!([{ "code": "N/A", "n": 1 }, { "code": "N/A", "n": 2 }]));
         // Without an identity: the same in another part is one, twice in one part are two, and numbers are as they are.
-        assert_eq!(value(json!([["a", "a", "b"], ["b", "c"]])), json!(["a", "a", "b", "c"]));
+        assert_eq!(value(&json!([["a", "a", "b"], ["b", "c"]])), json!(["a", "a", "b", "c"]));
         assert_eq!(
-            value(json!([[{ "name": "A" }, { "name": "A" }], [{ "name": "A" }]])),
+            value(&json!([[{ "name": "A" }, { "name": "A" }], [{ "name": "A" }]])),
             json!([{ "name": "A" }, { "name": "A" }])
         );
-        assert_eq!(value(json!([[5, 5], [5]])), json!([5, 5, 5]));
+        assert_eq!(value(&json!([[5, 5], [5]])), json!([5, 5, 5]));
         assert_eq!(
-            value(json!([[{ "product_id": 1, "x": 1 }], [{ "product_id": 1, "y": 2 }]])),
+            value(&json!([[{ "product_id": 1, "x": 1 }], [{ "product_id": 1, "y": 2 }]])),
             json!([{ "product_id": 1, "x": 1, "y": 2 }])
         );
     }
@@ -283,8 +283,8 @@ mod tests {
     #[test]
     fn objects_are_merged_member_by_member() {
         let answers = json!([{ "a": { "x": 1 }, "b": null }, { "a": { "y": 2, "x": null }, "b": "" }, { "b": "text" }]);
-        assert_eq!(value(answers), json!({ "a": { "x": 1, "y": 2 }, "b": "text" }));
-        assert_eq!(value(json!([{ "b": null }, { "b": null }])), json!({ "b": null }));
+        assert_eq!(value(&answers), json!({ "a": { "x": 1, "y": 2 }, "b": "text" }));
+        assert_eq!(value(&json!([{ "b": null }, { "b": null }])), json!({ "b": null }));
         assert_eq!(merge(&[]).value, Value::Null);
     }
 
@@ -298,7 +298,7 @@ mod tests {
         let candidates = vec![Candidate { part: 0, value: json!(100) }, Candidate { part: 1, value: json!(120) }];
         assert_eq!(found.conflicts, [Conflict { path: "/total".to_owned(), candidates }]);
         assert_eq!(
-            value(json!([{ "n": "North  Grid" }, { "n": "north grid" }, { "n": "North  Grid" }])),
+            value(&json!([{ "n": "North  Grid" }, { "n": "north grid" }, { "n": "North  Grid" }])),
             json!({ "n": "North  Grid" })
         );
     }
@@ -306,6 +306,6 @@ mod tests {
     #[test]
     fn many_items_of_one_identity_take_no_time() {
         let items: Vec<Value> = (0..20_000).map(|number| json!({ "id": "none", "n": number })).collect();
-        assert_eq!(value(json!([items])).as_array().unwrap().len(), 20_000);
+        assert_eq!(value(&json!([items])).as_array().unwrap().len(), 20_000);
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn build(shapes: &Shapes<'_>) -> Option<Strict> {
     let is_wrapped = shapes.kind() != Kind::Object || root.get("anyOf").is_some() || root.get("oneOf").is_some();
     let mut schema = if is_wrapped {
         let inner = builder.schema(shapes.root, 1)?;
-        object(Map::from_iter([(WRAPPED.to_owned(), inner)]))
+        object(&Map::from_iter([(WRAPPED.to_owned(), inner)]))
     } else {
         builder.schema(root, 0)?
     };
@@ -53,7 +53,7 @@ pub(super) fn build(shapes: &Shapes<'_>) -> Option<Strict> {
 /// Returns a schema of an object with the caller's schema as its member, for endpoints that want an object.
 pub(super) fn wrapped(source: &Value) -> Value {
     let mut inner = source.clone();
-    let mut outer = object(Map::new());
+    let mut outer = object(&Map::new());
     // References count from the root, where definitions have to stay.
     for keyword in ["$defs", "definitions", "$schema"] {
         if let Some(kept) = inner.as_object_mut().and_then(|members| members.remove(keyword)) {
@@ -75,7 +75,7 @@ pub(super) fn unwrap(answer: Value) -> Value {
     }
 }
 
-fn object(properties: Map<String, Value>) -> Value {
+fn object(properties: &Map<String, Value>) -> Value {
     let required: Vec<&String> = properties.keys().collect();
     json!({ "type": "object", "required": required, "additionalProperties": false, "properties": properties })
 }

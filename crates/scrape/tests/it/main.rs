@@ -4,6 +4,7 @@
 mod browser;
 #[cfg(test)]
 mod captures;
+#[cfg(test)]
 mod compare;
 #[cfg(test)]
 mod copies;
