@@ -214,7 +214,7 @@ impl<'a> Builder<'a> {
             let built = self.schema(schema, level + 1)?;
             strict.insert(name.clone(), if is_required { built } else { nullable(built) });
         }
-        if let Value::Object(object) = object(strict) {
+        if let Value::Object(object) = object(&strict) {
             let kept = object.into_iter().filter(|(keyword, _)| keyword != "type");
             built.extend(kept);
         }
