@@ -1,6 +1,6 @@
 //! Latest versions of pages for change tracking, one for each series: a team, an address and a tag.
 //!
-//! A scrape holds its series from the look-up ([`claim`]) until its version is written ([`write`]) or given up
+//! A scrape holds its series from the look-up ([`claim`]) until its version is written ([`write()`]) or given up
 //! ([`release`]), so that of two scrapes of a series the second compares with the version of the first. The hold is a
 //! lease in the row of the series. A lock of the database would have to last as long as the comparison, and two groups
 //! of bookings could wait for each other's rows; no transaction ever waits for a lease, so leases cannot deadlock on
