@@ -28,7 +28,7 @@ impl Plain {
         self.runs.clear();
     }
 
-    /// Adds a blank that stands for a line end.
+    /// Adds a blank in place of a line end.
     pub(crate) fn push_break(&mut self, hard: bool) {
         self.text.push(if hard { '\n' } else { ' ' });
     }

@@ -30,7 +30,7 @@ const LONGEST_WHOLE: usize = 1200;
 /// Lines between two looks at the [`Stop`].
 const LINES_BETWEEN_LOOKS: usize = 256;
 
-/// A sentence, or what stands for one: a heading, a row of a table, a block of code.
+/// A sentence, or a unit that is treated as one: a heading, a row of a table, a block of code.
 #[derive(Debug, Clone)]
 pub(crate) struct Sentence {
     /// Its part of the plain text.

@@ -36,7 +36,14 @@ const SMALLER_BOLD: f32 = 0.7;
 /// Parts that are headings, with their kind and level.
 pub(crate) struct Headings(HashMap<(usize, usize), (BlockKind, u8)>);
 
-/// Look of a heading: its size in quarters of a point, whether it is bold, and whether it is in capitals.
+/// Heading that was found: its place, as page and part, and its style.
+#[derive(Clone, Copy)]
+struct Heading {
+    place: (usize, usize),
+    style: HeadingStyle,
+}
+
+/// Style of a heading: its size in quarters of a point, whether it is bold, and whether it is in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 struct HeadingStyle {
     size: i32,
@@ -46,19 +53,19 @@ struct HeadingStyle {
 
 impl Headings {
     pub(crate) fn of(layouts: &[PageLayout], furniture: &Furniture, body: &Body, outline: &Outline) -> Self {
-        let mut found: Vec<((usize, usize), HeadingStyle)> = Vec::new();
+        let mut found: Vec<Heading> = Vec::new();
         for (page, layout) in layouts.iter().enumerate() {
             for (part, paragraph) in paragraphs(layout) {
                 let context = Context { layout, part, paragraph, body };
                 if furniture.get(page, part).is_none() && context.is_heading(outline) {
-                    found.push(((page, part), context.style()));
+                    found.push(Heading { place: (page, part), style: context.style() });
                 }
             }
         }
         let levels = levels(&found);
         let mut headings: HashMap<_, _> = found
             .iter()
-            .map(|(place, look)| (*place, (BlockKind::Heading, levels.get(look).copied().unwrap_or(6))))
+            .map(|heading| (heading.place, (BlockKind::Heading, levels.get(&heading.style).copied().unwrap_or(6))))
             .collect();
         if let Some(title) = title(&found, layouts) {
             headings.entry(title).and_modify(|heading| heading.0 = BlockKind::Title);
@@ -81,7 +88,7 @@ fn paragraphs(layout: &PageLayout) -> impl Iterator<Item = (usize, &Paragraph)> 
 /// Returns the level of each look: the rank of its size, and then of its other properties. If there are more ranks than
 /// levels, the most frequent ranks define the levels, and every other one gets the level of the next rank below, as
 /// covers and samples contain many looks.
-fn levels(found: &[((usize, usize), HeadingStyle)]) -> HashMap<HeadingStyle, u8> {
+fn levels(found: &[Heading]) -> HashMap<HeadingStyle, u8> {
     let ranks = ranks(found);
     let mut order: Vec<usize> = (0..ranks.len()).collect();
     order.sort_by_key(|rank| std::cmp::Reverse(ranks[*rank].len()));
@@ -99,8 +106,8 @@ fn levels(found: &[((usize, usize), HeadingStyle)]) -> HashMap<HeadingStyle, u8>
 }
 
 /// Returns the looks of all headings, the largest first. Looks that differ only by rounding are grouped.
-fn ranks(found: &[((usize, usize), HeadingStyle)]) -> Vec<Vec<HeadingStyle>> {
-    let mut looks: Vec<HeadingStyle> = found.iter().map(|(_, look)| *look).collect();
+fn ranks(found: &[Heading]) -> Vec<Vec<HeadingStyle>> {
+    let mut looks: Vec<HeadingStyle> = found.iter().map(|heading| heading.style).collect();
     looks.sort_by(|a, b| b.cmp(a));
     let mut ranks: Vec<Vec<HeadingStyle>> = Vec::new();
     for look in looks {
@@ -117,9 +124,10 @@ fn ranks(found: &[((usize, usize), HeadingStyle)]) -> Vec<Vec<HeadingStyle>> {
 }
 
 /// Returns the title: the largest heading, if it is on the first page and no other is as large.
-fn title(found: &[((usize, usize), HeadingStyle)], layouts: &[PageLayout]) -> Option<(usize, usize)> {
-    let ((page, part), look) = *found.iter().max_by(|a, b| a.1.size.cmp(&b.1.size).then(b.0.cmp(&a.0)))?;
-    let alone = found.iter().filter(|(_, other)| other.size >= look.size - 1).count() == 1;
+fn title(found: &[Heading], layouts: &[PageLayout]) -> Option<(usize, usize)> {
+    let by_size = |a: &&Heading, b: &&Heading| a.style.size.cmp(&b.style.size).then(b.place.cmp(&a.place));
+    let Heading { place: (page, part), style } = *found.iter().max_by(by_size)?;
+    let alone = found.iter().filter(|other| other.style.size >= style.size - 1).count() == 1;
     let rect = layouts.get(page)?.parts.get(part)?.rect();
     // In the upper half of the page; a document of one page has no title page.
     (page == 0 && alone && layouts.len() > 1 && rect.y0 < 0.45 * layouts[page].height).then_some((page, part))

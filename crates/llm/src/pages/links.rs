@@ -1,5 +1,5 @@
 //! URLs in answers: only links of the page stay, so that no answer carries what a page told the model to send somewhere.
-//! A URL that stands in a text is no link: nobody has made it one, and orders to a model are texts.
+//! URLs in plain text do not count as links: instructions to a model (prompt injection) are plain text.
 
 use std::collections::HashSet;
 
