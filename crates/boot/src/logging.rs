@@ -11,8 +11,9 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
-const OURS: [&str; 45] = [
+const OURS: [&str; 46] = [
     "accounts",
+    "answers",
     "app",
     "base",
     "billing",
