@@ -6,5 +6,6 @@ mod budgets;
 mod endpoints;
 mod extract;
 mod forms;
+mod misbehaviour;
 mod retries;
 mod world;
