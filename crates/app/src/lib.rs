@@ -64,6 +64,7 @@ pub mod jobs;
 mod load;
 mod operations;
 mod retention;
+mod task;
 mod tasks;
 mod upkeep;
 mod worker;

@@ -37,7 +37,9 @@ mod revalidate;
 mod run;
 mod sheets;
 mod source;
+mod steps;
 mod target;
+mod tracked;
 mod versions;
 
 pub use cpu::{Cpu, CpuError};

@@ -7,8 +7,8 @@ use regex::{Regex, RegexSet};
 use serde_json::Value;
 
 use super::evidence::Evidence;
-use super::expect::{Verdict, at_most, items, lacks, matches_value, said, traceless, words};
 use super::innocent::{Waits, p99};
+use super::verdict::{Verdict, at_most, items, lacks, matches_value, said, traceless, words};
 
 /// Checks one expectation; `None` for an unknown key.
 pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {

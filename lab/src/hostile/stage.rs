@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use testkit::{Answer, Canary, Dns, Script, Site};
 
-use super::browser;
+use super::alive::{ALIVE_PAGE, alive_page};
 use super::case::{Case, Object};
 use super::proxy::Proxy;
 use super::redirects;
@@ -127,7 +127,7 @@ impl Stage {
         self.proxy.prepare(case.setup.get("proxy"))?;
         let words = "Somebody else reads this page while a case is played. ".repeat(40);
         self.origin2.html(INNOCENT_PAGE, format!("<h1>A page of its own</h1><p>{words}</p>"));
-        self.origin2.html(browser::ALIVE_PAGE, browser::alive_page());
+        self.origin2.html(ALIVE_PAGE, alive_page());
         self.origin.script(SLOW_PAGE, vec![Script::Hang(std::time::Duration::from_secs(60))]);
         for (key, value) in &case.setup {
             match key.as_str() {
