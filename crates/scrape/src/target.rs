@@ -113,6 +113,12 @@ impl Target {
 }
 
 impl Target {
+    /// Whether questions are asked of the page's text.
+    pub(crate) fn asks(&self) -> bool {
+        let extracts = |format: &Format| matches!(format, Format::ChangeTracking(tracking) if tracking.extracts());
+        self.options.formats.iter().any(|format| extracts(format) || is_asked_of_text(format))
+    }
+
     /// Whether a later phase needs the markdown of the page, whether or not markdown is a requested format.
     pub(crate) fn needs_markdown(&self) -> bool {
         let options = &self.options;
