@@ -44,7 +44,7 @@ pub use attributes::attributes;
 pub use clean::html;
 pub use content::{Content, ContentOptions, content};
 pub use feed::feed_page;
-pub use hidden::{Hidden, hidden};
+pub use hidden::{Hidden, Rendering, hidden};
 pub use images::{images, images_without};
 pub use links::{links, links_without, text_links};
 #[cfg(feature = "training")]

@@ -19,6 +19,7 @@ use crate::embedded;
 use crate::fetch::Page;
 use crate::finish::Told;
 use crate::source::{Besides, Origin, PageSource, Source, TextSource, add};
+use crate::target::needs_whole_markdown;
 use crate::{CpuError, Ports, ScrapeError, Scraped, Target, Tools, page_text};
 
 /// Result of deriving a page.
@@ -244,7 +245,8 @@ impl Made {
             missing.extend(add(format, source, &mut document));
         }
         // Made once: where markdown is a format, later phases read that.
-        let text = (wants.more.phases && document.markdown.is_none()).then(|| source.markdown());
+        let needs_text = wants.more.phases && document.markdown.is_none() && needs_whole_markdown(&wants.options);
+        let text = needs_text.then(|| source.markdown());
         document.metadata.page = source.metadata();
         let asked = wants.more.asks.then(|| Box::new(page_text::page_text(source, text.as_deref(), &document)));
         let links = || document.links.clone().unwrap_or_else(|| source.links());
@@ -331,13 +333,19 @@ mod tests {
         let question = json!({ "type": "question", "question": "?" });
         check(json!({ "formats": ["links"] }), None, None);
         check(json!({ "formats": ["markdown"] }), markdown, markdown);
-        check(json!({ "formats": ["summary"] }), markdown, None);
-        check(json!({ "formats": ["links", question] }), markdown, None);
+        check(json!({ "formats": ["summary"] }), None, None);
+        check(json!({ "formats": ["links", question] }), None, None);
+        check(json!({ "formats": ["summary", "changeTracking"] }), markdown, None);
         check(json!({ "formats": ["markdown", { "type": "json", "prompt": "?" }] }), markdown, markdown);
         check(json!({ "formats": ["html"], "redactPII": true }), markdown, None);
         check(json!({ "formats": ["links"], "checkPromptInjection": true }), markdown, None);
         check(json!({ "formats": ["markdown", "changeTracking"] }), markdown, markdown);
         let text = drafted(json!({ "formats": ["summary"] }), Body::Text);
-        assert_eq!(text.markdown(), Some("<h1>Granite</h1>"));
+        assert_eq!(text.asked.unwrap().markdown, "<h1>Granite</h1>");
+        let asked = |options: Value| drafted(options, Body::Page).asked.map(|asked| asked.markdown);
+        assert_eq!(asked(json!({ "formats": ["markdown", "changeTracking"] })), None);
+        assert_eq!(asked(json!({ "formats": ["summary"] })).as_deref(), markdown);
+        let tracked = json!({ "formats": [{ "type": "changeTracking", "modes": ["json"], "prompt": "?" }] });
+        assert_eq!(asked(tracked).as_deref(), markdown);
     }
 }
