@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use answers::PageText;
 use base::Stop;
 use billing::Delivered;
 use branding::Sheet;
@@ -18,7 +19,8 @@ use crate::embedded;
 use crate::fetch::Page;
 use crate::finish::Told;
 use crate::source::{Besides, Origin, PageSource, Source, TextSource, add};
-use crate::{CpuError, Ports, ScrapeError, Scraped, Target, Tools};
+use crate::target::needs_whole_markdown;
+use crate::{CpuError, Ports, ScrapeError, Scraped, Target, Tools, page_text};
 
 /// Result of deriving a page.
 pub(crate) enum Derived<T> {
@@ -33,6 +35,8 @@ pub(crate) struct Draft {
     pub(crate) document: Document,
     /// Markdown for later phases, where it is not a requested format. See [`Draft::markdown`].
     pub(crate) text: Option<String>,
+    /// Text of the page as questions are asked of it, if any are.
+    pub(crate) asked: Option<Box<PageText>>,
     /// Link targets of the page; empty unless the target collects links.
     pub(crate) links: Vec<String>,
     /// Page that it was made of; the body has been taken where it was parsed.
@@ -155,6 +159,8 @@ pub(crate) struct More {
     pub(crate) embedded: bool,
     /// A phase that works on the draft, and on its markdown.
     pub(crate) phases: bool,
+    /// Questions about the text of the page.
+    pub(crate) asks: bool,
 }
 
 /// Body, by how it is processed.
@@ -168,7 +174,7 @@ enum Body {
 
 fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft, ScrapeError> {
     let mut delivered = Delivered::pages(1);
-    let Made { document, text, links, warnings, verdict, embedded } = match body {
+    let Made { document, text, mut asked, links, warnings, verdict, embedded } = match body {
         Body::Page => of_page(&mut page.fetched, std::mem::take(&mut page.sheets), wants, stop)?,
         Body::Text => of_text(&mut page.fetched, wants, stop),
         Body::Bytes => Made::of(&Source::Bytes(&page.fetched.body), wants, stop),
@@ -182,7 +188,10 @@ fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft
             of_document(*read, wants, stop)
         }
     };
-    Ok(Draft { document, text, links, page, warnings, verdict, delivered, embedded })
+    if let Some(asked) = &mut asked {
+        page_text::add_url(asked, &page.fetched.url);
+    }
+    Ok(Draft { document, text, asked, links, page, warnings, verdict, delivered, embedded })
 }
 
 /// Version of a page whose markdown is made again.
@@ -221,6 +230,7 @@ pub(crate) fn markdown(
 struct Made {
     document: Document,
     text: Option<String>,
+    asked: Option<Box<PageText>>,
     links: Vec<String>,
     warnings: Vec<String>,
     verdict: Verdict,
@@ -235,13 +245,15 @@ impl Made {
             missing.extend(add(format, source, &mut document));
         }
         // Made once: where markdown is a format, later phases read that.
-        let text = (wants.more.phases && document.markdown.is_none()).then(|| source.markdown());
+        let needs_text = wants.more.phases && document.markdown.is_none() && needs_whole_markdown(&wants.options);
+        let text = needs_text.then(|| source.markdown());
         document.metadata.page = source.metadata();
+        let asked = wants.more.asks.then(|| Box::new(page_text::page_text(source, text.as_deref(), &document)));
         let links = || document.links.clone().unwrap_or_else(|| source.links());
         let links = if wants.collect_links { links() } else { Vec::new() };
         let verdict = if wants.more.steps { source.verdict() } else { Verdict::Good };
         let warnings = source.warnings().into_iter().chain(missing).collect();
-        Self { document, text, links, warnings, verdict, embedded: None }
+        Self { document, text, asked, links, warnings, verdict, embedded: None }
     }
 }
 
@@ -305,7 +317,7 @@ mod tests {
         let url = Url::parse("https://a.test/").unwrap();
         let options = Arc::new(wire::decode_options(options).unwrap());
         let target = Target::new(url.clone(), Arc::clone(&options), tokio::time::Instant::now());
-        let more = More { phases: target.needs_markdown(), ..More::default() };
+        let more = More { phases: target.needs_markdown(), asks: target.asks(), ..More::default() };
         let fetched = Fetched::new(url, 200, Some("text/html".to_owned()), "<h1>Granite</h1>".into());
         draft(body, Page::new(fetched, None), &Wants { options, collect_links: false, more }, &Stop::default()).unwrap()
     }
@@ -321,13 +333,19 @@ mod tests {
         let question = json!({ "type": "question", "question": "?" });
         check(json!({ "formats": ["links"] }), None, None);
         check(json!({ "formats": ["markdown"] }), markdown, markdown);
-        check(json!({ "formats": ["summary"] }), markdown, None);
-        check(json!({ "formats": ["links", question] }), markdown, None);
+        check(json!({ "formats": ["summary"] }), None, None);
+        check(json!({ "formats": ["links", question] }), None, None);
+        check(json!({ "formats": ["summary", "changeTracking"] }), markdown, None);
         check(json!({ "formats": ["markdown", { "type": "json", "prompt": "?" }] }), markdown, markdown);
         check(json!({ "formats": ["html"], "redactPII": true }), markdown, None);
         check(json!({ "formats": ["links"], "checkPromptInjection": true }), markdown, None);
         check(json!({ "formats": ["markdown", "changeTracking"] }), markdown, markdown);
         let text = drafted(json!({ "formats": ["summary"] }), Body::Text);
-        assert_eq!(text.markdown(), Some("<h1>Granite</h1>"));
+        assert_eq!(text.asked.unwrap().markdown, "<h1>Granite</h1>");
+        let asked = |options: Value| drafted(options, Body::Page).asked.map(|asked| asked.markdown);
+        assert_eq!(asked(json!({ "formats": ["markdown", "changeTracking"] })), None);
+        assert_eq!(asked(json!({ "formats": ["summary"] })).as_deref(), markdown);
+        let tracked = json!({ "formats": [{ "type": "changeTracking", "modes": ["json"], "prompt": "?" }] });
+        assert_eq!(asked(tracked).as_deref(), markdown);
     }
 }

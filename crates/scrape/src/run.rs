@@ -42,7 +42,7 @@ where
     F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
 {
     let last = Last::new(last);
-    let more = More { phases: target.needs_markdown(), ..More::default() };
+    let more = More { phases: target.needs_markdown(), asks: target.asks(), ..More::default() };
     let incoming = Incoming { page: Page::new(fetched, None), more };
     let phases = async {
         match derive(tools, ports, target, incoming, &last).await? {
@@ -72,7 +72,7 @@ where
             page.tracked = compare::look_up(ports, target, &page.fetched).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
             let steps = plan.can_run_scripts();
-            let more = More { steps, embedded: follows_embedded, phases: target.needs_markdown() };
+            let more = More { steps, embedded: follows_embedded, phases: target.needs_markdown(), asks: target.asks() };
             join!(derive(tools, ports, target, Incoming { page, more }, &last), keep).0
         };
         let mut draft = match (made.await, before.take()) {

@@ -113,15 +113,25 @@ impl Target {
 }
 
 impl Target {
-    /// Whether a later phase needs the markdown of the page, whether or not markdown is a requested format.
-    pub(crate) fn needs_markdown(&self) -> bool {
-        let options = &self.options;
-        let is_of_text = |format: &Format| matches!(format, Format::ChangeTracking(_)) || is_asked_of_text(format);
-        options.formats.iter().any(is_of_text)
-            || options.only_clean_content
-            || options.check_prompt_injection
-            || options.redact_pii.is_some()
+    /// Whether questions are asked of the page's text.
+    pub(crate) fn asks(&self) -> bool {
+        let extracts = |format: &Format| matches!(format, Format::ChangeTracking(tracking) if tracking.extracts());
+        self.options.formats.iter().any(|format| extracts(format) || is_asked_of_text(format))
     }
+
+    /// Whether a later phase works on the draft: on its markdown, or on the text that questions are asked of.
+    pub(crate) fn needs_markdown(&self) -> bool {
+        needs_whole_markdown(&self.options) || self.options.formats.iter().any(is_asked_of_text)
+    }
+}
+
+/// Whether a later phase needs the markdown as the caller gets it, whether or not markdown is a requested format.
+/// Questions have a text of their own.
+pub(crate) fn needs_whole_markdown(options: &ScrapeOptions) -> bool {
+    options.formats.iter().any(|format| matches!(format, Format::ChangeTracking(_)))
+        || options.only_clean_content
+        || options.check_prompt_injection
+        || options.redact_pii.is_some()
 }
 
 /// Whether a model makes the format of the page's text.
