@@ -11,12 +11,12 @@ use crate::parse::parse;
 use crate::privacy::files_with;
 
 const MARKER: &str = "ASKMARKER4417";
-const HARVEST: &str = "The first harvest of 1839 was sold in London for twelve shillings.";
+const HARVEST: &str = "The first harvest of 1839 was sold in London for 12 shillings.";
 const TEA: &str = "<!doctype html><html lang=en><title>Tea of the valley</title><main><h1>Tea of the valley</h1>\
     <p>Tea is made from the young leaves of an evergreen shrub that grows in the upper valley. The gardens lie between \
-    two rivers, and their soil is red. The first harvest of 1839 was sold in London for twelve shillings. Today the \
+    two rivers, and their soil is red. The first harvest of 1839 was sold in London for 12 shillings. Today the \
     gardens employ four hundred people and export most of what they pick.</p>\
-    <p>Visitors may walk through the gardens from May to October. The <a href=/map>map of the paths</a> is free.</p></main>";
+    <p>Visitors may walk through the gardens from May to October. The <a href=/tea/map>map of the paths</a> is free.</p></main>";
 
 /// A model that answers by what it is asked for: with a price, the third sentence, or a text.
 fn answer(asked: &Asked) -> String {
@@ -62,7 +62,7 @@ fn of(name: &str) -> Value {
 
 async fn ask(client: &Client, app: &TestApp, names: &[&str]) -> Answer {
     let formats: Vec<Value> = names.iter().map(|name| of(name)).collect();
-    client.scrape(&json!({ "url": app.page("/tea"), "formats": formats })).await
+    client.scrape(&json!({ "url": app.page("/tea"), "formats": formats, "maxAge": 0 })).await
 }
 
 fn warning(answer: &Answer) -> String {
@@ -157,6 +157,16 @@ async fn with_a_model_every_format_is_answered_and_charged_once() {
     let none = team.scrape(&body).await;
     assert_eq!(none.body["data"]["answer"], "");
     assert!(warning(&none).contains("nothing that answers it"), "{}", none.body);
+    let body = json!({ "url": app.page("/tea"), "formats": ["links", of("json"), of("highlights")] });
+    let found = team.scrape(&body).await;
+    let count = model.asked().len();
+    let id = found.body["data"]["metadata"]["scrapeId"].as_str().unwrap();
+    let again = team.get(&format!("/v2/scrape/{id}")).await;
+    let data = |answer: &Answer, member: &str| answer.body["data"][member].clone();
+    for member in ["json", "highlights", "links"] {
+        assert_eq!(data(&again, member), data(&found, member), "{}", again.body);
+    }
+    assert_eq!(model.asked().len(), count, "reading a scrape again asks nothing");
     let asked = model.asked();
     assert!(asked.iter().all(|asked| !asked.system.contains("shillings") && asked.body["model"] == "small"));
 }
@@ -166,7 +176,8 @@ async fn batches_crawls_and_files_are_asked_as_well() {
     let model = ModelServer::start(answer).await;
     let app = TestApp::with(with_model(&model, |_| ())).await;
     app.site.html("/tea", TEA);
-    app.site.html("/map", "<!doctype html><title>Map</title><p>The paths of the gardens, for walkers and their dogs.");
+    app.site
+        .html("/tea/map", "<!doctype html><title>Map</title><p>The paths of the gardens, for walkers and their dogs.");
     let team = app.team(Some(1000), json!({})).await;
     let formats = json!([of("json"), of("highlights"), "summary"]);
     let job = team.start("/v2/batch/scrape", &json!({ "urls": [app.page("/tea")], "formats": formats })).await;
@@ -328,4 +339,28 @@ async fn values_of_change_tracking_are_extracted_once() {
     assert_eq!(second.body["data"]["changeTracking"]["json"], expect, "{}", second.body);
     assert_eq!(second.body["data"]["metadata"]["creditsUsed"], 5);
     assert_eq!(model.asked().len(), 2, "once for each version");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_same_question_about_the_same_page_is_asked_once() {
+    let model = ModelServer::start(answer).await;
+    let app = TestApp::with(with_model(&model, |_| ())).await;
+    app.site.html("/tea", TEA);
+    let team = app.team(Some(1000), json!({})).await;
+    let other = app.team(Some(1000), json!({})).await;
+    let asked = async |client: &Client, more: Value| {
+        let mut body = json!({ "url": app.page("/tea"), "formats": [of("json"), of("highlights")] });
+        more.as_object().unwrap().iter().for_each(|(key, value)| body[key] = value.clone());
+        let found = client.scrape(&body).await;
+        assert_eq!((&found.body["data"]["highlights"], found.status), (&json!(HARVEST), 200), "{}", found.body);
+        assert_eq!(found.body["data"]["metadata"]["creditsUsed"], 9);
+        model.take_asked().len()
+    };
+    assert_eq!(asked(&team, json!({ "storeInCache": false })).await, 2);
+    assert_eq!(asked(&team, json!({})).await, 2, "was not stored");
+    assert_eq!(asked(&team, json!({})).await, 0);
+    assert_eq!(asked(&team, json!({ "maxAge": 0 })).await, 2);
+    assert_eq!(asked(&other, json!({})).await, 2, "another team has its own");
+    app.site.html("/tea", TEA.replace("red", "dark"));
+    assert_eq!(asked(&team, json!({ "maxAge": 1 })).await, 2, "another page");
 }

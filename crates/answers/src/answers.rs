@@ -1,5 +1,6 @@
 //! What a server can answer with.
 
+use std::fmt;
 use std::sync::Arc;
 
 use base::{Clock, Owner};
@@ -8,12 +9,14 @@ use cpu::line::Load;
 use llm::{Model, Role, Settings, SettingsError};
 use tokio::time::Instant;
 
-use crate::Asking;
+use crate::cache::Cache;
+use crate::{Asking, CacheUse};
 
 /// What a server answers with: a model, the page's own sentences, or both. Clones share the model.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Answers {
     model: Option<Model>,
+    cache: Arc<Cache>,
     extractive: bool,
     zero_retention: bool,
 }
@@ -27,6 +30,8 @@ pub struct Context<'a> {
     pub private: bool,
     /// Time at which answers are of no more use.
     pub deadline: Instant,
+    /// How the cache of answers is used. A private request does not use it.
+    pub cache: CacheUse,
     /// Slots for CPU-bound work. None is held while a model is waited for.
     pub cpu: &'a Cpu,
 }
@@ -39,7 +44,9 @@ impl Answers {
     /// Those of [`Model::new`].
     pub fn new(settings: &Settings, clock: Arc<dyn Clock>) -> Result<Self, SettingsError> {
         let model = Model::new(settings, clock)?;
-        Ok(Self { model, extractive: settings.extractive, zero_retention: settings.zero_retention })
+        let Settings { extractive, zero_retention, cache, .. } = *settings;
+        let cache = Arc::new(Cache::new(usize::try_from(cache).unwrap_or(usize::MAX)));
+        Ok(Self { model, cache, extractive, zero_retention })
     }
 
     /// Whether a model may see the pages of a request.
@@ -63,7 +70,7 @@ impl Answers {
     /// Returns what asks the model for one request; `None` if no model may see its pages.
     #[must_use]
     pub fn asking<'a>(&'a self, context: Context<'a>) -> Option<Asking<'a>> {
-        self.model_for(context.private).map(|model| Asking::new(model, context))
+        self.model_for(context.private).map(|model| Asking::new(model, &self.cache, context))
     }
 
     /// Returns the models, if there are any.
@@ -80,5 +87,11 @@ impl Answers {
 
     fn model_for(&self, private: bool) -> Option<&Model> {
         self.model.as_ref().filter(|_| !private || self.zero_retention)
+    }
+}
+
+impl fmt::Debug for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Answers").field("model", &self.model).finish_non_exhaustive()
     }
 }

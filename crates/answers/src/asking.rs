@@ -12,7 +12,8 @@ use llm::schema::{Schema, list};
 use llm::{Ask, AskError, Budget, Content, Correction, Model, Role, Source, Want, page_text, tokens};
 use serde_json::Value;
 
-use crate::{Context, PageText, Refusal};
+use crate::cache::{Asked, Cache, key_of};
+use crate::{Answered, CacheUse, Context, PageText, Refusal};
 
 /// Number of parts of one page that are asked about at the same time, if the endpoint has slots for them.
 const PARALLEL: usize = 8;
@@ -26,6 +27,7 @@ const SHOWN_ANSWER: usize = 4 << 10;
 /// Questions of one request, with one budget. Every format is a method, in the file of its name.
 pub struct Asking<'a> {
     model: &'a Model,
+    cache: &'a Cache,
     budget: Budget,
     context: Context<'a>,
 }
@@ -39,8 +41,8 @@ pub(crate) struct Question<'a> {
 }
 
 impl<'a> Asking<'a> {
-    pub(crate) fn new(model: &'a Model, context: Context<'a>) -> Self {
-        Self { model, budget: model.budget(&context.owner.team, None), context }
+    pub(crate) fn new(model: &'a Model, cache: &'a Cache, context: Context<'a>) -> Self {
+        Self { model, cache, budget: model.budget(&context.owner.team, None), context }
     }
 
     pub(crate) fn model(&self) -> &'a Model {
@@ -107,6 +109,31 @@ impl<'a> Asking<'a> {
         }
     }
 
+    /// Returns a cached answer, else that of `answer`, which is stored.
+    pub(crate) async fn cached<T: Cached>(
+        &self,
+        page: &PageText,
+        asked: Asked<'_>,
+        answer: impl Future<Output = Result<Answered<T>, Refusal>>,
+    ) -> Result<Answered<T>, Refusal> {
+        let CacheUse { max_age, stores } = self.context.cache;
+        if self.context.private || (max_age.is_none() && !stores) {
+            return answer.await;
+        }
+        let key = key_of(self.model, &self.context.owner.team, page, asked);
+        if let Some(found) = max_age.and_then(|max_age| self.cache.get(&key, max_age))
+            && let Some(value) = T::of_cache(found.value)
+        {
+            return Ok(Answered { value, warnings: found.warnings });
+        }
+        let answered = answer.await?;
+        if stores {
+            let Answered { value, warnings } = &answered;
+            self.cache.put(key, &Answered { value: value.to_cache(), warnings: warnings.clone() });
+        }
+        Ok(answered)
+    }
+
     /// Runs work on a page where CPU-bound work runs.
     pub(crate) async fn work<T: Send + 'static>(
         &self,
@@ -140,6 +167,35 @@ impl<'a> Asking<'a> {
 impl fmt::Debug for Asking<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Asking").field("model", self.model).finish_non_exhaustive()
+    }
+}
+
+/// Result that can be cached.
+pub(crate) trait Cached: Sized {
+    fn to_cache(&self) -> Value;
+    fn of_cache(value: Value) -> Option<Self>;
+}
+
+impl Cached for Value {
+    fn to_cache(&self) -> Value {
+        self.clone()
+    }
+
+    fn of_cache(value: Value) -> Option<Self> {
+        Some(value)
+    }
+}
+
+impl Cached for String {
+    fn to_cache(&self) -> Value {
+        Value::String(self.clone())
+    }
+
+    fn of_cache(value: Value) -> Option<Self> {
+        match value {
+            Value::String(text) => Some(text),
+            _ => None,
+        }
     }
 }
 

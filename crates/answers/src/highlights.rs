@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use extractive::HIGHLIGHTS;
+use llm::prompt::PICK;
 
+use crate::cache::Asked;
 use crate::{Answered, Asking, PageText, Refusal};
 
 /// Name of the field that the passages go to.
@@ -16,7 +18,8 @@ impl Asking<'_> {
     /// # Errors
     /// [`Refusal`]; see its variants.
     pub async fn highlights(&self, page: &Arc<PageText>, query: &str) -> Result<Answered<String>, Refusal> {
-        let picked = self.pick(page, query, HIGHLIGHTS).await?;
-        Ok(picked.answered(FIELD, |found| found.highlights))
+        let asked = Asked { prompt: &PICK, field: FIELD, instruction: query, schema: None };
+        let answer = async { Ok(self.pick(page, query, HIGHLIGHTS).await?.answered(FIELD, |found| found.highlights)) };
+        self.cached(page, asked, answer).await
     }
 }

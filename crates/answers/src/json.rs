@@ -1,10 +1,15 @@
 //! The format `json`: structured data, by a schema or in a structure of the model's choice.
 
+use llm::prompt::EXTRACT;
 use llm::schema::{Schema, SchemaError};
 use serde_json::{Map, Value};
 use wire::JsonFormat;
 
+use crate::cache::Asked;
 use crate::{Answered, Asking, PageText, Refusal};
+
+/// Name of the field that the data goes to.
+const FIELD: &str = "json";
 
 /// Checks a schema, before a page is fetched for it.
 ///
@@ -34,10 +39,14 @@ impl Asking<'_> {
         prompt: Option<&str>,
     ) -> Result<Answered<Value>, Refusal> {
         let schema = schema.map(|schema| Schema::read(Value::Object(schema.clone()))).transpose()?;
-        let job = self.job(page, schema.as_ref(), prompt.unwrap_or_default());
-        let extracted = llm::extract::extract(self.model(), &job).await?;
-        let warnings = extracted.warnings.iter().map(|warning| format!("`json`: {}", plain(warning))).collect();
-        Ok(Answered { value: extracted.value, warnings })
+        let (schema, instruction) = (schema.as_ref(), prompt.unwrap_or_default());
+        let asked = Asked { prompt: &EXTRACT, field: FIELD, instruction, schema };
+        let answer = async {
+            let extracted = llm::extract::extract(self.model(), &self.job(page, schema, instruction)).await?;
+            let warnings = extracted.warnings.iter().map(|warning| format!("`{FIELD}`: {}", plain(warning))).collect();
+            Ok(Answered { value: extracted.value, warnings })
+        };
+        self.cached(page, asked, answer).await
     }
 }
 

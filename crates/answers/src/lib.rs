@@ -20,6 +20,7 @@
 mod answered;
 mod answers;
 mod asking;
+mod cache;
 mod highlights;
 mod json;
 mod page;
@@ -32,6 +33,7 @@ mod summary;
 pub use answered::Answered;
 pub use answers::{Answers, Context};
 pub use asking::Asking;
+pub use cache::CacheUse;
 pub use extractive::GaveUp;
 pub use json::check_schema;
 pub use llm::schema::{Fault, SchemaError};

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use extractive::HIGHLIGHTS;
 use llm::Source;
-use llm::prompt::ANSWER;
+use llm::prompt::{ANSWER, PICK};
 use llm::schema::Schema;
 use serde_json::json;
 
 use crate::asking::{Question, without_foreign_urls};
+use crate::cache::Asked;
 use crate::pick::not_on_page;
 use crate::{Answered, Asking, PageText, Refusal};
 
@@ -22,6 +23,11 @@ impl Asking<'_> {
     /// # Errors
     /// [`Refusal`]; see its variants.
     pub async fn question(&self, page: &Arc<PageText>, question: &str) -> Result<Answered<String>, Refusal> {
+        let asked = Asked { prompt: &ANSWER, field: FIELD, instruction: question, schema: None };
+        self.cached(page, asked, self.new_answer(page, question)).await
+    }
+
+    async fn new_answer(&self, page: &Arc<PageText>, question: &str) -> Result<Answered<String>, Refusal> {
         let room = self.room(question, &page.title)?;
         // Structured data is often longer than the page, and says less.
         let structured = Some(page.structured.as_str()).filter(|text| fits(text, room / 8)).unwrap_or_default();
@@ -46,8 +52,9 @@ impl Asking<'_> {
     /// # Errors
     /// [`Refusal`]; see its variants.
     pub async fn quote(&self, page: &Arc<PageText>, question: &str) -> Result<Answered<String>, Refusal> {
-        let picked = self.pick(page, question, HIGHLIGHTS).await?;
-        Ok(picked.answered(FIELD, |found| found.quote))
+        let asked = Asked { prompt: &PICK, field: FIELD, instruction: question, schema: None };
+        let answer = async { Ok(self.pick(page, question, HIGHLIGHTS).await?.answered(FIELD, |found| found.quote)) };
+        self.cached(page, asked, answer).await
     }
 
     async fn answer(

@@ -6,6 +6,7 @@ use llm::prompt::SUMMARY;
 use llm::{Source, pages};
 
 use crate::asking::{Question, Text, without_foreign_urls};
+use crate::cache::Asked;
 use crate::pick;
 use crate::question::fits;
 use crate::{Answered, Asking, PageText, Refusal};
@@ -25,6 +26,11 @@ impl Asking<'_> {
     /// # Errors
     /// [`Refusal`]; see its variants.
     pub async fn summary(&self, page: &Arc<PageText>) -> Result<Answered<String>, Refusal> {
+        let asked = Asked { prompt: &SUMMARY, field: FIELD, instruction: "", schema: None };
+        self.cached(page, asked, self.new_summary(page)).await
+    }
+
+    async fn new_summary(&self, page: &Arc<PageText>) -> Result<Answered<String>, Refusal> {
         if page.markdown.trim().is_empty() {
             return Ok(Answered::new(String::new()).with(nothing_to_say()));
         }

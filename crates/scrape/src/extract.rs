@@ -1,6 +1,6 @@
 //! Extraction of values from a page, by a language model.
 
-use answers::{Answers, Context, PageText, Refusal};
+use answers::{Answers, CacheUse, Context, PageText, Refusal};
 use async_trait::async_trait;
 use base::Owner;
 use cpu::Cpu;
@@ -41,8 +41,8 @@ pub struct Question<'a> {
 impl Extract for Answers {
     async fn extract(&self, question: &Question<'_>) -> Result<Value, String> {
         let Question { page, schema, prompt, owner, deadline, cpu, .. } = *question;
-        // Change tracking is refused with zero retention.
-        let context = Context { owner, private: false, deadline, cpu };
+        // Change tracking is refused with zero retention, and does not use the cache.
+        let context = Context { owner, private: false, deadline, cache: CacheUse::default(), cpu };
         let asking = self.asking(context).ok_or_else(|| Refusal::NoModel.to_string())?;
         asking.extract(page, schema, prompt).await.map(|answered| answered.value).map_err(|why| why.to_string())
     }

@@ -114,7 +114,7 @@ where
 {
     // Further phases that work on the draft and its markdown are inserted here. `Target::needs_markdown` says which
     // requests have one.
-    let draft = ask::ask(tools, target, draft).await?;
+    let draft = ask::ask(tools, ports, target, draft).await?;
     let draft = compare::compare(tools, ports, target, draft).await?;
     finish::finish(tools, target, draft, last).await
 }

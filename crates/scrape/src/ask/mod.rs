@@ -9,7 +9,7 @@ mod text;
 use std::sync::Arc;
 use std::time::Duration;
 
-use answers::{Asking, Context, PageText, Refusal, Sentences};
+use answers::{Asking, CacheUse, Context, PageText, Refusal, Sentences};
 use base::Stop;
 use futures_util::future::join_all;
 use tokio::time::Instant;
@@ -17,7 +17,7 @@ use wire::{Format, QueryMode, ScrapeOptions};
 
 use crate::derive::{Draft, on_thread};
 use crate::target::{bytes_of, is_asked_of_text};
-use crate::{ScrapeError, Target, Tools};
+use crate::{Ports, ScrapeError, Target, Tools};
 use put::{Content, Result};
 pub(crate) use text::{add_url, page_text};
 
@@ -31,6 +31,7 @@ const MAX_TIME_AFTER: Duration = Duration::from_secs(2);
 /// [`on_thread`].
 pub(crate) async fn ask(
     tools: &Tools,
+    ports: Ports<'_>,
     target: &Target,
     mut draft: Box<Draft>,
 ) -> std::result::Result<Box<Draft>, ScrapeError> {
@@ -39,8 +40,8 @@ pub(crate) async fn ask(
     };
     // The text comes back: the values of change tracking are read from it as well.
     let page = Arc::new(draft.asked.take().map(|page| *page).unwrap_or_default());
-    let context =
-        Context { owner: &target.owner, private: target.private, deadline: time_for(target), cpu: &tools.cpu };
+    let (deadline, cache) = (time_for(target), cache_use(ports, target, &draft));
+    let context = Context { owner: &target.owner, private: target.private, deadline, cache, cpu: &tools.cpu };
     let results = match answers.asking(context) {
         Some(asking) => {
             give_room_back(&draft, &page);
@@ -69,6 +70,15 @@ fn wanted(options: &ScrapeOptions) -> impl Iterator<Item = &Format> {
 fn time_for(target: &Target) -> Instant {
     let left = target.deadline.saturating_duration_since(Instant::now());
     target.deadline - (left / 10).min(MAX_TIME_AFTER)
+}
+
+/// Returns how the cache of answers is used: as that of pages.
+fn cache_use(ports: Ports<'_>, target: &Target, draft: &Draft) -> CacheUse {
+    let max_age = target.options.max_age_ms();
+    // `cache` is absent where the page cache was not consulted, as with `maxAge: 0`.
+    let reads = draft.page.cache.is_some() && max_age > 0;
+    let max_age = reads.then(|| Duration::from_millis(max_age));
+    CacheUse { max_age, stores: ports.copies.is_some_and(|copies| copies.keeps()) }
 }
 
 /// Gives back the share of the memory budget that only the body needed, before a model is waited for. A page that is
