@@ -1,5 +1,7 @@
 //! The text of a page, as questions are asked of it.
 
+use std::borrow::Cow;
+
 /// Page as a model or a search for its sentences reads it. All of it is untrusted.
 ///
 /// What readers of the page cannot see is in none of its fields.
@@ -17,4 +19,18 @@ pub struct PageText {
     pub structured: String,
     /// Links and images of the page, and its own URL, all of them absolute.
     pub links: Vec<String>,
+}
+
+impl PageText {
+    /// Removes the characters that readers do not see from the texts: tags, zero-width characters, direction overrides.
+    /// What is quoted from the result is word for word what they see.
+    #[must_use]
+    pub fn visible(mut self) -> Self {
+        for text in [&mut self.markdown, &mut self.title, &mut self.facts, &mut self.structured] {
+            if let Cow::Owned(visible) = llm::page_text::visible(text) {
+                *text = visible;
+            }
+        }
+        self
+    }
 }

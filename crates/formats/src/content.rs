@@ -2,6 +2,8 @@
 
 use page::{Element, Index, LocalName, Page, local_name};
 
+use crate::hidden::Hidden;
+use crate::markdown::media::has_unseen_label;
 use crate::marks::is_row_of_tabs;
 use crate::{furniture, main_content};
 
@@ -71,6 +73,39 @@ impl<'p> Content<'p> {
     /// Whether the content has no text.
     pub fn is_empty(&self) -> bool {
         !self.has_text()
+    }
+
+    /// Returns the same content without what readers do not see.
+    #[must_use]
+    pub fn without(&self, hidden: &Hidden) -> Self {
+        let mut removed = self.removed.clone();
+        hidden.nodes().iter().for_each(|&index| removed[index] = true);
+        let roots = self.roots.iter().copied().filter(|&root| !hidden.covers(self.page, root)).collect();
+        Self { page: self.page, roots, removed, excluded: self.excluded.clone(), has_tabs: self.has_tabs }
+    }
+
+    /// Whether readers see the whole content, so that its markdown is the same with and without what they do not see.
+    pub fn is_all_seen(&self, hidden: &Hidden) -> bool {
+        struct Search<'h> {
+            page: &'h Page,
+            hidden: &'h [Index],
+            is_found: bool,
+        }
+        impl Visitor for Search<'_> {
+            fn enter(&mut self, index: Index, _name: &LocalName) -> bool {
+                self.text(index);
+                self.is_found = self.is_found || self.page.element(index).is_some_and(has_unseen_label);
+                !self.is_found
+            }
+            fn text(&mut self, index: Index) {
+                self.is_found = self.is_found || self.hidden.binary_search(&index).is_ok();
+            }
+            fn leave(&mut self, _index: Index) {}
+        }
+        let is_found = self.roots.iter().any(|&root| hidden.covers(self.page, root));
+        let mut search = Search { page: self.page, hidden: hidden.nodes(), is_found };
+        self.walk(&mut search);
+        !search.is_found
     }
 
     pub(crate) fn page(&self) -> &'p Page {

@@ -2,6 +2,7 @@
 
 use page::{Element, Page, candidates, is_embedded, local_name};
 
+use crate::hidden::Hidden;
 use crate::links::UniqueUrls;
 
 /// Attributes for lazy loading: URLs of images that a script will load.
@@ -13,8 +14,13 @@ pub(crate) const LAZY_SETS: [&str; 2] = ["data-srcset", "data-lazy-srcset"];
 /// sizes, `<picture>`, `<video poster>`, image buttons, SVG images, icons, preview images in `<meta>`, and inline
 /// backgrounds. Embedded images (`data:`) are left out.
 pub fn images(page: &Page) -> Vec<String> {
+    images_without(page, &Hidden::default())
+}
+
+/// Returns the images of a page like [`images`], except those that readers do not see.
+pub fn images_without(page: &Page, hidden: &Hidden) -> Vec<String> {
     let mut found = UniqueUrls::new(page.base());
-    for index in page.positions() {
+    for index in page.positions().filter(|&index| !hidden.covers(page, index)) {
         if let Some(element) = page.element(index) {
             element_images(element, |url| {
                 if !is_embedded(url) {

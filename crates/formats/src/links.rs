@@ -8,6 +8,8 @@ use indexmap::IndexSet;
 use page::{Page, absolute, local_name};
 use url::Url;
 
+use crate::hidden::Hidden;
+
 /// Limit on all links together, in bytes: every relative link is expanded by the base URL, which may be long.
 const MAX_BYTES: usize = 32 << 20;
 /// Bytes that are searched between checks of the stop signal.
@@ -20,8 +22,13 @@ const MAX_LOOKED_AT: usize = 64 << 20;
 /// Returns the absolute targets of all `<a href>` and `<area href>`, unique, in document order. Includes `mailto:`,
 /// `tel:` and client-side routes (`#/…`, `#!…`); excludes other links within the page (`#…`) and links that run code.
 pub fn links(page: &Page) -> Vec<String> {
+    links_without(page, &Hidden::default())
+}
+
+/// Returns the links of a page like [`links`], except those that readers do not see.
+pub fn links_without(page: &Page, hidden: &Hidden) -> Vec<String> {
     let mut found = UniqueUrls::new(page.base());
-    for index in page.positions() {
+    for index in page.positions().filter(|&index| !hidden.covers(page, index)) {
         let is_link = page.is(index, &local_name!("a")) || page.is(index, &local_name!("area"));
         if let Some(href) = page.attr(index, "href").filter(|_| is_link) {
             found.add(&href);

@@ -13,17 +13,22 @@ use std::borrow::Cow;
 /// ```
 #[must_use]
 pub fn clean(text: &str) -> Cow<'_, str> {
-    let visible = if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(without_invisible(text))
-    };
+    let visible = visible(text);
     if MARKERS.iter().any(|marker| visible.contains(marker.found)) {
         return Cow::Owned(
             MARKERS.iter().fold(visible.into_owned(), |text, marker| text.replace(marker.found, marker.shown)),
         );
     }
     visible
+}
+
+/// Removes from a text what people do not see, like [`clean`]; the markers of chat templates, which they do see, stay.
+#[must_use]
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| matches!(byte, b'\n' | b'\t' | b' '..=b'~')) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(without_invisible(text))
 }
 
 /// A marker of chat templates, and how it is shown instead.

@@ -13,14 +13,13 @@ use parking_lot::Mutex;
 use url::Url;
 use wire::{Document, FormatKind, ScrapeOptions};
 
-use crate::ask;
 use crate::detect::{self, Route};
 use crate::document::{self, Read};
 use crate::embedded;
 use crate::fetch::Page;
 use crate::finish::Told;
 use crate::source::{Besides, Origin, PageSource, Source, TextSource, add};
-use crate::{CpuError, Ports, ScrapeError, Scraped, Target, Tools};
+use crate::{CpuError, Ports, ScrapeError, Scraped, Target, Tools, page_text};
 
 /// Result of deriving a page.
 pub(crate) enum Derived<T> {
@@ -189,7 +188,7 @@ fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft
         }
     };
     if let Some(asked) = &mut asked {
-        ask::add_url(asked, &page.fetched.url);
+        page_text::add_url(asked, &page.fetched.url);
     }
     Ok(Draft { document, text, asked, links, page, warnings, verdict, delivered, embedded })
 }
@@ -247,7 +246,7 @@ impl Made {
         // Made once: where markdown is a format, later phases read that.
         let text = (wants.more.phases && document.markdown.is_none()).then(|| source.markdown());
         document.metadata.page = source.metadata();
-        let asked = wants.more.asks.then(|| Box::new(ask::page_text(source, text.as_deref(), &document)));
+        let asked = wants.more.asks.then(|| Box::new(page_text::page_text(source, text.as_deref(), &document)));
         let links = || document.links.clone().unwrap_or_else(|| source.links());
         let links = if wants.collect_links { links() } else { Vec::new() };
         let verdict = if wants.more.steps { source.verdict() } else { Verdict::Good };

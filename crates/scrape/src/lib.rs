@@ -32,6 +32,7 @@ mod fetch;
 mod finish;
 mod metrics;
 mod needs_scripts;
+mod page_text;
 mod plain;
 mod ports;
 mod revalidate;

@@ -56,6 +56,47 @@ pub(crate) fn without_embedded_images(source: &str) -> String {
     kept
 }
 
+/// Removes what a reader of rendered markdown does not see: HTML comments and link definitions, outside of code blocks.
+pub(crate) fn without_comments(source: &str) -> String {
+    let mut kept = String::with_capacity(source.len());
+    let (mut fence, mut is_comment) = (None, false);
+    for line in source.split_inclusive('\n') {
+        let start = line.trim_start();
+        let marker = ["```", "~~~"].into_iter().find(|marker| start.starts_with(marker) && !is_comment);
+        match (fence, marker) {
+            (Some(open), Some(marker)) if open == marker => fence = None,
+            (None, Some(marker)) => fence = Some(marker),
+            (None, None) => {
+                if is_comment || !is_definition(start) {
+                    is_comment = push_without_comments(&mut kept, line, is_comment);
+                }
+                continue;
+            }
+            (Some(_), _) => {}
+        }
+        kept.push_str(line);
+    }
+    kept
+}
+
+/// Writes a line without comments. Returns whether one goes on in the next line.
+fn push_without_comments(kept: &mut String, line: &str, is_comment: bool) -> bool {
+    let (mut left, mut is_comment) = (line, is_comment);
+    loop {
+        let mark = if is_comment { "-->" } else { "<!--" };
+        let Some((before, after)) = left.split_once(mark) else { break };
+        kept.push_str(if is_comment { "" } else { before });
+        (left, is_comment) = (after, !is_comment);
+    }
+    kept.push_str(if is_comment { "" } else { left });
+    is_comment
+}
+
+/// Whether a line defines a link for use elsewhere: `[name]: target`. Footnotes are text.
+fn is_definition(line: &str) -> bool {
+    line.starts_with('[') && !line.starts_with("[^") && line.find("]:").is_some_and(|end| !line[1..end].contains(']'))
+}
+
 /// Lines of a markdown text that are searched for metadata.
 const MAX_LINES_ABOUT: usize = 200;
 
@@ -114,6 +155,15 @@ mod tests {
         check("![x](data:image/", "![x](data:image/");
         check("](data:image/png;base64,A](data:image/png;base64,B)c", "](<Base64-Image-Removed>)c");
         check("](data:image/x](data:image/png;base64,B)c", "](<Base64-Image-Removed>)c");
+    }
+
+    #[test]
+    fn comments_in_markdown() {
+        let check = |source: &str, expect: &str| assert_eq!(without_comments(source), expect, "{source}");
+        check("# A\n\n[//]: # (note)\n[c]: <> (x)\nb\n", "# A\n\nb\n");
+        check("a<!-- b\nc --> d <!-- e -->f\n", "a d f\n");
+        check("```\n<!-- a -->\n[b]: c\n```\nx", "```\n<!-- a -->\n[b]: c\n```\nx");
+        check("[^1]: a\n[b](c): d\n<!--", "[^1]: a\n[b](c): d\n");
     }
 
     #[test]

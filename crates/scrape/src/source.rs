@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use branding::{Sample, Sheet};
 use extract_product::Missing;
 use fetch::{BodyKind, Fetched, Verdict, Why};
-use formats::{Content, ContentOptions, MarkdownOptions, Page};
+use formats::{Content, ContentOptions, Hidden, MarkdownOptions, Page};
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use url::Url;
@@ -105,7 +105,7 @@ impl Source<'_> {
         }
     }
 
-    pub(crate) fn images(&self) -> Vec<String> {
+    fn images(&self) -> Vec<String> {
         match self {
             Self::Page(page) => formats::images(page.page),
             Self::Text(_) | Self::Document(_) | Self::Bytes(_) => Vec::new(),
@@ -193,7 +193,7 @@ const CUT: &str = "the page is too large to be parsed whole: a part of it was le
 
 /// Parsed page and its requested part, which is selected when the first format needs it.
 pub(crate) struct PageSource<'a> {
-    page: &'a Page,
+    pub(crate) page: &'a Page,
     options: &'a ScrapeOptions,
     origin: Origin,
     besides: Besides,
@@ -263,7 +263,22 @@ impl<'a> PageSource<'a> {
     fn markdown(&self) -> String {
         let remove_base64_images = self.options.remove_base64_images;
         let how = MarkdownOptions { remove_base64_images, ..MarkdownOptions::default() };
-        let text = formats::markdown(self.content(), &how);
+        self.or_about(formats::markdown(self.content(), &how))
+    }
+
+    /// Returns markdown of what readers see, without embedded images. `made` is the markdown of the whole content, where
+    /// it was made: often it is the same.
+    pub(crate) fn seen_markdown(&self, hidden: &Hidden, made: Option<&str>) -> String {
+        let made = made.filter(|_| self.options.remove_base64_images);
+        if let Some(made) = made.filter(|_| self.content().is_all_seen(hidden)) {
+            return made.to_owned();
+        }
+        let how = MarkdownOptions { only_seen: true, ..MarkdownOptions::default() };
+        self.or_about(formats::markdown(&self.content().without(hidden), &how))
+    }
+
+    /// Returns the title and description of a page without visible text.
+    fn or_about(&self, text: String) -> String {
         if !text.is_empty() || !self.may_be_bare() {
             return text;
         }
@@ -282,7 +297,17 @@ impl<'a> PageSource<'a> {
 
     /// Returns the links of the page, and those known only to its scripts: windows that it tried to open.
     fn links(&self) -> Vec<String> {
-        let mut links = formats::links(self.page);
+        self.with_windows(formats::links(self.page))
+    }
+
+    /// Returns the links and images that readers see.
+    pub(crate) fn seen_links(&self, hidden: &Hidden) -> Vec<String> {
+        let mut links = self.with_windows(formats::links_without(self.page, hidden));
+        links.extend(formats::images_without(self.page, hidden));
+        links
+    }
+
+    fn with_windows(&self, mut links: Vec<String>) -> Vec<String> {
         let others: Vec<_> = self.besides.windows.iter().filter(|url| !links.contains(url)).cloned().collect();
         links.extend(others);
         links

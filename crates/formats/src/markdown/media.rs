@@ -18,6 +18,10 @@ const MAX_BYTES: usize = 16 << 20;
 const NEAR: usize = 3;
 /// Number of nodes of a label that are searched for a duplicate image.
 const MAX_LABEL: usize = 20;
+/// Limit on the alternative text of a picture that counts as a label, in bytes and in words: below the length of most
+/// sentences.
+const MAX_LABEL_BYTES: usize = 40;
+const MAX_LABEL_WORDS: usize = 5;
 /// Class of headings that are links to the table of contents (docutils).
 const CONTENTS: &str = "toc-backref";
 /// Replacement for the data of an embedded image.
@@ -125,10 +129,15 @@ impl Writer<'_> {
     fn link(&self, index: Index) -> Option<(String, Option<String>)> {
         let element = self.page.element(index)?;
         let target = self.target(&element.attr("href")?)?;
-        let title = element.attr("title").map(String::from).filter(|title| !title.trim().is_empty());
+        let title = self.title(element).filter(|title| !title.trim().is_empty());
         let repeats = |title: &String| title.trim() == self.page.text_of(index).trim();
         let title = title.filter(|title| self.options.links == LinkStyle::AsWritten || !repeats(title));
         Some((target, title))
+    }
+
+    /// Returns the title of a link or a picture, which shows only under the pointer.
+    fn title(&self, element: &Element) -> Option<String> {
+        element.attr("title").filter(|_| !self.options.only_seen).map(String::from)
     }
 
     /// Returns an image as markdown; `None` for tracking pixels and images without a usable source.
@@ -140,7 +149,8 @@ impl Writer<'_> {
         let source = source(element)?;
         let in_cell = self.in_cell();
         let alt = words(&element.attr("alt").unwrap_or_default());
-        let title = words(&element.attr("title").unwrap_or_default());
+        let alt = if self.options.only_seen && !is_label_of_picture(&alt) { String::new() } else { alt };
+        let title = words(&self.title(element).unwrap_or_default());
         let mut image = String::from("![");
         push_text(&mut image, &alt, TextContext { in_link: true, in_cell, ..TextContext::default() });
         image.push(']');
@@ -169,9 +179,24 @@ impl Writer<'_> {
                 .find_map(|child| page.attr(child, "src").filter(shows))
         };
         let target = self.target(&own.or_else(child)?)?;
-        let named = ["title", "aria-label"].iter().find_map(|name| element.attr(name).filter(|v| !v.trim().is_empty()));
+        let names = if self.options.only_seen { &[][..] } else { &["title", "aria-label"] };
+        let named = names.iter().find_map(|name| element.attr(name).filter(|v| !v.trim().is_empty()));
         Some((target, named.map_or_else(|| element.name.local.to_string(), String::from)))
     }
+}
+
+/// Whether markdown for readers leaves out a label of the element ([`super::MarkdownOptions::only_seen`]).
+pub(crate) fn has_unseen_label(element: &Element) -> bool {
+    element.attrs.iter().any(|attribute| match &*attribute.name.local {
+        "title" | "aria-label" => true,
+        "alt" => !is_label_of_picture(&attribute.value),
+        _ => false,
+    })
+}
+
+/// Whether the alternative text of a picture is short enough for a label, such as a name or a rating.
+fn is_label_of_picture(alt: &str) -> bool {
+    alt.len() <= MAX_LABEL_BYTES && alt.split(' ').count() <= MAX_LABEL_WORDS
 }
 
 /// Whether the fragment of a link, which may be percent-encoded, is this `id`.

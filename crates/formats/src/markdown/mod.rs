@@ -64,11 +64,14 @@ pub struct MarkdownOptions {
     pub remove_base64_images: bool,
     /// Style of the targets of links, images and embedded players.
     pub links: LinkStyle,
+    /// Whether to leave out texts that a reader of the page does not see: titles of links and pictures, and alternative
+    /// texts of pictures that are longer than a label.
+    pub only_seen: bool,
 }
 
 impl Default for MarkdownOptions {
     fn default() -> Self {
-        MarkdownOptions { remove_base64_images: true, links: LinkStyle::Absolute }
+        MarkdownOptions { remove_base64_images: true, links: LinkStyle::Absolute, only_seen: false }
     }
 }
 

@@ -44,6 +44,7 @@ fn convert(case: &Path) -> String {
     let written = MarkdownOptions {
         remove_base64_images: options["removeBase64Images"].as_bool().unwrap_or(true),
         links: if options["links"] == "as written" { LinkStyle::AsWritten } else { LinkStyle::Absolute },
+        ..MarkdownOptions::default()
     };
     markdown(&content(&page, &wanted), &written) + "\n"
 }

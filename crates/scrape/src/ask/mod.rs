@@ -4,7 +4,6 @@
 //! What cannot be answered is left out with a warning. Where nothing else was requested, that is an error.
 
 mod put;
-mod text;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +18,6 @@ use crate::derive::{Draft, on_thread};
 use crate::target::{bytes_of, is_asked_of_text};
 use crate::{Ports, ScrapeError, Target, Tools};
 use put::{Content, Result};
-pub(crate) use text::{add_url, page_text};
 
 /// Maximum time that is reserved after the answers, for comparing and completing the document.
 const MAX_TIME_AFTER: Duration = Duration::from_secs(2);
