@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use answers::Answers;
 use base::Owner;
@@ -166,6 +167,8 @@ pub struct Scraped {
     pub links: Vec<String>,
     /// Pages and extras in the document, which determine its price.
     pub delivered: Delivered,
+    /// Time that was spent on answers about the page, which says nothing about its host.
+    pub answering: Duration,
     /// The `Retry-After` header as it was sent.
     pub retry_after: Option<String>,
     /// Share of the memory budget for bodies; to be held for as long as the document is.

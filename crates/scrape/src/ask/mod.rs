@@ -36,6 +36,7 @@ pub(crate) async fn ask(
     let Some(answers) = tools.answers.as_ref().filter(|_| wanted(&target.options).next().is_some()) else {
         return Ok(draft);
     };
+    let started = Instant::now();
     // The text comes back: the values of change tracking are read from it as well.
     let page = Arc::new(draft.asked.take().map(|page| *page).unwrap_or_default());
     let (deadline, cache) = (time_for(target), cache_use(ports, target, &draft));
@@ -47,6 +48,7 @@ pub(crate) async fn ask(
         }
         None => from_sentences(tools, target, &page, answers.is_extractive()).await?,
     };
+    draft.answering = started.elapsed();
     draft.asked = Some(Box::new(Arc::unwrap_or_clone(page)));
     let failures =
         wanted(&target.options).zip(results).filter_map(|(format, result)| put::put(&mut draft, format, result));
