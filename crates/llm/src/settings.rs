@@ -50,6 +50,9 @@ pub struct Settings {
     /// Whether questions, highlights and summaries are answered from the page's own sentences without a model. Default:
     /// on.
     pub extractive: bool,
+    /// Size of the cache of answers, in bytes; 0 for none. Default: 64 MiB.
+    #[serde(rename = "cache_mib", deserialize_with = "setting::any_mib")]
+    pub cache: u64,
     /// Models of single roles.
     pub roles: Roles,
     /// Limits of tokens, time and cost.
@@ -120,6 +123,12 @@ pub(crate) struct Spec {
 }
 
 impl Settings {
+    /// Returns the URLs of all models.
+    pub fn urls(&self) -> impl Iterator<Item = &Url> {
+        let Roles { extract, judge, clean, agent } = &self.roles;
+        [&self.url, &extract.url, &judge.url, &clean.url, &agent.url].into_iter().flatten()
+    }
+
     /// Returns the model of a role; `None` without a URL.
     pub(crate) fn spec(&self, role: Role) -> Option<Spec> {
         let own = match role {
@@ -161,6 +170,7 @@ impl Default for Settings {
             waiting: 256,
             zero_retention: false,
             extractive: true,
+            cache: 64 << 20,
             roles: Roles::default(),
             limits: Limits::default(),
         }

@@ -15,7 +15,7 @@ use store::jobs::Claimed;
 use store::runs::{self, Way};
 use store::{Conn, StoreError};
 use url::Url;
-use wire::{CacheState, SourceUrl};
+use wire::{CacheState, Code, SourceUrl};
 
 use super::context::Context;
 use super::document::Packed;
@@ -157,7 +157,8 @@ async fn finished(
         Err(error) if error.is_outage() => return unmade(app, job, context, &error, pause),
         Err(error) => {
             let outcome = Outcome::failed(&error);
-            let answer = Some(HostAnswer::Failed(took));
+            let is_of_model = matches!(error.code(), Code::ModelUnavailable | Code::ScrapeJsonInvalid);
+            let answer = Some(if is_of_model { HostAnswer::Unknown } else { HostAnswer::Failed(took) });
             return Ok(PageResult { credits, copy, answer, ..PageResult::without(context, outcome) });
         }
     };

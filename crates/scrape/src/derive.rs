@@ -2,6 +2,7 @@
 //! follows.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use answers::PageText;
 use base::Stop;
@@ -37,6 +38,8 @@ pub(crate) struct Draft {
     pub(crate) text: Option<String>,
     /// Text of the page as questions are asked of it, if any are.
     pub(crate) asked: Option<Box<PageText>>,
+    /// Time that was spent on answers about the page.
+    pub(crate) answering: Duration,
     /// Link targets of the page; empty unless the target collects links.
     pub(crate) links: Vec<String>,
     /// Page that it was made of; the body has been taken where it was parsed.
@@ -191,7 +194,8 @@ fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft
     if let Some(asked) = &mut asked {
         page_text::add_url(asked, &page.fetched.url);
     }
-    Ok(Draft { document, text, asked, links, page, warnings, verdict, delivered, embedded })
+    let answering = Duration::ZERO;
+    Ok(Draft { document, text, asked, answering, links, page, warnings, verdict, delivered, embedded })
 }
 
 /// Version of a page whose markdown is made again.

@@ -42,7 +42,7 @@ impl Told {
 impl Draft {
     /// Completes the document with metadata and warnings, and the delivery with the results in the document.
     pub(crate) fn finish(self, told: Told) -> Scraped {
-        let Self { mut document, links, page, mut warnings, mut delivered, .. } = self;
+        let Self { mut document, links, page, mut warnings, mut delivered, answering, .. } = self;
         let Page { fetched, cache, cached_at, captured, .. } = page;
         let metadata = &mut document.metadata;
         metadata.page =
@@ -69,7 +69,8 @@ impl Draft {
         warnings.extend(captured.warning.map(str::to_owned));
         document.warning = (!warnings.is_empty()).then(|| warnings.join("; "));
         delivered.add_results(&document);
-        Scraped { document, links, delivered, retry_after: fetched.retry_after, room: fetched.room, state }
+        let (retry_after, room) = (fetched.retry_after, fetched.room);
+        Scraped { document, links, delivered, answering, retry_after, room, state }
     }
 }
 
@@ -128,6 +129,7 @@ mod tests {
             document: Document::default(),
             text: None,
             asked: None,
+            answering: std::time::Duration::ZERO,
             links: Vec::new(),
             page,
             warnings: texts(own),

@@ -6,7 +6,7 @@ use tokio::time::timeout_at;
 
 use crate::derive::{Derived, Draft, Incoming, Last, More, derive};
 use crate::fetch::Page;
-use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, compare, fetch, finish, sheets};
+use crate::{Ports, ScrapeError, Scraped, Target, Tools, ask, captures, compare, fetch, finish, sheets};
 
 /// Turns a page into a document, and returns the result of `last` on it.
 ///
@@ -112,8 +112,9 @@ where
     T: Send + 'static,
     F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
 {
-    // Further phases that work on the draft and its markdown, such as questions to a model, are inserted here.
-    // `Target::needs_markdown` says which requests have one.
+    // Further phases that work on the draft and its markdown are inserted here. `Target::needs_markdown` says which
+    // requests have one.
+    let draft = ask::ask(tools, ports, target, draft).await?;
     let draft = compare::compare(tools, ports, target, draft).await?;
     finish::finish(tools, target, draft, last).await
 }

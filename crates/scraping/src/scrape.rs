@@ -145,8 +145,8 @@ where
     let (stamp, started) = (scraping.stamp(), scraping.started);
     let last = move |scraped: Scraped, stop: &Stop| {
         let (metadata, delivered) = (&scraped.document.metadata, scraped.delivered.clone());
-        // The wait for a browser of ours says nothing about the host.
-        let waited = Duration::from_millis(metadata.concurrency_queue_duration_ms.unwrap_or(0));
+        // The wait for a browser or model of ours says nothing about the host.
+        let waited = Duration::from_millis(metadata.concurrency_queue_duration_ms.unwrap_or(0)) + scraped.answering;
         let (took, cache) = (started.elapsed().saturating_sub(waited), metadata.cache_state);
         (last(stamp.put(scraped), took, stop), took, (cache, delivered))
     };

@@ -1,8 +1,8 @@
 //! Reading a scrape again: for a day, its document is available by its id.
 //!
 //! No document is stored for that. The row of a scrape notes the cached copy it was made from and the options, and the
-//! document is made again from these, at the cost of a few more bytes in a row that is written anyway. A scrape whose
-//! page was not cached, or has left the cache, cannot be read again; private scrapes have no row.
+//! document is made again from these, at the cost of a few more bytes in a row that is written anyway. Answers to
+//! questions are noted themselves: a model is not asked twice. A scrape whose page was not cached, or has left the cache, cannot be read again; private scrapes have no row.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use store::scrapes::{self, Scrape};
 use tokio::time::{Instant, timeout_at};
 use url::Url;
 use uuid::Uuid;
-use wire::{CacheState, DEFAULT_TIMEOUT_MS, Document, FormatKind, ScrapeOptions, ScrapeRequest};
+use wire::{CacheState, DEFAULT_TIMEOUT_MS, Document, Format, FormatKind, ScrapeOptions, ScrapeRequest};
 
 use super::copies::KeptCopy;
 use super::{Price, Scraping, Stamp, Wanted};
@@ -51,6 +51,46 @@ struct Note {
     /// URL of the screenshot, which lives as long as the scrape can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     screenshot: Option<String>,
+    /// Answers, if any were requested.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answers: Option<Answers>,
+}
+
+/// Members of a document that are answers to questions about its page.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Answers {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    json: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    summary: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    answer: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    highlights: Option<String>,
+}
+
+impl Answers {
+    /// Returns the answers of a document, if its options ask for any.
+    fn of(document: &Document, options: &ScrapeOptions) -> Option<Self> {
+        let Document { json, summary, answer, highlights, .. } = document;
+        let is_asked = options.formats.iter().any(is_question);
+        is_asked.then(|| Self {
+            json: json.clone(),
+            summary: summary.clone(),
+            answer: answer.clone(),
+            highlights: highlights.clone(),
+        })
+    }
+
+    fn put(self, document: &mut Document) {
+        let Self { json, summary, answer, highlights } = self;
+        (document.json, document.summary, document.answer, document.highlights) = (json, summary, answer, highlights);
+    }
+}
+
+fn is_question(format: &Format) -> bool {
+    use FormatKind::{Highlights, Json, Query, Question, Summary};
+    matches!(format.kind(), Json | Summary | Query | Question | Highlights)
 }
 
 /// Returns the note for the row of a scrape; `None` when the scrape cannot be read again because the note is too long,
@@ -66,6 +106,7 @@ pub(super) fn note(target: &Target, document: &Document, copy: String) -> Option
         source_url: (source_url != target.url.as_str()).then(|| source_url.clone()),
         warning: document.warning.clone(),
         screenshot: document.screenshot.clone(),
+        answers: Answers::of(document, &target.options),
     };
     serde_json::to_string(&note).ok().filter(|text| text.len() <= MAX_NOTE_BYTES)
 }
@@ -96,7 +137,8 @@ async fn again(
     let (app, not_found) = (scraper.app(), || AppError::NotFound("scrape"));
     let found = scrapes::find(&mut app.conn().await?, &caller.team.id, &id.to_string()).await?;
     let row = found.filter(|row| row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
-    let (request, note) = request(&row).ok_or_else(not_found)?;
+    let (mut request, note) = request(&row).ok_or_else(not_found)?;
+    request.options.formats.retain(|format| !is_question(format));
     let cache = match row.cache_state.as_deref() {
         Some(state) if state == CacheState::Hit.as_str() => Some(CacheState::Hit),
         Some(_) => Some(CacheState::Miss),
@@ -105,7 +147,7 @@ async fn again(
     let stamp = Stamp { id: row.id.clone(), price: Price::Known(row.credits) };
     let scraping = Scraping::new(scraper, caller, Wanted::of(row.id, request), started);
     let copy = KeptCopy { cache: scraper.cache(), id: &note.copy, owner: &scraping.target.owner };
-    let (source_url, warning) = (note.source_url, note.warning);
+    let (source_url, warning, answers) = (note.source_url, note.warning, note.answers.unwrap_or_default());
     // The reader may reach this server at another address than the original caller.
     let screenshot = note.screenshot.map(|url| match &caller.address {
         Some(address) => app.files().told_at(&url, address),
@@ -121,6 +163,7 @@ async fn again(
             document.metadata.source_url = source_url;
         }
         (document.warning, document.screenshot) = (warning, screenshot);
+        answers.put(document);
         scraped
     };
     match ::scrape::run(scraper.tools(), Ports { copies: Some(&copy), ..Ports::default() }, &scraping.target, last)
@@ -185,7 +228,7 @@ fn members(options: &ScrapeOptions) -> Map<String, Value> {
 #[cfg(test)]
 mod tests {
     use serde_json::json;
-    use wire::{AuditMetadata, Format};
+    use wire::AuditMetadata;
 
     use super::*;
 

@@ -1,0 +1,3 @@
+//! Tests against a scripted model.
+
+mod asking;
