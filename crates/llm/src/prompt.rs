@@ -21,9 +21,15 @@ pub struct Prompt {
 pub static EXTRACT: Prompt = Prompt { id: "extract-1", text: include_str!("prompts/extract-1.txt") };
 /// One of several values that parts of a page give for the same field.
 pub static SETTLE: Prompt = Prompt { id: "settle-1", text: include_str!("prompts/settle-1.txt") };
+/// Options of a crawl.
+pub static CRAWL: Prompt = Prompt { id: "crawl-1", text: include_str!("prompts/crawl-1.txt") };
+/// Boilerplate in markdown.
+pub static CLEAN: Prompt = Prompt { id: "clean-1", text: include_str!("prompts/clean-1.txt") };
+/// Judgement of a change.
+pub static JUDGE: Prompt = Prompt { id: "judge-1", text: include_str!("prompts/judge-1.txt") };
 
 /// Every prompt.
-pub static ALL: [&Prompt; 2] = [&EXTRACT, &SETTLE];
+pub static ALL: [&Prompt; 5] = [&EXTRACT, &SETTLE, &CRAWL, &CLEAN, &JUDGE];
 
 /// A question as it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -102,6 +102,7 @@ codes! {
     Overloaded "OVERLOADED" 503 "The server accepts no more connections at the moment; `Retry-After` says when to try again."
     BrowserUnavailable "BROWSER_UNAVAILABLE" 503 "The request needs a browser, and none is available. With `Retry-After`: all are busy, the browser could not be started or crashed, or the server that runs the session is unreachable; try again. Without it: this server has no browser, and its operator can install one."
     ReaderUnavailable "READER_UNAVAILABLE" 503 "The request needs a document reader, and none is available: all are busy, or none can be started. `Retry-After` says when to try again."
+    ModelUnavailable "MODEL_UNAVAILABLE" 503 "The request needs a language model, and it does not answer, has no time left or is over a budget. Nothing was charged. Try again."
     ShuttingDown "SHUTTING_DOWN" 503 "This server is shutting down. Try again; another server may answer."
     StorageFull "STORAGE_FULL" 503 "A disk of the server (database or file storage) is full or nearly full, so no work is accepted whose results must be stored. Try again later, or tell the operator."
     ParseUnsupportedOptions "PARSE_UNSUPPORTED_OPTIONS" 400 "The request has options that need a web page and do not apply to uploaded files. `details` lists them."
@@ -123,8 +124,8 @@ codes! {
     ScrapePromptInjectionCheckNotSupported "SCRAPE_PROMPT_INJECTION_CHECK_NOT_SUPPORTED" 400 "`checkPromptInjection` is not available on this server."
     ScrapeThreatProtectionNotSupported "SCRAPE_THREAT_PROTECTION_NOT_SUPPORTED" 400 "`threatProtection` is not available on this server, except mode `off`."
     ScrapeDomainToolsNotSupported "SCRAPE_DOMAIN_TOOLS_NOT_SUPPORTED" 400 "`domainTools` is not available on this server."
-    CrawlPromptNotSupported "CRAWL_PROMPT_NOT_SUPPORTED" 400 "`prompt` needs a language model, which this server does not have. Set the options directly."
-    CrawlParamsPreviewNotSupported "CRAWL_PARAMS_PREVIEW_NOT_SUPPORTED" 400 "A preview needs a language model, which this server does not have. Set the options directly."
+    CrawlPromptNotSupported "CRAWL_PROMPT_NOT_SUPPORTED" 400 "This `prompt` needs a language model, which this server does not have: its operator can set `llm.url`. Without one, plain wishes such as `only /docs, first 50 pages` are understood; or set the options directly."
+    CrawlParamsPreviewNotSupported "CRAWL_PARAMS_PREVIEW_NOT_SUPPORTED" 400 "A preview of this `prompt` needs a language model, which this server does not have: its operator can set `llm.url`. Without one, plain wishes such as `only /docs, first 50 pages` are understood; or set the options directly."
     ProviderToolsNotSupported "PROVIDER_TOOLS_NOT_SUPPORTED" 400 "Provider-tool calls (`alexandria`) are not available on this server."
 }
 

@@ -6,5 +6,6 @@ mod budgets;
 mod endpoints;
 mod extract;
 mod forms;
+mod judge;
 mod retries;
 mod world;
