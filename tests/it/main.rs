@@ -45,6 +45,7 @@ mod process;
 mod products;
 mod profiles;
 mod proxies;
+mod questions;
 mod reasons;
 mod revoked;
 mod rules;

@@ -86,7 +86,6 @@ async fn what_has_no_engine_yet_is_refused_with_its_own_code() {
     let cases = [
         (json!({"formats": ["screenshot"]}), "SCREENSHOT_NOT_SUPPORTED"),
         (json!({"formats": [{"type": "json", "prompt": "x"}]}), "JSON_NOT_SUPPORTED"),
-        (json!({"formats": ["summary"]}), "SUMMARY_NOT_SUPPORTED"),
         (json!({"formats": ["audio"]}), "AUDIO_NOT_SUPPORTED"),
         (json!({"actions": [{"type": "wait", "milliseconds": 10}]}), "ACTIONS_NOT_SUPPORTED"),
     ];

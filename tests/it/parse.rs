@@ -36,7 +36,7 @@ async fn send(caller: &Client, body: Bytes) -> Answer {
     caller.send(request.header("content-type", "multipart/form-data; boundary=cut"), body).await
 }
 
-async fn parse(caller: &Client, name: &str, bytes: &[u8], options: Value) -> Answer {
+pub(crate) async fn parse(caller: &Client, name: &str, bytes: &[u8], options: Value) -> Answer {
     let options = options.to_string();
     send(caller, form(&[("options", None, None, options.as_bytes()), ("file", Some(name), None, bytes)])).await
 }
@@ -169,8 +169,8 @@ async fn what_is_refused_says_why() {
         assert_eq!((answer.status, answer.code()), (400, "PARSE_UNSUPPORTED_FILE"), "{name}: {}", answer.body);
         assert!(answer.body.to_string().contains(looks), "{name}: {}", answer.body);
     }
-    let model = parse(&caller, "a.md", b"# Hi", json!({"formats": ["summary"]})).await;
-    assert_eq!((model.status, model.code()), (400, "SCRAPE_SUMMARY_NOT_SUPPORTED"));
+    let model = parse(&caller, "a.md", b"# Hi", json!({"formats": ["json"]})).await;
+    assert_eq!((model.status, model.code()), (400, "SCRAPE_JSON_NOT_SUPPORTED"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -30,7 +30,7 @@
 //!             proxies: Arc::default(),
 //!             cpu,
 //!             documents: None,
-//!             extract: None,
+//!             answers: None, extract: None,
 //!             diff_object: false,
 //!         },
 //!         capabilities: wire::Capabilities::default(),

@@ -21,7 +21,7 @@ pub struct Load {
     pub browsers_started: u64,
     /// Number of document reader processes.
     pub readers: usize,
-    /// Load of limited resources by name: `browser`, `cpu`, `documents`, `recognition`.
+    /// Load of limited resources by name: `browser`, `cpu`, `documents`, `recognition`, `model`.
     pub places: Vec<(&'static str, line::Load)>,
     /// Load of the database pools, by their purpose.
     pub database: Vec<(&'static str, PoolLoad)>,
@@ -51,5 +51,7 @@ pub fn load(operations: &Operations) -> Load {
         load.readers = readers.children();
         load.places.extend([("documents", documents), ("recognition", pages)]);
     }
+    let model = scraper.tools().answers.as_ref().and_then(|answers| answers.load());
+    load.places.extend(model.map(|model| ("model", model)));
     load
 }

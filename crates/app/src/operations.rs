@@ -100,6 +100,7 @@ pub(crate) mod tests {
                 proxies: Arc::default(),
                 cpu,
                 documents: None,
+                answers: None,
                 extract: None,
                 diff_object: false,
             },

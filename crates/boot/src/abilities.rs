@@ -20,6 +20,7 @@ pub(crate) struct Abilities {
     egress: String,
     room: String,
     code: String,
+    model: String,
     documents: bool,
     browser: Result<PathBuf, &'static str>,
 }
@@ -51,9 +52,10 @@ impl Abilities {
         let room = disk::room(&config.data.dir).map_or("unknown".to_owned(), |room| room.to_string());
         let (documents, browser) = (config.documents.enabled, browser(&config.browser));
         let code = code(config.sessions.code_processes);
+        let model = model(&config.llm);
         let (database, callers) = (database.to_owned(), callers.to_owned());
         let format = config.log.format;
-        Self { format, database, files, callers, operator, work, egress, room, code, documents, browser }
+        Self { format, database, files, callers, operator, work, egress, room, code, model, documents, browser }
     }
 
     /// Queries the external programs and logs all capabilities.
@@ -75,7 +77,7 @@ impl Abilities {
             }
             None => ("disabled (documents.enabled)".to_owned(), "disabled with documents".to_owned()),
         };
-        let Self { database, files, callers, operator, work, egress, room, code, .. } = &self;
+        let Self { database, files, callers, operator, work, egress, room, code, model, .. } = &self;
         if self.format == LogFormat::Json {
             tracing::info!(
                 version = env!("CARGO_PKG_VERSION"),
@@ -90,6 +92,7 @@ impl Abilities {
                 documents = reader,
                 ocr,
                 code,
+                model,
                 "capabilities of this process"
             );
             return;
@@ -106,6 +109,7 @@ impl Abilities {
             ("documents", reader.as_str()),
             ("OCR", ocr.as_str()),
             ("callers' code", code.as_str()),
+            ("language model", model.as_str()),
         ];
         tracing::info!("capabilities of this process:");
         for (what, state) in lines {
@@ -150,6 +154,20 @@ fn code(in_processes: bool) -> String {
     };
     let python = found("Python", Language::Python, "python3");
     format!("JavaScript, {python}, {}", found("Bash", Language::Bash, "bash"))
+}
+
+/// Returns the model, or what works without one. Shows neither its key nor the path of its URL.
+fn model(settings: &llm::Settings) -> String {
+    let Some(url) = &settings.url else {
+        let without = if settings.extractive {
+            "questions, highlights and summaries are made of the page's own sentences, and the format json is refused"
+        } else {
+            "questions, highlights, summaries and the format json are refused"
+        };
+        return format!("none: {without} (set llm.url and llm.model)");
+    };
+    let private = if settings.zero_retention { "with" } else { "without" };
+    format!("{} at {}, {private} pages of zero retention", settings.model, url.host_str().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -52,6 +52,8 @@ pub struct Config {
     pub sessions: SessionSettings,
     /// Retention of old data.
     pub retention: Retention,
+    /// Language models.
+    pub llm: llm::Settings,
     /// Authentication.
     pub auth: Auth,
     /// Rate limits and concurrency limits.

@@ -81,7 +81,9 @@ async fn open_parts(
     }
     let proxies = Arc::new(proxies(config));
     let diff_object = config.compat.diff_object;
-    let tools = scrape::Tools { engines, proxies, cpu, documents, extract: None, diff_object };
+    let answers = answers(config, Arc::clone(&clock)).await?;
+    let extract = answers.has_model(false).then(|| Arc::clone(&answers) as Arc<dyn scrape::Extract>);
+    let tools = scrape::Tools { engines, proxies, cpu, documents, answers: Some(answers), extract, diff_object };
     let sessions = app::SessionParts {
         browser,
         interact: Arc::new(interact::Interact::new(code(config))),
@@ -236,6 +238,18 @@ pub async fn client(config: &Config, listen: Option<SocketAddr>) -> Result<net::
     let made = tokio::task::spawn_blocking(move || net::Client::new(net::Config { egress, limits }));
     let why = |error: String| ConfigError::new("EGRESS__RESOLVERS", error);
     made.await.map_err(|error| why(error.to_string()))?.map_err(|error| why(error.to_string()))
+}
+
+/// Returns what answers questions about pages. Created on a blocking thread, because it reads all certificates of the
+/// system where there is a model.
+///
+/// # Errors
+/// [`ConfigError`] for settings that cannot work.
+async fn answers(config: &Config, clock: Arc<dyn Clock>) -> Result<Arc<answers::Answers>, ConfigError> {
+    let settings = config.llm.clone();
+    let made = tokio::task::spawn_blocking(move || answers::Answers::new(&settings, clock));
+    let why = |error: String| ConfigError::new("LLM__URL", error);
+    made.await.map_err(|error| why(error.to_string()))?.map(Arc::new).map_err(|error| why(error.to_string()))
 }
 
 /// Returns the settings for running callers' code: child processes of this same program.

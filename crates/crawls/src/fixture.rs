@@ -23,6 +23,7 @@ pub(crate) async fn crawls() -> (Runs, Caller, TempDir) {
             proxies: Arc::default(),
             cpu: scrape::Cpu::new(2),
             documents: None,
+            answers: None,
             extract: None,
             diff_object: false,
         },

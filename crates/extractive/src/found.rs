@@ -1,5 +1,7 @@
 //! The answer to a question: which sentences, and how they are written.
 
+use std::collections::HashSet;
+
 use base::Stop;
 
 use crate::GaveUp;
@@ -16,7 +18,7 @@ const ANSWER: usize = 3;
 /// Characters after which an answer that the page gives is long enough.
 const SHORT_ANSWER: usize = 60;
 /// Most bytes of highlights, before the marks between them. Characters of two bytes and more make it fewer characters.
-const HIGHLIGHTS: usize = 1500;
+pub const HIGHLIGHTS: usize = 1500;
 /// Most sentences of highlights, where the page does not ask the question itself.
 const PASSAGES: usize = 6;
 /// A sentence is chosen when it scores at least this part of the best.
@@ -147,14 +149,29 @@ impl Page<'_> {
         keep_best(candidates);
     }
 
+    /// Returns sentences that another has chosen by their numbers in [`Page::sentences`], the most relevant first, such
+    /// as a language model. Numbers that the page does not have are left out; so are the last ones where the highlights
+    /// would be longer than `longest` characters. Without a number that the page has, every part is empty.
+    #[must_use]
+    pub fn picked(&self, numbers: &[usize], longest: usize) -> Found {
+        let mut seen = HashSet::new();
+        let known = |number: &usize| *number < self.sentences.len() && seen.insert(*number);
+        let chosen: Vec<usize> = numbers.iter().copied().filter(known).collect();
+        self.written_within(&chosen, &chosen[..chosen.len().min(ANSWER)], longest)
+    }
+
     fn written(&self, chosen: &[usize], answer: &[usize]) -> Found {
+        self.written_within(chosen, answer, HIGHLIGHTS)
+    }
+
+    fn written_within(&self, chosen: &[usize], answer: &[usize], longest: usize) -> Found {
         let mut chosen = chosen.to_vec();
         let mut highlights = self.passages(&sorted(&chosen));
-        while highlights.chars().count() > HIGHLIGHTS && chosen.len() > 1 {
+        while highlights.chars().count() > longest && chosen.len() > 1 {
             chosen.pop();
             highlights = self.passages(&sorted(&chosen));
         }
-        if highlights.chars().count() > HIGHLIGHTS {
+        if highlights.chars().count() > longest {
             // The targets of links make one sentence too long.
             highlights = chosen.first().map_or_else(String::new, |only| self.on_one_line(*only));
         }

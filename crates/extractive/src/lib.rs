@@ -69,7 +69,7 @@ mod sentences;
 mod summary;
 mod words;
 
-pub use found::{Found, Meaning};
+pub use found::{Found, HIGHLIGHTS, Meaning};
 pub use page::{Page, Source};
 
 /// The caller has set the [`base::Stop`], so there is no result.

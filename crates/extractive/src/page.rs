@@ -96,6 +96,12 @@ impl<'a> Page<'a> {
         &self.text
     }
 
+    /// Returns the sentences of the page in page order, without markup. A heading, a row of a table and a block of code
+    /// count as one each. A line end in one is a blank.
+    pub fn sentences(&self) -> impl Iterator<Item = String> + '_ {
+        (0..self.sentences.len()).map(|sentence| self.on_one_line(sentence))
+    }
+
     /// Adds a block and cuts it into sentences.
     fn add(&mut self, done: Finished, plain: &Plain, stop: &Stop) {
         let Finished { mut block } = done;

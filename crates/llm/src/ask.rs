@@ -25,6 +25,16 @@ impl Role {
     /// All roles.
     pub const ALL: [Self; 4] = [Self::Extract, Self::Judge, Self::Clean, Self::Agent];
 
+    /// Returns its name in the settings.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Extract => "extract",
+            Self::Judge => "judge",
+            Self::Clean => "clean",
+            Self::Agent => "agent",
+        }
+    }
+
     pub(crate) fn index(self) -> usize {
         match self {
             Self::Extract => 0,

@@ -95,6 +95,26 @@ impl AskError {
         }
     }
 
+    /// Returns its word in metrics.
+    pub(crate) fn word(&self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Empty => "empty",
+            Self::TooLong => "too_long",
+            Self::Budget(_) => "budget",
+            Self::Timeout => "timeout",
+            Self::Busy => "busy",
+            Self::Paused => "paused",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::Unauthorized { .. } => "unauthorized",
+            Self::Redirected => "redirected",
+            Self::Rejected { .. } => "rejected",
+            Self::Upstream { .. } => "upstream",
+            Self::Malformed => "malformed",
+            Self::Connection(_) => "connection",
+        }
+    }
+
     /// Returns whether another attempt may succeed: the endpoint was overloaded or unreachable, and has done nothing.
     pub(crate) fn is_transient(&self) -> bool {
         matches!(self, Self::RateLimited { .. } | Self::Upstream { .. } | Self::Malformed | Self::Connection(_))

@@ -120,7 +120,7 @@ pub async fn extract(model: &Model, job: &Job<'_>) -> Result<Extracted, ExtractE
 
 /// Asks for each chunk, and merges the answers.
 async fn parts(asker: &Asker<'_>, chunks: &[pages::Chunk]) -> Result<Said, ExtractError> {
-    let questions = chunks.iter().map(|chunk| asker.ask(chunk, asker.part()));
+    let questions: Vec<_> = chunks.iter().map(|chunk| asker.ask(chunk, asker.part())).collect();
     let answers: Vec<Result<Said, ExtractError>> =
         futures_util::stream::iter(questions).buffered(PARALLEL).collect().await;
     if answers.iter().all(Result::is_err) {

@@ -46,6 +46,7 @@ pub mod extract;
 mod features;
 pub mod json_text;
 pub mod judge;
+mod metrics;
 mod model;
 pub mod page_text;
 pub mod pages;

@@ -14,6 +14,7 @@ use crate::endpoint::{CallError, Endpoint};
 use crate::error::{AskError, ErrorCode};
 use crate::features::Step;
 use crate::json_text;
+use crate::metrics;
 use crate::prompt::{self, Message};
 use crate::settings::Settings;
 use crate::tokens;
@@ -139,7 +140,8 @@ impl Model {
     /// # Errors
     /// [`AskError`]; see its variants.
     pub async fn ask(&self, ask: &Ask<'_>) -> Result<Answer, AskError> {
-        timeout_at(ask.deadline, self.attempts(ask)).await.unwrap_or(Err(AskError::Timeout))
+        let answer = timeout_at(ask.deadline, self.attempts(ask)).await.unwrap_or(Err(AskError::Timeout));
+        answer.inspect_err(|error| metrics::failed(ask.role, error))
     }
 
     async fn attempts(&self, ask: &Ask<'_>) -> Result<Answer, AskError> {
@@ -236,9 +238,11 @@ impl Model {
     /// Settles the budget with what a call has used, and returns its answer.
     fn settled(&self, endpoint: &Endpoint, ask: &Ask<'_>, sent: Sent) -> Result<Answer, CallError> {
         let Sent { result, time, input, reservation } = sent;
+        metrics::called(ask.role, time);
         match result {
             Ok(reply) => {
                 let usage = reply.usage.unwrap_or_else(|| estimated(input, &reply));
+                metrics::used(ask.role, usage);
                 let spent = Spent { time, ..self.cost(endpoint, usage.input, usage.output) };
                 reservation.settle(spent);
                 Ok(answer(endpoint, ask, Got { reply, usage, spent }))

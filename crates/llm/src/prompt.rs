@@ -21,6 +21,12 @@ pub struct Prompt {
 pub static EXTRACT: Prompt = Prompt { id: "extract-1", text: include_str!("prompts/extract-1.txt") };
 /// One of several values that parts of a page give for the same field.
 pub static SETTLE: Prompt = Prompt { id: "settle-1", text: include_str!("prompts/settle-1.txt") };
+/// Sentences of a page that answer a question, by their numbers.
+pub static PICK: Prompt = Prompt { id: "pick-1", text: include_str!("prompts/pick-1.txt") };
+/// Answer to a question about a page.
+pub static ANSWER: Prompt = Prompt { id: "answer-1", text: include_str!("prompts/answer-1.txt") };
+/// Summary of a page.
+pub static SUMMARY: Prompt = Prompt { id: "summary-1", text: include_str!("prompts/summary-1.txt") };
 /// Options of a crawl.
 pub static CRAWL: Prompt = Prompt { id: "crawl-1", text: include_str!("prompts/crawl-1.txt") };
 /// Boilerplate in markdown.
@@ -29,7 +35,7 @@ pub static CLEAN: Prompt = Prompt { id: "clean-1", text: include_str!("prompts/c
 pub static JUDGE: Prompt = Prompt { id: "judge-1", text: include_str!("prompts/judge-1.txt") };
 
 /// Every prompt.
-pub static ALL: [&Prompt; 5] = [&EXTRACT, &SETTLE, &CRAWL, &CLEAN, &JUDGE];
+pub static ALL: [&Prompt; 8] = [&EXTRACT, &SETTLE, &PICK, &ANSWER, &SUMMARY, &CRAWL, &CLEAN, &JUDGE];
 
 /// A question as it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

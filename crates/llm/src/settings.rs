@@ -120,6 +120,12 @@ pub(crate) struct Spec {
 }
 
 impl Settings {
+    /// Returns the URLs of all models.
+    pub fn urls(&self) -> impl Iterator<Item = &Url> {
+        let Roles { extract, judge, clean, agent } = &self.roles;
+        [&self.url, &extract.url, &judge.url, &clean.url, &agent.url].into_iter().flatten()
+    }
+
     /// Returns the model of a role; `None` without a URL.
     pub(crate) fn spec(&self, role: Role) -> Option<Spec> {
         let own = match role {

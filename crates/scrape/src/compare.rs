@@ -1,4 +1,4 @@
-//! Phase 4: compares the page with the previous version of its series (format `changeTracking`).
+//! Phase 5: compares the page with the previous version of its series (format `changeTracking`).
 //!
 //! The previous version is made into markdown again, with the options and the code of today, so that neither another
 //! option nor a better conversion counts as a change.
@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use answers::PageText;
 use base::Stop;
 use bytes::Bytes;
 use fetch::Fetched;
@@ -285,18 +286,33 @@ impl Comparison<'_> {
         if kept.as_ref().is_some_and(|kept| kept.key == key) {
             return Ok(kept);
         }
+        if let Some(value) = self.same_as_format(draft) {
+            return Ok(Some(Extraction { key, value }));
+        }
+        let none = PageText::default();
         let extract = self.tools.extract.as_ref().ok_or("this server has no language model")?;
         let question = Question {
             url: &self.tracked.page.url,
-            markdown: draft.markdown().unwrap_or_default(),
+            page: draft.asked.as_deref().unwrap_or(&none),
             schema: self.format.schema.as_ref(),
             prompt: self.format.prompt.as_deref(),
             owner: &self.target.owner,
             deadline: self.until,
+            cpu: &self.tools.cpu,
         };
         let answer = timeout_at(question.deadline, extract.extract(&question)).await;
         let value = answer.unwrap_or_else(|_| Err("their extraction took too long".to_owned()))?;
         Ok(Some(Extraction { key, value }))
+    }
+
+    /// Returns the values of the format `json`, if it asks the same.
+    fn same_as_format(&self, draft: &Draft) -> Option<Value> {
+        let asks_same = |format: &Format| match format {
+            Format::Json(json) => json.schema == self.format.schema && json.prompt == self.format.prompt,
+            _ => false,
+        };
+        self.target.options.formats.iter().find(|format| asks_same(format))?;
+        draft.document.json.clone()
     }
 
     /// Compares the values of the versions by their keys. Only a page that has changed shows them.

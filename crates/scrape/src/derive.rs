@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use answers::PageText;
 use base::Stop;
 use billing::Delivered;
 use branding::Sheet;
@@ -12,6 +13,7 @@ use parking_lot::Mutex;
 use url::Url;
 use wire::{Document, FormatKind, ScrapeOptions};
 
+use crate::ask;
 use crate::detect::{self, Route};
 use crate::document::{self, Read};
 use crate::embedded;
@@ -33,6 +35,8 @@ pub(crate) struct Draft {
     pub(crate) document: Document,
     /// Markdown for later phases, where it is not a requested format. See [`Draft::markdown`].
     pub(crate) text: Option<String>,
+    /// Text of the page as questions are asked of it, if any are.
+    pub(crate) asked: Option<Box<PageText>>,
     /// Link targets of the page; empty unless the target collects links.
     pub(crate) links: Vec<String>,
     /// Page that it was made of; the body has been taken where it was parsed.
@@ -155,6 +159,8 @@ pub(crate) struct More {
     pub(crate) embedded: bool,
     /// A phase that works on the draft, and on its markdown.
     pub(crate) phases: bool,
+    /// Questions about the text of the page.
+    pub(crate) asks: bool,
 }
 
 /// Body, by how it is processed.
@@ -168,7 +174,7 @@ enum Body {
 
 fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft, ScrapeError> {
     let mut delivered = Delivered::pages(1);
-    let Made { document, text, links, warnings, verdict, embedded } = match body {
+    let Made { document, text, mut asked, links, warnings, verdict, embedded } = match body {
         Body::Page => of_page(&mut page.fetched, std::mem::take(&mut page.sheets), wants, stop)?,
         Body::Text => of_text(&mut page.fetched, wants, stop),
         Body::Bytes => Made::of(&Source::Bytes(&page.fetched.body), wants, stop),
@@ -182,7 +188,10 @@ fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft
             of_document(*read, wants, stop)
         }
     };
-    Ok(Draft { document, text, links, page, warnings, verdict, delivered, embedded })
+    if let Some(asked) = &mut asked {
+        ask::add_url(asked, &page.fetched.url);
+    }
+    Ok(Draft { document, text, asked, links, page, warnings, verdict, delivered, embedded })
 }
 
 /// Version of a page whose markdown is made again.
@@ -221,6 +230,7 @@ pub(crate) fn markdown(
 struct Made {
     document: Document,
     text: Option<String>,
+    asked: Option<Box<PageText>>,
     links: Vec<String>,
     warnings: Vec<String>,
     verdict: Verdict,
@@ -237,11 +247,12 @@ impl Made {
         // Made once: where markdown is a format, later phases read that.
         let text = (wants.more.phases && document.markdown.is_none()).then(|| source.markdown());
         document.metadata.page = source.metadata();
+        let asked = wants.more.asks.then(|| Box::new(ask::page_text(source, text.as_deref(), &document)));
         let links = || document.links.clone().unwrap_or_else(|| source.links());
         let links = if wants.collect_links { links() } else { Vec::new() };
         let verdict = if wants.more.steps { source.verdict() } else { Verdict::Good };
         let warnings = source.warnings().into_iter().chain(missing).collect();
-        Self { document, text, links, warnings, verdict, embedded: None }
+        Self { document, text, asked, links, warnings, verdict, embedded: None }
     }
 }
 
@@ -305,7 +316,7 @@ mod tests {
         let url = Url::parse("https://a.test/").unwrap();
         let options = Arc::new(wire::decode_options(options).unwrap());
         let target = Target::new(url.clone(), Arc::clone(&options), tokio::time::Instant::now());
-        let more = More { phases: target.needs_markdown(), ..More::default() };
+        let more = More { phases: target.needs_markdown(), asks: target.asks(), ..More::default() };
         let fetched = Fetched::new(url, 200, Some("text/html".to_owned()), "<h1>Granite</h1>".into());
         draft(body, Page::new(fetched, None), &Wants { options, collect_links: false, more }, &Stop::default()).unwrap()
     }

@@ -122,6 +122,7 @@ mod tests {
             proxies: Arc::default(),
             cpu: Cpu::new(1),
             documents,
+            answers: None,
             extract: None,
             diff_object: false,
         }

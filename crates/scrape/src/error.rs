@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use answers::Refusal;
 use fetch::FetchError;
 use reader::ReadError;
 
@@ -33,6 +34,9 @@ pub enum ScrapeError {
         "includeTags, excludeTags and the selectors of attributes take too many steps on this page; use fewer or simpler ones"
     )]
     Selectors,
+    /// Nothing but answers was requested, and there is none.
+    #[error(transparent)]
+    Unanswered(Refusal),
     /// Deadline exceeded, while fetching or while deriving.
     #[error("the scrape did not finish in time; a longer timeout may help")]
     Timeout,

@@ -1,7 +1,9 @@
 //! Extraction of values from a page, by a language model.
 
+use answers::{Answers, Context, PageText, Refusal};
 use async_trait::async_trait;
 use base::Owner;
+use cpu::Cpu;
 use serde_json::{Map, Value};
 use tokio::time::Instant;
 use url::Url;
@@ -17,12 +19,12 @@ pub trait Extract: Send + Sync {
 }
 
 /// Page, and what is asked about it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct Question<'a> {
     /// URL of the page.
     pub url: &'a Url,
-    /// Page as markdown.
-    pub markdown: &'a str,
+    /// Text of the page.
+    pub page: &'a PageText,
     /// JSON Schema of the values.
     pub schema: Option<&'a Map<String, Value>>,
     /// Instructions.
@@ -31,4 +33,17 @@ pub struct Question<'a> {
     pub owner: &'a Owner,
     /// Time until which the answer is awaited.
     pub deadline: Instant,
+    /// Slots for CPU-bound work.
+    pub cpu: &'a Cpu,
+}
+
+#[async_trait]
+impl Extract for Answers {
+    async fn extract(&self, question: &Question<'_>) -> Result<Value, String> {
+        let Question { page, schema, prompt, owner, deadline, cpu, .. } = *question;
+        // Change tracking is refused with zero retention.
+        let context = Context { owner, private: false, deadline, cpu };
+        let asking = self.asking(context).ok_or_else(|| Refusal::NoModel.to_string())?;
+        asking.extract(page, schema, prompt).await.map(|answered| answered.value).map_err(|why| why.to_string())
+    }
 }

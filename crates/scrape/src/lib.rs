@@ -1,4 +1,4 @@
-//! The scrape pipeline, from one URL to one document: plan, fetch, detect, derive, compare, finish. Independent of
+//! The scrape pipeline, from one URL to one document: plan, fetch, detect, derive, ask, compare, finish. Independent of
 //! database and teams.
 //!
 //! ```
@@ -8,7 +8,7 @@
 //!
 //! // Without an engine nothing is fetched.
 //! let (engines, proxies, cpu) = (Vec::new(), Arc::default(), Cpu::new(2));
-//! let tools = Tools { engines, proxies, cpu, documents: None, extract: None, diff_object: false };
+//! let tools = Tools { engines, proxies, cpu, documents: None, answers: None, extract: None, diff_object: false };
 //! let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
 //! let target = Target::new("https://example.com/".parse()?, Arc::default(), deadline);
 //! let markdown = scrape::run(&tools, Ports::default(), &target, |scraped, _| scraped.document.markdown).await;
@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod ask;
 mod captures;
 mod compare;
 mod derive;

@@ -6,7 +6,7 @@ use tokio::time::timeout_at;
 
 use crate::derive::{Derived, Draft, Incoming, Last, More, derive};
 use crate::fetch::Page;
-use crate::{Ports, ScrapeError, Scraped, Target, Tools, captures, compare, fetch, finish, sheets};
+use crate::{Ports, ScrapeError, Scraped, Target, Tools, ask, captures, compare, fetch, finish, sheets};
 
 /// Turns a page into a document, and returns the result of `last` on it.
 ///
@@ -42,7 +42,7 @@ where
     F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
 {
     let last = Last::new(last);
-    let more = More { phases: target.needs_markdown(), ..More::default() };
+    let more = More { phases: target.needs_markdown(), asks: target.asks(), ..More::default() };
     let incoming = Incoming { page: Page::new(fetched, None), more };
     let phases = async {
         match derive(tools, ports, target, incoming, &last).await? {
@@ -72,7 +72,7 @@ where
             page.tracked = compare::look_up(ports, target, &page.fetched).await?;
             let keep = fetch::keep(ports, target, fetch::copy_to_keep(ports, &page));
             let steps = plan.can_run_scripts();
-            let more = More { steps, embedded: follows_embedded, phases: target.needs_markdown() };
+            let more = More { steps, embedded: follows_embedded, phases: target.needs_markdown(), asks: target.asks() };
             join!(derive(tools, ports, target, Incoming { page, more }, &last), keep).0
         };
         let mut draft = match (made.await, before.take()) {
@@ -112,8 +112,9 @@ where
     T: Send + 'static,
     F: FnOnce(Scraped, &base::Stop) -> T + Send + 'static,
 {
-    // Further phases that work on the draft and its markdown, such as questions to a model, are inserted here.
-    // `Target::needs_markdown` says which requests have one.
+    // Further phases that work on the draft and its markdown are inserted here. `Target::needs_markdown` says which
+    // requests have one.
+    let draft = ask::ask(tools, target, draft).await?;
     let draft = compare::compare(tools, ports, target, draft).await?;
     finish::finish(tools, target, draft, last).await
 }

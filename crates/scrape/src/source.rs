@@ -105,7 +105,7 @@ impl Source<'_> {
         }
     }
 
-    fn images(&self) -> Vec<String> {
+    pub(crate) fn images(&self) -> Vec<String> {
         match self {
             Self::Page(page) => formats::images(page.page),
             Self::Text(_) | Self::Document(_) | Self::Bytes(_) => Vec::new(),

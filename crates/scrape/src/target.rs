@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use answers::Answers;
 use base::Owner;
 use billing::Delivered;
 use fetch::{BasicAuth, Engine, Feature, Proxies, State};
@@ -24,7 +25,9 @@ pub struct Tools {
     pub cpu: Cpu,
     /// Pool of document readers: PDF, office files, images. Without it documents are rejected.
     pub documents: Option<Arc<Pool>>,
-    /// Service that extracts values from pages. Without it only their texts are compared.
+    /// What answers questions about pages, for formats that need judgement. Without it they are left out.
+    pub answers: Option<Arc<Answers>>,
+    /// Service that extracts values from pages, for change tracking. Without it only their texts are compared.
     pub extract: Option<Arc<dyn Extract>>,
     /// Whether the diff of change tracking is an object of `text` and `json` instead of a string.
     pub diff_object: bool,
@@ -36,11 +39,14 @@ impl Tools {
     pub fn capabilities(&self) -> Capabilities {
         let offers = |feature| self.engines.iter().any(|engine| engine.offers(feature));
         let (reads, pool) = (self.documents.is_some(), self.documents.as_ref());
+        let answers = self.answers.as_ref();
         let all = [
             (offers(Feature::Scripts), Capability::Browser),
             (offers(Feature::Profile), Capability::Profiles),
             (reads, Capability::Documents),
             (pool.is_some_and(|pool| pool.can_ocr()), Capability::Ocr),
+            (answers.is_some_and(|answers| answers.has_model(false)), Capability::Model),
+            (answers.is_some_and(|answers| answers.can_answer(false)), Capability::Answers),
         ];
         all.into_iter().filter_map(|(has, capability)| has.then_some(capability)).collect()
     }
@@ -113,6 +119,12 @@ impl Target {
 }
 
 impl Target {
+    /// Whether questions are asked of the page's text.
+    pub(crate) fn asks(&self) -> bool {
+        let extracts = |format: &Format| matches!(format, Format::ChangeTracking(tracking) if tracking.extracts());
+        self.options.formats.iter().any(|format| extracts(format) || is_asked_of_text(format))
+    }
+
     /// Whether a later phase needs the markdown of the page, whether or not markdown is a requested format.
     pub(crate) fn needs_markdown(&self) -> bool {
         let options = &self.options;
@@ -124,8 +136,8 @@ impl Target {
     }
 }
 
-/// Whether a model makes the format of the page's text.
-fn is_asked_of_text(format: &Format) -> bool {
+/// Whether the format is made of the page's text, by a model or from its sentences.
+pub(crate) fn is_asked_of_text(format: &Format) -> bool {
     match format {
         Format::Summary | Format::Json(_) | Format::Query(_) | Format::Question(_) | Format::Highlights(_) => true,
         Format::Markdown
@@ -172,21 +184,28 @@ impl fmt::Debug for Scraped {
 impl Scraped {
     /// Returns the share of the memory budget that only the processing needed. To be called when the document is final.
     pub fn shrink_room(&self) {
-        let Document { markdown, html, raw_html, raw_base64, links, images, attributes, .. } = &self.document;
-        let texts = [markdown, html, raw_html, raw_base64].into_iter().flatten().map(String::len).sum::<usize>();
-        let pages = self.document.pages.iter().flatten().map(|page| page.markdown.len()).sum::<usize>();
-        let blocks = self.document.blocks.iter().flatten().flat_map(|page| &page.items);
-        let blocks = blocks.map(|block| size_of::<Block>() + block.content.len()).sum::<usize>();
-        let lists =
-            [links, images].into_iter().flatten().chain([&self.links]).flatten().map(String::len).sum::<usize>();
-        let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
-        let tracked =
-            self.document.change_tracking.iter().flatten().flat_map(|tracked| tracked.diff.iter().chain(&tracked.json));
-        let tracked = tracked.map(wire::memory_of).sum::<usize>();
-        let captured = tracked + self.document.screenshot.iter().map(String::len).sum::<usize>();
-        let captured = captured + self.document.actions.as_ref().map_or(0, bytes_of_actions);
-        self.room.shrink((texts + pages + blocks + lists + values + captured) as u64);
+        let links = self.links.iter().map(String::len).sum::<usize>();
+        self.room.shrink((bytes_of(&self.document) + links) as u64);
     }
+}
+
+/// Estimates the bytes of a document.
+pub(crate) fn bytes_of(document: &Document) -> usize {
+    let Document { markdown, html, raw_html, raw_base64, links, images, attributes, .. } = document;
+    let Document { summary, answer, highlights, .. } = document;
+    let texts = [markdown, html, raw_html, raw_base64, summary, answer, highlights];
+    let texts = texts.into_iter().flatten().map(String::len).sum::<usize>();
+    let pages = document.pages.iter().flatten().map(|page| page.markdown.len()).sum::<usize>();
+    let blocks = document.blocks.iter().flatten().flat_map(|page| &page.items);
+    let blocks = blocks.map(|block| size_of::<Block>() + block.content.len()).sum::<usize>();
+    let lists = [links, images].into_iter().flatten().flatten().map(String::len).sum::<usize>();
+    let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
+    let tracked =
+        document.change_tracking.iter().flatten().flat_map(|tracked| tracked.diff.iter().chain(&tracked.json));
+    let made = tracked.chain(&document.json).map(wire::memory_of).sum::<usize>();
+    let captured = document.screenshot.iter().map(String::len).sum::<usize>();
+    let captured = captured + document.actions.as_ref().map_or(0, bytes_of_actions);
+    texts + pages + blocks + lists + values + made + captured
 }
 
 /// Estimates the bytes of action results. Files count, as they may be embedded; script values exceed their text.

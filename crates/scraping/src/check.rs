@@ -7,11 +7,11 @@ use wire::{Format, Invalid, Need, ScrapeOptions};
 use crate::Scraper;
 
 /// Refuses requests that cannot be carried out: formats that the key may not use, invalid selectors, zero data
-/// retention for a team without it, and features that this server lacks.
+/// retention for a team without it, features that this server lacks, and JSON Schemas that no answer can be checked by.
 ///
 /// # Errors
 /// [`AppError::KeyNotAllowed`], [`AppError::Invalid`], [`AppError::Forbidden`] and [`AppError::Unsupported`], in this
-/// order.
+/// order; a schema is [`AppError::Invalid`] as well, and checked last.
 pub fn check(
     scraper: &Scraper,
     caller: &Caller,
@@ -24,8 +24,25 @@ pub fn check(
     if zero_data_retention && !caller.team.zero_data_retention {
         return Err(AppError::Forbidden("zero data retention is not enabled for this team"));
     }
-    let lacking: Vec<Need> = needs.into_iter().filter(|need| !scraper.capabilities().has(need.capability)).collect();
-    if lacking.is_empty() { Ok(()) } else { Err(AppError::Unsupported(lacking)) }
+    // Lockdown leaves no trace either.
+    let available = scraper.capabilities_for(zero_data_retention || options.lockdown);
+    let lacking: Vec<Need> = needs.into_iter().filter(|need| !available.has(need.capability)).collect();
+    if lacking.is_empty() { Ok(check_schemas(options)?) } else { Err(AppError::Unsupported(lacking)) }
+}
+
+/// Checks the JSON Schemas that models answer by.
+fn check_schemas(options: &ScrapeOptions) -> Result<(), Invalid> {
+    for (index, format) in options.formats.iter().enumerate() {
+        let schema = match format {
+            Format::Json(json) => json.schema.as_ref(),
+            Format::ChangeTracking(tracking) if tracking.extracts() => tracking.schema.as_ref(),
+            _ => None,
+        };
+        schema.map_or(Ok(()), answers::check_schema).map_err(|error| {
+            Invalid::at(format!("formats[{index}].schema{}", error.path), format!("is not usable: {}", error.reason))
+        })?;
+    }
+    Ok(())
 }
 
 fn check_selectors(options: &ScrapeOptions) -> Result<(), Invalid> {

@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::time::Duration;
 
+use answers::{Fault, Refusal as Unanswered};
 use blobs::BlobError;
 use cache::CacheError;
 use fetch::{ActionFailure, FetchError};
@@ -92,6 +93,10 @@ impl Refusal for ScrapingError {
             Self::Scrape(ScrapeError::Fetch(FetchError::Action(ActionFailure { index, kind, selector, reason }))) => {
                 Some(json!({ "index": index, "type": kind, "selector": selector, "reason": reason }))
             }
+            Self::Scrape(ScrapeError::Unanswered(Unanswered::Invalid(faults))) => {
+                let fault = |fault: &Fault| json!({ "path": fault.path, "reason": fault.reason });
+                Some(faults.iter().map(fault).collect())
+            }
             _ => self.passed_on().and_then(Refusal::details),
         }
     }
@@ -102,6 +107,7 @@ impl Refusal for ScrapingError {
                 ScrapeError::Fetch(FetchError::Unavailable { .. })
                 | ScrapeError::Document(DocumentError::Unavailable(_)),
             ) => Some(5),
+            Self::Scrape(error) if scrape_code(error) == Code::ModelUnavailable => Some(30),
             Self::UploadLimit { wait, .. } => Some(wait.as_secs() + 1),
             _ => self.passed_on().and_then(Refusal::retry_after),
         }
@@ -139,7 +145,12 @@ fn scrape_code(error: &ScrapeError) -> Code {
             DocumentError::OcrMissing(_) => Code::ScrapeOcrNotSupported,
             DocumentError::Unavailable(_) => Code::ReaderUnavailable,
         },
-        ScrapeError::Selectors => Code::BadRequest,
+        ScrapeError::Selectors | ScrapeError::Unanswered(Unanswered::Schema(_)) => Code::BadRequest,
+        ScrapeError::Unanswered(why) => match why {
+            Unanswered::Invalid(_) => Code::ScrapeJsonInvalid,
+            Unanswered::Panicked => Code::UnknownError,
+            _ => Code::ModelUnavailable,
+        },
         ScrapeError::Timeout => Code::ScrapeTimeout,
         ScrapeError::Panicked | ScrapeError::Port(_) => Code::UnknownError,
     }

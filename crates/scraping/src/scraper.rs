@@ -83,6 +83,19 @@ impl Scraper {
         self.0.capabilities.iter().chain(recognises.then_some(Capability::Ocr)).collect()
     }
 
+    /// Returns the capabilities for a request. A private one, which leaves no trace, has a model only if that stores
+    /// nothing.
+    #[must_use]
+    pub fn capabilities_for(&self, private: bool) -> Capabilities {
+        let answers = self.tools().answers.as_ref();
+        let is_for_it = |capability: &Capability| match capability {
+            Capability::Model => answers.is_none_or(|answers| answers.has_model(private)),
+            Capability::Answers => answers.is_none_or(|answers| answers.can_answer(private)),
+            _ => true,
+        };
+        self.capabilities().iter().filter(is_for_it).collect()
+    }
+
     pub(crate) fn sealer(&self) -> &Sealer {
         &self.0.sealer
     }

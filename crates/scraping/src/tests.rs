@@ -23,6 +23,7 @@ pub(crate) async fn scraper() -> (Scraper, Caller, TempDir) {
             proxies: Arc::default(),
             cpu: Cpu::new(2),
             documents: None,
+            answers: None,
             extract: None,
             diff_object: false,
         },

@@ -13,6 +13,8 @@ words! {
         Ocr = "ocr",
         /// Language model.
         Model = "model",
+        /// Answers to questions, highlights and summaries: by a language model or from the page's own sentences.
+        Answers = "answers",
         /// Extraction of audio and video.
         Media = "media",
         /// Redaction of personal data.
@@ -23,6 +25,8 @@ words! {
         Catalog = "catalog",
         /// Browser profiles: cookies and storage kept between scrapes.
         Profiles = "profiles",
+        /// Check of pages for prompt injection.
+        Injection = "injection",
     }
 }
 

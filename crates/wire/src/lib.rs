@@ -11,7 +11,7 @@
 //! assert!(request.options.wants(FormatKind::Summary));
 //! // Only a server with a language model supports this; others refuse it.
 //! let need = &request.needs()[0];
-//! assert_eq!((need.capability, need.code.as_str()), (Capability::Model, "SCRAPE_SUMMARY_NOT_SUPPORTED"));
+//! assert_eq!((need.capability, need.code.as_str()), (Capability::Answers, "SCRAPE_SUMMARY_NOT_SUPPORTED"));
 //!
 //! let body = serde_json::json!({ "url": "https://example.com", "formats": [{ "type": "screenshot", "quality": 101 }] });
 //! let invalid = decode_scrape(body).unwrap_err();

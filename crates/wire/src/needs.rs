@@ -1,7 +1,9 @@
 //! Optional server features that requests depend on. Features that every server has are not listed here.
 
 use crate::batch::BatchRequest;
-use crate::capability::Capability::{self, Browser, Catalog, Media, Model, Ocr, Profiles, Redaction, Threats};
+use crate::capability::Capability::{
+    self, Answers, Browser, Catalog, Injection, Media, Model, Ocr, Profiles, Redaction, Threats,
+};
 use crate::code::Code;
 use crate::crawl::{CrawlRequest, ParamsPreview};
 use crate::format::{Format, FormatKind};
@@ -35,14 +37,14 @@ impl Need {
 }
 
 const FORMATS: &[(FormatKind, Capability, Code)] = &[
-    (FormatKind::Summary, Model, Code::ScrapeSummaryNotSupported),
+    (FormatKind::Summary, Answers, Code::ScrapeSummaryNotSupported),
     (FormatKind::Screenshot, Browser, Code::ScrapeScreenshotNotSupported),
     (FormatKind::Json, Model, Code::ScrapeJsonNotSupported),
     (FormatKind::Audio, Media, Code::ScrapeAudioNotSupported),
     (FormatKind::Video, Media, Code::ScrapeVideoNotSupported),
-    (FormatKind::Query, Model, Code::ScrapeQueryNotSupported),
-    (FormatKind::Question, Model, Code::ScrapeQuestionNotSupported),
-    (FormatKind::Highlights, Model, Code::ScrapeHighlightsNotSupported),
+    (FormatKind::Query, Answers, Code::ScrapeQueryNotSupported),
+    (FormatKind::Question, Answers, Code::ScrapeQuestionNotSupported),
+    (FormatKind::Highlights, Answers, Code::ScrapeHighlightsNotSupported),
     (FormatKind::ChangeTracking, Model, Code::ScrapeChangeTrackingNotSupported),
 ];
 
@@ -54,8 +56,8 @@ const OPTIONS: &[(&str, Asks, Capability, Code)] = &[
     ("actions", |options| !options.actions.is_empty(), Browser, Code::ScrapeActionsNotSupported),
     ("profile", |options| options.profile.is_some(), Profiles, Code::ScrapeProfileNotSupported),
     ("redactPII", |options| options.redact_pii.is_some(), Redaction, Code::ScrapeRedactPiiNotSupported),
-    ("onlyCleanContent", |options| options.only_clean_content, Model, Code::ScrapeOnlyCleanContentNotSupported),
-    ("checkPromptInjection", |o| o.check_prompt_injection, Model, Code::ScrapePromptInjectionCheckNotSupported),
+    ("onlyCleanContent", |options| options.only_clean_content, Answers, Code::ScrapeOnlyCleanContentNotSupported),
+    ("checkPromptInjection", wants_injection_check, Injection, Code::ScrapePromptInjectionCheckNotSupported),
     ("threatProtection", wants_threat_protection, Threats, Code::ScrapeThreatProtectionNotSupported),
     ("parsers", wants_ocr, Ocr, Code::ScrapeOcrNotSupported),
 ];
@@ -126,6 +128,12 @@ impl ParamsPreview {
 /// Whether a format of a listed kind needs its capability. Change tracking only does where values are extracted.
 fn needs_more(format: &Format) -> bool {
     !matches!(format, Format::ChangeTracking(tracking) if !tracking.extracts())
+}
+
+/// Whether the check for prompt injection is requested, in either of its two places.
+fn wants_injection_check(options: &ScrapeOptions) -> bool {
+    let older = |format: &Format| matches!(format, Format::Json(json) if json.check_prompt_injection);
+    options.check_prompt_injection || options.formats.iter().any(older)
 }
 
 fn wants_threat_protection(options: &ScrapeOptions) -> bool {
@@ -215,6 +223,8 @@ mod tests {
         check(json!({ "onlyCleanContent": true }), &[("onlyCleanContent", Code::ScrapeOnlyCleanContentNotSupported)]);
         let injection = [("checkPromptInjection", Code::ScrapePromptInjectionCheckNotSupported)];
         check(json!({ "checkPromptInjection": true }), &injection);
+        let older = json!({ "formats": [{ "type": "json", "checkPromptInjection": true }] });
+        check(older, &[("formats[0]", Code::ScrapeJsonNotSupported), injection[0]]);
         for protection in [json!({ "mode": "normal" }), json!({ "blacklist": ["a.test"] })] {
             check(
                 json!({ "threatProtection": protection }),

@@ -67,7 +67,7 @@ struct Prices;
 #[async_trait]
 impl Extract for Prices {
     async fn extract(&self, question: &Question<'_>) -> Result<Value, String> {
-        let price = question.markdown.split("price ").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let price = question.page.markdown.split("price ").nth(1).and_then(|rest| rest.split_whitespace().next());
         price.map(|price| json!({ "price": price })).ok_or_else(|| "the page has no price".to_owned())
     }
 }

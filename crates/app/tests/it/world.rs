@@ -249,6 +249,7 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> 
             proxies: Arc::default(),
             cpu,
             documents: None,
+            answers: None,
             extract,
             diff_object: false,
         },

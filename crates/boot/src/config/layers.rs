@@ -16,7 +16,7 @@ const PREFIX: &str = "QUARRY__";
 type Key = (&'static str, &'static str);
 
 /// Keys whose values are secret and never printed.
-const SECRETS: [Key; 7] = [
+const SECRETS: [Key; 8] = [
     ("store", "url"),
     ("blobs", "secret_access_key"),
     ("blobs", "session_token"),
@@ -24,6 +24,7 @@ const SECRETS: [Key; 7] = [
     ("fetch", "enhanced_proxies"),
     ("admin", "token"),
     ("sessions", "profile_key"),
+    ("llm", "key"),
 ];
 
 /// Older names of keys with the current key. They apply only where the current key is not set.
@@ -64,7 +65,7 @@ impl Layers {
                 let Some(default) = self.default_of(&section, &key) else {
                     return Err(refused(name, unknown(schema.keys(), &key, |near| format!("{section}.{near}"))));
                 };
-                if !default.same_type(&value) {
+                if !default.same_type(&value) && !(default.is_float() && value.is_integer()) {
                     return Err(refused(name, format!("expected {}", expected(default))));
                 }
                 self.put(&section, &key, value, name);
@@ -102,6 +103,9 @@ impl Layers {
                 _ => {}
             }
         }
+        if let Some(Value::Table(models)) = shown.get_mut("llm") {
+            hide_keys_of_models(models);
+        }
         shown.to_string()
     }
 
@@ -136,6 +140,21 @@ impl Layers {
     }
 }
 
+/// Hides the keys of single roles, and queries of URLs, which may hold keys.
+fn hide_keys_of_models(models: &mut Table) {
+    for (name, value) in models.iter_mut() {
+        match value {
+            Value::Table(inner) => hide_keys_of_models(inner),
+            Value::String(text) if name == "key" && !text.is_empty() => "***".clone_into(text),
+            Value::String(text) if name == "url" && text.contains('?') => {
+                text.truncate(text.find('?').unwrap_or(0));
+                text.push_str("?***");
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Returns the current key of an older name.
 fn renamed(section: &str, key: &str) -> Option<(&'static str, &'static str)> {
     RENAMED.into_iter().find(|(older, _)| *older == (section, key)).map(|(_, current)| current)
@@ -154,7 +173,8 @@ fn from_text(default: &Value, text: &str) -> Option<Value> {
         Value::Array(_) => {
             Value::Array(text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(Value::from).collect())
         }
-        Value::Float(_) | Value::Datetime(_) | Value::Table(_) => return None,
+        Value::Float(_) => Value::from(text.trim().parse::<f64>().ok()?),
+        Value::Datetime(_) | Value::Table(_) => return None,
     })
 }
 
@@ -163,7 +183,9 @@ fn expected(default: &Value) -> &'static str {
         Value::Integer(_) => "a whole number",
         Value::Boolean(_) => "true or false",
         Value::Array(_) => "a list",
-        Value::String(_) | Value::Float(_) | Value::Datetime(_) | Value::Table(_) => "a text",
+        Value::Float(_) => "a number",
+        Value::Table(_) => "a table in a settings file",
+        Value::String(_) | Value::Datetime(_) => "a text",
     }
 }
 

@@ -35,6 +35,7 @@ fn the_manual_has_the_defaults_of_the_crates() {
     assert_eq!(config.sessions, app::SessionSettings::default());
     assert_eq!(config.browser, ::browser::Settings::default());
     assert_eq!(config.documents, reader::Settings::default());
+    assert!(config.llm == llm::Settings::default());
     assert_eq!(config.retention, upkeep.retention);
     assert_eq!(config.auth.mode, defaults.auth);
     assert_eq!(config.limits.team_concurrency, defaults.team_concurrency);
@@ -56,7 +57,7 @@ fn each_key_of_the_manual_is_read() {
             let read = toml::Value::Table(without).try_into::<Config>();
             let crates_own = matches!(
                 section.as_str(),
-                "browser" | "cache" | "documents" | "files" | "queues" | "retention" | "sessions" | "sites"
+                "browser" | "cache" | "documents" | "files" | "llm" | "queues" | "retention" | "sessions" | "sites"
             );
             assert_eq!(read.is_ok(), crates_own, "{section}.{key}");
             let mut more = manual.clone();
@@ -266,10 +267,39 @@ fn the_effective_settings_hide_secrets() {
         ("QUARRY__STORE__URL", "postgres://u:hush2@h/d"),
         ("QUARRY__FETCH__BASIC_PROXIES", "http://u:hush3@h:1"),
         ("QUARRY__BLOBS__SECRET_ACCESS_KEY", "hush4"),
+        ("QUARRY__LLM__KEY", "hush5"),
     ])
     .unwrap();
     assert!(!loaded.effective.contains("hush"), "{}", loaded.effective);
     assert!(!format!("{:?}", loaded.config).contains("hush"));
-    assert_eq!(loaded.effective.matches("***").count(), 4);
+    assert_eq!(loaded.effective.matches("***").count(), 5);
     assert!(loaded.effective.contains("listen = \"127.0.0.1:3002\""));
+}
+
+#[test]
+fn a_model_has_settings_of_three_levels() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my.toml");
+    let read = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        load(Some(&file), [("QUARRY__LLM__OUTPUT_PRICE".to_owned(), "2".to_owned())])
+    };
+    let text = "[llm]\nurl = \"http://127.0.0.1:8080/v1?key=hush1\"\ninput_price = 1\n[llm.limits.team_day]\ncost = 2\n\
+        [llm.roles.judge]\nmodel = \"large\"\nkey = \"hush2\"\n";
+    let Loaded { config, effective } = read(text).unwrap();
+    assert_eq!(config.llm.limits.team_day.cost, llm::Micros(2_000_000));
+    assert_eq!((config.llm.input_price, config.llm.output_price), (llm::Micros(1_000_000), llm::Micros(2_000_000)));
+    assert_eq!(config.llm.roles.judge.model.as_deref(), Some("large"));
+    assert!(!effective.contains("hush") && effective.contains("127.0.0.1:8080"), "{effective}");
+    for (bad, expect) in [
+        ("[llm.limits.day]\ncost = 1", "unknown field `day`"),
+        ("[llm.roles.judge]\nmodell = \"x\"", "unknown field `modell`"),
+        ("[llm]\ninput_price = \"1\"", "expected a number"),
+        ("[llm]\nlimits = 5", "expected a table"),
+    ] {
+        let error = read(bad).unwrap_err().to_string();
+        assert!(error.starts_with("llm.") && error.contains(expect), "{error}");
+    }
+    check("QUARRY__LLM__URL", "models.example", "expected the base URL of a model");
+    check("QUARRY__LLM__ROLES", "x", "expected a table");
 }

@@ -75,6 +75,18 @@ pub const TABLE: &[Metric] = &[
         "Attempts of webhook deliveries: delivered, retried, or finally failed.",
     ),
     seconds("quarry_webhook_seconds", &[], "Time of an attempt of a webhook delivery, in seconds."),
+    counter("quarry_model_calls_total", &["role"], "Calls of language models, by role."),
+    counter(
+        "quarry_model_tokens_total",
+        &["role", "direction"],
+        "Tokens that language models have read (in) and written (out), by role.",
+    ),
+    counter(
+        "quarry_model_failures_total",
+        &["role", "reason"],
+        "Questions to language models without an answer, after all attempts, by role and reason.",
+    ),
+    seconds("quarry_model_seconds", &["role"], "Time of a call of a language model, in seconds."),
     gauge(
         "quarry_queue_jobs",
         "",
@@ -108,7 +120,7 @@ pub const TABLE: &[Metric] = &[
         "quarry_places",
         "",
         &["line"],
-        "Slots of each queue: browser pages, CPU work, documents, and pages with OCR.",
+        "Slots of each queue: browser pages, CPU work, documents, pages with OCR, and calls of the language model.",
     ),
     gauge("quarry_places_in_use", "", &["line"], "Slots in use."),
     gauge("quarry_places_waiting", "", &["line"], "Waiters for a slot."),

@@ -76,10 +76,10 @@ impl Extract for Prices {
     async fn extract(&self, question: &Question<'_>) -> Result<Value, String> {
         *self.0.lock() += 1;
         assert!(question.schema.is_some() || question.prompt.is_some());
-        if question.markdown.contains("Unreadable") {
+        if question.page.markdown.contains("Unreadable") {
             return Err("no values found".to_owned());
         }
-        let price = question.markdown.split("price ").nth(1).and_then(|rest| rest.split_whitespace().next());
+        let price = question.page.markdown.split("price ").nth(1).and_then(|rest| rest.split_whitespace().next());
         Ok(json!({ "price": price.and_then(|price| price.parse::<u32>().ok()), "currency": "EUR" }))
     }
 }

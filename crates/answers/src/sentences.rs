@@ -1,0 +1,69 @@
+//! Answers without a model: from the page's own sentences.
+
+use base::Stop;
+use extractive::{Found, GaveUp, Page};
+
+use crate::pick::{self, not_on_page};
+use crate::summary::nothing_to_say;
+use crate::{Answered, PageText, highlights, question, summary};
+
+/// The sentences of a page, read once for many questions. CPU-bound work: for a thread, not for an async task.
+#[derive(Debug)]
+pub struct Sentences<'a> {
+    page: Page<'a>,
+    stop: &'a Stop,
+}
+
+impl<'a> Sentences<'a> {
+    /// Reads a page.
+    ///
+    /// # Errors
+    /// [`GaveUp`] when `stop` is set.
+    pub fn read(page: &'a PageText, stop: &'a Stop) -> Result<Self, GaveUp> {
+        Ok(Self { page: pick::read(page, stop)?, stop })
+    }
+
+    /// Returns at most three sentences that answer a question.
+    ///
+    /// # Errors
+    /// [`GaveUp`] when the work was stopped.
+    pub fn question(&self, question: &str) -> Result<Answered<String>, GaveUp> {
+        self.find(question::FIELD, question, |found| found.answer)
+    }
+
+    /// Returns the sentences that answer a question, one a line.
+    ///
+    /// # Errors
+    /// [`GaveUp`] when the work was stopped.
+    pub fn quote(&self, question: &str) -> Result<Answered<String>, GaveUp> {
+        self.find(question::FIELD, question, |found| found.quote)
+    }
+
+    /// Returns the passages that answer a query, as markdown.
+    ///
+    /// # Errors
+    /// [`GaveUp`] when the work was stopped.
+    pub fn highlights(&self, query: &str) -> Result<Answered<String>, GaveUp> {
+        self.find(highlights::FIELD, query, |found| found.highlights)
+    }
+
+    /// Returns three to six sentences that say what the page is about.
+    ///
+    /// # Errors
+    /// [`GaveUp`] when the work was stopped.
+    pub fn summary(&self) -> Result<Answered<String>, GaveUp> {
+        let answered = Answered::new(self.page.summary(self.stop)?).with(own_sentences(summary::FIELD));
+        Ok(if answered.value.is_empty() { answered.with(nothing_to_say()) } else { answered })
+    }
+
+    fn find(&self, field: &str, question: &str, part: impl Fn(Found) -> String) -> Result<Answered<String>, GaveUp> {
+        let found = self.page.find(question, None, self.stop)?;
+        let answered = Answered::new(found.map(part).unwrap_or_default()).with(own_sentences(field));
+        Ok(if answered.value.is_empty() { answered.with(not_on_page(field)) } else { answered })
+    }
+}
+
+/// Returns the warning of a result without a model.
+fn own_sentences(field: &str) -> String {
+    format!("`{field}` is made of the page's own sentences, without a language model")
+}
