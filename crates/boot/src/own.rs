@@ -11,7 +11,7 @@ use crate::config::{Config, ConfigError, Proxies};
 pub(crate) struct OwnAddresses {
     /// Listening addresses. An unspecified IP means every address of this machine.
     pub(crate) listen: Vec<SocketAddr>,
-    /// Hosts, by name or address, of the database, blob store, proxies and resolvers.
+    /// Hosts, by name or address, of the database, blob store, proxies, product service and resolvers.
     pub(crate) hosts: Vec<(String, u16)>,
 }
 
@@ -32,6 +32,7 @@ pub(crate) fn own(config: &Config, listen: Option<SocketAddr>) -> Result<OwnAddr
     let proxies = |list: &Proxies| list.0.iter().filter_map(|proxy| host(&proxy.url)).collect::<Vec<_>>();
     hosts.extend(proxies(&config.fetch.basic_proxies));
     hosts.extend(proxies(&config.fetch.enhanced_proxies));
+    hosts.extend(config.extract.product_service_url.as_ref().and_then(host));
     hosts.extend(config.egress.resolvers.iter().map(|resolver| (resolver.ip().to_string(), resolver.port())));
     Ok(OwnAddresses { listen: listen.collect(), hosts })
 }
@@ -57,14 +58,15 @@ mod tests {
         config.blobs.endpoint = "http://minio:9000".to_owned();
         config.fetch.basic_proxies = proxy("http://u:p@10.0.0.4:3128");
         config.fetch.enhanced_proxies = proxy("https://proxy.internal");
+        config.extract.product_service_url = Some("https://products.internal/base".parse().unwrap());
         config.egress.resolvers = vec!["10.0.0.5:53".parse().unwrap()];
         let own = own(&config, Some("127.0.0.1:40000".parse().unwrap())).unwrap();
         let listen: Vec<_> = own.listen.iter().map(ToString::to_string).collect();
         assert_eq!(listen, ["127.0.0.1:40000", "0.0.0.0:3002", "10.0.0.2:3003"]);
         let hosts: Vec<_> = own.hosts.iter().map(|(host, port)| format!("{host} {port}")).collect();
-        let expect =
-            ["10.0.0.3 5432", "db.internal 5433", "minio 9000", "10.0.0.4 3128", "proxy.internal 443", "10.0.0.5 53"];
-        assert_eq!(hosts, expect);
+        let of_data = ["10.0.0.3 5432", "db.internal 5433", "minio 9000"];
+        let of_fetching = ["10.0.0.4 3128", "proxy.internal 443", "products.internal 443", "10.0.0.5 53"];
+        assert_eq!(hosts, [&of_data[..], &of_fetching].concat());
     }
 
     #[test]

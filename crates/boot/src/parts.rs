@@ -81,7 +81,8 @@ async fn open_parts(
     }
     let proxies = Arc::new(proxies(config));
     let diff_object = config.compat.diff_object;
-    let tools = scrape::Tools { engines, proxies, cpu, documents, extract: None, diff_object };
+    let products = products(config)?;
+    let tools = scrape::Tools { engines, proxies, products, cpu, documents, extract: None, diff_object };
     let sessions = app::SessionParts {
         browser,
         interact: Arc::new(interact::Interact::new(code(config))),
@@ -318,6 +319,13 @@ fn documents(config: &Config) -> Result<Option<Arc<reader::Pool>>, ConfigError> 
         return Ok(None);
     }
     Ok(Some(Arc::new(pool)))
+}
+
+/// Returns the product service, if one is set.
+fn products(config: &Config) -> Result<Option<Arc<scrape::ProductService>>, ConfigError> {
+    let why = |error| ConfigError::new("EXTRACT__PRODUCT_SERVICE_URL", error);
+    let url = config.extract.product_service_url.as_ref();
+    url.map(|url| scrape::ProductService::new(url).map(Arc::new).map_err(why)).transpose()
 }
 
 fn proxies(config: &Config) -> fetch::Proxies {

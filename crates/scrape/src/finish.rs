@@ -127,6 +127,7 @@ mod tests {
         let draft = Draft {
             document: Document::default(),
             text: None,
+            product_request: None,
             links: Vec::new(),
             page,
             warnings: texts(own),

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use url::Url;
 use wire::{ActionResults, Block, Capabilities, Capability, Document, Format, ScrapeOptions, ScriptReturn};
 
-use crate::{Cpu, Extract};
+use crate::{Cpu, Extract, ProductService};
 
 /// Shared services of all scrapes.
 #[derive(Clone)]
@@ -20,6 +20,8 @@ pub struct Tools {
     pub engines: Vec<Arc<dyn Engine>>,
     /// Forward proxies.
     pub proxies: Arc<Proxies>,
+    /// Service that finds the product of a page. Without it our own extraction does.
+    pub products: Option<Arc<ProductService>>,
     /// Slots for CPU-bound work.
     pub cpu: Cpu,
     /// Pool of document readers: PDF, office files, images. Without it documents are rejected.
