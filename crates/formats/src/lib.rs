@@ -44,6 +44,8 @@ pub use content::{Content, ContentOptions, content};
 pub use feed::feed_page;
 pub use images::images;
 pub use links::{links, text_links};
+#[cfg(feature = "other-main-content")]
+pub use main_content::other as other_main_content;
 #[cfg(feature = "training")]
 pub use main_content::training;
 pub use markdown::{LinkStyle, MarkdownOptions, markdown};
