@@ -351,3 +351,22 @@ async fn a_page_is_the_same_after_its_scripts_have_run() {
     app.site.html("/tea", shop(21));
     assert_eq!(status(&client, &app, "/tea", json!({})).await, "changed");
 }
+
+/// The page and its previous version do not fit in the memory budget together while both are processed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_does_not_wait_for_the_memory_of_its_own_page() {
+    let app = TestApp::with(|config| {
+        config.auth.mode = AuthMode::Keys;
+        // The smallest pool, for bodies of 8 MiB; one of up to 16 MiB at a time.
+        (config.fetch.max_raw, config.fetch.max_decoded, config.fetch.max_in_flight) = (16 << 20, 16 << 20, 0);
+    })
+    .await;
+    let client = app.team(Some(100), json!({})).await;
+    let text = |first: &str| format!("{first}\n{}", "A line of a long text.\n".repeat(450_000));
+    for (first, expect) in [("One", "new"), ("Two", "changed")] {
+        app.site.respond("/log.txt", file("text/plain", text(first)));
+        let answer = scrape(&client, &app, "/log.txt", json!({ "timeout": 20_000 })).await;
+        let data = &answer.body["data"];
+        assert_eq!(data["changeTracking"]["changeStatus"], expect, "{}", data["warning"]);
+    }
+}

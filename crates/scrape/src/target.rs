@@ -174,21 +174,25 @@ impl fmt::Debug for Scraped {
 impl Scraped {
     /// Returns the share of the memory budget that only the processing needed. To be called when the document is final.
     pub fn shrink_room(&self) {
-        let Document { markdown, html, raw_html, raw_base64, links, images, attributes, .. } = &self.document;
-        let texts = [markdown, html, raw_html, raw_base64].into_iter().flatten().map(String::len).sum::<usize>();
-        let pages = self.document.pages.iter().flatten().map(|page| page.markdown.len()).sum::<usize>();
-        let blocks = self.document.blocks.iter().flatten().flat_map(|page| &page.items);
-        let blocks = blocks.map(|block| size_of::<Block>() + block.content.len()).sum::<usize>();
-        let lists =
-            [links, images].into_iter().flatten().chain([&self.links]).flatten().map(String::len).sum::<usize>();
-        let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
-        let tracked =
-            self.document.change_tracking.iter().flatten().flat_map(|tracked| tracked.diff.iter().chain(&tracked.json));
-        let tracked = tracked.map(wire::memory_of).sum::<usize>();
-        let captured = tracked + self.document.screenshot.iter().map(String::len).sum::<usize>();
-        let captured = captured + self.document.actions.as_ref().map_or(0, bytes_of_actions);
-        self.room.shrink((texts + pages + blocks + lists + values + captured) as u64);
+        let links = self.links.iter().map(String::len).sum::<usize>();
+        self.room.shrink((bytes_of(&self.document) + links) as u64);
     }
+}
+
+/// Estimates the bytes of a document in memory.
+pub(crate) fn bytes_of(document: &Document) -> usize {
+    let Document { markdown, html, raw_html, raw_base64, links, images, attributes, .. } = document;
+    let texts = [markdown, html, raw_html, raw_base64].into_iter().flatten().map(String::len).sum::<usize>();
+    let pages = document.pages.iter().flatten().map(|page| page.markdown.len()).sum::<usize>();
+    let blocks = document.blocks.iter().flatten().flat_map(|page| &page.items);
+    let blocks = blocks.map(|block| size_of::<Block>() + block.content.len()).sum::<usize>();
+    let lists = [links, images].into_iter().flatten().flatten().map(String::len).sum::<usize>();
+    let values = attributes.iter().flatten().flat_map(|found| &found.values).map(String::len).sum::<usize>();
+    let tracked =
+        document.change_tracking.iter().flatten().flat_map(|tracked| tracked.diff.iter().chain(&tracked.json));
+    let tracked = tracked.map(wire::memory_of).sum::<usize>();
+    let captured = tracked + document.screenshot.iter().map(String::len).sum::<usize>();
+    texts + pages + blocks + lists + values + captured + document.actions.as_ref().map_or(0, bytes_of_actions)
 }
 
 /// Estimates the bytes of action results. Files count, as they may be embedded; script values exceed their text.
