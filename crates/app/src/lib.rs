@@ -28,6 +28,7 @@
 //!         tools: scrape::Tools {
 //!             engines: vec![],
 //!             proxies: Arc::default(),
+//!             products: None,
 //!             cpu,
 //!             documents: None,
 //!             answers: None, extract: None,

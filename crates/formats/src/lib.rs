@@ -48,6 +48,8 @@ pub use feed::feed_page;
 pub use hidden::{Hidden, Rendering, hidden};
 pub use images::{images, images_without};
 pub use links::{links, links_without, text_links};
+#[cfg(feature = "other-main-content")]
+pub use main_content::other as other_main_content;
 #[cfg(feature = "training")]
 pub use main_content::training;
 pub use markdown::{LinkStyle, MarkdownOptions, markdown};

@@ -16,6 +16,7 @@ use wire::{ChangeStatus, ChangeTracking, ChangeTrackingFormat, Document, Format,
 
 use crate::derive::{self, Draft};
 use crate::detect::{self, Route};
+use crate::target::bytes_of;
 use crate::tracked::Tracked;
 use crate::{
     CpuError, Extraction, NextVersion, Ports, Previous, PreviousVersion, Question, ScrapeError, Target, Tools, Versions,
@@ -90,6 +91,11 @@ pub(crate) async fn compare(
         });
         return Ok(draft);
     };
+    // The tree of the page is gone. A previous version of the same size needs that share of the memory budget, and would
+    // wait for it in vain while the page itself holds it.
+    let links = draft.links.iter().map(String::len).sum::<usize>();
+    let kept = tracked.page.dom().unwrap_or(&tracked.page.body).len() + links;
+    tracked.page.room.shrink((kept + bytes_of(&draft.document)) as u64);
     let comparison = Comparison { tools, target, format, versions, tracked: *tracked, until: time_for(target) };
     let found = comparison.run(&mut draft).await?;
     draft.warnings.extend(found.warnings);

@@ -77,6 +77,11 @@ impl Source<'_> {
         }
     }
 
+    /// Whether it is a parsed page.
+    pub(crate) fn is_page(&self) -> bool {
+        matches!(self, Self::Page(_))
+    }
+
     fn html(&self) -> String {
         match self {
             Self::Page(page) => formats::html(page.content()),

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use url::Url;
 use wire::{ActionResults, Block, Capabilities, Capability, Document, Format, ScrapeOptions, ScriptReturn};
 
-use crate::{Cpu, Extract};
+use crate::{Cpu, Extract, ProductService};
 
 /// Shared services of all scrapes.
 #[derive(Clone)]
@@ -22,6 +22,8 @@ pub struct Tools {
     pub engines: Vec<Arc<dyn Engine>>,
     /// Forward proxies.
     pub proxies: Arc<Proxies>,
+    /// Service that finds the product of a page. Without it our own extraction does.
+    pub products: Option<Arc<ProductService>>,
     /// Slots for CPU-bound work.
     pub cpu: Cpu,
     /// Pool of document readers: PDF, office files, images. Without it documents are rejected.
@@ -196,7 +198,7 @@ impl Scraped {
     }
 }
 
-/// Estimates the bytes of a document.
+/// Estimates the bytes of a document in memory.
 pub(crate) fn bytes_of(document: &Document) -> usize {
     let Document { markdown, html, raw_html, raw_base64, links, images, attributes, .. } = document;
     let Document { summary, answer, highlights, .. } = document;

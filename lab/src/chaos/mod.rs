@@ -4,6 +4,7 @@
 mod bodies;
 mod bombs;
 mod browser;
+mod changes;
 mod cluster;
 mod drain;
 mod fairness;

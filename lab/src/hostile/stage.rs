@@ -155,6 +155,7 @@ impl Stage {
 
     fn pages(&self, site: &Site, pages: &Value) -> Result<()> {
         let mut makers = Vec::new();
+        let mut places: Vec<(OriginPaths, Vec<Script>)> = Vec::new();
         for page in pages.as_array().context("the pages of an origin are no array")? {
             let page = page.as_object().context("a page of an origin is no object")?;
             let origin = format!("http://origin.test:{}", site.addr().port());
@@ -175,9 +176,15 @@ impl Stage {
             if let Script::H2(attack) = script {
                 site.attack_h2(Some(attack));
             }
+            match places.iter_mut().find(|(known, _)| *known == place) {
+                Some((_, scripts)) => scripts.push(script),
+                None => places.push((place, vec![script])),
+            }
+        }
+        for (place, scripts) in places {
             match place {
-                OriginPaths::Path(path) => site.script(&path, vec![script]),
-                OriginPaths::Below(prefix) => site.script_below(&prefix, vec![script]),
+                OriginPaths::Path(path) => site.script(&path, scripts),
+                OriginPaths::Below(prefix) => site.script_below(&prefix, scripts),
             }
         }
         site.others(move |seen| makers.iter().find_map(|make| make(seen)));

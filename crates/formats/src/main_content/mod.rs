@@ -18,6 +18,8 @@ mod lexicon;
 mod manual;
 mod measure;
 mod model;
+#[cfg(feature = "other-main-content")]
+pub mod other;
 mod outline;
 mod passed;
 mod sums;
@@ -80,6 +82,8 @@ pub(crate) fn keep_main(content: &mut Content, free: bool) {
             chosen
         }
     };
+    #[cfg(feature = "other-main-content")]
+    let chosen = other::choice(chosen);
     keep::keep(content, &outline, &chosen);
     if free {
         content.set_roots(vec![keep::root(page, &outline, &chosen)]);
