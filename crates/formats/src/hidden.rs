@@ -61,6 +61,10 @@ pub enum Rendering {
     Browser,
 }
 
+/// Bytes of text that a page shows by its scripts at least, if it does. Shorter hidden text is hidden even where it is
+/// longer than the rest of the page: an order for a model needs a few sentences, an article has more.
+const ARTICLE: usize = 1000;
+
 /// Finds what readers of a page do not see. Whether that is most of a page is judged by its content.
 ///
 /// ```
@@ -79,10 +83,10 @@ pub fn hidden(content: &Content, rendering: Rendering) -> Hidden {
     let moving: usize = found.iter().filter(|found| found.moves).map(|found| search.letters(found.index)).sum();
     let all: usize = found.iter().map(|found| search.letters(found.index)).sum();
     let shown = search.total().saturating_sub(all);
-    if moving > shown {
+    if moving > shown.max(ARTICLE) {
         // More text waits for its animation than is shown.
         found = search.run(Ignored::Moving);
-    } else if all > shown {
+    } else if all > shown.max(ARTICLE) {
         // More text is hidden than shown: the page shows itself by scripts.
         found = search.run(Ignored::Closed);
     }
@@ -203,9 +207,10 @@ impl<'p> Search<'p> {
         sight::cause(element, style, self.known).or_else(|| is_for_others().then_some(Cause::Cut))
     }
 
-    /// Whether a click shows the element, or it holds most of the content.
+    /// Whether a click shows the element, or it holds an article that is most of the content.
     fn is_shown_after_all(&mut self, index: Index, cause: Cause) -> bool {
-        if self.letters(index) * 2 > self.total() {
+        let letters = self.letters(index);
+        if letters > ARTICLE && letters * 2 > self.total() {
             return true;
         }
         let page = self.page;
