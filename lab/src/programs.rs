@@ -4,7 +4,7 @@ use std::env;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use xtask::{sh, up};
+use xtask::sh;
 
 /// Returns the path of the server, with the worker and the reader next to it.
 ///
@@ -12,7 +12,7 @@ use xtask::{sh, up};
 /// When the build fails or the folder does not exist.
 pub fn release() -> Result<PathBuf> {
     let programs = ["--package", "quarry-server", "--package", "quarry-worker", "--package", "quarry-reader"];
-    given().unwrap_or_else(|| up::build("release", &programs))
+    given().unwrap_or_else(|| sh::build("release", &programs))
 }
 
 /// Returns the path of the server with fail points, with the reader next to it.
@@ -21,7 +21,7 @@ pub fn release() -> Result<PathBuf> {
 /// Those of [`release`].
 pub fn with_fail_points() -> Result<PathBuf> {
     let programs = ["--package", "quarry-server", "--package", "quarry-reader"];
-    let build = || up::build("release", &[&programs[..], &["--features", "quarry-server/fail-points"]].concat());
+    let build = || sh::build("release", &[&programs[..], &["--features", "quarry-server/fail-points"]].concat());
     given().unwrap_or_else(|| sh::step("build quarry-server with fail points", build))
 }
 

@@ -248,22 +248,27 @@ fn counting(reader: &Path, folder: &Path) -> (std::path::PathBuf, std::path::Pat
     (program, count)
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_file_is_read_once_while_its_bytes_are_the_same() {
-    let folder = tempfile::tempdir().unwrap();
+/// Starts a service with a reader that is counted, and returns it with the number of readers that were started so far.
+async fn with_counted(folder: &Path, program: &str) -> (TestApp, impl Fn() -> usize) {
     let mut count = None;
     let app = TestApp::with(|config| {
         config.auth.mode = AuthMode::Keys;
         config.documents.enabled = true;
         // A child for each document, so that children count documents.
         config.documents.recycle = 1;
-        let reader = config.documents.reader.clone().unwrap();
-        let (program, counted) = counting(&reader, folder.path());
+        let reader = config.documents.reader.as_ref().unwrap().with_file_name(program);
+        let (program, counted) = counting(&reader, folder);
         (config.documents.reader, count) = (Some(program), Some(counted));
     })
     .await;
     let count = count.unwrap();
-    let started = || fs::read_to_string(&count).map_or(0, |lines| lines.lines().count());
+    (app, move || fs::read_to_string(&count).map_or(0, |lines| lines.lines().count()))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_file_is_read_once_while_its_bytes_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let (app, started) = with_counted(folder.path(), "read_documents").await;
     let client = app.team(Some(100), json!({})).await;
     app.site.respond("/r.pdf", file("application/pdf", Pdf::Report(2).bytes()));
     let first = scrape(&client, &app, "/r.pdf", json!({})).await;
@@ -288,4 +293,80 @@ async fn a_file_is_read_once_while_its_bytes_are_the_same() {
     let tracking = &changed.body["data"]["changeTracking"];
     assert_eq!(tracking["changeStatus"], "changed");
     assert!(tracking["diff"].as_str().unwrap().contains("+Page 3 of the report."), "{tracking}");
+}
+
+/// Recognised again, the text of the page would be another.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_scan_is_recognised_once_while_its_bytes_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let (app, started) = with_counted(folder.path(), "recognise_documents").await;
+    let client = app.team(Some(100), json!({})).await;
+    app.site.respond("/scan.pdf", file("application/pdf", Pdf::Scan.bytes()));
+    let plain = client.scrape(&json!({ "url": app.page("/scan.pdf") })).await;
+    let first = scrape(&client, &app, "/scan.pdf", json!({})).await;
+    assert!(first.markdown().contains("Recognised at"), "{}", first.body);
+    assert_ne!(plain.markdown(), first.markdown(), "the recognition is not steady");
+    let once = started();
+    for more in [json!({}), json!({ "onlyMainContent": false }), json!({ "excludeTags": ["p"] })] {
+        let again = scrape(&client, &app, "/scan.pdf", more).await;
+        assert_eq!(again.body["data"]["changeTracking"]["changeStatus"], "same", "{}", again.body);
+        assert_eq!(again.markdown(), first.markdown());
+    }
+    assert_eq!(started(), once, "the text of the same scan was kept");
+    // Where other results of the same bytes are wanted it is recognised again, and the page is the same.
+    let parsers = json!({ "parsers": [{ "type": "pdf", "pages": true }] });
+    assert_eq!(status(&client, &app, "/scan.pdf", parsers).await, "same");
+    assert!(started() > once);
+}
+
+/// Other bytes from the browser each time, but the same to a reader.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_is_the_same_after_its_scripts_have_run() {
+    let app = TestApp::with(|config| {
+        config.auth.mode = AuthMode::Keys;
+        config.browser.enabled = true;
+    })
+    .await;
+    let client = app.team(Some(100), json!({})).await;
+    let shop = |price: u32| {
+        let script = format!(
+            "root.innerHTML = '<main><h1>Tea</h1><p class=price data-seen=' + Math.random() + '>Assam at {price} euros, \
+             with free delivery in the whole country.</p></main><footer>Imprint</footer>'"
+        );
+        format!("<title>Tea</title><nav><a href=/home>Home</a></nav><div id=root></div><script>{script}</script>")
+    };
+    app.site.html("/tea", shop(12));
+    let first = scrape(&client, &app, "/tea", json!({})).await;
+    assert!(first.markdown().contains("12 euros"), "{}", first.body);
+    assert_eq!(first.body["data"]["changeTracking"]["changeStatus"], "new");
+    for more in [
+        json!({}),
+        json!({ "onlyMainContent": false }),
+        json!({ "includeTags": ["h1"] }),
+        json!({ "excludeTags": [".price"] }),
+        json!({}),
+    ] {
+        assert_eq!(status(&client, &app, "/tea", more.clone()).await, "same", "{more}");
+    }
+    app.site.html("/tea", shop(21));
+    assert_eq!(status(&client, &app, "/tea", json!({})).await, "changed");
+}
+
+/// The page and its previous version do not fit in the memory budget together while both are processed.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_version_does_not_wait_for_the_memory_of_its_own_page() {
+    let app = TestApp::with(|config| {
+        config.auth.mode = AuthMode::Keys;
+        // The smallest pool, for bodies of 8 MiB; one of up to 16 MiB at a time.
+        (config.fetch.max_raw, config.fetch.max_decoded, config.fetch.max_in_flight) = (16 << 20, 16 << 20, 0);
+    })
+    .await;
+    let client = app.team(Some(100), json!({})).await;
+    let text = |first: &str| format!("{first}\n{}", "A line of a long text.\n".repeat(450_000));
+    for (first, expect) in [("One", "new"), ("Two", "changed")] {
+        app.site.respond("/log.txt", file("text/plain", text(first)));
+        let answer = scrape(&client, &app, "/log.txt", json!({ "timeout": 20_000 })).await;
+        let data = &answer.body["data"];
+        assert_eq!(data["changeTracking"]["changeStatus"], expect, "{}", data["warning"]);
+    }
 }

@@ -1,8 +1,8 @@
 //! The formats `product` and `menu`.
 
 use e2e::TestApp;
-use serde_json::json;
-use testkit::Reply;
+use serde_json::{Value, json};
+use testkit::{Reply, Script, Site};
 
 use crate::ARTICLE;
 
@@ -80,4 +80,44 @@ async fn runs_read_products_too() {
         let titles: Vec<_> = documents.iter().filter_map(|document| document["product"]["title"].as_str()).collect();
         assert_eq!(titles, ["Kettle"], "{path}: {documents:?}");
     }
+}
+
+#[tokio::test]
+async fn a_product_service_takes_the_place_of_our_own_extraction() {
+    let service = Site::start().await;
+    let teapot =
+        json!({ "title": "Teapot", "url": "https://a.test/", "variants": [{ "availability": { "inStock": true } }] });
+    let answer = |product: Value| {
+        Script::Reply(Reply { body: json!({ "product": product }).to_string().into(), ..Reply::default() })
+    };
+    let broken = Script::Reply(Reply { status: 500, ..Reply::default() });
+    service.script("/v1/extract-product", vec![answer(teapot), answer(Value::Null), broken]);
+    let app = TestApp::with(|config| {
+        config.extract.product_service_url = Some(service.url("/"));
+        config.egress.allow.push(service.addr().to_string().parse().unwrap());
+    })
+    .await;
+    app.site.html("/kettle", KETTLE);
+    let caller = app.anonymous();
+    let scrape = async || {
+        let body = json!({ "url": app.page("/kettle"), "formats": ["product"] });
+        let answer = caller.scrape(&body).await;
+        assert_eq!(
+            (answer.status, &answer.body["data"]["metadata"]["creditsUsed"]),
+            (200, &json!(1)),
+            "{}",
+            answer.body
+        );
+        answer.body["data"].clone()
+    };
+    assert_eq!(scrape().await["product"]["title"], "Teapot");
+    let sent: Value = serde_json::from_slice(&service.requests()[0].body).unwrap();
+    assert_eq!(sent, json!({ "html": KETTLE, "url": app.page("/kettle") }));
+    for words in ["the page describes none", "answered 500"] {
+        let data = scrape().await;
+        assert!(data.get("product").is_none() && data["warning"].as_str().unwrap().contains(words), "{data}");
+    }
+    // No page is fetched from there, although the network rules allow it.
+    let refused = caller.scrape(&json!({ "url": service.url("/v1/extract-product") })).await;
+    assert_eq!((refused.status, service.requests().len()), (403, 3), "{}", refused.body);
 }

@@ -6,6 +6,7 @@ mod check;
 mod cli;
 mod codegen;
 pub mod db;
+mod functions;
 mod fuzz;
 mod layers;
 mod migration;

@@ -1,7 +1,7 @@
 //! Tuples as parameters: a part of a tuple has no name where the function is called, and a tuple hides how many
 //! parameters there are.
 
-use crate::sizes::function_name;
+use crate::functions::function_name;
 
 /// Returns each parameter of a formatted source that is a tuple, by its pattern or by its type, with the name of its
 /// function. Closures may take tuples.

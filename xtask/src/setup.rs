@@ -6,7 +6,7 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::{db, say, sh, up};
+use crate::{db, say, sh};
 
 /// A Debian package, the check whether it is installed, and its purpose.
 #[derive(Clone, Copy)]
@@ -136,7 +136,7 @@ fn filter_lists() -> Result<()> {
         return Ok(());
     }
     say!("setup: downloading filter lists into {DATA}/lists for blockAds; this builds the server");
-    let server = up::build("dev", &["--package", "quarry-server"])?;
+    let server = sh::build("dev", &["--package", "quarry-server"])?;
     if let Err(error) = sh::run(sh::command(server).args(["lists", "update"]).env("QUARRY__DATA__DIR", DATA)) {
         say!("setup: note: not all filter lists could be downloaded ({error}); run `quarry-server lists update` later");
     }

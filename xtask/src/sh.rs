@@ -69,6 +69,16 @@ pub fn build_all() -> Result<()> {
     run(cargo().args(["build", "--workspace", "--bins", "--tests", "--examples"]))
 }
 
+/// Builds packages and features given as arguments of `cargo build`, and returns the path of the server.
+///
+/// # Errors
+/// When the build fails.
+pub fn build(profile: &str, arguments: &[&str]) -> Result<PathBuf> {
+    run(cargo().args(["build", "--profile", profile]).args(arguments))?;
+    let folder = if profile == "dev" { "debug" } else { profile };
+    Ok(target()?.join(folder).join("quarry-server"))
+}
+
 /// Returns the folder of build results.
 pub fn target() -> Result<PathBuf> {
     Ok(MetadataCommand::new().current_dir(root()).no_deps().exec()?.target_directory.into())

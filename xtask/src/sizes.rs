@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
+use crate::functions::function_lines;
 use crate::{parameters, say, sh};
 
 /// Length in lines that at most one file in twenty may exceed.
@@ -92,60 +93,14 @@ fn without_tests(source: &str) -> String {
     kept
 }
 
-/// Returns name and length of every function of a formatted source: from `fn` to the brace at the same indentation.
-fn function_lines(source: &str) -> Vec<(String, usize)> {
-    let lines: Vec<&str> = source.lines().collect();
-    let mut found = Vec::new();
-    for (start, line) in lines.iter().enumerate() {
-        let Some(name) = function_name(line) else { continue };
-        let indent = &line[..line.len() - line.trim_start().len()];
-        let end = format!("{indent}}}");
-        // A one-liner or a declaration without a body ends on its own line.
-        if line.ends_with(';') || line.ends_with('}') {
-            continue;
-        }
-        if let Some(length) = lines[start..].iter().position(|line| **line == end) {
-            found.push((name, length + 1));
-        }
-    }
-    found
-}
-
-/// Returns the name of the function that a line declares.
-pub(crate) fn function_name(line: &str) -> Option<String> {
-    let words = line.trim_start();
-    let after = words
-        .strip_prefix("fn ")
-        .or_else(|| words.split_once(" fn ").filter(|(before, _)| modifiers_only(before)).map(|(_, after)| after))?;
-    Some(after.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect())
-}
-
-fn modifiers_only(before: &str) -> bool {
-    before.split_whitespace().all(|word| {
-        word.starts_with("pub") || matches!(word, "const" | "async" | "unsafe" | "extern") || word.ends_with(')')
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn functions_are_measured_to_their_own_brace() {
-        let source =
-            "pub(crate) async fn a() {\n    if x {\n    }\n}\n\nimpl B {\n    fn c(&self) {\n        d();\n    }\n}\n";
-        assert_eq!(function_lines(source), [("a".to_owned(), 4), ("c".to_owned(), 3)]);
-    }
 
     #[test]
     fn what_stands_behind_tests_is_measured() {
         let source = "#[cfg(test)]\nmod a;\n#[cfg(test)]\n#[expect(x)]\nmod tests {\n    fn b() {\n        c();\n    }\n}\n\
                       fn d() {\n    #[cfg(test)]\n    e();\n    f();\n}\n#[cfg(test)]\nuse g::{\n    h,\n};\nfn i() {}\n";
         assert_eq!(without_tests(source), "fn d() {\n    f();\n}\nfn i() {}\n");
-    }
-
-    #[test]
-    fn words_in_prose_are_no_functions() {
-        assert_eq!(function_lines("// a fn of time\nlet x = 1;\n"), []);
     }
 }

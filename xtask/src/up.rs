@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     if !args.without_ocr && sh::step("setup of text recognition", setup::for_ocr)? {
         packages.extend(["--package", "quarry-reader"]);
     }
-    let program = sh::step("build", || build(profile, &packages))?;
+    let program = sh::step("build", || sh::build(profile, &packages))?;
     serve_sample().with_context(|| format!("cannot serve the sample page on {SAMPLE}"))?;
     let mut child = start(&program, args)?;
     wait_ready(&mut child, &args.listen)?;
@@ -89,16 +89,6 @@ fn curl_line(listen: &str) -> String {
     format!(
         "curl -s http://{listen}/v2/scrape -H 'Content-Type: application/json' -d '{{\"url\": \"http://{SAMPLE}/\"}}'"
     )
-}
-
-/// Builds packages and features given as arguments of `cargo build`, and returns the path of the server.
-///
-/// # Errors
-/// When the build fails.
-pub fn build(profile: &str, arguments: &[&str]) -> Result<PathBuf> {
-    sh::run(sh::cargo().args(["build", "--profile", profile]).args(arguments))?;
-    let folder = if profile == "dev" { "debug" } else { profile };
-    Ok(sh::target()?.join(folder).join("quarry-server"))
 }
 
 fn start(program: &PathBuf, args: &Args) -> Result<Child> {

@@ -21,14 +21,18 @@ mod answered;
 mod answers;
 mod asking;
 mod cache;
+pub mod clean;
+pub mod crawl_params;
 mod highlights;
 mod json;
 mod page;
 mod pick;
 mod question;
 mod refusal;
+mod scope;
 mod sentences;
 mod summary;
+pub mod wishes;
 
 pub use answered::Answered;
 pub use answers::{Answers, Context};

@@ -28,6 +28,7 @@
 //!         tools: scrape::Tools {
 //!             engines: vec![],
 //!             proxies: Arc::default(),
+//!             products: None,
 //!             cpu,
 //!             documents: None,
 //!             answers: None, extract: None,
@@ -64,6 +65,7 @@ pub mod jobs;
 mod load;
 mod operations;
 mod retention;
+mod task;
 mod tasks;
 mod upkeep;
 mod worker;

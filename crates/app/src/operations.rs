@@ -98,6 +98,7 @@ pub(crate) mod tests {
             tools: scrape::Tools {
                 engines: Vec::new(),
                 proxies: Arc::default(),
+                products: None,
                 cpu,
                 documents: None,
                 answers: None,

@@ -13,7 +13,7 @@ use scraping::{ScrapingError, files, profiles};
 use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, versions, webhooks};
 
 use crate::Operations;
-use crate::tasks::Task;
+use crate::task::Task;
 
 /// Maximum number of rows that one transaction removes, so that other writers never wait long.
 const BATCH: i64 = 500;

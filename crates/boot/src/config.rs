@@ -15,9 +15,11 @@ use app::{CacheSettings, Retention, SessionSettings, SiteSettings};
 use base::{Secret, setting};
 use ipnet::IpNet;
 use serde::Deserialize;
+use url::Url;
 use uuid::Uuid;
 
 use layers::Layers;
+pub(crate) use layers::is_setting;
 
 /// The manual, built into the program.
 pub const DEFAULTS: &str = include_str!("../config.default.toml");
@@ -63,6 +65,8 @@ pub struct Config {
     /// Number of jobs that one process works on at the same time, by queue name.
     #[serde(deserialize_with = "parse::queues")]
     pub queues: BTreeMap<String, u32>,
+    /// Services that extract data from pages.
+    pub extract: Extract,
     /// Answers as other servers of this API give them.
     pub compat: Compat,
     /// Background work.
@@ -230,6 +234,15 @@ pub struct Admin {
     pub token: Secret,
 }
 
+/// Section `extract`.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "config.default.toml describes every key")]
+pub struct Extract {
+    #[serde(deserialize_with = "parse::maybe_service")]
+    pub product_service_url: Option<Url>,
+}
+
 /// Section `compat`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -307,7 +320,8 @@ impl Default for Config {
     }
 }
 
-/// Loads the settings: the defaults, then `file`, then the variables of `environment` whose name starts with `QUARRY__`.
+/// Loads the settings: the defaults, then `file`, then the variables of `environment` that are settings: those whose name
+/// starts with `QUARRY__`, and names that other programs use for the same.
 ///
 /// # Errors
 /// [`ConfigError`] for the first unknown key or invalid value.

@@ -83,7 +83,9 @@ async fn open_parts(
     let diff_object = config.compat.diff_object;
     let answers = answers(config, Arc::clone(&clock)).await?;
     let extract = answers.has_model(false).then(|| Arc::clone(&answers) as Arc<dyn scrape::Extract>);
-    let tools = scrape::Tools { engines, proxies, cpu, documents, answers: Some(answers), extract, diff_object };
+    let products = products(config)?;
+    let answers = Some(answers);
+    let tools = scrape::Tools { engines, proxies, products, cpu, documents, answers, extract, diff_object };
     let sessions = app::SessionParts {
         browser,
         interact: Arc::new(interact::Interact::new(code(config))),
@@ -332,6 +334,13 @@ fn documents(config: &Config) -> Result<Option<Arc<reader::Pool>>, ConfigError> 
         return Ok(None);
     }
     Ok(Some(Arc::new(pool)))
+}
+
+/// Returns the product service, if one is set.
+fn products(config: &Config) -> Result<Option<Arc<scrape::ProductService>>, ConfigError> {
+    let why = |error| ConfigError::new("EXTRACT__PRODUCT_SERVICE_URL", error);
+    let url = config.extract.product_service_url.as_ref();
+    url.map(|url| scrape::ProductService::new(url).map(Arc::new).map_err(why)).transpose()
 }
 
 fn proxies(config: &Config) -> fetch::Proxies {

@@ -37,7 +37,7 @@ pub fn settings(file: Option<&Path>) -> Result<Loaded, ConfigError> {
     let file = file.or_else(|| usual.exists().then_some(usual));
     let mut environment = Vec::new();
     for (name, value) in std::env::vars_os() {
-        let Some(name) = name.to_str().filter(|name| name.starts_with("QUARRY__")) else {
+        let Some(name) = name.to_str().filter(|name| config::is_setting(name)) else {
             continue;
         };
         let refused = |_| ConfigError { key: name.to_owned(), message: "the value is not UTF-8".to_owned() };

@@ -2,18 +2,23 @@
 //! reached by other programs, and it closes with the process at its other end.
 
 mod error;
+mod events;
 mod message;
 mod out;
+mod passed;
 mod pending;
 mod pipe;
 mod routes;
 mod session;
 mod share;
 mod tap;
+mod wire;
 
 pub use error::CdpError;
+pub use events::{Event, Events};
 pub use message::Raw;
+pub use passed::{Passed, What};
 pub use pipe::Connection;
-pub use session::{Event, Events, Session};
+pub use session::Session;
 pub use share::{MAX_SAID, Share};
-pub use tap::{Passed, Tap, What};
+pub use tap::Tap;

@@ -8,8 +8,8 @@ use tokio::sync::oneshot;
 
 use crate::error::CdpError;
 use crate::message::Raw;
+use crate::passed::{Sink, What};
 use crate::share::{MAX_HEARD, Share};
-use crate::tap::{Sink, What};
 
 /// A call that has not been answered.
 pub(crate) struct Pending {

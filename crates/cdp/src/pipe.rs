@@ -6,20 +6,13 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use memchr::memchr;
-use parking_lot::Mutex;
-use serde_json::Value;
-use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::unix::pipe;
 use tokio::task::AbortHandle;
 
-use crate::error::CdpError;
-use crate::message::{Message, Raw};
-use crate::out::{Lane, OutgoingLanes};
-use crate::routes::{CallRoute, Routes};
-use crate::session::{EventSink, Session};
-use crate::share::{MAX_SAID, Share};
-use crate::tap::Sink;
+use crate::message::Message;
+use crate::session::Session;
+use crate::wire::Wire;
 
 /// Size limit of a message, in bytes: larger than any screenshot.
 const MAX_MESSAGE: usize = 96 << 20;
@@ -30,12 +23,6 @@ const KEPT: usize = 1 << 20;
 pub struct Connection {
     wire: Arc<Wire>,
     tasks: [AbortHandle; 2],
-}
-
-/// State shared by all sessions of a pipe.
-pub(crate) struct Wire {
-    routes: Mutex<Routes>,
-    out: OutgoingLanes,
 }
 
 impl Connection {
@@ -52,7 +39,7 @@ impl Connection {
         to: impl AsyncWrite + Unpin + Send + 'static,
         most: usize,
     ) -> Self {
-        let wire = Arc::new(Wire { routes: Mutex::default(), out: OutgoingLanes::default() });
+        let wire = Arc::new(Wire::default());
         let reader = tokio::spawn(read_messages(from, Arc::clone(&wire), most)).abort_handle();
         let writer = tokio::spawn(write(to, Arc::clone(&wire))).abort_handle();
         Self { wire, tasks: [reader, writer] }
@@ -74,115 +61,6 @@ impl Drop for Connection {
     fn drop(&mut self) {
         self.close();
     }
-}
-
-impl Wire {
-    pub(crate) async fn call(&self, session: Option<&Arc<str>>, method: &str, params: Value) -> Result<Raw, CdpError> {
-        let (way, (id, answer)) = {
-            let mut routes = self.routes.lock();
-            (routes.call_route(session), routes.expect(session, method)?)
-        };
-        // Registered before it is sent, as the answer may come at once. Removes the entry if the caller stops waiting.
-        let _forget = ForgetOnDrop { wire: self, id };
-        let message = encode(id, session, method, &params.to_string());
-        // The text is as large again, and the wait for a turn may be long.
-        drop(params);
-        let CallRoute { lane, share } = way;
-        if let Some(share) = share {
-            if message.len() > MAX_SAID {
-                return Err(CdpError::TooLong { method: method.to_owned(), limit: MAX_SAID });
-            }
-            share.send_in_turn(message.len()).await;
-        }
-        self.out.put(&lane, message).await?;
-        answer.await.unwrap_or(Err(CdpError::Closed))
-    }
-
-    pub(crate) async fn post(&self, session: Option<&Arc<str>>, method: &str, params: &Value) {
-        let (lane, message) = self.unanswered(session, method, params);
-        let _ = self.out.put(&lane, message).await;
-    }
-
-    pub(crate) fn post_now(&self, session: Option<&Arc<str>>, method: &str, params: &Value) {
-        let (lane, message) = self.unanswered(session, method, params);
-        self.out.put_now(&lane, message);
-    }
-
-    fn unanswered(&self, session: Option<&Arc<str>>, method: &str, params: &Value) -> (Lane, Vec<u8>) {
-        let (lane, id) = {
-            let mut routes = self.routes.lock();
-            (routes.call_route(session).lane, routes.number())
-        };
-        (lane, encode(id, session, method, &params.to_string()))
-    }
-
-    /// Sends a call of a client; the answer goes to its sink.
-    #[expect(clippy::too_many_arguments, reason = "a call, and where its answer goes")]
-    pub(crate) async fn pass(
-        &self,
-        session: &Arc<str>,
-        call: u64,
-        method: &str,
-        params: &RawValue,
-        sink: &Sink,
-    ) -> Result<(), CdpError> {
-        if let Some(share) = sink.share() {
-            if params.get().len() > MAX_SAID {
-                return Err(CdpError::TooLong { method: method.to_owned(), limit: MAX_SAID });
-            }
-            share.count_sent(params.get().len());
-        }
-        let (lane, id) = {
-            let mut routes = self.routes.lock();
-            (routes.call_route(Some(session)).lane, routes.expect_for(session, method, call, sink)?)
-        };
-        self.out.put(&lane, encode(id, Some(session), method, params.get())).await
-    }
-
-    pub(crate) fn restrain(&self, session: &Arc<str>, share: Arc<Share>) {
-        self.routes.lock().restrain(session, share);
-    }
-
-    fn close(&self) {
-        self.routes.lock().close();
-        self.out.close();
-    }
-
-    pub(crate) fn tap(&self, session: &Arc<str>, sink: Sink) {
-        self.routes.lock().tap(session, sink);
-    }
-
-    pub(crate) fn listen(&self, session: Option<&Arc<str>>, prefixes: &'static [&'static str], events: EventSink) {
-        self.routes.lock().listen(session, prefixes, events);
-    }
-
-    pub(crate) fn is_closed(&self) -> bool {
-        self.routes.lock().is_closed()
-    }
-}
-
-struct ForgetOnDrop<'a> {
-    wire: &'a Wire,
-    id: u64,
-}
-
-impl Drop for ForgetOnDrop<'_> {
-    fn drop(&mut self) {
-        self.wire.routes.lock().forget(self.id);
-    }
-}
-
-/// Encodes a message. `params` is JSON.
-fn encode(id: u64, session: Option<&Arc<str>>, method: &str, params: &str) -> Vec<u8> {
-    let session =
-        session.map(|session| format!(r#","sessionId":{}"#, Value::from(session.as_ref()))).unwrap_or_default();
-    // Written by hand, as `params` is JSON already and may have megabytes. A zero byte ends each message.
-    let mut message = format!(r#"{{"id":{id},"method":{},"params":"#, Value::from(method)).into_bytes();
-    message.reserve_exact(params.len() + session.len() + 2);
-    message.extend_from_slice(params.as_bytes());
-    message.extend_from_slice(session.as_bytes());
-    message.extend_from_slice(b"}\0");
-    message
 }
 
 async fn write(mut to: impl AsyncWrite + Unpin, wire: Arc<Wire>) {
@@ -249,10 +127,11 @@ fn number(message: &[u8]) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
     use tokio::time::Instant;
 
     use super::*;
+    use crate::error::CdpError;
 
     /// A connection and its other end.
     fn pair() -> (Connection, tokio::io::DuplexStream) {

@@ -8,12 +8,12 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::error::CdpError;
+use crate::events::{Event, EventSink};
 use crate::message::{Message, Raw};
 use crate::out::Lane;
+use crate::passed::{Sink, What};
 use crate::pending::{Pending, ReplyTo};
-use crate::session::{Event, EventSink};
 use crate::share::Share;
-use crate::tap::{Sink, What};
 
 /// Estimated memory of a parsed JSON value in addition to its text, in bytes.
 const VALUE: usize = 64;
@@ -284,7 +284,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::session::events;
+    use crate::events::events;
     use crate::share::MAX_HEARD;
 
     const ALL: &[&str] = &[""];

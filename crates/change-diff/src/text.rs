@@ -10,7 +10,7 @@ mod tree;
 mod unified;
 
 pub use compare::{Status, compare};
-pub(crate) use key::is_ignored;
 pub use lines::canonical;
+pub(crate) use lines::is_ignored;
 pub use tree::{Change, Chunk, File, Tree, tree};
 pub use unified::unified;

@@ -8,7 +8,6 @@ use crate::filter::{PathFilter, PatternError};
 use crate::reason::Reason;
 use crate::robots::Rules;
 use crate::scope::{HomeScope, Reach, is_homepage, is_social};
-use crate::sieve::Sieve;
 use crate::steps::Steps;
 use crate::url_key::{KeyRules, UrlKey, url_key};
 
@@ -43,7 +42,7 @@ pub struct ScopeOptions {
 pub struct Scope {
     /// The start URL, and its redirect target.
     homes: Vec<HomeScope>,
-    filter: Arc<PathFilter>,
+    pub(crate) filter: Arc<PathFilter>,
     pub(crate) max_depth: Option<u32>,
     entire_domain: bool,
     subdomains: bool,
@@ -92,18 +91,6 @@ impl Scope {
         self
     }
 
-    /// Returns a sieve for many links within one step budget.
-    #[must_use]
-    pub fn sieve(&self, steps: Steps) -> Sieve<'_> {
-        Sieve::new(self, self.filter.matcher(), steps)
-    }
-
-    /// Decides on a single link; see [`Sieve::admit`].
-    #[must_use]
-    pub fn admit(&self, link: &Url, found_on: &Url, depth: u32) -> Verdict {
-        self.sieve(Steps::of_a_url()).admit(link, found_on, depth)
-    }
-
     /// Decides on the start URL, which is in scope by definition but must match the path patterns.
     #[must_use]
     pub fn admit_start(&self, start: &Url) -> Verdict {
@@ -111,12 +98,6 @@ impl Scope {
             Some(reason) => Verdict::Skip(reason),
             None => self.follow(start, 0),
         }
-    }
-
-    /// Decides on a single listed URL; see [`Sieve::admit_listed`].
-    #[must_use]
-    pub fn admit_listed(&self, url: &Url) -> Verdict {
-        self.sieve(Steps::of_a_url()).admit_listed(url)
     }
 
     /// Returns `maxDiscoveryDepth`: the maximum number of hops from the start.

@@ -4,13 +4,15 @@ mod alike;
 mod answer;
 mod index;
 mod line;
+mod rule;
 mod rules;
 
 use std::time::Duration;
 
 pub use answer::{MAX_ROBOTS_REDIRECTS, RobotsAnswer, judge};
 use line::{Line, lines};
-pub use rules::{Rule, Rules};
+pub use rule::Rule;
+pub use rules::Rules;
 
 /// Byte limit of a file (RFC 9309 section 2.5 requires at least 500 KiB). A line truncated by it is ignored.
 pub const MAX_ROBOTS_BYTES: usize = 500 * 1024;

@@ -34,11 +34,27 @@ pub struct Sieve<'s> {
     steps: Steps,
 }
 
-impl<'s> Sieve<'s> {
-    pub(crate) fn new(scope: &'s Scope, matcher: Matcher<'s>, steps: Steps) -> Self {
-        Self { scope, matcher, steps }
+impl Scope {
+    /// Returns a sieve for many links within one step budget.
+    #[must_use]
+    pub fn sieve(&self, steps: Steps) -> Sieve<'_> {
+        Sieve { scope: self, matcher: self.filter.matcher(), steps }
     }
 
+    /// Decides on a single link; see [`Sieve::admit`].
+    #[must_use]
+    pub fn admit(&self, link: &Url, found_on: &Url, depth: u32) -> Verdict {
+        self.sieve(Steps::of_a_url()).admit(link, found_on, depth)
+    }
+
+    /// Decides on a single listed URL; see [`Sieve::admit_listed`].
+    #[must_use]
+    pub fn admit_listed(&self, url: &Url) -> Verdict {
+        self.sieve(Steps::of_a_url()).admit_listed(url)
+    }
+}
+
+impl Sieve<'_> {
     /// Decides on a link of a page. `found_on` is the page's URL after redirects, `depth` the page's depth.
     pub fn admit(&mut self, link: &Url, found_on: &Url, depth: u32) -> Verdict {
         if let Some(reason) = unusable(link) {

@@ -1,14 +1,16 @@
 //! Crawls: runs whose items are pages that are found by links and sitemaps. This module starts crawls and lists the open
 //! ones; `start` reads the sitemaps of the site; the crate `runs` holds what all runs share.
 //!
-//! What a crawl does with its pages: `frontier` is the crawl at work, `plan` decides whether a page may be fetched,
-//! `look` sorts its links in the thread that parsed it, and `record` writes them down, with `copies` and `walk`.
+//! What a crawl does with its pages: `frontier` is the crawl at work and `kind` opens it; `plan` decides whether a page
+//! may be fetched, `look` sorts its links in the thread that parsed it, and `record` writes them down, with `copies` and
+//! `walk`.
 
 mod active;
 mod copies;
 mod ended;
 mod frontier;
 mod hidden;
+mod kind;
 mod known;
 mod links;
 mod look;
@@ -40,7 +42,7 @@ use wire::{ActivityEndpoint, CrawlRequest, Invalid, ParamsPreview, event};
 use crate::CrawlsError;
 
 pub use self::active::active;
-pub use self::frontier::Pages;
+pub use self::kind::Pages;
 pub use self::start::{StartHandler, StartPayload};
 pub use self::waiting::release as release_waiting;
 

@@ -21,6 +21,7 @@ pub(crate) async fn crawls() -> (Runs, Caller, TempDir) {
         tools: scrape::Tools {
             engines: Vec::new(),
             proxies: Arc::default(),
+            products: None,
             cpu: scrape::Cpu::new(2),
             documents: None,
             answers: None,

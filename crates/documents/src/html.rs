@@ -1,7 +1,6 @@
 //! HTML output.
 
-use crate::markdown::table_html;
-use crate::model::{Block, BlockKind, Content, Document, Inline, Item};
+use crate::model::{Block, BlockKind, Cell, Content, Document, Inline, Item, Table};
 
 /// Writes a document as HTML: one `section` per page, without styles.
 #[must_use]
@@ -78,7 +77,40 @@ fn inline_html(inline: &Inline) -> String {
     out
 }
 
+/// Writes a table as HTML, for cells that span rows or columns.
+pub(crate) fn table_html(table: &Table) -> String {
+    let mut out = String::from("<table>");
+    for row in 0..table.rows {
+        out.push_str("\n<tr>");
+        for column in 0..table.columns {
+            let covers = |cell: &&Cell| {
+                (cell.row..cell.row + cell.row_span).contains(&row)
+                    && (cell.column..cell.column + cell.column_span).contains(&column)
+            };
+            match table.cells.iter().find(covers) {
+                Some(cell) if (cell.row, cell.column) == (row, column) => {
+                    out.push_str("<td");
+                    if cell.column_span > 1 {
+                        out.push_str(&format!(" colspan=\"{}\"", cell.column_span));
+                    }
+                    if cell.row_span > 1 {
+                        out.push_str(&format!(" rowspan=\"{}\"", cell.row_span));
+                    }
+                    out.push('>');
+                    out.push_str(&escaped(&cell.text));
+                    out.push_str("</td>");
+                }
+                Some(_) => {}
+                None => out.push_str("<td></td>"),
+            }
+        }
+        out.push_str("</tr>");
+    }
+    out.push_str("\n</table>");
+    out
+}
+
 /// Escapes the special characters of HTML.
-pub(crate) fn escaped(text: &str) -> String {
+fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

@@ -36,6 +36,7 @@ mod objects;
 #[cfg(feature = "office")]
 mod office;
 mod open;
+mod reader;
 mod recognised;
 mod sample;
 mod structure;
@@ -59,6 +60,7 @@ pub use sample::sample;
 use content::Budget;
 use font::Fonts;
 use open::Pdf;
+use reader::Reader;
 use serde::{Deserialize, Serialize};
 
 /// Options of reading a document.
@@ -125,7 +127,7 @@ impl Opened {
     pub fn read(&self, options: &ReadOptions, recognise: Option<&mut dyn Recognise>) -> Document {
         let pdf = &self.0;
         let (mut fonts, mut budget) = (Fonts::default(), Budget::default());
-        let mut reader = recognised::Reader::new(options.mode, recognise);
+        let mut reader = Reader::new(options.mode, recognise);
         let some = pdf.pages.iter().take(options.pages_of(self.pages()) as usize);
         let mut layout = |page| layout::page(content::read_content(pdf, page, &mut fonts, &mut budget));
         let embedded = some.map(|id| pdf.page(*id).map(&mut layout).unwrap_or_default()).collect();
@@ -139,7 +141,7 @@ impl Opened {
 #[must_use]
 pub fn read_pictures(count: u32, options: &ReadOptions, recognise: &mut dyn Recognise) -> Document {
     let pages = options.pages_of(count);
-    let mut reader = recognised::Reader::new(Mode::Ocr, Some(recognise));
+    let mut reader = Reader::new(Mode::Ocr, Some(recognise));
     let layouts = reader.pages((0..pages).map(|_| layout::PageLayout::default()).collect());
     let metadata = Metadata { num_pages: pages, total_pages: count, ..Metadata::default() };
     Document { pages: structure::pages(layouts, &structure::Outline::default()), metadata }

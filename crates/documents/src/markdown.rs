@@ -1,5 +1,6 @@
 //! Markdown output, with the position of every block.
 
+use crate::html::table_html;
 use crate::model::{Block, Content, Document, Inline, Item, Page, Table};
 
 /// Options of the markdown output.
@@ -187,38 +188,5 @@ fn table_markdown(table: &Table) -> String {
             out.push('|');
         }
     }
-    out
-}
-
-/// Writes a table as HTML, for cells that span rows or columns.
-pub(crate) fn table_html(table: &Table) -> String {
-    let mut out = String::from("<table>");
-    for row in 0..table.rows {
-        out.push_str("\n<tr>");
-        for column in 0..table.columns {
-            let covers = |cell: &&crate::model::Cell| {
-                (cell.row..cell.row + cell.row_span).contains(&row)
-                    && (cell.column..cell.column + cell.column_span).contains(&column)
-            };
-            match table.cells.iter().find(covers) {
-                Some(cell) if (cell.row, cell.column) == (row, column) => {
-                    out.push_str("<td");
-                    if cell.column_span > 1 {
-                        out.push_str(&format!(" colspan=\"{}\"", cell.column_span));
-                    }
-                    if cell.row_span > 1 {
-                        out.push_str(&format!(" rowspan=\"{}\"", cell.row_span));
-                    }
-                    out.push('>');
-                    out.push_str(&crate::html::escaped(&cell.text));
-                    out.push_str("</td>");
-                }
-                Some(_) => {}
-                None => out.push_str("<td></td>"),
-            }
-        }
-        out.push_str("</tr>");
-    }
-    out.push_str("\n</table>");
     out
 }

@@ -6,9 +6,7 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::Mode;
 use crate::geometry::Rect;
-use crate::layout::{self, PageLayout};
 
 /// Recogniser of pages (OCR).
 pub trait Recognise {
@@ -81,7 +79,7 @@ const MAX_PLACE: f32 = 20_000.0;
 
 impl RecognisedPage {
     /// Returns the page without invalid values: the recogniser may be another process and is untrusted.
-    fn sound(mut self) -> Self {
+    pub(crate) fn sound(mut self) -> Self {
         let places = |rect: &Rect| [rect.x0, rect.y0, rect.x1, rect.y1].into_iter().all(is_place);
         self.words.retain(|word| {
             let measured = is_place(word.baseline) && (0.1..=MAX_PLACE).contains(&word.size) && word.weight.is_finite();
@@ -97,47 +95,4 @@ impl RecognisedPage {
 
 fn is_place(value: f32) -> bool {
     value.abs() <= MAX_PLACE
-}
-
-/// OCR of one document.
-pub(crate) struct Reader<'a> {
-    mode: Mode,
-    recognise: Option<&'a mut dyn Recognise>,
-}
-
-impl<'a> Reader<'a> {
-    pub(crate) fn new(mode: Mode, recognise: Option<&'a mut dyn Recognise>) -> Self {
-        Self { mode, recognise }
-    }
-
-    /// Returns the layouts of pages, recognised where wanted. The embedded text is kept where OCR finds nothing.
-    pub(crate) fn pages(&mut self, embedded: Vec<PageLayout>) -> Vec<PageLayout> {
-        let numbered = || (1..).zip(&embedded);
-        let wanted: Vec<u32> = numbered().filter(|(_, page)| self.wants(page)).map(|(number, _)| number).collect();
-        match self.recognise.as_deref_mut().filter(|_| !wanted.is_empty()) {
-            Some(recognise) => recognise.expect(&wanted),
-            None => return embedded,
-        }
-        (1..).zip(embedded).map(|(number, page)| self.page(number, page)).collect()
-    }
-
-    fn wants(&self, embedded: &PageLayout) -> bool {
-        match self.mode {
-            Mode::Fast => false,
-            Mode::Auto => embedded.quality.needs_ocr(),
-            Mode::Ocr => true,
-        }
-    }
-
-    fn page(&mut self, number: u32, embedded: PageLayout) -> PageLayout {
-        let wanted = self.wants(&embedded);
-        let Some(recognise) = self.recognise.as_deref_mut().filter(|_| wanted) else { return embedded };
-        match recognise.page(number).map(RecognisedPage::sound) {
-            Ok(page) if !page.words.is_empty() || embedded.quality.characters == 0 => {
-                layout::recognised(&page, embedded)
-            }
-            Ok(_) => embedded,
-            Err(error) => PageLayout { failure: Some(error), ..embedded },
-        }
-    }
 }

@@ -4,6 +4,7 @@ mod choose;
 mod currency;
 mod finish;
 mod gate;
+mod same;
 
 use page::Page;
 use wire::Product;

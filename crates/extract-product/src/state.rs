@@ -5,6 +5,7 @@ mod find;
 mod keys;
 mod matrix;
 mod modules;
+mod reader;
 mod scan;
 mod variants;
 

@@ -1,13 +1,17 @@
 //! Subject of a page: the names and URLs that its product must have.
 
+use page::{Index, Page};
 use url::Url;
 
 use crate::draft::Draft;
 use crate::survey::Survey;
-use crate::words::Words;
+use crate::tags::attribute;
+use crate::words::{self, Words};
 
 /// Length of a code that is not found in a URL by chance.
 const MIN_CODE: usize = 5;
+/// Digits that a number in a URL must have to be an id: shorter ones are sizes, years and pages.
+const MIN_ID: usize = 5;
 
 /// Names and URLs of the page.
 pub(crate) struct Subject {
@@ -92,6 +96,15 @@ impl Subject {
             })
     }
 
+    /// Returns the id of the product: what the form behind the heading sends, else what the URL has.
+    pub(crate) fn product_id(&self, survey: &Survey<'_>) -> Option<String> {
+        let heading = survey.headings.first().copied().unwrap_or(0);
+        let value = |&node: &Index| attribute(survey.page, node, "value").and_then(words::code);
+        let in_url = survey.fields.iter().filter_map(value).find(|code| self.has_code(code));
+        let of_form = || survey.fields.iter().filter(|&&node| node > heading).find_map(value);
+        in_url.or_else(|| id_in_url(survey.page)).or_else(of_form)
+    }
+
     /// Returns how well a name fits the headings, the titles and the path, from 0 to 1.
     pub(crate) fn name_fit(&self, name: &str) -> f64 {
         let name = Words::of(name);
@@ -104,6 +117,16 @@ impl Subject {
         let by_slug = (self.slug.len() > 2).then(|| self.slug.share_in(&name).max(name.share_in(&self.slug)) * 0.9);
         by_heading.chain(by_title).chain(by_slug).fold(0.0, f64::max)
     }
+}
+
+/// Returns the last part of the path that is a number, or that stands behind `dp` in the URLs of Amazon.
+fn id_in_url(page: &Page) -> Option<String> {
+    let path = page.url().path();
+    let asin = path.split_once("/dp/").or_else(|| path.split_once("/gp/product/")).map(|pair| pair.1);
+    let asin = asin.and_then(|rest| rest.split('/').next()).filter(|asin| asin.len() == 10);
+    let is_number = |part: &&str| (MIN_ID..=20).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
+    let number = || path.rsplit(|c: char| !c.is_ascii_alphanumeric()).find(is_number);
+    asin.or_else(number).map(str::to_owned)
 }
 
 /// Returns a URL without what does not name the resource: scheme, `www.`, fragment, slash at the end.

@@ -3,9 +3,7 @@
 use page::{Index, Page, local_name};
 use url::Url;
 
-use crate::subject::Subject;
 use crate::tags::{attribute, squeezed, text};
-use crate::words;
 
 /// Limit on the texts that are kept of one kind.
 const MAX_KEPT: usize = 64;
@@ -28,7 +26,7 @@ pub(crate) struct Survey<'p> {
     pub(crate) title: String,
     pub(crate) canonical: Option<Url>,
     /// Fields of forms that name the product to buy.
-    fields: Vec<Index>,
+    pub(crate) fields: Vec<Index>,
 }
 
 impl<'p> Survey<'p> {
@@ -84,29 +82,7 @@ impl<'p> Survey<'p> {
     pub(crate) fn heading_texts(&self) -> impl Iterator<Item = String> + '_ {
         self.headings.iter().map(|&node| squeezed(&text(self.page, node))).filter(|text| !text.is_empty())
     }
-
-    /// Returns the id of the product: what the form behind the heading sends, else what the URL has.
-    pub(crate) fn product_id(&self, subject: &Subject) -> Option<String> {
-        let heading = self.headings.first().copied().unwrap_or(0);
-        let value = |&node: &Index| attribute(self.page, node, "value").and_then(words::code);
-        let in_url = self.fields.iter().filter_map(value).find(|code| subject.has_code(code));
-        let of_form = || self.fields.iter().filter(|&&node| node > heading).find_map(value);
-        in_url.or_else(|| self.id_in_url()).or_else(of_form)
-    }
-
-    /// Returns the last part of the path that is a number, or that stands behind `dp` in the URLs of Amazon.
-    fn id_in_url(&self) -> Option<String> {
-        let path = self.page.url().path();
-        let asin = path.split_once("/dp/").or_else(|| path.split_once("/gp/product/")).map(|pair| pair.1);
-        let asin = asin.and_then(|rest| rest.split('/').next()).filter(|asin| asin.len() == 10);
-        let is_number = |part: &&str| (MIN_ID..=20).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit());
-        let number = || path.rsplit(|c: char| !c.is_ascii_alphanumeric()).find(is_number);
-        asin.or_else(number).map(str::to_owned)
-    }
 }
-
-/// Digits that a number in a URL must have to be an id: shorter ones are sizes, years and pages.
-const MIN_ID: usize = 5;
 
 /// Whether a field of a form names the product to buy, in the shop systems that are common.
 fn names_product(page: &Page, node: Index) -> bool {

@@ -1,12 +1,14 @@
 //! Time of an answer and of a summary on one thread, from markdown in memory: `cargo bench -p extractive`.
 //!
-//! The pages are made, the same in every run: prose of the same words, headings, lists and tables. Hostile pages
-//! follow, with their time for a megabyte.
+//! The pages are made, the same in every run: prose of the same words, headings, lists and tables. With `--python
+//! PROGRAM`, a plain BM25 in Python ranks the sentences of the same pages. Hostile pages follow, with their time for a
+//! megabyte.
 
 #![expect(clippy::unwrap_used, reason = "a benchmark that stops when it cannot go on")]
 
 use std::hint::black_box;
 use std::io::{Error, Write, stdout};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use base::Stop;
@@ -48,6 +50,24 @@ const WORDS: [&str; 24] = [
 ];
 const HOSTILE: [&str; 12] =
     ["word ", "a", "[", "[a](", "<a", "`", "*a_", "# a\n\n", "- a\n", "| a | b |\n", "A word of the river? ", "大"];
+
+/// Reads a page, ranks its sentences by a plain BM25 for the question in its argument, and prints the seconds taken.
+const BM25: &str = r#"
+import sys, re, math, time
+from collections import Counter
+page, question = sys.stdin.read(), re.findall(r"\w+", sys.argv[1].lower())
+start = time.perf_counter()
+counts = [Counter(re.findall(r"\w+", s.lower())) for s in re.split(r"(?<=[.!?])\s+|\n+", page)]
+found = Counter(word for count in counts for word in count)
+lengths = [sum(count.values()) for count in counts]
+mean = sum(lengths) / len(lengths)
+def score(count, length):
+    weigh = lambda word: math.log(1 + (len(counts) - found[word] + .5) / (found[word] + .5))
+    part = lambda n: n * 2.2 / (n + 1.2 * (.25 + .75 * length / mean))
+    return sum(weigh(word) * part(count[word]) for word in question if word in count)
+max(map(score, counts, lengths))
+print(time.perf_counter() - start)
+"#;
 
 /// Makes pages that are the same in every run.
 struct Maker(u64);
@@ -99,7 +119,19 @@ fn find(page: &Page<'_>) {
     black_box(page.find(QUESTION, None, &Stop::new()).unwrap());
 }
 
+/// Returns the time of a plain BM25 in Python.
+fn baseline(python: &str, page: &str) -> Result<Duration, Error> {
+    let mut child =
+        Command::new(python).args(["-c", BM25, QUESTION]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    child.stdin.take().ok_or_else(|| Error::other("no standard input"))?.write_all(page.as_bytes())?;
+    let output = child.wait_with_output()?;
+    let seconds = String::from_utf8_lossy(&output.stdout).trim().parse().map_err(Error::other)?;
+    Ok(Duration::from_secs_f64(seconds))
+}
+
 fn main() -> Result<(), Error> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let python = arguments.windows(2).find(|pair| pair[0] == "--python").map(|pair| pair[1].as_str());
     let mut out = stdout().lock();
     for (name, bytes, rounds) in SIZES {
         let page = Maker(1).page(bytes);
@@ -116,6 +148,10 @@ fn main() -> Result<(), Error> {
             told,
             rate(told)
         )?;
+        if let Some(python) = python {
+            let taken = baseline(python, &page)?;
+            writeln!(out, "{:22} a plain BM25 {taken:8.2?} {:5.1} MB/s", "", rate(taken))?;
+        }
     }
     for unit in HOSTILE {
         let page = unit.repeat(4_000_000 / unit.len());

@@ -3,9 +3,9 @@
 use base::Stop;
 
 use crate::GaveUp;
+use crate::logarithm::ln;
 use crate::page::Page;
 use crate::query::{Query, Wanted};
-use crate::score::ln;
 use crate::words::{fold, words};
 
 /// BM25: how soon further occurrences of a term count less, and how much length counts. The values of the literature.

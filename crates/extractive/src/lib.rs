@@ -61,6 +61,7 @@ mod found;
 mod handover;
 mod inline;
 mod language;
+mod logarithm;
 mod page;
 mod passages;
 mod query;

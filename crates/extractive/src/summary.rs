@@ -7,8 +7,8 @@ use base::Stop;
 use crate::GaveUp;
 use crate::blocks::Kind;
 use crate::evidence::is_question;
+use crate::logarithm::ln;
 use crate::page::{Page, upto};
-use crate::score::ln;
 use crate::words::{fold, is_unspaced, words};
 
 /// Sentences that are read for a summary. What a page is about stands in its first 20 000 sentences.

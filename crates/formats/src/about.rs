@@ -3,9 +3,10 @@
 use page::Page;
 use serde_json::Value;
 
-use crate::content::{ContentOptions, content};
+use crate::content::ContentOptions;
 use crate::markdown::{MarkdownOptions, markdown};
 use crate::metadata::metadata;
+use crate::select::content;
 
 /// Returns the title of a page as a heading, and its description, as markdown: for a page that is blank until its
 /// scripts have run. Empty if the page has neither.

@@ -246,7 +246,8 @@ pub(crate) fn push_escaped(out: &mut String, text: &str, attribute: bool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::{ContentOptions, content};
+    use crate::content::ContentOptions;
+    use crate::select::content;
 
     fn clean(html_in: &str, options: &ContentOptions) -> String {
         let page = Page::parse(html_in, &Url::parse("https://a.test/d/p").unwrap());

@@ -1,11 +1,10 @@
-//! Selection of the content of a page: by the caller's selectors and the main content, without invisible machinery.
+//! The content of a page: the parts that the caller's selectors choose, without invisible machinery.
 
 use page::{Element, Index, LocalName, Page, local_name};
 
 use crate::hidden::Hidden;
 use crate::markdown::media::has_unseen_label;
 use crate::marks::is_row_of_tabs;
-use crate::{furniture, main_content};
 
 /// Value of the attribute `hidden` on elements that the browser found invisible; the crate `browser` writes it. Other
 /// values of `hidden` do not count: on a page whose scripts have not run, they may hide what the scripts would show.
@@ -49,11 +48,8 @@ pub(crate) trait Visitor {
     fn leave(&mut self, index: Index);
 }
 
-/// Selects the content of `page`.
-///
-/// If the page has text, the result is empty only if the selectors exclude everything: without a recognisable main
-/// content the whole body is taken, and `<noscript>` counts if it has more text than the rest.
-pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
+/// Selects the content of a page by the caller's selectors alone, without invisible machinery.
+pub(crate) fn selected<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
     let excluded = page.select(&options.exclude_tags);
     let removed = vec![false; page.node_count()];
     let mut content = Content { page, roots: roots(page, options), removed, excluded, has_tabs: false };
@@ -62,10 +58,6 @@ pub fn content<'p>(page: &'p Page, options: &ContentOptions) -> Content<'p> {
         content.removed[index] = true;
     }
     content.use_noscript_if_richer();
-    if options.only_main_content {
-        main_content::keep_main(&mut content, options.include_tags.is_empty());
-        furniture::remove(&mut content);
-    }
     content
 }
 

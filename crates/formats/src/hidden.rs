@@ -11,7 +11,7 @@ use page::{Index, LocalName, Page, local_name};
 
 use self::openable::Controls;
 use self::sheet::Sheets;
-use self::sight::{Cause, Sight};
+use self::sight::{Cause, Known, Sight};
 use self::style::Style;
 
 /// Classes of text for screen readers alone, by the names that the common frameworks share.
@@ -51,17 +51,26 @@ impl Hidden {
     }
 }
 
+/// How a page was obtained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rendering {
+    /// As the server sent it: its own styles tell what is displayed.
+    None,
+    /// From a browser, which has marked what is not displayed.
+    Browser,
+}
+
 /// Finds what readers of a page do not see.
 ///
 /// ```
 /// let url = url::Url::parse("https://example.com/").unwrap();
 /// let page = formats::Page::parse("<style>.x { left: -9999px }</style><p class=x style='position: absolute'>a<p>b", &url);
-/// let hidden = formats::hidden(&page);
+/// let hidden = formats::hidden(&page, formats::Rendering::None);
 /// let content = formats::content(&page, &formats::ContentOptions::default()).without(&hidden);
 /// assert_eq!(formats::markdown(&content, &formats::MarkdownOptions::default()), "b");
 /// ```
-pub fn hidden(page: &Page) -> Hidden {
-    let mut search = Search::new(page);
+pub fn hidden(page: &Page, rendering: Rendering) -> Hidden {
+    let mut search = Search::new(page, rendering);
     let found = search.run(false);
     let moving: usize = found.iter().filter(|found| found.moves).map(|found| search.letters(found.index)).sum();
     let all: usize = found.iter().map(|found| search.letters(found.index)).sum();
@@ -81,8 +90,7 @@ struct Found {
 struct Search<'p> {
     page: &'p Page,
     sheets: Sheets,
-    /// Whether the page has style sheets that are not known.
-    is_linked: bool,
+    known: Known,
     /// What its controls open; looked for at the first hidden element.
     controls: Option<Controls>,
     /// Bytes of visible characters before each node; counted at the first hidden element.
@@ -90,19 +98,19 @@ struct Search<'p> {
 }
 
 impl<'p> Search<'p> {
-    fn new(page: &'p Page) -> Self {
+    fn new(page: &'p Page, rendering: Rendering) -> Self {
         let is_sheet = |index: Index| {
             page.is(index, &local_name!("link"))
                 && page.attr(index, "rel").is_some_and(|rel| rel.to_ascii_lowercase().contains("stylesheet"))
         };
-        let is_linked = page.positions().any(is_sheet);
-        Self { page, sheets: Sheets::of(page), is_linked, controls: None, before: Vec::new() }
+        let known = Known { is_linked: page.positions().any(is_sheet), is_rendered: rendering == Rendering::Browser };
+        Self { page, sheets: Sheets::of(page), known, controls: None, before: Vec::new() }
     }
 
     /// Looks at all nodes. `ignores_motion` says that what an animation may show is not hidden.
     fn run(&mut self, ignores_motion: bool) -> Vec<Found> {
         let (mut found, mut at) = (Vec::new(), 0);
-        let mut around = vec![(self.page.node_count(), Sight::of_page(self.is_linked))];
+        let mut around = vec![(self.page.node_count(), Sight::of_page(self.known))];
         while at < self.page.node_count() && !self.page.stop().is_set() {
             while around.len() > 1 && around.last().is_some_and(|(end, _)| *end <= at) {
                 around.pop();
@@ -129,7 +137,7 @@ impl<'p> Search<'p> {
                 at = self.page.end(at);
                 continue;
             }
-            let sight = sight.within(self.page, at, own, self.is_linked);
+            let sight = sight.within(self.page, at, own, self.known);
             if sight.hides_pictures() && is_picture(name) {
                 found.push(Found { index: at, moves: false });
                 at = self.page.end(at);
@@ -149,7 +157,7 @@ impl<'p> Search<'p> {
                 .attr("class")
                 .is_some_and(|class| class.split_ascii_whitespace().any(|name| FOR_SCREEN_READERS.contains(&name)))
         };
-        sight::cause(element, style).or_else(|| is_for_others().then_some(Cause::Cut))
+        sight::cause(element, style, self.known).or_else(|| is_for_others().then_some(Cause::Cut))
     }
 
     /// Whether a click shows the element, or it holds most of the page.

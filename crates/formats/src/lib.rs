@@ -36,21 +36,25 @@ mod main_content;
 mod markdown;
 mod marks;
 mod metadata;
+mod select;
 mod structured;
 mod xml;
 
 pub use about::about;
 pub use attributes::attributes;
 pub use clean::html;
-pub use content::{Content, ContentOptions, content};
+pub use content::{Content, ContentOptions};
 pub use feed::feed_page;
-pub use hidden::{Hidden, hidden};
+pub use hidden::{Hidden, Rendering, hidden};
 pub use images::{images, images_without};
 pub use links::{links, links_without, text_links};
+#[cfg(feature = "other-main-content")]
+pub use main_content::other as other_main_content;
 #[cfg(feature = "training")]
 pub use main_content::training;
 pub use markdown::{LinkStyle, MarkdownOptions, markdown};
 pub use metadata::metadata;
 pub use page::Page;
+pub use select::content;
 pub use structured::structured;
 pub use xml::xml_page;

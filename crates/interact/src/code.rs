@@ -2,6 +2,9 @@
 
 use tokio::time::Duration;
 
+/// Name of the role of a child process that runs code.
+pub(crate) const ROLE: &str = "run-code-of-strangers";
+
 /// Language of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {

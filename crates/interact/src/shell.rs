@@ -5,17 +5,16 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use browser::Hands;
-use children::{Child, Order, Program};
+use children::{Child, Launcher, Order, Program};
 use fence::{Fence, HOME, Limits, StartFile};
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Duration, Instant, sleep_until, timeout};
 
 use crate::bounded::{End, Output};
-use crate::code::{Code, InteractError, Language, Ran};
+use crate::code::{Code, InteractError, Language, ROLE, Ran};
 use crate::host::{Ended, Talk};
 use crate::memory;
-use crate::start::{Interact, ROLE};
 use crate::talk::Done;
 
 /// Folders that interpreters and shell tools need. None contains system settings or secrets.
@@ -47,7 +46,7 @@ const LAST: Duration = Duration::from_secs(1);
 
 /// Runs code in a child process.
 pub(crate) async fn run(
-    interact: &Interact,
+    launcher: Option<&Launcher>,
     hands: &Hands,
     code: &Code<'_>,
     deadline: Instant,
@@ -57,7 +56,7 @@ pub(crate) async fn run(
     let Some(program) = program(code.language) else {
         return Err(refused("it is not installed on this machine".to_owned()));
     };
-    let Some(launcher) = &interact.launcher else {
+    let Some(launcher) = launcher else {
         return Err(refused("this program cannot start itself as a child process".to_owned()));
     };
     let order = Order { fence: fence(code), program: Some(program), parent: std::process::id() };

@@ -7,13 +7,11 @@ use children::{Launcher, Role, User};
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Duration, Instant, timeout_at};
 
-use crate::code::{Code, InteractError, Language, Ran};
+use crate::code::{Code, InteractError, Language, ROLE, Ran};
 use crate::node::{self, Interpreter};
 use crate::orders::{self, OrderError};
 use crate::shell;
 
-/// Name of the role of a child.
-pub(crate) const ROLE: &str = "run-code-of-strangers";
 /// Longest time that a call waits for a slot.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -33,7 +31,7 @@ pub struct Settings {
 /// Runner of code and plain instructions.
 pub struct Interact {
     /// `None` if there are no child processes.
-    pub(crate) launcher: Option<Launcher>,
+    launcher: Option<Launcher>,
     places: Semaphore,
 }
 
@@ -47,7 +45,7 @@ pub fn role() -> Role {
 /// State of a session that is kept between calls: the interpreter with its variables. Dropping it ends the interpreter.
 #[derive(Default)]
 pub struct Work {
-    pub(crate) interpreter: Option<Interpreter>,
+    interpreter: Option<Interpreter>,
 }
 
 impl Interact {
@@ -66,8 +64,10 @@ impl Interact {
         let deadline = Instant::now() + code.timeout;
         let _place = self.place(deadline).await?;
         match code.language {
-            Language::Node => node::run(self, hands, code.text, deadline, work).await,
-            Language::Python | Language::Bash => shell::run(self, hands, code, deadline).await,
+            Language::Node => {
+                node::run(self.launcher.as_ref(), hands, code.text, deadline, &mut work.interpreter).await
+            }
+            Language::Python | Language::Bash => shell::run(self.launcher.as_ref(), hands, code, deadline).await,
         }
     }
 

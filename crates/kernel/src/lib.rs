@@ -19,6 +19,7 @@ mod idempotency;
 pub mod metrics;
 mod refusal;
 pub mod reservation;
+mod revoked_keys;
 pub mod room;
 pub mod rules;
 mod settings;

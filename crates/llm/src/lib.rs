@@ -45,6 +45,7 @@ mod error;
 pub mod extract;
 mod features;
 pub mod json_text;
+pub mod judge;
 mod metrics;
 mod model;
 pub mod page_text;

@@ -27,9 +27,15 @@ pub static PICK: Prompt = Prompt { id: "pick-1", text: include_str!("prompts/pic
 pub static ANSWER: Prompt = Prompt { id: "answer-1", text: include_str!("prompts/answer-1.txt") };
 /// Summary of a page.
 pub static SUMMARY: Prompt = Prompt { id: "summary-1", text: include_str!("prompts/summary-1.txt") };
+/// Options of a crawl.
+pub static CRAWL: Prompt = Prompt { id: "crawl-1", text: include_str!("prompts/crawl-1.txt") };
+/// Boilerplate in markdown.
+pub static CLEAN: Prompt = Prompt { id: "clean-1", text: include_str!("prompts/clean-1.txt") };
+/// Judgement of a change.
+pub static JUDGE: Prompt = Prompt { id: "judge-1", text: include_str!("prompts/judge-1.txt") };
 
 /// Every prompt.
-pub static ALL: [&Prompt; 5] = [&EXTRACT, &SETTLE, &PICK, &ANSWER, &SUMMARY];
+pub static ALL: [&Prompt; 8] = [&EXTRACT, &SETTLE, &PICK, &ANSWER, &SUMMARY, &CRAWL, &CLEAN, &JUDGE];
 
 /// A question as it is sent.
 #[derive(Debug, Clone, PartialEq, Eq)]

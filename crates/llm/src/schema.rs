@@ -16,7 +16,6 @@ use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
 
 use crate::json_text::Kind;
-use crate::wire::WireSchema;
 use shapes::Shapes;
 pub(crate) use walk::escaped;
 
@@ -56,6 +55,14 @@ pub struct Schema {
     wire: WireSchema,
     is_wrapped: bool,
     kind: Kind,
+}
+
+/// A schema as endpoints take it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct WireSchema {
+    pub(crate) schema: Value,
+    /// Whether the schema follows the rules of strict mode.
+    pub(crate) is_strict: bool,
 }
 
 /// A schema that cannot be used.

@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::ask::Usage;
 use crate::error::{AskError, ErrorCode};
 use crate::prompt::Message;
+use crate::schema::WireSchema;
 use crate::settings::{Kind, Spec};
 
 /// Name of the tool that a model is made to call, and of its schema.
@@ -69,14 +70,6 @@ pub(crate) struct Call<'a> {
     pub(crate) max_tokens: u64,
     /// Temperature 0; `false` where the endpoint accepts only its default.
     pub(crate) has_temperature: bool,
-}
-
-/// A schema as endpoints take it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct WireSchema {
-    pub(crate) schema: Value,
-    /// Whether the schema follows the rules of strict mode.
-    pub(crate) is_strict: bool,
 }
 
 /// What a model has answered.

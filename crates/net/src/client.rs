@@ -94,7 +94,7 @@ impl Client {
         let deadline = request.deadline;
         let open = async {
             let landed = self.inner.follow(request).await?;
-            Inner::download(&self.inner, landed, deadline).await
+            self.inner.download(landed, deadline).await
         };
         tokio::time::timeout_at(deadline, open).await.unwrap_or(Err(Error::Timeout))
     }
@@ -121,7 +121,7 @@ impl Client {
         let whole = tokio::time::timeout_at(post.deadline, post::begin(&mut body, &mut read, post.answer_bytes)).await;
         let peer = link.peer();
         if whole == Ok(true) {
-            self.inner.keep(key, link).await;
+            self.inner.pool.keep(key, link).await;
         }
         Ok(Posted { status: head.status, headers: head.headers, body: read.freeze(), peer })
     }
@@ -249,15 +249,15 @@ impl Inner {
             body::read_decoded(body, &codings, &self.limits, &room).await.map_err(|error| error.at(&host(&url)))?;
         // Behind a proxy the peer would be the requested address, not the one that was reached.
         let peer = is_direct.then(|| link.peer());
-        self.keep(key, link).await;
+        self.pool.keep(key, link).await;
         Ok(Response { url, status: head.status, headers: head.headers, body, room, peer, redirects })
     }
 
-    async fn download(inner: &Arc<Self>, landed: FinalResponse, deadline: Instant) -> Result<Download, Error> {
+    async fn download(&self, landed: FinalResponse, deadline: Instant) -> Result<Download, Error> {
         let FinalResponse { answer: UnreadResponse { mut head, body, link, key }, url, redirects, .. } = landed;
-        let codings = inner.codings(&mut head.headers)?;
-        let pieces = body::pieces(body, &codings, &inner.limits).await.map_err(|error| error.at(&host(&url)))?;
-        let open = Some(OpenBody { inner: Arc::clone(inner), pieces, link, key });
+        let codings = self.codings(&mut head.headers)?;
+        let pieces = body::pieces(body, &codings, &self.limits).await.map_err(|error| error.at(&host(&url)))?;
+        let open = Some(OpenBody { pool: Arc::clone(&self.pool), pieces, link, key });
         Ok(Download { url, status: head.status, headers: head.headers, redirects, open, deadline })
     }
 
@@ -290,15 +290,7 @@ impl Inner {
             true
         };
         if tokio::time::timeout(PATIENCE, short).await == Ok(true) {
-            self.keep(key, link).await;
-        }
-    }
-
-    /// Puts a connection whose response was read completely into the pool, unless it is closing.
-    pub(crate) async fn keep(&self, key: Key, mut link: Link) {
-        const PATIENCE: Duration = Duration::from_millis(50);
-        if tokio::time::timeout(PATIENCE, link.ready()).await == Ok(true) {
-            self.pool.put(key, link);
+            self.pool.keep(key, link).await;
         }
     }
 

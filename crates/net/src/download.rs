@@ -9,10 +9,9 @@ use tokio::time::Instant;
 use url::Url;
 
 use crate::body::Pieces;
-use crate::client::Inner;
 use crate::error::Error;
 use crate::link::Link;
-use crate::pool::Key;
+use crate::pool::{Key, Pool};
 
 /// The final response of a redirect chain with an unread body. Dropping it before the end closes the connection.
 pub struct Download {
@@ -34,7 +33,7 @@ const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A body that is being read.
 pub(crate) struct OpenBody {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) pool: Arc<Pool>,
     pub(crate) pieces: Pieces,
     pub(crate) link: Link,
     pub(crate) key: Key,
@@ -57,9 +56,9 @@ impl Download {
                 Ok(Some(piece))
             }
             None => {
-                let OpenBody { inner, pieces, link, key } = open;
+                let OpenBody { pool, pieces, link, key } = open;
                 if tokio::time::timeout(PATIENCE, pieces.drain()).await == Ok(true) {
-                    inner.keep(key, link).await;
+                    pool.keep(key, link).await;
                 }
                 Ok(None)
             }

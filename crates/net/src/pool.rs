@@ -63,8 +63,16 @@ impl Pool {
         found
     }
 
+    /// Adds a connection whose response was read completely, unless it is closing.
+    pub(crate) async fn keep(self: &Arc<Self>, key: Key, mut link: Link) {
+        const PATIENCE: Duration = Duration::from_millis(50);
+        if tokio::time::timeout(PATIENCE, link.ready()).await == Ok(true) {
+            self.put(key, link);
+        }
+    }
+
     /// Adds a connection, unless the pool is full.
-    pub(crate) fn put(self: &Arc<Self>, key: Key, link: Link) {
+    fn put(self: &Arc<Self>, key: Key, link: Link) {
         let mut idle = self.lock();
         if idle.count >= TOTAL {
             return;

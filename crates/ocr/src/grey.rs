@@ -180,6 +180,12 @@ pub(crate) fn luminance(red: u8, green: u8, blue: u8) -> u8 {
     ((u32::from(red) * 77 + u32::from(green) * 150 + u32::from(blue) * 29) >> 8) as u8
 }
 
+/// Returns the luminance of a colour on white paper.
+pub(crate) fn on_paper(red: u8, green: u8, blue: u8, alpha: u8) -> u8 {
+    let (shade, alpha) = (u32::from(luminance(red, green, blue)), u32::from(alpha));
+    ((shade * alpha + 255 * (255 - alpha)) / 255) as u8
+}
+
 /// Returns the luminances of interleaved red, green and blue samples.
 pub(crate) fn of_rgb(samples: &[u8]) -> Vec<u8> {
     samples.chunks_exact(3).map(|colour| luminance(colour[0], colour[1], colour[2])).collect()

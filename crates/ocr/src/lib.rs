@@ -24,6 +24,7 @@
 
 mod engine;
 mod error;
+mod frame;
 mod grey;
 mod hocr;
 mod languages;
@@ -40,8 +41,9 @@ mod tiff_pages;
 
 pub use engine::Engine;
 pub use error::Error;
+pub use frame::Frame;
 pub use grey::{Grey, MAX_EDGE, MAX_PIXELS};
 pub use languages::Languages;
 pub use page::{Area, Page, Word};
-pub use picture::{Frame, Pictures};
+pub use picture::Pictures;
 pub use render::Renderer;

@@ -4,23 +4,13 @@ use std::io::Cursor;
 
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
-use crate::grey::{is_allowed, luminance, of_inks, of_rgb};
+use crate::frame::{Frame, USUAL_DPI};
+use crate::grey::{is_allowed, of_inks, of_rgb, on_paper};
 use crate::tiff_pages::Tiff;
 use crate::{Error, Grey, MAX_EDGE};
 
-/// Assumed resolution of an image that does not declare one, in dots per inch.
-pub(crate) const USUAL_DPI: f32 = 200.0;
 /// Memory limit of a decoder in bytes, besides the file.
 const MAX_DECODED: u64 = 256 << 20;
-
-/// Decoded image and its resolution.
-#[derive(Debug, Clone)]
-pub struct Frame {
-    /// Image.
-    pub grey: Grey,
-    /// Pixels per inch.
-    pub dpi: f32,
-}
 
 /// Image file; TIFF files may contain several images.
 pub struct Pictures<'a> {
@@ -128,12 +118,6 @@ fn shades(picture: DynamicImage) -> Result<Grey, Error> {
             .collect(),
     };
     Grey::new(width, height, pixels).ok_or(Error::TooLarge)
-}
-
-/// Returns the luminance of a colour on white paper.
-pub(crate) fn on_paper(red: u8, green: u8, blue: u8, alpha: u8) -> u8 {
-    let (shade, alpha) = (u32::from(luminance(red, green, blue)), u32::from(alpha));
-    ((shade * alpha + 255 * (255 - alpha)) / 255) as u8
 }
 
 fn jpeg2000(bytes: &[u8]) -> Result<Grey, Error> {

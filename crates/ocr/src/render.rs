@@ -14,8 +14,8 @@ use hayro::kurbo::{Affine, BezPath, Rect};
 use hayro::vello_cpu::color::palette::css::WHITE;
 use hayro::{PixmapSettings, RenderCache, RenderSettings, render};
 
+use crate::frame::Frame;
 use crate::grey::{is_allowed, luminance, of_rgb};
-use crate::picture::Frame;
 use crate::{Error, Grey, MAX_PIXELS};
 
 // Enough for print of 6 points, whose letters then have 8 pixels and are enlarged before they are read.

@@ -6,8 +6,8 @@ use tiff::ColorType;
 use tiff::decoder::{Decoder, DecodingResult, Limits};
 use tiff::tags::Tag;
 
-use crate::grey::{is_allowed, luminance, of_inks, of_rgb};
-use crate::picture::{Frame, USUAL_DPI, on_paper};
+use crate::frame::{Frame, USUAL_DPI};
+use crate::grey::{is_allowed, luminance, of_inks, of_rgb, on_paper};
 use crate::{Error, Grey};
 
 /// Maximum number of pages that are counted.

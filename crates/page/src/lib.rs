@@ -27,6 +27,7 @@ mod parse;
 mod references;
 mod scan;
 mod selector;
+mod steps;
 mod tokens;
 mod tree;
 mod urls;

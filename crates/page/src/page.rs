@@ -11,7 +11,7 @@ use html5ever::{LocalName, local_name};
 use url::Url;
 
 use crate::parse::parse;
-use crate::selector::{self, Steps};
+use crate::steps::Steps;
 use crate::tree::{Data, Node};
 
 /// A parsed page: made once, read by every format.
@@ -69,13 +69,6 @@ impl Page {
     /// are many times faster to walk.
     pub fn document(&self) -> &Document {
         self.document.get_or_init(|| document(&self.nodes))
-    }
-
-    /// Returns the elements that match any of `selectors`, in document order. Selectors that [`crate::check_selector`]
-    /// refuses match nothing. Once the page's budget for selectors is spent, the result is wrong (elements may be
-    /// missing or surplus), and [`Page::is_out_of_steps`] is true.
-    pub fn select(&self, selectors: &[String]) -> Vec<Index> {
-        selector::matches(self, selectors)
     }
 
     /// Whether the budget for selectors allows a value of `length` bytes in a result. The value is charged to that

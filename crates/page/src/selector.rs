@@ -12,8 +12,6 @@ use crate::page::{Index, Page};
 use dialect::SelectorList;
 use element::{Element, Tree};
 
-pub(crate) use element::Steps;
-
 /// Length limit of a selector, in bytes.
 const MAX_LENGTH: usize = 2000;
 /// Nesting limit of brackets: the selector parser recurses into each.
@@ -77,9 +75,16 @@ fn compile(selector: &str) -> Result<SelectorList, SelectorError> {
     dialect::parse(selector).ok_or_else(|| SelectorError::Invalid(selector.to_owned()))
 }
 
-/// Returns the elements that match any of `selectors`, in document order. Unusable selectors match nothing. Once the
-/// page's budget for selectors is spent, the result is wrong, and [`Page::is_out_of_steps`] is true.
-pub(crate) fn matches(page: &Page, selectors: &[String]) -> Vec<Index> {
+impl Page {
+    /// Returns the elements that match any of `selectors`, in document order. Selectors that [`check_selector`]
+    /// refuses match nothing. Once the page's budget for selectors is spent, the result is wrong (elements may be
+    /// missing or surplus), and [`Page::is_out_of_steps`] is true.
+    pub fn select(&self, selectors: &[String]) -> Vec<Index> {
+        matches(self, selectors)
+    }
+}
+
+fn matches(page: &Page, selectors: &[String]) -> Vec<Index> {
     if selectors.is_empty() {
         return Vec::new();
     }

@@ -13,8 +13,6 @@ use html5ever::{Attribute, LocalName, QualName, local_name};
 
 use crate::tokens::MAX_ATTRIBUTES;
 
-use shown::Adjustments;
-
 /// Content of a node.
 #[derive(Default)]
 pub(crate) enum Data {
@@ -68,6 +66,14 @@ pub(crate) struct BoundedTree {
     signs: Cell<Adjustments>,
     /// Name of the attribute with an obfuscated mail address.
     mail: LocalName,
+}
+
+/// Adjustments that a page needs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Adjustments {
+    shadow: bool,
+    frames: bool,
+    mail: bool,
 }
 
 impl Default for BoundedTree {

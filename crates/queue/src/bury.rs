@@ -5,7 +5,7 @@ use std::pin::Pin;
 use store::jobs::{self, Claimed, HeldJob, Payload as _};
 use store::{Conn, StoreError};
 
-use crate::worker::Core;
+use crate::shared::Core;
 use crate::{Handler, Running};
 
 type Writing<'a> = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;

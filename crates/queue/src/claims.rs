@@ -1,6 +1,8 @@
 //! Claiming jobs for free slots. Most claims run in the transactions that commit the results of other jobs, which free
 //! slots ([`FreeSlots`]); the others run in transactions of their own.
 
+use std::collections::HashMap;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +18,7 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
 use crate::hosts::Asking;
-use crate::worker::{Core, Handlers};
+use crate::shared::Core;
 
 /// Limit of jobs in one claim.
 const MAX_JOBS: usize = 64;
@@ -28,6 +30,28 @@ const GATHER: Duration = Duration::from_millis(3);
 const PAUSE: Duration = Duration::from_secs(1);
 /// Delay of a job without a handler here: a newer worker may have one.
 const UNKNOWN: TimeDelta = TimeDelta::seconds(60);
+
+/// Work on one job, or of one committer.
+pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Type-erased [`Handler`](crate::Handler).
+pub(crate) trait AnyHandler: Send + Sync {
+    /// Returns the queue of its jobs.
+    fn queue(&self) -> Queue;
+    /// Runs one job until its result waits for a commit, or it is put back or dead-lettered. The slot is released after
+    /// that is written.
+    fn process(self: Arc<Self>, core: Arc<Core>, job: Claimed, slot: Slot, cancelled: CancellationToken) -> Task;
+    /// Dead-letters a job whose lease expired on its last attempt.
+    fn bury(self: Arc<Self>, core: Arc<Core>, job: Claimed) -> Task;
+    /// Returns the committers, which run until [`AnyHandler::close`] and claim further jobs if their queue is served
+    /// here. May be called once.
+    fn commits(self: Arc<Self>, core: &Arc<Core>, served: Option<&Arc<ServedQueue>>) -> Vec<Task>;
+    /// Closes the channels to the committers: no more reports follow.
+    fn close(&self);
+}
+
+/// Handlers by the kind of their jobs.
+pub(crate) type Handlers = HashMap<&'static str, Arc<dyn AnyHandler>>;
 
 /// Queue served by this worker.
 pub(crate) struct ServedQueue {

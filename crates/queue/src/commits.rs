@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::bury::{self, DeadJob};
 use crate::claims::{FreeSlots, ServedQueue, Slot};
 use crate::handler::pause;
-use crate::worker::Core;
+use crate::shared::Core;
 use crate::{Finished, Handler};
 
 /// Limit of jobs in one transaction.

@@ -7,7 +7,7 @@ use base::Timestamp;
 use store::StoreError;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use crate::worker::Core;
+use crate::shared::Core;
 
 /// Shortest time between two wake-ups of a queue whose due jobs cannot be claimed yet.
 const MIN_PAUSE: Duration = Duration::from_millis(5);

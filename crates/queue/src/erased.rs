@@ -2,7 +2,6 @@
 
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,10 +16,10 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::bury::{self, DeadJob};
-use crate::claims::{ServedQueue, Slot, put_off};
+use crate::claims::{AnyHandler, ServedQueue, Slot, Task, put_off};
 use crate::commits::{self, AtWork, Report};
 use crate::handler::{pause, running};
-use crate::worker::Core;
+use crate::shared::Core;
 use crate::{Asking, Failure, Finished, Handler, Polite, Running};
 
 /// Limit of reports that wait for a commit.
@@ -29,24 +28,6 @@ const MAX_WAITING: usize = 256;
 const HOST_PAUSE: TimeDelta = TimeDelta::milliseconds(100);
 /// Shortest wait for the start of a job; tokio's timer cannot resolve less.
 const MIN_PATIENCE: Duration = Duration::from_millis(1);
-
-pub(crate) type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-/// Type-erased [`Handler`].
-pub(crate) trait AnyHandler: Send + Sync {
-    /// Returns the queue of its jobs.
-    fn queue(&self) -> Queue;
-    /// Runs one job until its result waits for a commit, or it is put back or dead-lettered. The slot is released after
-    /// that is written.
-    fn process(self: Arc<Self>, core: Arc<Core>, job: Claimed, slot: Slot, cancelled: CancellationToken) -> Task;
-    /// Dead-letters a job whose lease expired on its last attempt.
-    fn bury(self: Arc<Self>, core: Arc<Core>, job: Claimed) -> Task;
-    /// Returns the committers, which run until [`AnyHandler::close`] and claim further jobs if their queue is served
-    /// here. May be called once.
-    fn commits(self: Arc<Self>, core: &Arc<Core>, served: Option<&Arc<ServedQueue>>) -> Vec<Task>;
-    /// Closes the channels to the committers: no more reports follow.
-    fn close(&self);
-}
 
 pub(crate) struct Erased<H: Handler> {
     handler: H,

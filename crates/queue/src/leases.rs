@@ -1,67 +1,18 @@
 //! Leases: renewed while jobs run, checked for cancellations, and reaped when other workers are lost.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use base::{Timestamp, new_id};
-use parking_lot::Mutex;
 use store::StoreError;
-use store::jobs::{self, Claimed, Lease};
+use store::jobs::{self, Lease};
 use tokio::time::{Instant, MissedTickBehavior, interval};
-use tokio_util::sync::CancellationToken;
 
-use crate::worker::{Core, Handlers};
+use crate::claims::Handlers;
+use crate::held::Name;
+use crate::shared::Core;
 
 /// Limit of jobs that one round reaps.
 const MAX_REAPED: i64 = 200;
-
-/// Running jobs of this process, by id and token: the same job can be held twice, once under a lost token.
-#[derive(Default)]
-pub(crate) struct RunningJobs(Mutex<Jobs>);
-
-#[derive(Default)]
-struct Jobs {
-    running: HashMap<Name, CancellationToken>,
-    /// Whether all jobs are cancelled, including those that are added later.
-    is_over: bool,
-}
-
-/// Id and token of a job.
-type Name = (String, String);
-
-impl RunningJobs {
-    /// Adds a job; returns a token that is cancelled when its lease is lost.
-    pub(crate) fn add(&self, job: &Claimed) -> CancellationToken {
-        let cancelled = CancellationToken::new();
-        let mut jobs = self.0.lock();
-        if jobs.is_over {
-            cancelled.cancel();
-        }
-        jobs.running.insert((job.id.clone(), job.token.clone()), cancelled.clone());
-        cancelled
-    }
-
-    pub(crate) fn remove(&self, id: &str, token: &str) {
-        self.0.lock().running.remove(&(id.to_owned(), token.to_owned()));
-    }
-
-    /// Cancels all jobs, including those that a commit still claims.
-    pub(crate) fn cancel_all(&self) {
-        let mut jobs = self.0.lock();
-        jobs.is_over = true;
-        jobs.running.values().for_each(CancellationToken::cancel);
-    }
-
-    fn names(&self) -> Vec<Name> {
-        self.0.lock().running.keys().cloned().collect()
-    }
-
-    fn cancel_lost(&self, asked: &[Name], ours: &HashSet<String>) {
-        let jobs = self.0.lock();
-        let lost = asked.iter().filter(|(id, _)| !ours.contains(id)).filter_map(|name| jobs.running.get(name));
-        lost.for_each(CancellationToken::cancel);
-    }
-}
 
 /// Renews, checks and reaps leases for as long as it is polled.
 pub(crate) async fn keep(core: Arc<Core>, handlers: Arc<Handlers>) {

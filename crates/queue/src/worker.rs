@@ -3,86 +3,30 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
-use base::{Clock, Timestamp, new_id};
-use chrono::TimeDelta;
+use base::{Clock, new_id};
+use store::Store;
 use store::jobs::{Payload as _, Queue};
-use store::{Store, StoreError};
 use tokio::runtime::Handle;
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::claims::ServedQueue;
-use crate::erased::{AnyHandler, Erased};
+use crate::claims::{Handlers, ServedQueue};
+use crate::erased::Erased;
+use crate::held::RunningJobs;
 use crate::hosts::Hosts;
-use crate::leases::RunningJobs;
-use crate::wake::{Waker, listen};
+use crate::listen::listen;
+use crate::settings::Settings;
+use crate::shared::Core;
+use crate::wake::Waker;
 use crate::{Handler, Polite, due, leases};
-
-/// Settings of a worker. The defaults suit one machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
-    /// Concurrent jobs by name of the queue; 0 leaves the queue to other workers. Default: empty; a missing queue has
-    /// its [`Queue::slots`].
-    pub slots: BTreeMap<String, u32>,
-    /// Concurrent requests to one host. Default: 4.
-    pub per_host: u32,
-    /// Duration of a lease without a heartbeat. Default: 60 s.
-    pub lease: Duration,
-    /// Interval of heartbeats, which renew leases. Default: 20 s.
-    pub heartbeat: Duration,
-    /// Interval at which running jobs are checked for cancellation. Default: 2 s.
-    pub check: Duration,
-    /// Interval at which expired leases are reaped. Default: 5 s.
-    pub reap: Duration,
-    /// Poll interval for due jobs. Default: 1 s.
-    pub poll: Duration,
-    /// Time for running jobs to end when the worker stops, after which they are released. Default: 20 s.
-    pub drain: Duration,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        let seconds = Duration::from_secs;
-        Self {
-            slots: BTreeMap::new(),
-            per_host: 4,
-            lease: seconds(60),
-            heartbeat: seconds(20),
-            check: seconds(2),
-            reap: seconds(5),
-            poll: seconds(1),
-            drain: seconds(20),
-        }
-    }
-}
 
 /// Worker with its handlers. It serves the queues of their jobs.
 pub struct Worker {
     core: Core,
     handlers: Handlers,
-}
-
-/// Handlers by the kind of their jobs.
-pub(crate) type Handlers = HashMap<&'static str, Arc<dyn AnyHandler>>;
-
-/// State shared by the parts of a worker.
-pub(crate) struct Core {
-    pub(crate) store: Store,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) settings: Settings,
-    pub(crate) waker: Waker,
-    /// Name of the worker in the politeness state of hosts.
-    pub(crate) name: String,
-    pub(crate) held: RunningJobs,
-    pub(crate) hosts: Hosts,
-    /// Queues served here, with their slots.
-    pub(crate) queues: Vec<(Queue, usize)>,
-    /// Notified when a queue has free slots and a claim got nothing.
-    pub(crate) idle: Notify,
 }
 
 impl Worker {
@@ -199,26 +143,5 @@ async fn all_of(tasks: &TaskTracker) {
 impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Worker").field("kinds", &self.handlers.keys()).field("settings", &self.core.settings).finish()
-    }
-}
-
-impl Core {
-    pub(crate) fn now(&self) -> Timestamp {
-        self.clock.now()
-    }
-
-    /// Whether a transaction failed because the database is away or full. A lost connection counts only if the database
-    /// is away: otherwise the transaction itself may lose the connection each time.
-    pub(crate) fn is_outage(&self, error: &StoreError) -> bool {
-        error.trouble().is_some() && (!error.is_lost() || self.store.trouble().is_some())
-    }
-
-    pub(crate) fn wake_all(&self) {
-        self.queues.iter().for_each(|(queue, _)| self.waker.wake(*queue));
-    }
-
-    /// Returns the expiry of a lease that starts or is renewed now.
-    pub(crate) fn lease_until(&self) -> Timestamp {
-        self.now() + TimeDelta::from_std(self.settings.lease).unwrap_or_default()
     }
 }

@@ -8,6 +8,7 @@
 //! The child is `quarry-reader`, which has OCR, or else the program itself, started again: see [`role`].
 
 mod child;
+mod children;
 mod job;
 mod look;
 mod message;

@@ -12,9 +12,9 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::children::Children;
 use crate::job::{Failure, Job};
 use crate::message::{Said, Told};
-use crate::pool::Inner;
 use crate::process::Child;
 
 /// Time limit for one page. A second is usual; some pages never end.
@@ -33,7 +33,7 @@ pub(crate) struct Looks {
 /// Shared state of the workers.
 #[derive(Clone)]
 struct Work {
-    pool: Arc<Inner>,
+    pool: Arc<Children>,
     file: Bytes,
     kind: Kind,
     owner: Owner,
@@ -44,7 +44,7 @@ struct Work {
 }
 
 impl Looks {
-    pub(crate) fn new(pool: &Arc<Inner>, job: &Job, until: Instant) -> Self {
+    pub(crate) fn new(pool: &Arc<Children>, job: &Job, until: Instant) -> Self {
         // A bounded channel: workers do not run far ahead of the requests.
         let (sender, results) = mpsc::channel(2 * pool.settings.places());
         let work = Work {

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use crate::children::Children;
 use crate::job::{Answer, Job, ReadError};
 use crate::look::Looks;
 use crate::message::{Said, Told};
-use crate::pool::Inner;
 use crate::process::Child;
 
 /// Minimum and maximum of the time that is reserved after the last recognised page; the reserve is an eighth of the
@@ -18,7 +18,7 @@ const RESERVE: (Duration, Duration) = (Duration::from_millis(500), Duration::fro
 
 /// Reads a document. Dropping the future kills all children that work on it.
 pub(crate) async fn document<E>(
-    pool: &Arc<Inner>,
+    pool: &Arc<Children>,
     job: &Job,
     deadline: Instant,
     afford: impl AsyncFnOnce(u32) -> Result<(), E>,

@@ -14,11 +14,11 @@ use tokio::time::Instant;
 use wire::{ScrapeOptions, WebhookConfig};
 
 use super::Runs;
-use super::end::hook_of;
+use super::hook::hook_of;
 use super::kind::Kind;
+use super::lanes::Lanes;
 use super::page_kind::{Opening, PageKind, PageRun, PageSpec};
 use super::secrets::Secrets;
-use super::submit::Lanes;
 use crate::webhooks::Hook;
 
 /// Time after which a context is read again: the run may have changed, or the team's limits.

@@ -1,23 +1,21 @@
 //! End of runs: by their last item, or cancelled by their owner.
 
-use base::{Secret, Timestamp};
+use base::Timestamp;
 use chrono::TimeDelta;
 use kernel::auth::Caller;
 use kernel::{App, AppError, tracked};
-use serde_json::Value;
 use store::runs::{self, OF_THE_RUN, Progress, Run};
 use store::{Conn, StoreError, jobs, ledger};
 use uuid::Uuid;
 use webhooks::Event;
-use wire::EventFamily;
 use wire::event::{COMPLETED, FAILED};
 
 use super::ended::Ended;
 use super::error::RunsError;
 use super::handle::Runs;
-use super::secrets::Secrets;
+use super::hook::hook_of;
 use super::{Kind, RETENTION, erase, read};
-use crate::webhooks::{HOOKS, Hook, emit};
+use crate::webhooks::{HOOKS, emit};
 
 /// Maximum number of queued jobs that one transaction removes.
 const PIECE: i64 = 1000;
@@ -192,62 +190,4 @@ async fn announce(conn: &mut Conn, kind: &'static Kind, row: &Run, now: Timestam
         None => event,
     };
     emit(conn, &hook, &row.team_id, &row.id, &event, now).await
-}
-
-/// Returns the webhook of the request. Only that part of the spec is read, so that an option unknown to this version
-/// cannot lose the last event.
-pub(super) fn hook_of(events: &'static EventFamily, row: &Run, secrets: Option<&Secret>) -> Option<Hook> {
-    let read = || -> Result<Option<Hook>, AppError> {
-        let mut spec: Value = serde_json::from_str(&row.spec).map_err(AppError::internal)?;
-        let Some(webhook) = spec.get_mut("webhook").map(Value::take).filter(|webhook| !webhook.is_null()) else {
-            return Ok(None);
-        };
-        let mut webhook = wire::decode_webhook(events, webhook)?;
-        Secrets::read(secrets).map_err(AppError::internal)?.into_webhook(&mut webhook);
-        Hook::check(Some(&webhook), row.private)
-    };
-    read().unwrap_or_else(|error| {
-        tracing::error!(run = row.id, ?error, "webhook of a run not readable; its last event is not sent");
-        None
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn a_hook_is_found_in_a_spec_of_another_version() {
-        let check = |spec: &str, want: bool| {
-            let now = Timestamp::UNIX_EPOCH;
-            let row = Run {
-                id: "r".to_owned(),
-                team_id: "t".to_owned(),
-                api_key_id: None,
-                kind: "crawl".to_owned(),
-                subject: None,
-                spec: spec.to_owned(),
-                private: false,
-                status: runs::OPEN.to_owned(),
-                warning: None,
-                error: None,
-                idempotency_key: None,
-                fingerprint: String::new(),
-                created_at: now,
-                finished_at: None,
-                expires_at: now,
-                address: None,
-            };
-            assert_eq!(hook_of(&wire::event::CRAWL, &row, None).is_some(), want, "{spec}");
-        };
-        let hook = json!("https://hook.test/");
-        check(&json!({ "url": "https://a.test/", "webhook": hook }).to_string(), true);
-        check(&json!({ "url": "https://a.test/", "newOption": [1], "limit": -1, "webhook": hook }).to_string(), true);
-        check(&json!({ "webhook": { "url": "https://hook.test/", "events": ["page"] } }).to_string(), true);
-        check(&json!({ "url": "https://a.test/", "webhook": null }).to_string(), false);
-        check(&json!({ "webhook": 5 }).to_string(), false);
-        check("broken", false);
-    }
 }

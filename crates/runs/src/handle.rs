@@ -11,8 +11,8 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 use super::context::{Context, Contexts};
-use super::document::Lost;
 use super::kind::Kind;
+use super::lost::Lost;
 use super::page_kind::PageKind;
 use crate::changes::Changes;
 use crate::orphans::Pass;

@@ -21,15 +21,21 @@ mod errors;
 #[cfg(test)]
 mod fixture;
 mod handle;
+mod hook;
 mod kind;
+mod lanes;
+mod lost;
 mod metrics;
 pub mod orphans;
 mod page;
 mod page_kind;
+mod page_result;
 mod pages;
 pub mod patience;
+mod payload;
 mod read;
 mod secrets;
+mod stored;
 mod submit;
 #[cfg(test)]
 mod tests;
@@ -48,17 +54,18 @@ pub use self::error::RunsError;
 pub use self::errors::{ErrorList, errors};
 pub use self::handle::{RunKind, Runs};
 pub use self::kind::{Drained, Draining, Kind, nothing_more};
-pub use self::page::{Outcome, PageHandler, PagePayload, PageResult};
+pub use self::lanes::{Lanes, beside, page_lanes, run_of};
+pub use self::page::PageHandler;
 pub use self::page_kind::{
-    Found, Given, KeptPage, Left, Look, Looked, Opening, Page, PageKind, PagePlan, PageRecord, PageRun, PageSpec,
-    Plain, PlannedPage, Recording, Visit,
+    Given, KeptPage, Look, Looked, Opening, Page, PageKind, PagePlan, PageRecord, PageRun, PageSpec, Plain,
+    PlannedPage, Recording, Visit,
 };
+pub use self::page_result::{Found, Left, Outcome, PageResult};
 pub use self::pages::record;
+pub use self::payload::PagePayload;
 pub use self::read::{RunStatus, status};
 pub use self::secrets::{Secrets, hide, of_page};
-pub use self::submit::{
-    Begin, Lanes, Submission, add_pages, beside, digest, jobs_of, new_page, page_lanes, run_of, submit,
-};
+pub use self::submit::{Begin, Submission, add_pages, digest, jobs_of, new_page, submit};
 
 pub(crate) use self::deposit::FOLDER as DOCUMENTS;
 

@@ -1,130 +1,36 @@
 //! Job that turns one page of a run into a document.
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use ::scrape::Scraped;
 use base::Stop;
 use base::address::BasicAuth;
-use cache::PageToKeep;
 use chrono::TimeDelta;
 use kernel::{App, AppError, Refusal, Refused, credentials};
-use parking_lot::Mutex;
 use politeness::{HostAnswer, retry_after};
-use queue::{Asking, Failure, Finished, Handler, Payload, Polite, Queue, Running};
-use scraping::scrape::{self, Charged, Surcharge, Wanted};
-use serde::{Deserialize, Serialize};
+use queue::{Asking, Failure, Finished, Handler, Polite, Running};
+use scraping::scrape::{self, Charged, Wanted};
 use store::jobs::Claimed;
-use store::runs::{self, PageState, Way};
+use store::runs::{self, Way};
 use store::{Conn, StoreError};
 use url::Url;
 use wire::{CacheState, Code, SourceUrl};
 
 use super::context::Context;
 use super::document::Packed;
-use super::page_kind::{Found, Given, Left, Look, Looked, PagePlan, PlannedPage, Visit};
-use super::{PAGES, Runs, metrics, pages, patience, secrets, url_of};
+use super::page_kind::{Given, Look, Looked, PagePlan, PlannedPage, Visit};
+use super::page_result::{Outcome, PageResult};
+use super::payload::PagePayload;
+use super::{Runs, metrics, pages, patience, secrets, url_of};
 
 /// Attempts after which an answer of 429 or 503 is accepted as the page.
 const MAX_ASKED: i32 = 3;
-
-/// Payload of a page job.
-#[derive(Debug, Serialize, Deserialize)]
-pub struct PagePayload {
-    /// Run id, under the stored name of the member.
-    pub(super) crawl: String,
-    pub(super) depth: u32,
-    pub(super) url: String,
-    /// URL of the page that links to it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) parent: Option<String>,
-}
-
-impl Payload for PagePayload {
-    const KIND: &'static str = "crawl.page";
-    const QUEUE: Queue = PAGES;
-    /// Includes attempts that sites have answered with 429 or 503.
-    const ATTEMPTS: i32 = 5;
-}
 
 /// Handler of page jobs.
 pub struct PageHandler {
     /// Runs whose pages it reads.
     pub runs: Runs,
-}
-
-/// Result of a page job.
-pub struct PageResult {
-    /// Context of the run.
-    pub context: Arc<Context>,
-    /// Outcome.
-    pub outcome: Outcome,
-    /// Cost in credits.
-    pub credits: i64,
-    /// Part of the credits that is not covered by the run's reservation.
-    pub surcharge: Option<Surcharge>,
-    /// What the host has answered, for its rate limit; `None` when it was not asked.
-    pub answer: Option<HostAnswer>,
-    /// Copy of the page for the cache.
-    pub copy: Option<PageToKeep>,
-    /// Whether the last transaction that wrote the page has made it a document.
-    pub(super) is_document: AtomicBool,
-    /// Findings of the run's kind on the page.
-    pub found: Option<Found>,
-    /// Data of the last transaction that wrote the page, for the work after its commit.
-    pub(super) left: Mutex<Option<Left>>,
-}
-
-/// Outcome of a page.
-pub enum Outcome {
-    /// Document, ready to be stored.
-    Document(Box<Packed>),
-    /// Page that could not be read.
-    Failed {
-        /// Error code.
-        code: String,
-        /// Message.
-        error: String,
-    },
-    /// Not a page of this run: it may not be fetched, or leads elsewhere.
-    Left {
-        /// State of the page.
-        state: PageState,
-        /// Error code for the list of errors.
-        code: &'static str,
-        /// Message for the list of errors.
-        message: &'static str,
-    },
-}
-
-impl Outcome {
-    /// Returns the outcome of a page that could not be read.
-    pub fn failed(error: &dyn Refusal) -> Self {
-        Self::Failed { code: error.code().as_str().to_owned(), error: error.to_string() }
-    }
-}
-
-impl PageResult {
-    /// Returns the result of a page that costs nothing.
-    pub fn without(context: Arc<Context>, outcome: Outcome) -> Self {
-        Self {
-            context,
-            outcome,
-            credits: 0,
-            surcharge: None,
-            answer: None,
-            copy: None,
-            is_document: AtomicBool::new(false),
-            found: None,
-            left: Mutex::default(),
-        }
-    }
-
-    /// Returns what the run's kind has found on the page; `None` if it has not looked at it.
-    pub fn found<T: 'static>(&self) -> Option<&T> {
-        self.found.as_deref()?.downcast_ref()
-    }
 }
 
 impl Handler for PageHandler {

@@ -28,14 +28,8 @@ use wire::EventType;
 use super::Runs;
 use super::context::{Context, Terms};
 use super::document::Packed;
-use super::page::{Outcome, PageResult};
+use super::page_result::{Found, Left, Outcome, PageResult};
 use super::secrets::Secrets;
-
-/// Findings of a [`Look`] at a page, for [`PageRecord`].
-pub type Found = Box<dyn Any + Send + Sync>;
-
-/// Data of a transaction for [`PageRun::committed`].
-pub type Left = Box<dyn Any + Send + Sync>;
 
 /// Behaviour of a kind of run whose items are pages. One object for the process, which may hold state that all runs of
 /// the kind share.

@@ -20,8 +20,9 @@ use wire::event::PAGE;
 
 use super::deposit::Deposit;
 use super::document::Place;
-use super::page::{Outcome, PagePayload, PageResult};
 use super::page_kind::{KeptPage, Page, PageRecord, Recording};
+use super::page_result::{Outcome, PageResult};
+use super::payload::PagePayload;
 use super::{Runs, end};
 use crate::webhooks::{Source, emit_all};
 

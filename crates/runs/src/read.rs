@@ -9,8 +9,8 @@ use uuid::Uuid;
 use wire::{JobStatus, ResultsQuery};
 
 use super::Kind;
-use super::document::{Move, unpack};
 use super::handle::Runs;
+use super::stored::{Move, unpack};
 
 /// Default and maximum number of documents in one answer.
 const PAGE: u32 = 100;

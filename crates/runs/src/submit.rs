@@ -1,16 +1,13 @@
 //! Submission of a run in one transaction, so that an accepted run is never lost or incomplete.
 
-use std::time::Duration;
-
 use base::{Secret, Timestamp, address, new_id};
 use kernel::admit::check_open;
 use kernel::auth::Caller;
 use kernel::{App, AppError, tracked};
-use queue::{Lane, NewJob, Queue};
+use queue::NewJob;
 use sha2::{Digest, Sha256};
 use store::ledger::{self, Booking};
 use store::runs::{self, NewPage, OF_THE_RUN, Progress, Run};
-use store::teams::Team;
 use store::{Conn, StoreError, jobs};
 use url::Url;
 use uuid::Uuid;
@@ -20,8 +17,9 @@ use wire::event::STARTED;
 
 use super::handle::Runs;
 use super::kind::Kind;
-use super::page::PagePayload;
-use super::{MAX_LIFE, PAGES, RETENTION, host_of, url_of};
+use super::lanes::Lanes;
+use super::payload::PagePayload;
+use super::{MAX_LIFE, RETENTION, host_of, url_of};
 use crate::webhooks::{HOOKS, Hook, emit};
 
 /// Run to be submitted.
@@ -62,54 +60,6 @@ pub trait Begin: Send + 'static {
         progress: &mut Progress,
         now: Timestamp,
     ) -> impl Future<Output = Result<(), StoreError>> + Send;
-}
-
-/// Team of a run, and the concurrency limits of its pages.
-#[derive(Debug, Clone)]
-pub struct Lanes {
-    team: String,
-    cap: i32,
-    team_cap: i32,
-    delay: Duration,
-}
-
-impl Lanes {
-    /// Combines the limits; a delay means one page at a time (docs/CONTRACT.md, "Crawl").
-    pub fn new(team: &Team, max_concurrency: Option<u32>, delay: Option<f64>) -> Self {
-        let team_cap = team.concurrency;
-        let delay = delay.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or_default();
-        // A team cannot ask for more than its own limit.
-        let asked = max_concurrency.and_then(|most| i32::try_from(most).ok()).unwrap_or(team_cap);
-        let cap = if delay.is_zero() { asked.min(team_cap) } else { 1 };
-        Self { team: team.id.clone(), cap, team_cap, delay }
-    }
-
-    /// Returns the lane of a run's pages.
-    pub fn pages<'a>(&'a self, run: &'a str) -> Lane<'a> {
-        let Self { team, cap, team_cap, delay } = self;
-        Lane { queue: PAGES.name, id: run, team_id: team, cap: *cap, team_cap: *team_cap, delay: *delay }
-    }
-
-    /// Returns a lane for one job at a time beside the pages, so that it does not take the only slot of a run with one
-    /// page at a time.
-    pub fn beside<'a>(&'a self, lane: &'a str) -> Lane<'a> {
-        Lane { cap: 1, delay: Duration::ZERO, ..self.pages(lane) }
-    }
-}
-
-/// Returns the lanes of a run whose items are pages: that of the pages, and that of the jobs that prepare them.
-pub fn page_lanes(run: &str) -> Vec<(Queue, String)> {
-    vec![(PAGES, run.to_owned()), (PAGES, beside(run))]
-}
-
-/// Returns the lane of the jobs that prepare the pages of a run.
-pub fn beside(run: &str) -> String {
-    format!("{run}:start")
-}
-
-/// Returns the run that a lane belongs to, either of the two.
-pub fn run_of(lane: &str) -> &str {
-    lane.strip_suffix(":start").unwrap_or(lane)
 }
 
 /// Adds the pages that the run does not know yet, up to its limit, and queues them. The caller holds the lock on its

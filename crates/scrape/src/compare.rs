@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use answers::PageText;
 use base::Stop;
-use bytes::Bytes;
 use fetch::Fetched;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
@@ -17,6 +16,8 @@ use wire::{ChangeStatus, ChangeTracking, ChangeTrackingFormat, Document, Format,
 
 use crate::derive::{self, Draft};
 use crate::detect::{self, Route};
+use crate::target::bytes_of;
+use crate::tracked::Tracked;
 use crate::{
     CpuError, Extraction, NextVersion, Ports, Previous, PreviousVersion, Question, ScrapeError, Target, Tools, Versions,
 };
@@ -25,24 +26,6 @@ use crate::{
 const MAX_TIME_AFTER: Duration = Duration::from_secs(2);
 /// Maximum size of a diff, in bytes. It shows both versions where they have nothing in common.
 const MAX_DIFF_BYTES: usize = 64 << 20;
-
-/// Page as it was fetched, and what it is compared with.
-pub(crate) struct Tracked {
-    page: Fetched,
-    previous: Previous,
-    /// Text that a reader has made of the page.
-    pub(crate) text: Option<Bytes>,
-}
-
-impl Tracked {
-    /// Returns the text that was kept of the same bytes, if they are a document.
-    pub(crate) fn kept_text(&self) -> Option<&Bytes> {
-        match &self.previous {
-            Previous::Version(version) if version.has_same_bytes => version.text.as_ref(),
-            _ => None,
-        }
-    }
-}
 
 /// Whether the request has the format.
 pub(crate) fn is_wanted(target: &Target) -> bool {
@@ -108,6 +91,11 @@ pub(crate) async fn compare(
         });
         return Ok(draft);
     };
+    // The tree of the page is gone. A previous version of the same size needs that share of the memory budget, and would
+    // wait for it in vain while the page itself holds it.
+    let links = draft.links.iter().map(String::len).sum::<usize>();
+    let kept = tracked.page.dom().unwrap_or(&tracked.page.body).len() + links;
+    tracked.page.room.shrink((kept + bytes_of(&draft.document)) as u64);
     let comparison = Comparison { tools, target, format, versions, tracked: *tracked, until: time_for(target) };
     let found = comparison.run(&mut draft).await?;
     draft.warnings.extend(found.warnings);

@@ -12,14 +12,16 @@ use bytes::Bytes;
 use fetch::{BodyKind, Fetched, Verdict};
 use parking_lot::Mutex;
 use url::Url;
-use wire::{Document, FormatKind, ScrapeOptions};
+use wire::{Document, Format, FormatKind, ScrapeOptions};
 
 use crate::detect::{self, Route};
 use crate::document::{self, Read};
 use crate::embedded;
 use crate::fetch::Page;
 use crate::finish::Told;
+use crate::product_service::{self, Failure};
 use crate::source::{Besides, Origin, PageSource, Source, TextSource, add};
+use crate::target::needs_whole_markdown;
 use crate::{CpuError, Ports, ScrapeError, Scraped, Target, Tools, page_text};
 
 /// Result of deriving a page.
@@ -39,6 +41,8 @@ pub(crate) struct Draft {
     pub(crate) asked: Option<Box<PageText>>,
     /// Time that was spent on answers about the page.
     pub(crate) answering: Duration,
+    /// Page as it is sent to the product service, if that is asked.
+    pub(crate) product_request: Option<Result<Bytes, Failure>>,
     /// Link targets of the page; empty unless the target collects links.
     pub(crate) links: Vec<String>,
     /// Page that it was made of; the body has been taken where it was parsed.
@@ -111,12 +115,13 @@ where
         Route::Nothing => Body::Nothing,
     };
     let (origin, last) = (Told::of(target), last.clone());
-    let wants = Wants { options: Arc::clone(&target.options), collect_links: target.collect_links, more };
+    let asks_service = tools.products.is_some() && target.options.wants(FormatKind::Product);
+    let wants = Wants { options: Arc::clone(&target.options), collect_links: target.collect_links, asks_service, more };
     let work = move |stop: &Stop| {
         fail::fail_point!("convert_panic");
         let draft = draft(body, page, &wants, stop)?;
         let may_improve = more.steps && draft.verdict != Verdict::Good;
-        if draft.embedded.is_some() || more.phases || may_improve {
+        if draft.embedded.is_some() || draft.product_request.is_some() || more.phases || may_improve {
             return Ok(Derived::Draft(Box::new(draft)));
         }
         Ok(Derived::Done(last.take()?(draft.finish(origin), stop)))
@@ -149,6 +154,8 @@ pub(crate) async fn on_thread<T: Send + 'static>(
 struct Wants {
     options: Arc<ScrapeOptions>,
     collect_links: bool,
+    /// Whether a service is asked for the product of a page.
+    asks_service: bool,
     more: More,
 }
 
@@ -176,7 +183,7 @@ enum Body {
 
 fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft, ScrapeError> {
     let mut delivered = Delivered::pages(1);
-    let Made { document, text, mut asked, links, warnings, verdict, embedded } = match body {
+    let Made { document, text, mut asked, product_request, links, warnings, verdict, embedded } = match body {
         Body::Page => of_page(&mut page.fetched, std::mem::take(&mut page.sheets), wants, stop)?,
         Body::Text => of_text(&mut page.fetched, wants, stop),
         Body::Bytes => Made::of(&Source::Bytes(&page.fetched.body), wants, stop),
@@ -193,8 +200,19 @@ fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft
     if let Some(asked) = &mut asked {
         page_text::add_url(asked, &page.fetched.url);
     }
-    let answering = Duration::ZERO;
-    Ok(Draft { document, text, asked, answering, links, page, warnings, verdict, delivered, embedded })
+    Ok(Draft {
+        document,
+        text,
+        asked,
+        answering: Duration::ZERO,
+        product_request,
+        links,
+        page,
+        warnings,
+        verdict,
+        delivered,
+        embedded,
+    })
 }
 
 /// Version of a page whose markdown is made again.
@@ -224,7 +242,8 @@ pub(crate) fn markdown(
         (Version::Page(fetched), Route::Bytes) => (fetched, Body::Bytes),
         (Version::Page(fetched), Route::Nothing | Route::Document(_)) => (fetched, Body::Nothing),
     };
-    let wants = Wants { options: Arc::clone(options), collect_links: false, more: More::default() };
+    let wants =
+        Wants { options: Arc::clone(options), collect_links: false, asks_service: false, more: More::default() };
     let draft = draft(body, Page::new(*fetched, None), &wants, stop)?;
     Ok(draft.document.markdown.unwrap_or_default())
 }
@@ -234,6 +253,7 @@ struct Made {
     document: Document,
     text: Option<String>,
     asked: Option<Box<PageText>>,
+    product_request: Option<Result<Bytes, Failure>>,
     links: Vec<String>,
     warnings: Vec<String>,
     verdict: Verdict,
@@ -244,18 +264,20 @@ impl Made {
     /// Makes every requested format, until the work is told to stop.
     fn of(source: &Source<'_>, wants: &Wants, stop: &Stop) -> Self {
         let (mut document, mut missing) = (Document::default(), Vec::new());
-        for format in wants.options.formats.iter().take_while(|_| !stop.is_set()) {
+        let is_ours = |format: &&Format| !wants.asks_service || !source.is_page() || **format != Format::Product;
+        for format in wants.options.formats.iter().filter(is_ours).take_while(|_| !stop.is_set()) {
             missing.extend(add(format, source, &mut document));
         }
         // Made once: where markdown is a format, later phases read that.
-        let text = (wants.more.phases && document.markdown.is_none()).then(|| source.markdown());
+        let needs_text = wants.more.phases && document.markdown.is_none() && needs_whole_markdown(&wants.options);
+        let text = needs_text.then(|| source.markdown());
         document.metadata.page = source.metadata();
         let asked = wants.more.asks.then(|| Box::new(page_text::page_text(source, text.as_deref(), &document)));
         let links = || document.links.clone().unwrap_or_else(|| source.links());
         let links = if wants.collect_links { links() } else { Vec::new() };
         let verdict = if wants.more.steps { source.verdict() } else { Verdict::Good };
         let warnings = source.warnings().into_iter().chain(missing).collect();
-        Self { document, text, asked, links, warnings, verdict, embedded: None }
+        Self { document, text, asked, product_request: None, links, warnings, verdict, embedded: None }
     }
 }
 
@@ -267,9 +289,11 @@ fn of_page(fetched: &mut Fetched, sheets: Vec<Sheet>, wants: &Wants, stop: &Stop
     let xml = as_html(fetched, origin, &text.as_str(), stop);
     let mut made = {
         let sent = text.as_str();
-        let page = formats::Page::parse_until(xml.as_deref().unwrap_or(&sent), &fetched.url, stop);
+        let html = xml.as_deref().unwrap_or(&sent);
+        let page = formats::Page::parse_until(html, &fetched.url, stop);
         let mut made =
             Made::of(&Source::Page(Box::new(PageSource::new(&page, &wants.options, origin, besides))), wants, stop);
+        made.product_request = wants.asks_service.then(|| product_service::request(html, &fetched.url));
         made.embedded = wants.more.embedded.then(|| embedded::pdf(&page)).flatten();
         if page.is_out_of_steps() {
             return Err(ScrapeError::Selectors);
@@ -321,7 +345,13 @@ mod tests {
         let target = Target::new(url.clone(), Arc::clone(&options), tokio::time::Instant::now());
         let more = More { phases: target.needs_markdown(), asks: target.asks(), ..More::default() };
         let fetched = Fetched::new(url, 200, Some("text/html".to_owned()), "<h1>Granite</h1>".into());
-        draft(body, Page::new(fetched, None), &Wants { options, collect_links: false, more }, &Stop::default()).unwrap()
+        draft(
+            body,
+            Page::new(fetched, None),
+            &Wants { options, collect_links: false, asks_service: false, more },
+            &Stop::default(),
+        )
+        .unwrap()
     }
 
     #[test]
@@ -335,13 +365,19 @@ mod tests {
         let question = json!({ "type": "question", "question": "?" });
         check(json!({ "formats": ["links"] }), None, None);
         check(json!({ "formats": ["markdown"] }), markdown, markdown);
-        check(json!({ "formats": ["summary"] }), markdown, None);
-        check(json!({ "formats": ["links", question] }), markdown, None);
+        check(json!({ "formats": ["summary"] }), None, None);
+        check(json!({ "formats": ["links", question] }), None, None);
+        check(json!({ "formats": ["summary", "changeTracking"] }), markdown, None);
         check(json!({ "formats": ["markdown", { "type": "json", "prompt": "?" }] }), markdown, markdown);
         check(json!({ "formats": ["html"], "redactPII": true }), markdown, None);
         check(json!({ "formats": ["links"], "checkPromptInjection": true }), markdown, None);
         check(json!({ "formats": ["markdown", "changeTracking"] }), markdown, markdown);
         let text = drafted(json!({ "formats": ["summary"] }), Body::Text);
-        assert_eq!(text.markdown(), Some("<h1>Granite</h1>"));
+        assert_eq!(text.asked.unwrap().markdown, "<h1>Granite</h1>");
+        let asked = |options: Value| drafted(options, Body::Page).asked.map(|asked| asked.markdown);
+        assert_eq!(asked(json!({ "formats": ["markdown", "changeTracking"] })), None);
+        assert_eq!(asked(json!({ "formats": ["summary"] })).as_deref(), markdown);
+        let tracked = json!({ "formats": [{ "type": "changeTracking", "modes": ["json"], "prompt": "?" }] });
+        assert_eq!(asked(tracked).as_deref(), markdown);
     }
 }

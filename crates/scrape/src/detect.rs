@@ -120,6 +120,7 @@ mod tests {
         Tools {
             engines: Vec::new(),
             proxies: Arc::default(),
+            products: None,
             cpu: Cpu::new(1),
             documents,
             answers: None,

@@ -130,6 +130,7 @@ mod tests {
             text: None,
             asked: None,
             answering: std::time::Duration::ZERO,
+            product_request: None,
             links: Vec::new(),
             page,
             warnings: texts(own),

@@ -8,7 +8,16 @@
 //!
 //! // Without an engine nothing is fetched.
 //! let (engines, proxies, cpu) = (Vec::new(), Arc::default(), Cpu::new(2));
-//! let tools = Tools { engines, proxies, cpu, documents: None, answers: None, extract: None, diff_object: false };
+//! let tools = Tools {
+//!     engines,
+//!     proxies,
+//!     products: None,
+//!     cpu,
+//!     documents: None,
+//!     answers: None,
+//!     extract: None,
+//!     diff_object: false,
+//! };
 //! let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
 //! let target = Target::new("https://example.com/".parse()?, Arc::default(), deadline);
 //! let markdown = scrape::run(&tools, Ports::default(), &target, |scraped, _| scraped.document.markdown).await;
@@ -35,11 +44,14 @@ mod needs_scripts;
 mod page_text;
 mod plain;
 mod ports;
+mod product_service;
 mod revalidate;
 mod run;
 mod sheets;
 mod source;
+mod steps;
 mod target;
+mod tracked;
 mod versions;
 
 pub use cpu::{Cpu, CpuError};
@@ -47,6 +59,7 @@ pub use detect::is_document;
 pub use error::{DocumentError, ScrapeError};
 pub use extract::{Extract, Question};
 pub use ports::{Copies, CopyLookup, Files, Funds, Outdated, Ports, Wants};
+pub use product_service::ProductService;
 pub use run::{read, run};
 pub use target::{Scraped, Target, Tools};
 pub use versions::{Extraction, NextVersion, Previous, PreviousVersion, Versions};

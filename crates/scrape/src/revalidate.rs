@@ -4,7 +4,7 @@
 use fetch::{FetchError, Fetched, Plan};
 use tokio::time::{Instant, timeout_at};
 
-use crate::fetch::steps;
+use crate::steps::steps;
 use crate::{Copies, Ports, Target, Tools};
 
 /// Fetches the page by the steps of the plan; returns the cached copy after a 304.

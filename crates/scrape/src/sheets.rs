@@ -9,7 +9,8 @@ use tokio::time::{Instant, timeout_at};
 use url::Url;
 use wire::FormatKind;
 
-use crate::fetch::{Page, resource};
+use crate::fetch::Page;
+use crate::steps::resource;
 use crate::{Target, Tools, derive};
 
 /// Time limit for all style sheets together.

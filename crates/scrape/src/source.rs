@@ -77,6 +77,11 @@ impl Source<'_> {
         }
     }
 
+    /// Whether it is a parsed page.
+    pub(crate) fn is_page(&self) -> bool {
+        matches!(self, Self::Page(_))
+    }
+
     fn html(&self) -> String {
         match self {
             Self::Page(page) => formats::html(page.content()),
@@ -195,7 +200,7 @@ const CUT: &str = "the page is too large to be parsed whole: a part of it was le
 pub(crate) struct PageSource<'a> {
     pub(crate) page: &'a Page,
     options: &'a ScrapeOptions,
-    origin: Origin,
+    pub(crate) origin: Origin,
     besides: Besides,
     content: OnceCell<Content<'a>>,
     /// Whether the markdown was made and contains only the page's title and description.

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use url::Url;
 use wire::{ActionResults, Block, Capabilities, Capability, Document, Format, ScrapeOptions, ScriptReturn};
 
-use crate::{Cpu, Extract};
+use crate::{Cpu, Extract, ProductService};
 
 /// Shared services of all scrapes.
 #[derive(Clone)]
@@ -22,6 +22,8 @@ pub struct Tools {
     pub engines: Vec<Arc<dyn Engine>>,
     /// Forward proxies.
     pub proxies: Arc<Proxies>,
+    /// Service that finds the product of a page. Without it our own extraction does.
+    pub products: Option<Arc<ProductService>>,
     /// Slots for CPU-bound work.
     pub cpu: Cpu,
     /// Pool of document readers: PDF, office files, images. Without it documents are rejected.
@@ -126,15 +128,19 @@ impl Target {
         self.options.formats.iter().any(|format| extracts(format) || is_asked_of_text(format))
     }
 
-    /// Whether a later phase needs the markdown of the page, whether or not markdown is a requested format.
+    /// Whether a later phase works on the draft: on its markdown, or on the text that questions are asked of.
     pub(crate) fn needs_markdown(&self) -> bool {
-        let options = &self.options;
-        let is_of_text = |format: &Format| matches!(format, Format::ChangeTracking(_)) || is_asked_of_text(format);
-        options.formats.iter().any(is_of_text)
-            || options.only_clean_content
-            || options.check_prompt_injection
-            || options.redact_pii.is_some()
+        needs_whole_markdown(&self.options) || self.options.formats.iter().any(is_asked_of_text)
     }
+}
+
+/// Whether a later phase needs the markdown as the caller gets it, whether or not markdown is a requested format.
+/// Questions have a text of their own.
+pub(crate) fn needs_whole_markdown(options: &ScrapeOptions) -> bool {
+    options.formats.iter().any(|format| matches!(format, Format::ChangeTracking(_)))
+        || options.only_clean_content
+        || options.check_prompt_injection
+        || options.redact_pii.is_some()
 }
 
 /// Whether the format is made of the page's text, by a model or from its sentences.
@@ -192,7 +198,7 @@ impl Scraped {
     }
 }
 
-/// Estimates the bytes of a document.
+/// Estimates the bytes of a document in memory.
 pub(crate) fn bytes_of(document: &Document) -> usize {
     let Document { markdown, html, raw_html, raw_base64, links, images, attributes, .. } = document;
     let Document { summary, answer, highlights, .. } = document;

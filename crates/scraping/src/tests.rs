@@ -21,6 +21,7 @@ pub(crate) async fn scraper() -> (Scraper, Caller, TempDir) {
         tools: Tools {
             engines: Vec::new(),
             proxies: Arc::default(),
+            products: None,
             cpu: Cpu::new(2),
             documents: None,
             answers: None,

@@ -3,6 +3,7 @@
 //! A session runs in the process that started it, as a `Live`, with a task that ends it. Its row says who owns it and
 //! which server runs it. Each session URL holds a token that grants access as long as the session lives.
 
+mod begin;
 mod door;
 mod keeper;
 mod live;
@@ -32,8 +33,9 @@ use wire::{
 
 use crate::{Sessions, SessionsError};
 
+pub(crate) use begin::{Beginning, begin};
 pub use door::{Door, Entrance, enter, enter_here};
-pub(crate) use live::{Beginning, Live, begin};
+pub(crate) use live::Live;
 pub(crate) use orders::{Order, check_order};
 
 /// Maximum number of sessions in a list.

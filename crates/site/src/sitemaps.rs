@@ -13,10 +13,9 @@ use crawl_frontier::{SitemapUrl, sitemap_candidates};
 use url::Url;
 
 use crate::{Approach, Site, SiteError};
-use ask::Budget;
+use ask::{Budget, Candidate, Context};
 use discovery::Discovery;
 pub(crate) use read::address;
-use read::{Candidate, Context};
 
 /// Request limit of one call, including redirects and retries. A crawl or map whose start redirects makes two calls.
 pub const MAX_REQUESTS: usize = 40;

@@ -4,31 +4,22 @@
 //! bodies, or the file of the query has one for each.
 
 use std::collections::BTreeSet;
-use std::error::Error as StdError;
-use std::future::poll_fn;
 use std::mem;
 use std::ops::{Deref, DerefMut};
-use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use diesel::SqliteConnection;
 use diesel::connection::{
     AnsiTransactionManager as SyncTransactions, TransactionDepthChange, TransactionManagerStatus,
 };
 use diesel::result::{Error, QueryResult};
 use diesel_async::pooled_connection::bb8::PooledConnection;
-use diesel_async::sync_connection_wrapper::{SpawnBlocking, SyncConnectionWrapper};
 use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection, TransactionManager};
 use futures_util::FutureExt;
-use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::OwnedSemaphorePermit;
-use tokio::task::block_in_place;
 
+use crate::sqlite::{AsyncSqlite, in_place};
 use crate::writer::{Writer, WriterConnection};
-
-/// SQLite with an async interface: every statement runs immediately on the calling thread.
-pub(crate) type AsyncSqlite = SyncConnectionWrapper<SqliteConnection, InPlace>;
 
 /// Pooled connection. It returns to the pool when dropped, or is closed if a transaction was left open.
 pub struct Conn {
@@ -51,10 +42,6 @@ pub(crate) enum Link {
 
 /// Transaction manager of PostgreSQL connections.
 pub(crate) type PostgresTransactions = <AsyncPgConnection as AsyncConnection>::TransactionManager;
-
-/// Runs statements on the calling thread, while its other tasks move to another thread. Sending each statement to a
-/// blocking thread takes several times as long as the statement.
-pub(crate) struct InPlace;
 
 /// Async closure on a connection whose future is `Send`, which `AsyncFnOnce` alone cannot express yet.
 pub trait TxFn<'c, R, E>: FnOnce(&'c mut Conn) -> <Self as TxFn<'c, R, E>>::Fut {
@@ -268,36 +255,6 @@ fn begin_postgres(conn: &mut AsyncPgConnection) -> QueryResult<()> {
             status.change_transaction_depth(TransactionDepthChange::IncreaseDepth)
         }
         TransactionManagerStatus::InError => Err(Error::BrokenTransactionManager),
-    }
-}
-
-/// Polls `work` inside `block_in_place`, so that its statements need not enter that one by one.
-async fn in_place<T>(work: impl Future<Output = T>) -> T {
-    let mut work = pin!(work);
-    poll_fn(|context| blocking(|| work.as_mut().poll(context))).await
-}
-
-/// Runs blocking work in place. A single-threaded runtime has no other thread for its tasks: there they wait.
-fn blocking<T>(work: impl FnOnce() -> T) -> T {
-    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
-        Ok(RuntimeFlavor::CurrentThread) => work(),
-        _ => block_in_place(work),
-    }
-}
-
-impl SpawnBlocking for InPlace {
-    fn spawn_blocking<'a, R>(
-        &mut self,
-        task: impl FnOnce() -> R + Send + 'static,
-    ) -> Pin<Box<dyn Future<Output = Result<R, Box<dyn StdError + Send + Sync>>> + Send + 'a>>
-    where
-        R: Send + 'static,
-    {
-        Box::pin(async move { Ok(blocking(task)) })
-    }
-
-    fn get_runtime() -> Self {
-        Self
     }
 }
 

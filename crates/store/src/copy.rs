@@ -6,9 +6,10 @@ use std::path::Path;
 
 use diesel_async::RunQueryDsl;
 
+use crate::backend::Backend;
 use crate::conn::on;
 use crate::error::{Result, StoreError};
-use crate::open::{Backend, Store};
+use crate::open::Store;
 
 impl Store {
     /// Writes a consistent snapshot of the database to a new SQLite file. Readers and writers continue meanwhile.

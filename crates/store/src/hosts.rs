@@ -14,11 +14,12 @@ use diesel::sqlite::Sqlite;
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use politeness::{HostAnswer, HostState, Pace, StartDecision};
 
-use crate::conn::{AsyncSqlite, Conn, on};
+use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::host;
 use crate::sql::{Sql, json};
+use crate::sqlite::AsyncSqlite;
 
 /// Sets the crawl delay from the robots.txt of a host; `None` for none.
 ///

@@ -30,6 +30,7 @@ use libsqlite3_sys as _;
 /// awaits the function would compile it again, queries included.
 pub(crate) use async_recursion::async_recursion as boxed;
 
+mod backend;
 mod condition;
 mod conn;
 mod copy;
@@ -41,10 +42,13 @@ mod list;
 mod losses;
 mod migrate;
 mod open;
+mod options;
+mod pools;
 mod postgres;
 mod recovery;
 mod schema;
 mod sql;
+mod sqlite;
 mod trouble;
 mod writer;
 
@@ -68,10 +72,12 @@ pub mod usage;
 pub mod versions;
 pub mod webhooks;
 
+pub use backend::Backend;
 pub use conn::{Conn, TxFn};
 pub use error::{Result, StoreError};
 pub use list::List;
 pub use migrate::sqlite_schema;
-pub use open::{Backend, Options, PoolLoad, Store};
+pub use open::Store;
+pub use options::{Options, PoolLoad};
 pub use postgres::servers;
 pub use trouble::Trouble;

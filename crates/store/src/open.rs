@@ -4,22 +4,25 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
 use base::Secret;
 use bb8::QueueStrategy;
 use diesel::ConnectionError;
 use diesel_async::pooled_connection::bb8::Pool;
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
-use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
+use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 use tokio::runtime::Handle;
 use tokio_util::task::AbortOnDropHandle;
 
+use crate::backend::{Backend, backend};
 use crate::condition::{Condition, Observer};
-use crate::conn::{AsyncSqlite, Conn, Link, on};
+use crate::conn::{Conn, on};
 use crate::error::{Result, StoreError};
+use crate::options::{Options, PoolLoad};
+use crate::pools::Pools;
 use crate::postgres::{Server, pool};
 use crate::recovery;
+use crate::sqlite::AsyncSqlite;
 use crate::trouble::Trouble;
 use crate::writer::Writer;
 
@@ -29,51 +32,8 @@ pub struct Store {
     pool: Arc<Pools>,
     url: Secret,
     condition: Arc<Condition>,
-    /// Task that notices the end of an outage; `None` in the store that this task itself uses.
-    recovery: Option<Arc<AbortOnDropHandle<()>>>,
-}
-
-/// Options of the connection pool.
-#[derive(Debug, Clone)]
-pub struct Options {
-    /// Size of the pool. Default: 16 for PostgreSQL, 4 for SQLite in addition to the writing connection.
-    pub connections: Option<u32>,
-    /// Timeout of [`Store::conn`] for a free connection.
-    pub wait: Duration,
-}
-
-/// Kind of database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Backend {
-    /// SQLite: one file, one machine.
-    Sqlite,
-    /// PostgreSQL: a server, any number of machines.
-    Postgres,
-}
-
-/// Load of one kind of connections.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct PoolLoad {
-    /// Connections in use.
-    pub in_use: u32,
-    /// Idle connections.
-    pub idle: u32,
-    /// Callers that wait for a connection.
-    pub waiting: u64,
-}
-
-impl PoolLoad {
-    fn of(state: &bb8::State) -> Self {
-        let idle = state.idle_connections;
-        let waiting = state.statistics.get_started.saturating_sub(state.statistics.completed_gets());
-        Self { in_use: state.connections.saturating_sub(idle), idle, waiting }
-    }
-}
-
-/// Connection pools of a database.
-pub(crate) enum Pools {
-    Pg(Pool<AsyncPgConnection>, Arc<Server>),
-    Sqlite(Pool<AsyncSqlite>, Arc<Writer>),
+    /// Task that notices the end of an outage.
+    _recovery: Arc<AbortOnDropHandle<()>>,
 }
 
 /// Location of a database.
@@ -82,12 +42,6 @@ pub(crate) enum DatabaseLocation<'a> {
     File(&'a str),
     /// PostgreSQL server.
     Server(&'a Arc<Server>),
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { connections: None, wait: Duration::from_secs(10) }
-    }
 }
 
 impl Store {
@@ -124,14 +78,9 @@ impl Store {
             }
         };
         let (pool, url) = (Arc::new(pool), Secret::new(url));
-        let watch = recovery::watch(Arc::downgrade(&pool), url.clone(), Arc::clone(&condition));
-        let recovery = Some(Arc::new(AbortOnDropHandle::new(tokio::spawn(watch))));
-        Ok(Store { pool, url, condition, recovery })
-    }
-
-    /// Returns the store for the recovery task, which must not wait for the end of the outage.
-    pub(crate) fn lent(pool: Arc<Pools>, url: Secret, condition: Arc<Condition>) -> Store {
-        Store { pool, url, condition, recovery: None }
+        let watch = recovery::watch(Arc::downgrade(&pool), Arc::clone(&condition));
+        let recovery = Arc::new(AbortOnDropHandle::new(tokio::spawn(watch)));
+        Ok(Store { pool, url, condition, _recovery: recovery })
     }
 
     /// Returns a connection; waits for a free one.
@@ -141,17 +90,8 @@ impl Store {
     /// away.
     #[crate::boxed]
     pub async fn conn(&self) -> Result<Conn> {
-        if self.recovery.is_some() {
-            self.condition.admit().await?;
-        }
-        Ok(match &*self.pool {
-            Pools::Pg(pool, _) => Conn::new(Link::Pg(pool::lend(pool, &self.condition).await?), None),
-            Pools::Sqlite(pool, writer) => {
-                let link = self.condition.unless_unavailable(pool.get_owned()).await?;
-                let link = link.map_err(|error| self.condition.broken(&error))?;
-                Conn::new(Link::Sqlite(link), Some(Arc::clone(writer)))
-            }
-        })
+        self.condition.admit().await?;
+        self.pool.conn(&self.condition).await
     }
 
     /// Returns the current trouble of the database, as far as this process has noticed.
@@ -242,24 +182,6 @@ const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 5000; PRAGMA journal_mode =
     PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000; PRAGMA temp_store = MEMORY; PRAGMA foreign_keys = ON;
     PRAGMA secure_delete = FAST;";
 
-/// Returns the kind of database that an address names.
-pub(crate) fn backend(url: &str) -> Result<Backend> {
-    match url.split_once("://").map(|(scheme, _)| scheme) {
-        Some("sqlite") => Ok(Backend::Sqlite),
-        Some("postgres" | "postgresql") => Ok(Backend::Postgres),
-        Some(scheme) if OTHERS.contains(&scheme) => {
-            Err(StoreError::Url(format!("{scheme} is not supported: the database is SQLite or PostgreSQL; {EXAMPLES}")))
-        }
-        // Not quoted in the error: the rest may hold a password.
-        _ => Err(StoreError::Url(format!("must begin with sqlite:// or postgres://; {EXAMPLES}"))),
-    }
-}
-
-/// Schemes of databases that people try.
-const OTHERS: [&str; 7] = ["mysql", "mariadb", "mssql", "sqlserver", "mongodb", "redis", "cockroachdb"];
-/// Example addresses for error messages.
-const EXAMPLES: &str = "write sqlite:///path/to/quarry.db, or postgres://user:password@host:5432/database";
-
 fn sqlite_path(url: &str) -> Result<&str> {
     let path = url.strip_prefix("sqlite://").unwrap_or_default();
     // diesel would not take these for the path of a file.
@@ -322,16 +244,6 @@ async fn sqlite_pool(path: &str, options: &Options, condition: &Arc<Condition>) 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_are_told_apart() {
-        let check = |url: &str, expect: Option<Backend>| assert_eq!(backend(url).ok(), expect, "{url}");
-        check("sqlite:///var/lib/quarry.db", Some(Backend::Sqlite));
-        check("postgres://u:p@h/db", Some(Backend::Postgres));
-        check("postgresql://h/db", Some(Backend::Postgres));
-        check("mysql://h/db", None);
-        check("quarry.db", None);
-    }
 
     #[test]
     fn sqlite_addresses_name_a_file() {

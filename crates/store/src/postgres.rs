@@ -17,8 +17,8 @@ use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Config, Error};
 
+use crate::backend::{Backend, backend};
 use crate::error::{Result, StoreError};
-use crate::open::{Backend, backend};
 use address::{Address, Mode};
 use tls::{HandshakeError, Tls};
 

@@ -9,10 +9,11 @@ use diesel::sql_types::{BigInt, Text};
 use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 
-use crate::conn::{AsyncSqlite, Conn, on};
+use crate::conn::{Conn, on};
 use crate::error::{Result, StoreError};
 use crate::schema::usage_day;
 use crate::sql::Sql;
+use crate::sqlite::AsyncSqlite;
 
 /// Credits that a team spent in a calendar month (UTC).
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,8 +16,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 
 use crate::condition::Condition;
-use crate::conn::AsyncSqlite;
-use crate::open::PoolLoad;
+use crate::options::PoolLoad;
+use crate::sqlite::AsyncSqlite;
 
 /// Timeout of a write that waits for others, the same as PostgreSQL's `idle_in_transaction_session_timeout`.
 const MAX_WAIT: Duration = Duration::from_secs(30);

@@ -27,6 +27,12 @@ impl GivenFields {
         Self(given.map(|(key, _)| key.clone()).take(MAX_KEYS).collect())
     }
 
+    /// Whether the body has this key.
+    #[must_use]
+    pub fn has(&self, key: &str) -> bool {
+        self.0.contains(key)
+    }
+
     fn options(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str).filter(|key| !OWN_KEYS.contains(key) && !key.starts_with("__experimental_"))
     }

@@ -125,8 +125,8 @@ codes! {
     ScrapePromptInjectionCheckNotSupported "SCRAPE_PROMPT_INJECTION_CHECK_NOT_SUPPORTED" 400 "`checkPromptInjection` is not available on this server."
     ScrapeThreatProtectionNotSupported "SCRAPE_THREAT_PROTECTION_NOT_SUPPORTED" 400 "`threatProtection` is not available on this server, except mode `off`."
     ScrapeDomainToolsNotSupported "SCRAPE_DOMAIN_TOOLS_NOT_SUPPORTED" 400 "`domainTools` is not available on this server."
-    CrawlPromptNotSupported "CRAWL_PROMPT_NOT_SUPPORTED" 400 "`prompt` needs a language model, which this server does not have: its operator can set `llm.url`. Set the options directly."
-    CrawlParamsPreviewNotSupported "CRAWL_PARAMS_PREVIEW_NOT_SUPPORTED" 400 "A preview needs a language model, which this server does not have: its operator can set `llm.url`. Set the options directly."
+    CrawlPromptNotSupported "CRAWL_PROMPT_NOT_SUPPORTED" 400 "This `prompt` needs a language model, which this server does not have, or which may not see this request: its operator can set `llm.url`. Without one, plain wishes such as `only /docs, first 50 pages` are understood; or set the options directly."
+    CrawlParamsPreviewNotSupported "CRAWL_PARAMS_PREVIEW_NOT_SUPPORTED" 400 "A preview of this `prompt` needs a language model, which this server does not have, or which may not see this request: its operator can set `llm.url`. Without one, plain wishes such as `only /docs, first 50 pages` are understood; or set the options directly."
     ProviderToolsNotSupported "PROVIDER_TOOLS_NOT_SUPPORTED" 400 "Provider-tool calls (`alexandria`) are not available on this server."
 }
 

@@ -4,6 +4,7 @@ mod browser;
 mod change;
 mod crawl;
 mod documents;
+mod extractive;
 mod load;
 mod markdown;
 mod product;
@@ -47,6 +48,8 @@ pub(crate) enum Bench {
     Change,
     /// Speed of product extraction, compared with extruct.
     Product(product::Args),
+    /// Speed of answers without a model, compared with a plain BM25.
+    Extractive(extractive::Args),
     /// Time from the start of the process to ready, and memory when idle.
     Start(start::Args),
 }
@@ -78,6 +81,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
         Bench::Markdown(args) => markdown::run(&args),
         Bench::Change => change::run(),
         Bench::Product(args) => product::run(&args),
+        Bench::Extractive(args) => extractive::run(&args),
         Bench::Start(args) => start::run(&args),
     }
 }

@@ -11,6 +11,8 @@ use xtask::say;
 
 use super::load::{self, Figures};
 
+mod changes;
+
 /// Arguments of `bench scrape`.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -26,6 +28,9 @@ pub(crate) struct Args {
     /// Path of a built server, instead of building one.
     #[arg(long)]
     server: Option<PathBuf>,
+    /// Only scrapes of unchanged pages with the format `changeTracking`, beside scrapes without, on SQLite and PostgreSQL.
+    #[arg(long)]
+    changes: bool,
 }
 
 const NO_CACHE: &str = r#""maxAge":0,"storeInCache":false"#;
@@ -41,6 +46,9 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let site = Site::start().await;
     for (number, page) in pages.iter().enumerate() {
         site.html(&format!("/{number}"), page.clone());
+    }
+    if args.changes {
+        return changes::run(&args, &program, &site, pages.len()).await;
     }
     let server = super::installation(&program, &site.addr().to_string())?.server()?;
     let idle = server.memory()?.now;
@@ -74,16 +82,19 @@ impl Phases<'_> {
         load::run(&self.site, requests, connections).await
     }
 
+    /// Returns the scrape with this number, of the formats in the list.
+    fn request(&self, number: usize, formats: &str, options: &str) -> String {
+        let url = format!("http://{}/{}", self.site, number % self.pages);
+        let body = format!(r#"{{"url":"{url}","formats":[{formats}],{options}}}"#);
+        load::post(&self.server.addr().to_string(), "/v2/scrape", &body)
+    }
+
     /// Runs a phase and prints its line.
     async fn scrape(&self, name: &str, options: &str, connections: usize) -> Result<Figures> {
         let address = &self.server.addr().to_string();
-        let request = |n: usize| {
-            let body =
-                format!(r#"{{"url":"http://{}/{}","formats":["markdown"],{options}}}"#, self.site, n % self.pages);
-            load::post(address, "/v2/scrape", &body)
-        };
         let before = self.server.cpu()?;
-        let figures = load::run(address, (0..self.requests).map(request).collect(), connections).await?;
+        let requests = (0..self.requests).map(|n| self.request(n, r#""markdown""#, options)).collect();
+        let figures = load::run(address, requests, connections).await?;
         let each = (self.server.cpu()? - before).as_secs_f64() * 1e3 / self.requests as f64;
         let plural = if connections == 1 { "" } else { "s" };
         report(

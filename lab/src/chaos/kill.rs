@@ -10,6 +10,7 @@ use wire::JobStatus;
 use xtask::db::Cluster;
 use xtask::say;
 
+use super::changes::{self, Changes};
 use crate::made_site::MadeSite;
 use crate::random::Random;
 use crate::team::{Team, shown, whole_crawl};
@@ -28,11 +29,17 @@ pub(crate) struct Args {
     /// Run only with this database: sqlite or postgres.
     #[arg(long)]
     only: Option<String>,
+    /// Track changes: the crawls have the format `changeTracking`, the site changes between them, and at the end the kept
+    /// versions and their bodies are counted.
+    #[arg(long)]
+    changes: bool,
 }
 
 /// Timeout until a page is completed after a kill.
 const MAX_RESUME: Duration = Duration::from_secs(90);
 const CREDITS: u64 = 1_000_000;
+/// Minimum number of crawls that track changes, if none of them ends before its kills.
+const MIN_CRAWLS: usize = 3;
 /// Response time of a page, so that a crawl lasts for many kills.
 const PAGE: Duration = Duration::from_millis(60);
 
@@ -61,18 +68,28 @@ struct Experiment {
     apart: bool,
     random: Random,
     longest: Duration,
+    /// What is checked of the kept versions, if the crawls track changes.
+    changes: Option<Changes>,
 }
 
 impl Experiment {
     async fn new(name: &'static str, args: &Args, database: Option<String>) -> Result<Self> {
-        let site = MadeSite::slow(args.pages, PAGE).await;
+        let site = match args.changes {
+            true => MadeSite::changing(args.pages, PAGE).await,
+            false => MadeSite::slow(args.pages, PAGE).await,
+        };
         let mut installation = super::installation(site.addr())?.set("worker.lease_s", args.lease.to_string());
         let apart = database.is_some();
+        let changes = args.changes.then(|| Changes::new(installation.data(), database.clone()));
+        if changes.is_some() {
+            installation = installation.set("worker.every_s", "1");
+        }
         if let Some(url) = database {
             installation = installation.set("store.url", url).set("worker.embedded", "false");
         }
         let random = Random::new(u64::from(std::process::id()));
-        Ok(Self { name, site, installation, server: None, worker: None, apart, random, longest: Duration::ZERO })
+        let (server, worker, longest) = (None, None, Duration::ZERO);
+        Ok(Self { name, site, installation, server, worker, apart, random, longest, changes })
     }
 
     async fn run(mut self, times: usize) -> Result<()> {
@@ -82,7 +99,9 @@ impl Experiment {
         let (mut killed, mut crawls) = (0, 0_usize);
         while killed < times {
             crawls += 1;
-            killed += self.crawl(&team, times - killed).await?;
+            // Versions are replaced by those of the next crawl.
+            let most = if self.changes.is_some() { times.div_ceil(MIN_CRAWLS) } else { times };
+            killed += self.crawl(&team, most.min(times - killed)).await?;
             let left = team.credits(self.addr()?).await?;
             let spent = i64::try_from(crawls * self.site.pages())?;
             ensure!(left == CREDITS as i64 - spent, "{left} credits are left, {spent} should be spent");
@@ -93,13 +112,19 @@ impl Experiment {
             self.site.pages(),
             self.longest.as_secs_f64()
         );
-        Ok(())
+        match &mut self.changes {
+            Some(changes) => changes.count(self.site.pages()).await,
+            None => Ok(()),
+        }
     }
 
     /// Runs one crawl with up to `max` kills, and returns their number.
     async fn crawl(&mut self, team: &Team, max: usize) -> Result<usize> {
         let pages = self.site.pages();
-        let request = whole_crawl(&self.site.url(0), pages + 5, 4);
+        let mut request = whole_crawl(&self.site.url(0), pages + 5, 4);
+        if self.changes.is_some() {
+            request["scrapeOptions"]["formats"] = changes::formats();
+        }
         let run = team.crawl(self.addr()?, &request).await?;
         let mut killed = 0;
         loop {
@@ -120,6 +145,11 @@ impl Experiment {
         ensure!(end.credits_used == pages as i64, "{} credits for {pages} pages", end.credits_used);
         let documents = team.addresses(self.addr()?, run).await?;
         ensure!(documents.len() == pages, "{} documents of {pages} pages", documents.len());
+        if let Some(changes) = &mut self.changes {
+            let addr = self.server.as_ref().map(Node::addr).context("no server runs")?;
+            changes.check(team, addr, run).await?;
+            self.site.publish();
+        }
         Ok(killed)
     }
 

@@ -4,10 +4,12 @@
 mod bodies;
 mod bombs;
 mod browser;
+mod changes;
 mod cluster;
 mod drain;
 mod fairness;
 mod kill;
+mod model;
 mod overdraft;
 mod poison;
 mod postgres;
@@ -46,6 +48,11 @@ pub(crate) enum Chaos {
     Bodies,
     /// Kill Chromium during scrapes, then run many scrapes and sessions.
     Browser(browser::Args),
+    /// Run scrapes with the format json while their model is slow or killed.
+    Model(model::Args),
+    /// Run the model server of `chaos model`.
+    #[command(hide = true)]
+    ModelEndpoint(model::EndpointArgs),
     /// Run two servers and two workers on one PostgreSQL and one S3-compatible store.
     Cluster(cluster::Args),
 }
@@ -76,6 +83,8 @@ pub(crate) fn run(what: Chaos) -> Result<()> {
             Chaos::Bombs(args) => bombs::run(args).await,
             Chaos::Bodies => bodies::run().await,
             Chaos::Browser(args) => browser::run(args).await,
+            Chaos::Model(args) => model::run(args).await,
+            Chaos::ModelEndpoint(args) => model::endpoint(args).await,
             Chaos::Cluster(args) => cluster::run(args).await,
         }
     })

@@ -5,14 +5,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
+use super::alive::{ALIVE, ALIVE_PAGE};
 use super::case::Case;
 use super::raw::{self, Response};
 use super::server::Server;
 use super::stage::Stage;
 
-/// Path on the second origin of a page that needs a browser.
-pub(crate) const ALIVE_PAGE: &str = "/alive";
-const ALIVE: &str = "The browser is alive and well";
 /// Timeout of its scrape.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -26,14 +24,6 @@ pub(crate) fn is_installed() -> bool {
     #[expect(clippy::disallowed_methods, reason = "the server that is started here reads it")]
     let path = std::env::var_os("QUARRY__BROWSER__PATH").filter(|path| !path.is_empty()).map(Into::into);
     browser::Settings { path, ..browser::Settings::default() }.program().is_some()
-}
-
-/// Returns the HTML of [`ALIVE_PAGE`].
-pub(crate) fn alive_page() -> String {
-    let (first, rest) = ALIVE.split_once(' ').unwrap_or((ALIVE, ""));
-    format!(
-        "<div id=root></div><script>document.getElementById('root').textContent = ['{first}', '{rest}'].join(' ')</script>"
-    )
 }
 
 /// Scrapes [`ALIVE_PAGE`], and returns the duration; an answer without its text is an error.

@@ -7,8 +7,8 @@ use regex::{Regex, RegexSet};
 use serde_json::Value;
 
 use super::evidence::Evidence;
-use super::expect::{Verdict, at_most, items, lacks, matches_value, said, traceless, words};
 use super::innocent::{Waits, p99};
+use super::verdict::{Verdict, at_most, items, lacks, matches_value, said, traceless, words};
 
 /// Checks one expectation; `None` for an unknown key.
 pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict> {
@@ -55,6 +55,13 @@ pub(crate) fn check(key: &str, want: &Value, seen: &Evidence) -> Option<Verdict>
         "markdown_must_not_match" => seen.format("markdown").and_then(|text| matches_none(&text, want, "the markdown")),
         "sql_equals" => sql(seen).and_then(|value| matches_value(value, want)),
         "sql_max" => sql(seen).and_then(|value| at_most(value.as_f64().unwrap_or(f64::INFINITY), want, "")),
+        "change_status" => seen
+            .answer()
+            .and_then(|answer| matches_value(&answer.json()["data"]["changeTracking"]["changeStatus"], want)),
+        "warning_must_contain" => seen.document("warning").and_then(|text| {
+            let missing = words(want).find(|word| !text.contains(word));
+            missing.map_or(Ok(()), |word| Err(format!("the warning does not name {word:?}: {text}")))
+        }),
         "links_equal" => links(seen).and_then(|links| equal(&links, want)),
         _ => return None,
     })

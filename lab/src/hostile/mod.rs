@@ -1,5 +1,6 @@
 //! `cargo xtask hostile`: runs a file of hostile cases against the real server, all on loopback.
 
+mod alive;
 mod attack;
 pub(crate) mod browser;
 mod call;
@@ -26,6 +27,7 @@ mod setup;
 mod sniffer;
 mod stage;
 mod traps;
+mod verdict;
 mod waiting;
 mod watchers;
 mod words;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use testkit::{Answer, Canary, Dns, Script, Site};
 
-use super::browser;
+use super::alive::{ALIVE_PAGE, alive_page};
 use super::case::{Case, Object};
 use super::proxy::Proxy;
 use super::redirects;
@@ -127,7 +127,7 @@ impl Stage {
         self.proxy.prepare(case.setup.get("proxy"))?;
         let words = "Somebody else reads this page while a case is played. ".repeat(40);
         self.origin2.html(INNOCENT_PAGE, format!("<h1>A page of its own</h1><p>{words}</p>"));
-        self.origin2.html(browser::ALIVE_PAGE, browser::alive_page());
+        self.origin2.html(ALIVE_PAGE, alive_page());
         self.origin.script(SLOW_PAGE, vec![Script::Hang(std::time::Duration::from_secs(60))]);
         for (key, value) in &case.setup {
             match key.as_str() {
@@ -155,6 +155,7 @@ impl Stage {
 
     fn pages(&self, site: &Site, pages: &Value) -> Result<()> {
         let mut makers = Vec::new();
+        let mut places: Vec<(OriginPaths, Vec<Script>)> = Vec::new();
         for page in pages.as_array().context("the pages of an origin are no array")? {
             let page = page.as_object().context("a page of an origin is no object")?;
             let origin = format!("http://origin.test:{}", site.addr().port());
@@ -175,9 +176,15 @@ impl Stage {
             if let Script::H2(attack) = script {
                 site.attack_h2(Some(attack));
             }
+            match places.iter_mut().find(|(known, _)| *known == place) {
+                Some((_, scripts)) => scripts.push(script),
+                None => places.push((place, vec![script])),
+            }
+        }
+        for (place, scripts) in places {
             match place {
-                OriginPaths::Path(path) => site.script(&path, vec![script]),
-                OriginPaths::Below(prefix) => site.script_below(&prefix, vec![script]),
+                OriginPaths::Path(path) => site.script(&path, scripts),
+                OriginPaths::Below(prefix) => site.script_below(&prefix, scripts),
             }
         }
         site.others(move |seen| makers.iter().find_map(|make| make(seen)));

@@ -21,7 +21,20 @@ const PATHS: &[&str] = &[
 ];
 
 /// Supported formats. A case that requests another one waits, unless it expects a refusal.
-const FORMATS: &[&str] = &["markdown", "html", "rawHtml", "rawBase64", "links", "images", "attributes", "screenshot"];
+const FORMATS: &[&str] = &[
+    "markdown",
+    "html",
+    "rawHtml",
+    "rawBase64",
+    "links",
+    "images",
+    "attributes",
+    "screenshot",
+    "branding",
+    "product",
+    "menu",
+    "changeTracking",
+];
 
 /// Unsupported scrape options. A case that uses one waits, unless it expects a refusal.
 const OPTIONS_TO_COME: &[&str] = &["redactPII", "onlyCleanContent"];

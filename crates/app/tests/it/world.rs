@@ -247,6 +247,7 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> 
         tools: ::scrape::Tools {
             engines: vec![engine],
             proxies: Arc::default(),
+            products: None,
             cpu,
             documents: None,
             answers: None,

@@ -31,6 +31,14 @@ const SECRETS: [Key; 8] = [
 const RENAMED: [(Key, Key); 2] =
     [(("worker", "pages"), ("queues", "pages")), (("worker", "webhooks"), ("queues", "hooks"))];
 
+/// Variables of other programs with the same meaning, all texts. They apply only where the key is not set.
+const FOREIGN: [(&str, Key); 1] = [("PRODUCT_EXTRACTION_SERVICE_URL", ("extract", "product_service_url"))];
+
+/// Whether an environment variable is a setting.
+pub(crate) fn is_setting(name: &str) -> bool {
+    name.starts_with(PREFIX) || FOREIGN.iter().any(|(foreign, _)| *foreign == name)
+}
+
 pub(super) struct Layers {
     merged: Table,
     /// Origin of each set key, such as its file and line, for messages.
@@ -76,6 +84,7 @@ impl Layers {
 
     pub(super) fn add_variable(&mut self, name: &str, text: &str) -> Result<(), ConfigError> {
         let Some(path) = name.strip_prefix(PREFIX) else {
+            self.add_foreign(name, text);
             return Ok(());
         };
         let lower = path.to_lowercase();
@@ -90,6 +99,14 @@ impl Layers {
         let value = from_text(default, text).ok_or_else(|| refused(name, format!("expected {}", expected(default))))?;
         self.put(section, key, value, name.to_owned());
         Ok(())
+    }
+
+    /// Adds the text of a variable in [`FOREIGN`]; the rest of the environment belongs to other programs.
+    fn add_foreign(&mut self, name: &str, text: &str) {
+        let known = FOREIGN.into_iter().find(|(foreign, _)| *foreign == name);
+        if let Some((_, (section, key))) = known.filter(|(_, (section, key))| !self.is_set(section, key)) {
+            self.insert(section, key, Value::from(text), name.to_owned());
+        }
     }
 
     /// Returns the settings as TOML, with `***` for every secret that is set.
@@ -126,13 +143,22 @@ impl Layers {
 
     fn put(&mut self, section: &str, key: &str, value: Value, name: String) {
         let (section, key) = match renamed(section, key) {
-            Some((section, key)) if self.set.contains(&format!("{section}.{key}")) => return,
+            Some((section, key)) if self.is_set(section, key) => return,
             Some(current) => current,
             None => {
                 self.set.insert(format!("{section}.{key}"));
                 (section, key)
             }
         };
+        self.insert(section, key, value, name);
+    }
+
+    /// Whether a key was set under its current name.
+    fn is_set(&self, section: &str, key: &str) -> bool {
+        self.set.contains(&format!("{section}.{key}"))
+    }
+
+    fn insert(&mut self, section: &str, key: &str, value: Value, name: String) {
         if let Some(keys) = self.merged.get_mut(section).and_then(Value::as_table_mut) {
             keys.insert(key.to_owned(), value);
             self.names.insert(format!("{section}.{key}"), name);

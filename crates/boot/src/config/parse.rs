@@ -105,6 +105,19 @@ pub(super) fn maybe_http<'de, D: Deserializer<'de>>(input: D) -> Result<String, 
     }
 }
 
+/// Parses the base URL of a service or an empty string.
+pub(super) fn maybe_service<'de, D: Deserializer<'de>>(input: D) -> Result<Option<Url>, D::Error> {
+    let text = String::deserialize(input)?;
+    if text.trim().is_empty() {
+        return Ok(None);
+    }
+    let url = Url::parse(text.trim()).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    match url.filter(|url| url.username().is_empty() && url.password().is_none()) {
+        Some(url) => Ok(Some(url)),
+        None => Err(D::Error::custom("expected a URL such as http://localhost:8000, without user name and password")),
+    }
+}
+
 /// Parses an address and port or an empty string.
 pub(super) fn maybe_address<'de, D: Deserializer<'de>>(input: D) -> Result<Option<SocketAddr>, D::Error> {
     match String::deserialize(input)?.trim() {

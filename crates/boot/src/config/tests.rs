@@ -235,6 +235,30 @@ fn queues_have_older_names() {
 }
 
 #[test]
+fn the_product_service_has_a_name_that_other_programs_use() {
+    const THEIRS: &str = "PRODUCT_EXTRACTION_SERVICE_URL";
+    const OURS: &str = "QUARRY__EXTRACT__PRODUCT_SERVICE_URL";
+    let url = |pairs: &[(&str, &str)]| {
+        let url = self::pairs(pairs).unwrap().config.extract.product_service_url;
+        url.map(String::from).unwrap_or_default()
+    };
+    assert_eq!(url(&[]), "");
+    assert_eq!(url(&[(THEIRS, "http://a.test:81/x")]), "http://a.test:81/x");
+    for both in
+        [[(THEIRS, "http://a.test"), (OURS, "http://b.test")], [(OURS, "http://b.test"), (THEIRS, "http://a.test")]]
+    {
+        assert_eq!(url(&both), "http://b.test/");
+    }
+    assert_eq!(url(&[(OURS, ""), (THEIRS, "http://a.test")]), "", "set to none");
+    for name in [THEIRS, OURS] {
+        for value in ["a.test", "ftp://a.test", "http://u:p@a.test"] {
+            check(name, value, "expected a URL");
+        }
+    }
+    assert!(is_setting(THEIRS) && is_setting(OURS) && !is_setting("PATH"));
+}
+
+#[test]
 fn a_file_is_checked_like_the_environment() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("my.toml");

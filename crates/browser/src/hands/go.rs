@@ -6,13 +6,11 @@ use serde_json::{Value, json};
 use tokio::time::{Duration, Instant, sleep, sleep_until};
 use url::Url;
 
-use super::pattern::Pattern;
+use super::pattern::{MAX_URL, Pattern};
 use super::{Failure, Hands, MAX_TEXT};
 use crate::measure::measured;
 use crate::tab::{Stage, World};
 
-/// Maximum length of a URL that is navigated to or waited for, in bytes.
-pub(super) const MAX_URL: usize = 8192;
 /// Polling interval for conditions without an event.
 const PACE: Duration = Duration::from_millis(50);
 /// Time after an action for a navigation to start.

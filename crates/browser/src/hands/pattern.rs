@@ -9,8 +9,9 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::Failure;
-use super::go::MAX_URL;
 
+/// Maximum length of a URL that is navigated to or waited for, in bytes.
+pub(super) const MAX_URL: usize = 8192;
 /// Maximum length of a regular expression, in bytes.
 const MAX_EXPRESSION: usize = 2048;
 

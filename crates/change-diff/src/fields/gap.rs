@@ -1,7 +1,6 @@
 //! Pairs of items between two that are equal.
 
 use super::likeness::{Budget, EQUAL};
-use super::list::Pair;
 use super::values::{Id, Values};
 
 /// Item of a list.
@@ -16,6 +15,15 @@ pub(super) struct Gap<'a> {
     pub(super) values: &'a Values<'a>,
     pub(super) old: Vec<Item>,
     pub(super) new: Vec<Item>,
+}
+
+/// Items that are versions of one, by their indices.
+#[derive(Clone, Copy)]
+pub(super) struct Pair {
+    pub(super) old: usize,
+    pub(super) new: usize,
+    /// Whether their parts are compared. Otherwise one replaces the other as a whole.
+    pub(super) inside: bool,
 }
 
 /// Cost of an item without a partner. That of a pair is between nothing and two of them.

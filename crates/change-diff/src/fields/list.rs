@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use base::Stop;
 
-use super::gap::{Gap, Item};
+use super::gap::{Gap, Item, Pair};
 use super::likeness::{Budget, IDENTITIES};
 use super::values::{Id, Shape, Values};
 use super::{Difference, path};
@@ -17,15 +17,6 @@ pub(super) struct Lists<'a> {
     pub(super) old: &'a [Id],
     pub(super) new: &'a [Id],
     pub(super) stop: &'a Stop,
-}
-
-/// Items that are versions of one, by their indices.
-#[derive(Clone, Copy)]
-pub(super) struct Pair {
-    pub(super) old: usize,
-    pub(super) new: usize,
-    /// Whether their parts are compared. Otherwise one replaces the other as a whole.
-    pub(super) inside: bool,
 }
 
 /// Index of an item, and its gap: the number of equal items before it.

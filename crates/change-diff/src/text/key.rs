@@ -4,13 +4,7 @@ use std::borrow::Cow;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::lines::Line;
-
-/// Whether the character has no width and no meaning. U+200C and U+200D are not among them: they change words and
-/// emoji.
-pub(crate) fn is_ignored(letter: char) -> bool {
-    matches!(letter, '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
-}
+use super::lines::{Line, is_ignored};
 
 /// Returns the line with everything taken out that its readers cannot see.
 pub(super) fn key(line: Line<'_>) -> Cow<'_, str> {

@@ -5,7 +5,6 @@ use std::borrow::Cow;
 use memchr::memchr2;
 
 use super::blocks::{Blocks, Role};
-use super::key::is_ignored;
 
 /// A canonical line, without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,4 +96,10 @@ fn trimmed(line: &str) -> &str {
         Some(byte) if byte.is_ascii() && !matches!(byte, b' ' | b'\t') => line,
         _ => line.trim_end_matches(|letter| matches!(letter, ' ' | '\t' | '\u{a0}') || is_ignored(letter)),
     }
+}
+
+/// Whether the character has no width and no meaning. U+200C and U+200D are not among them: they change words and
+/// emoji.
+pub(crate) fn is_ignored(letter: char) -> bool {
+    matches!(letter, '\u{200b}' | '\u{2060}' | '\u{feff}' | '\u{ad}')
 }

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::rules::Rule;
+use super::rule::Rule;
 use crate::Steps;
 
 /// Steps for comparing a pattern, in addition to its bytes.

@@ -5,32 +5,12 @@ use std::time::Duration;
 use url::{Position, Url};
 
 use super::index::Index;
+use super::rule::Rule;
 use super::{DenyReason, alike};
 use crate::Steps;
 
 /// Step budget for a single URL, some milliseconds: enough for ten thousand patterns with stars.
 const MAX_STEPS: u64 = 5_000_000;
-/// Estimated overhead of a heap allocation in bytes.
-const ALLOCATION: usize = 16;
-
-/// One `Allow` or `Disallow` line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rule {
-    /// Whether the rule allows or disallows.
-    pub allow: bool,
-    /// Pattern: `*` matches anything, `$` at the end matches the end of the URL. Normalised like the paths that it is
-    /// compared with.
-    pub pattern: String,
-    /// Line number in the file, from 1.
-    pub line: usize,
-}
-
-impl Rule {
-    /// Returns the memory in bytes.
-    pub(super) fn size(&self) -> usize {
-        size_of::<Self>() + self.pattern.capacity() + ALLOCATION
-    }
-}
 
 /// The rules of one authority for one user agent, prepared for many lookups.
 #[derive(Debug, Clone, Default)]

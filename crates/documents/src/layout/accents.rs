@@ -4,10 +4,16 @@
 
 use unicode_normalization::char::compose;
 
-use super::words::Letter;
-
 /// Maximum distance between the middles of an accent and its letter, in ems.
 const OVER: f32 = 0.3;
+
+/// Letter of a word.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Letter {
+    pub(super) x0: f32,
+    pub(super) x1: f32,
+    pub(super) text: char,
+}
 
 /// Returns the text of letters from left to right, with accents composed with their letters.
 pub(super) fn composed(letters: &[Letter], size: f32) -> String {

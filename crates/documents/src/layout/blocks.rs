@@ -3,8 +3,8 @@
 //! A line continues a block only if no other line at its height could, and if it could continue no other block. So a
 //! title over two columns ends where they begin, and each column is a separate block.
 
-use super::Drawings;
-use super::lines::{Line, rows};
+use super::drawings::Drawings;
+use super::line::{Line, rows};
 use crate::geometry::Rect;
 
 /// Maximum gap inside a block, as a share of the size.
@@ -56,11 +56,6 @@ fn set_code(lines: &[Line], scene: &Drawings<'_>, prose: &mut [bool]) {
             row.lines.iter().for_each(|place| prose[*place] = true);
         }
     }
-}
-
-/// Whether the line begins like a caption.
-pub(super) fn is_caption(line: &Line) -> bool {
-    crate::structure::signs::is_caption(&line.text())
 }
 
 fn around(lines: &[Line], places: &[usize]) -> Rect {

@@ -1,8 +1,9 @@
 //! Images and drawings, and the text inside them.
 
-use super::lines::Line;
+use super::line::Line;
 use crate::content::page::Fill;
 use crate::geometry::{Rect, Size};
+use crate::structure::signs::is_caption;
 use crate::table::PlacedTable;
 
 // All distances are in points, as figures do not scale with the text: 24 points are a third of an inch, less is an icon
@@ -103,7 +104,7 @@ fn with_labels(chart: Rect, lines: &[Line]) -> Rect {
         let near = rect.grown(NEAR);
         let label = |line: &&Line| {
             let short = line.words.len() <= 4 && line.letters() <= 24;
-            short && near.shared(&line.rect) > 0.0 && !super::blocks::is_caption(line)
+            short && near.shared(&line.rect) > 0.0 && !is_caption(&line.text())
         };
         let grown = lines.iter().filter(label).fold(rect, |rect, line| rect.union(&line.rect));
         if grown == rect {

@@ -1,6 +1,6 @@
 //! Leaders: the dots between a title and its page number, which hold an entry of a table of contents together.
 
-use super::lines::{Line, rows};
+use super::line::{Line, rows};
 
 /// Minimum number of dots; three are an ellipsis.
 const MIN_DOTS: usize = 5;

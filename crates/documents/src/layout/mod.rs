@@ -6,24 +6,25 @@
 
 mod accents;
 pub(crate) mod blocks;
+mod drawings;
 pub(crate) mod figures;
 mod leaders;
+pub(crate) mod line;
 pub(crate) mod lines;
 pub(crate) mod order;
 pub(crate) mod paragraphs;
-mod recognised;
+pub(crate) mod recognised;
 pub(crate) mod text;
 pub(crate) mod words;
 
-use crate::content::page::{Fill, Flags, LinkArea, PageContent};
+use crate::content::page::{Flags, LinkArea, PageContent};
 use crate::geometry::{Rect, Size};
-use crate::layout::lines::Line;
+use crate::layout::drawings::Drawings;
+use crate::layout::line::Line;
 use crate::layout::paragraphs::Paragraph;
-pub(crate) use crate::layout::recognised::{Recognition, recognised};
 use crate::layout::words::{Rotation, Word, directions, words};
 use crate::model::{Quality, TextSource};
 use crate::recognised::RecogniseError;
-use crate::table::edges::Edges;
 use crate::table::{PlacedTable, bands, columns, grid};
 
 /// Maximum number of words of a page for the layout analysis; beyond it they stay in drawing order.
@@ -54,6 +55,27 @@ pub(crate) struct PageLayout {
     pub(crate) recognition: Recognition,
     /// Reason why OCR of the page failed, if it was wanted.
     pub(crate) failure: Option<RecogniseError>,
+}
+
+/// Confidence of the words of a page, with their boxes in page space.
+#[derive(Debug, Default)]
+pub(crate) struct Recognition(Vec<(Rect, f32)>);
+
+impl Recognition {
+    /// Returns the mean confidence of the words inside a box.
+    pub(crate) fn confidence(&self, rect: &Rect) -> Option<f32> {
+        mean(self.0.iter().filter(|(word, _)| rect.holds(word.center())).map(|(_, sure)| *sure))
+    }
+
+    /// Returns the mean confidence of all words.
+    pub(crate) fn mean(&self) -> Option<f32> {
+        mean(self.0.iter().map(|(_, sure)| *sure))
+    }
+}
+
+fn mean(values: impl Iterator<Item = f32>) -> Option<f32> {
+    let (sum, count) = values.fold((0.0, 0_usize), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / count as f32)
 }
 
 /// Analyses the layout of a page.
@@ -88,35 +110,6 @@ fn laid_out(content: &PageContent) -> PageLayout {
         layout.parts.extend(scene.figures.iter().map(|rect| LayoutPart::Figure(*rect, Vec::new())));
     }
     layout
-}
-
-/// Drawings besides text, in reading space.
-pub(crate) struct Drawings<'a> {
-    pub(crate) content: &'a PageContent,
-    pub(crate) size: Size,
-    pub(crate) edges: Edges,
-    fills: Vec<Fill>,
-    pub(crate) figures: Vec<Rect>,
-}
-
-impl<'a> Drawings<'a> {
-    fn new(content: &'a PageContent, turn: &Rotation, with_drawings: bool) -> Self {
-        let size = turn.size();
-        let turned = |rects: &[Rect]| -> Vec<Rect> { rects.iter().map(|rect| turn.rect_to(rect)).collect() };
-        let fill = |fill: &Fill| Fill { rect: turn.rect_to(&fill.rect), white: fill.white };
-        if !with_drawings {
-            return Self { content, size, edges: Edges::default(), fills: Vec::new(), figures: Vec::new() };
-        }
-        let images = turned(&content.images);
-        let drawings = turned(&content.drawings);
-        Self {
-            content,
-            size,
-            edges: Edges::of(&turned(&content.rules)),
-            fills: content.fills.iter().map(fill).collect(),
-            figures: figures::find(&images, &drawings, size),
-        }
-    }
 }
 
 fn parts(words: Vec<Word>, scene: &Drawings<'_>) -> Vec<LayoutPart> {

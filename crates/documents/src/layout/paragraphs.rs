@@ -5,9 +5,9 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use super::Drawings;
+use super::drawings::Drawings;
 use super::leaders;
-use super::lines::{Line, is_bullet};
+use super::line::{Line, is_bullet};
 use super::text::inline;
 use super::words::Word;
 use crate::geometry::Rect;

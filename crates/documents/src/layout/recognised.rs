@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::drawings::Drawings;
 use super::words::{Direction, Rotation, Word};
-use super::{Drawings, PageLayout, figures, parts};
+use super::{PageLayout, Recognition, figures, parts};
 use crate::content::page::{Fill, PageContent, Style};
 use crate::geometry::{Rect, Size};
 use crate::model::{Quality, TextSource};
@@ -32,27 +33,6 @@ const MAX_LINES: usize = 1500;
 /// Indices of the two styles that are distinguished.
 const PLAIN_STYLE: u16 = 0;
 const BOLD_STYLE: u16 = 1;
-
-/// Confidence of the words of a page, with their boxes in page space.
-#[derive(Debug, Default)]
-pub(crate) struct Recognition(Vec<(Rect, f32)>);
-
-impl Recognition {
-    /// Returns the mean confidence of the words inside a box.
-    pub(crate) fn confidence(&self, rect: &Rect) -> Option<f32> {
-        mean(self.0.iter().filter(|(word, _)| rect.holds(word.center())).map(|(_, sure)| *sure))
-    }
-
-    /// Returns the mean confidence of all words.
-    pub(crate) fn mean(&self) -> Option<f32> {
-        mean(self.0.iter().map(|(_, sure)| *sure))
-    }
-}
-
-fn mean(values: impl Iterator<Item = f32>) -> Option<f32> {
-    let (sum, count) = values.fold((0.0, 0_usize), |(sum, count), value| (sum + value, count + 1));
-    (count > 0).then(|| sum / count as f32)
-}
 
 /// Lays out a recognised page after `RecognisedPage::sound` has dropped its invalid parts. The embedded layout supplies
 /// the links and the share of the page that images cover.

@@ -1,6 +1,6 @@
 //! Conversion of lines to running text.
 
-use super::lines::Line;
+use super::line::Line;
 use super::words::{Word, is_ideograph};
 use crate::content::page::{LinkArea, Style};
 use crate::model::{Inline, Span};

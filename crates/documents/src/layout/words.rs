@@ -3,7 +3,7 @@
 //! Layout uses *reading space*: the page rotated so that most of its text runs to the right. Text that runs upwards is
 //! laid out like any other, and its boxes are rotated back at the end. Text in other directions is laid out separately.
 
-use super::accents;
+use super::accents::{self, Letter};
 pub(crate) use crate::content::page::Direction;
 use crate::content::page::{Flags, Glyph, PageContent};
 use crate::geometry::{Point, Rect, Size};
@@ -140,14 +140,6 @@ pub(crate) fn words(page: &PageContent, turn: &Rotation) -> Vec<Word> {
         }
     }
     words
-}
-
-/// Letter of a word.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Letter {
-    pub(super) x0: f32,
-    pub(super) x1: f32,
-    pub(super) text: char,
 }
 
 #[derive(Default)]

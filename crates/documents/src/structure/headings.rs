@@ -207,7 +207,7 @@ impl Context<'_> {
                     if other.mark.is_some() && (other.size - self.paragraph.size).abs() < 0.3
             )
         });
-        crate::layout::lines::is_bullet(mark)
+        crate::layout::line::is_bullet(mark)
             || (items.count() > 0 && self.paragraph.size < LARGER * self.body.size && !self.paragraph.bold)
     }
 

@@ -1,7 +1,7 @@
 //! Lists: paragraphs that begin with bullets or numbers.
 
 use crate::geometry::Rect;
-use crate::layout::lines::is_bullet;
+use crate::layout::line::is_bullet;
 use crate::layout::paragraphs::Paragraph;
 use crate::model::{Block, BlockKind, Content, Item, Span};
 

@@ -6,7 +6,7 @@ use super::edges::Edge;
 use super::judge;
 use crate::content::page::Fill;
 use crate::geometry::Rect;
-use crate::layout::lines::Line;
+use crate::layout::line::Line;
 
 /// Tolerance for the ends of the rules of one table, in points.
 const SAME_END: f32 = 6.0;

@@ -5,7 +5,7 @@
 //! text of a cell above is joined to it.
 
 use crate::geometry::Rect;
-use crate::layout::lines::{Line, Row, rows};
+use crate::layout::line::{Line, Row, rows};
 use crate::layout::text::append;
 use crate::model::{Cell, Table};
 

@@ -4,7 +4,7 @@ use super::PlacedTable;
 use super::cells::{Sheet, table};
 use super::judge;
 use crate::geometry::Rect;
-use crate::layout::lines::{Line, Row, rows};
+use crate::layout::line::{Line, Row, rows};
 
 /// Maximum number of lines of one table.
 const MAX_LINES: usize = 2000;

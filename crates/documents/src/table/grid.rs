@@ -8,7 +8,8 @@ use super::PlacedTable;
 use super::edges::{Edge, Edges};
 use super::judge;
 use crate::geometry::{Point, Rect};
-use crate::layout::lines::{Line, lines};
+use crate::layout::line::Line;
+use crate::layout::lines::lines;
 use crate::layout::text::joined;
 use crate::layout::words::Word;
 use crate::model::{Cell, Table};
@@ -135,7 +136,7 @@ fn table(net: &Lattice, words: &[Word]) -> Option<PlacedTable> {
         inside[holders[row * columns + column]].push(word.clone());
     }
     // Words that lie across rules belong to a drawing, not to a table.
-    if judge::crossed(net, words) {
+    if judge::crossed(&net.xs, words) {
         return None;
     }
     let read: Vec<(Area, Vec<Line>)> = areas.into_iter().zip(inside.into_iter().map(lines)).collect();

@@ -1,16 +1,15 @@
 //! Rejection of false tables.
 
-use super::grid::Lattice;
 use crate::layout::words::Word;
 use crate::model::Table;
 
 /// Maximum mean length of the cells of a table without rules, in characters.
 const LONG_CELL: usize = 45;
 
-/// Whether words lie across the rules of a net, as in charts and on ruled paper.
-pub(crate) fn crossed(net: &Lattice, words: &[Word]) -> bool {
+/// Whether words lie across the rules of a net, as in charts and on ruled paper. `xs` are the edges of its columns.
+pub(crate) fn crossed(xs: &[f32], words: &[Word]) -> bool {
     let crosses = |word: &&Word| {
-        let inner = net.xs.get(1..net.xs.len() - 1).unwrap_or_default();
+        let inner = xs.get(1..xs.len() - 1).unwrap_or_default();
         inner.iter().any(|x| word.rect.x0 + 2.0 < *x && *x < word.rect.x1 - 2.0)
     };
     // Two points of tolerance, as letters may touch a rule; one word in eight, as a heading may span columns without
@@ -74,7 +73,7 @@ fn is_contents(table: &Table) -> bool {
 /// Whether it is a list: two columns, the first of list marks only.
 fn is_list(table: &Table) -> bool {
     let first: Vec<_> = table.cells.iter().filter(|cell| cell.column == 0 && !cell.text.is_empty()).collect();
-    table.columns == 2 && first.iter().all(|cell| crate::layout::lines::is_mark(&cell.text))
+    table.columns == 2 && first.iter().all(|cell| crate::layout::line::is_mark(&cell.text))
 }
 
 /// Whether the text is a number or measurement, or a placeholder for one.

@@ -10,7 +10,7 @@ use super::lines::SOFT;
 use super::looks::TextStyle;
 use super::priced::Choice;
 use super::records::Record;
-use super::shown::{PageText, is_name};
+use super::shown::{PageText, is_name, is_unit};
 use super::split::is_note;
 use super::words::LISTS;
 
@@ -214,36 +214,6 @@ pub(super) fn is_number(text: &str) -> bool {
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let letters = text.bytes().filter(u8::is_ascii_alphabetic).count();
     (1..=3).contains(&digits) && letters <= 1 && digits + letters == text.len()
-}
-
-/// Whether the text is the unit of a price: `per person`, `/ 100 g`.
-pub(super) fn is_unit(text: &str) -> bool {
-    let lower = text.trim().trim_start_matches(['/', '(', '（']).trim_end_matches(')').trim().to_lowercase();
-    let starts = [
-        "per ",
-        "pro ",
-        "p.p",
-        "pp",
-        "each",
-        "/",
-        "je ",
-        "par ",
-        "por ",
-        "a persona",
-        "p. p",
-        "p. pers",
-        "p.pers",
-        "inkl",
-        "incl",
-        "税込",
-        "税抜",
-        "~",
-        "～",
-        "から",
-        "and up",
-        "+",
-    ];
-    starts.iter().any(|start| lower.starts_with(start)) && lower.chars().count() <= 28
 }
 
 /// A text without the signs and words around it that belong to the price.

@@ -2,10 +2,6 @@
 
 use page::{Index, LocalName, Page};
 
-use super::lines::{Line, SOFT};
-
-/// Limit on the letters of a heading that is only bold.
-const MAX_HEADING: usize = 60;
 /// Limit on the elements around a text that are examined.
 const MAX_UP: usize = 8;
 
@@ -205,59 +201,4 @@ pub(super) fn is_block(name: &LocalName) -> bool {
             | "var"
             | "wbr"
     )
-}
-
-/// Returns the rank of a line as a heading; 0 for other lines.
-pub(super) fn heading(page: &Page, line: &Line) -> u8 {
-    for up in std::iter::once(line.block).chain(page.ancestors(line.block).take(3)) {
-        let Some(name) = page.name(up) else { break };
-        match &**name {
-            "h1" => return 1,
-            "h2" => return 2,
-            "h3" => return 3,
-            "h4" => return 4,
-            "h5" => return 5,
-            "h6" | "caption" | "summary" | "legend" => return 6,
-            "li" | "td" | "table" | "ul" | "section" | "article" => break,
-            _ => {}
-        }
-        if page.attr(up, "role").is_some_and(|role| &*role == "heading") {
-            return page.attr(up, "aria-level").and_then(|level| level.parse().ok()).unwrap_or(2).clamp(1, 6);
-        }
-    }
-    let is_short = line.text.chars().count() <= MAX_HEADING && !line.text.ends_with(['.', ',']);
-    if is_short && (line.parts.iter().all(|part| part.looks.is_strong) || is_titled(page, line) || is_loud(&line.text))
-    {
-        return SOFT;
-    }
-    0
-}
-
-/// Whether the class of the block says that it is the title of a part of the page.
-fn is_titled(page: &Page, line: &Line) -> bool {
-    let block = [Some(line.block), page.parent(line.block)];
-    let mut classes = block.into_iter().flatten().filter_map(|at| page.attr(at, "class"));
-    let has = |class: &str| {
-        let class = class.to_ascii_lowercase();
-        [
-            "section-title",
-            "section-head",
-            "section-name",
-            "category",
-            "heading",
-            "menu-title",
-            "group-title",
-            "menu-header",
-            "kategorie",
-        ]
-        .iter()
-        .any(|word| class.contains(word))
-    };
-    classes.next().is_some_and(|class| has(&class)) && page.children(line.block).count() <= 3
-}
-
-/// Whether a text is in capital letters.
-fn is_loud(text: &str) -> bool {
-    let letters = || text.chars().filter(|c| c.is_alphabetic());
-    letters().count() > 3 && letters().all(char::is_uppercase)
 }

@@ -97,7 +97,7 @@ impl<'p> PageText<'p> {
         let text = &self.line(at).text;
         let Some(priced) = &self.prices[at] else { return text };
         let (before, after) = (&text[..priced.before], &text[priced.after..]);
-        if before.is_empty() && !super::items::is_unit(after) { after } else { before }
+        if before.is_empty() && !is_unit(after) { after } else { before }
     }
 
     /// Whether a line has a text that can be the name of an item.
@@ -133,6 +133,36 @@ pub(super) fn is_name(text: &str) -> bool {
         && !LISTS.badge.are_all_of(text)
         && !LISTS.sold_out.are_all_of(text)
         && !is_from(text.trim())
+}
+
+/// Whether the text is the unit of a price: `per person`, `/ 100 g`.
+pub(super) fn is_unit(text: &str) -> bool {
+    let lower = text.trim().trim_start_matches(['/', '(', '（']).trim_end_matches(')').trim().to_lowercase();
+    let starts = [
+        "per ",
+        "pro ",
+        "p.p",
+        "pp",
+        "each",
+        "/",
+        "je ",
+        "par ",
+        "por ",
+        "a persona",
+        "p. p",
+        "p. pers",
+        "p.pers",
+        "inkl",
+        "incl",
+        "税込",
+        "税抜",
+        "~",
+        "～",
+        "から",
+        "and up",
+        "+",
+    ];
+    starts.iter().any(|start| lower.starts_with(start)) && lower.chars().count() <= 28
 }
 
 /// Drops bare numbers where other prices have cents or a currency, or where there are few.

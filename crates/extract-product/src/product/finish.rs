@@ -2,7 +2,7 @@
 
 use wire::{Availability, Picture, Price, Product, Sale, Variant};
 
-use super::choose::is_same;
+use super::same::is_same;
 use super::{Evidence, currency};
 use crate::draft::{Codes, Draft, VariantDraft, complete};
 use crate::shown::{LIKELY, VisibleProduct, labels};
@@ -43,7 +43,7 @@ pub(super) fn product(
     let is_only = lines.len() == 1;
     // After `collapse`, which looks at the first line as the source wrote it.
     select(&mut lines, survey, evidence);
-    complete(&mut own.codes.id, &survey.product_id(&evidence.subject));
+    complete(&mut own.codes.id, &evidence.subject.product_id(survey));
     let finisher = Finisher { own: &own, shown, is_only, page_currency: currency::of_page(survey) };
     Some(Product {
         title: own.title.clone()?,

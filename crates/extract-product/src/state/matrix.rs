@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use url::Url;
 
-use super::find::Reader;
+use super::reader::Reader;
 use super::{keys, variants};
 use crate::draft::{Codes, VariantDraft};
 use crate::money::Style;

@@ -1,7 +1,7 @@
 //! The run parameters of marketplaces, which spread a product over modules.
 
-use super::find::Reader;
 use super::keys;
+use super::reader::Reader;
 use crate::draft::{Codes, Draft, VariantDraft};
 use crate::money;
 use crate::value::Value;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::find::Reader;
 use super::keys;
+use super::reader::Reader;
 use crate::draft::VariantDraft;
 use crate::schema::MAX_LINES;
 use crate::value::Value;

@@ -7,7 +7,8 @@ use url::Url;
 
 use super::source::{FeedReader, Inner, attribute};
 use crate::clean::{html, push_escaped};
-use crate::content::{ContentOptions, content};
+use crate::content::ContentOptions;
+use crate::select::content;
 
 /// Element names and conventions of a kind of feed.
 pub(super) struct Dialect {

@@ -14,9 +14,18 @@ pub(super) enum Cause {
     Cut,
 }
 
+/// What is known of the styles of a page.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known {
+    /// Whether it has style sheets that are not read.
+    pub(super) is_linked: bool,
+    /// Whether a browser has already found what is not displayed.
+    pub(super) is_rendered: bool,
+}
+
 /// Returns why an element is hidden with everything in it.
-pub(super) fn cause(element: &Element, style: Option<&Style>) -> Option<Cause> {
-    if is_left_out(element, style) {
+pub(super) fn cause(element: &Element, style: Option<&Style>, known: Known) -> Option<Cause> {
+    if !known.is_rendered && is_left_out(element, style) {
         return Some(Cause::Closed);
     }
     let style = style?;
@@ -75,8 +84,8 @@ pub(super) struct Sight {
 
 impl Sight {
     /// Returns what the text of a page inherits. With unknown style sheets, no colour is known.
-    pub(super) fn of_page(is_linked: bool) -> Self {
-        let known = |color| if is_linked { Paint::Unknown } else { Paint::Known(color) };
+    pub(super) fn of_page(known: Known) -> Self {
+        let known = |color| if known.is_linked { Paint::Unknown } else { Paint::Known(color) };
         let (ink, ground) = (known([0; 3]), known([255; 3]));
         Self { is_visible: true, has_size: true, is_indented: false, ink, ground }
     }
@@ -97,10 +106,10 @@ impl Sight {
     }
 
     /// Returns what text in an element inherits.
-    pub(super) fn within(self, page: &Page, index: Index, style: Option<&Style>, is_linked: bool) -> Self {
+    pub(super) fn within(self, page: &Page, index: Index, style: Option<&Style>, known: Known) -> Self {
         let Some(element) = page.element(index) else { return self };
         // An unknown sheet may style what has a name.
-        let may_differ = is_linked && (element.attr("class").is_some() || element.attr("id").is_some());
+        let may_differ = known.is_linked && (element.attr("class").is_some() || element.attr("id").is_some());
         let get = |property: Property| style.and_then(|style| style.get(property));
         let flag = |property: Property, inherited: bool| match get(property) {
             Some(Value::On) => true,
@@ -108,7 +117,7 @@ impl Sight {
             _ => inherited && !may_differ,
         };
         Self {
-            is_visible: !flag(Property::Visibility, !self.is_visible),
+            is_visible: known.is_rendered || !flag(Property::Visibility, !self.is_visible),
             has_size: !flag(Property::FontSize, !self.has_size),
             is_indented: flag(Property::Indent, self.is_indented),
             ink: self.ink_within(element, style, may_differ),

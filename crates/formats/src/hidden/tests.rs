@@ -5,12 +5,16 @@ use url::Url;
 use super::*;
 use crate::{ContentOptions, MarkdownOptions, content, markdown};
 
+fn hide(page: &Page) -> Hidden {
+    hidden(page, Rendering::None)
+}
+
 /// Returns the markdown of what readers see of `html`, beside two sentences that they see.
 fn seen(html: &str) -> String {
     let html = format!("<body><p>Lorem ipsum dolor sit amet, consectetur adipiscing elit.</p>{html}<p>The end of it.");
     let page = Page::parse(&html, &Url::parse("https://a.test/").unwrap());
     let whole = ContentOptions { only_main_content: false, ..ContentOptions::default() };
-    let content = content(&page, &whole).without(&hidden(&page));
+    let content = content(&page, &whole).without(&hide(&page));
     markdown(&content, &MarkdownOptions { only_seen: true, ..MarkdownOptions::default() })
 }
 
@@ -172,10 +176,19 @@ fn hostile_sheets_cost_little() {
     let began = std::time::Instant::now();
     let rules: String = (0..20_000).map(|n| format!(".a .b{n}, .a .a .a{{display:none}}")).collect();
     let tree = "<div class='a b1'>".repeat(400) + &"<i class=a></i>".repeat(20_000);
-    hidden(&Page::parse(&format!("<style>{rules}</style>{tree}"), &Url::parse("https://a.test/").unwrap()));
+    hide(&Page::parse(&format!("<style>{rules}</style>{tree}"), &Url::parse("https://a.test/").unwrap()));
     let nested = format!("<style>{}</style><p>x", "@media x{".repeat(100_000));
-    hidden(&Page::parse(&nested, &Url::parse("https://a.test/").unwrap()));
+    hide(&Page::parse(&nested, &Url::parse("https://a.test/").unwrap()));
     let styles = format!("<p style='{}'>x", "a:(;\"".repeat(300_000));
-    hidden(&Page::parse(&styles, &Url::parse("https://a.test/").unwrap()));
+    hide(&Page::parse(&styles, &Url::parse("https://a.test/").unwrap()));
     assert!(began.elapsed() < std::time::Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_browser_knows_what_is_displayed() {
+    let html = "<style>.x{display:none}</style><p class=x>shown by a script<p hidden=unseen>a<p style='opacity:0'>b<p>The page.";
+    let page = Page::parse(html, &Url::parse("https://a.test/").unwrap());
+    let content = content(&page, &ContentOptions { only_main_content: false, ..ContentOptions::default() });
+    let text = markdown(&content.without(&hidden(&page, Rendering::Browser)), &MarkdownOptions::default());
+    assert_eq!(text, "shown by a script\n\nThe page.");
 }

@@ -71,7 +71,8 @@ fn is_callout(class: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::{ContentOptions, content};
+    use crate::content::ContentOptions;
+    use crate::select::content;
 
     /// Blocks whose text begins with `+` are kept beforehand.
     fn check(html: &str, expect: &[bool]) {

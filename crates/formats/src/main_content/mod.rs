@@ -18,6 +18,8 @@ mod lexicon;
 mod manual;
 mod measure;
 mod model;
+#[cfg(feature = "other-main-content")]
+pub mod other;
 mod outline;
 mod passed;
 mod sums;
@@ -80,6 +82,8 @@ pub(crate) fn keep_main(content: &mut Content, free: bool) {
             chosen
         }
     };
+    #[cfg(feature = "other-main-content")]
+    let chosen = other::choice(chosen);
     keep::keep(content, &outline, &chosen);
     if free {
         content.set_roots(vec![keep::root(page, &outline, &chosen)]);
@@ -212,7 +216,7 @@ fn add_titles(outline: &Outline, title: Option<usize>, chosen: &mut [bool]) {
 fn names() -> Vec<&'static str> {
     let Ok(url) = url::Url::parse("http://localhost/") else { return Vec::new() };
     let page = Page::parse("<p>text", &url);
-    let content = crate::content::content(
+    let content = crate::content::selected(
         &page,
         &crate::content::ContentOptions { only_main_content: false, ..Default::default() },
     );
@@ -245,7 +249,7 @@ mod tests {
             let html = format!("<h1>Workshop</h1><main>{main}</main>");
             let page = Page::parse(&html, &url::Url::parse("https://a.test/").unwrap());
             let options = crate::content::ContentOptions { only_main_content: false, ..Default::default() };
-            let outline = Outline::of(&crate::content::content(&page, &options));
+            let outline = Outline::of(&crate::content::selected(&page, &options));
             assert_eq!(own_title(&outline, Some(0)), Some(expect), "{main}");
             assert_eq!(own_title(&outline, None), Some(expect).filter(|&own| own > 0), "{main}");
         };
@@ -263,7 +267,7 @@ mod tests {
         let html = format!("{said}<p>Nothing like this was said before today.{said}<p>Buy it now<p>Buy it now");
         let page = Page::parse(&html, &url::Url::parse("https://a.test/").unwrap());
         let options = crate::content::ContentOptions { only_main_content: false, ..Default::default() };
-        let outline = Outline::of(&crate::content::content(&page, &options));
+        let outline = Outline::of(&crate::content::selected(&page, &options));
         let facts = Facts::of(&page);
         let wordings = lexicon::wordings(&page, &outline, &facts);
         let mut odds = vec![ContentOdds { odds: 1.0, words: 7 }; 5];

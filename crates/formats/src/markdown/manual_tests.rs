@@ -4,7 +4,8 @@ use page::Page;
 
 use super::tests::{check, whole};
 use super::{MarkdownOptions, markdown};
-use crate::content::{ContentOptions, content};
+use crate::content::ContentOptions;
+use crate::select::content;
 
 #[test]
 fn headings_that_lead_to_themselves_are_no_links() {

@@ -6,7 +6,8 @@ use pulldown_cmark::{Options, Parser, html::push_html};
 use url::Url;
 
 use super::{LinkStyle, MarkdownOptions, markdown};
-use crate::content::{ContentOptions, content};
+use crate::content::ContentOptions;
+use crate::select::content;
 
 /// Pieces of text that markdown could read as markup.
 const PIECES: [&str; 44] = [

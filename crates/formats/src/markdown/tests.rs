@@ -4,7 +4,8 @@ use page::Page;
 use url::Url;
 
 use super::{LinkStyle, MarkdownOptions, markdown};
-use crate::content::{ContentOptions, content};
+use crate::content::ContentOptions;
+use crate::select::content;
 
 pub(super) fn whole(html: &str, options: &MarkdownOptions) -> String {
     let page = Page::parse(html, &Url::parse("https://a.test/d/p").unwrap());

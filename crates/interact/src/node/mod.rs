@@ -10,15 +10,14 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 
 use browser::Hands;
-use children::{Child, Order};
+use children::{Child, Launcher, Order};
 use fence::{Fence, Limits};
 use parking_lot::Mutex;
 use tokio::time::{Duration, Instant};
 
 use crate::bounded::{End, Output};
-use crate::code::{InteractError, Ran};
+use crate::code::{InteractError, ROLE, Ran};
 use crate::host::{Ended, Talk};
-use crate::start::{Interact, ROLE, Work};
 use crate::talk::{self, Done, Told};
 
 pub(crate) use interpreter::serve;
@@ -36,8 +35,8 @@ pub(crate) struct Interpreter {
 }
 
 impl Interpreter {
-    async fn start(interact: &Interact) -> io::Result<Self> {
-        if let Some(launcher) = &interact.launcher {
+    async fn start(launcher: Option<&Launcher>) -> io::Result<Self> {
+        if let Some(launcher) = launcher {
             let order = Order { fence: fence(), program: None, parent: std::process::id() };
             let (child, socket) = launcher.start(ROLE, &order, false).await?;
             return Ok(Self { talk: Talk::over(socket)?, _child: Some(child) });
@@ -58,18 +57,18 @@ fn fence() -> Fence {
     Fence { reads: Vec::new(), files: None, limits }
 }
 
-/// Runs code in the interpreter of the session, which keeps its variables for the next call.
+/// Runs code in the interpreter of the session, which is `kept` with its variables for the next call.
 pub(crate) async fn run(
-    interact: &Interact,
+    launcher: Option<&Launcher>,
     hands: &Hands,
     code: &str,
     deadline: Instant,
-    work: &mut Work,
+    kept: &mut Option<Interpreter>,
 ) -> Result<Ran, InteractError> {
     // Taken out first, so that it is dropped if this future is; put back only if it can be used again.
-    let mut interpreter = match work.interpreter.take() {
+    let mut interpreter = match kept.take() {
         Some(interpreter) => interpreter,
-        None => Interpreter::start(interact).await?,
+        None => Interpreter::start(launcher).await?,
     };
     let ms = deadline.saturating_duration_since(Instant::now()).as_millis().try_into().unwrap_or(u64::MAX);
     interpreter.talk.listen_anew();
@@ -83,7 +82,7 @@ pub(crate) async fn run(
     let lost = "the interpreter was restarted; the variables of earlier calls are lost";
     let done = match ended {
         Ended::Done(done) => {
-            work.interpreter = Some(interpreter);
+            *kept = Some(interpreter);
             done
         }
         Ended::TimeOver => Done { killed: true, lost: Some(lost.to_owned()), ..Done::default() },

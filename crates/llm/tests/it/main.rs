@@ -6,5 +6,7 @@ mod budgets;
 mod endpoints;
 mod extract;
 mod forms;
+mod judge;
+mod misbehaviour;
 mod retries;
 mod world;

@@ -7,14 +7,10 @@ use http::uri::{PathAndQuery, Uri};
 use http::{Request, Response, StatusCode};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
-use hyper::client::conn::http1;
-use hyper_util::rt::TokioIo;
-use tokio::task::AbortHandle;
 use url::{Position, Url};
 
-use super::serve::{Body, Conversation, TunnelEnd};
-use super::target::TargetConnection;
-use crate::config::Limits;
+use super::conversation::{Body, Conversation, TunnelEnd};
+use super::upstream::Upstream;
 use crate::error::{Error, chain};
 use crate::proxy::Proxy;
 
@@ -33,19 +29,6 @@ const HOP_BY_HOP: &[&str] = &[
 
 /// Timeout for the connection of the previous request to become ready for the next one.
 const PATIENCE: Duration = Duration::from_millis(50);
-
-/// An open HTTP connection to a target. Dropping it closes the connection.
-pub(super) struct Upstream {
-    host: String,
-    sender: http1::SendRequest<Incoming>,
-    task: AbortHandle,
-}
-
-impl Drop for Upstream {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
 
 /// Forwards the request and returns the response; bodies stream in both directions.
 pub(super) async fn request(
@@ -147,7 +130,7 @@ async fn send(
     }
     let way = conversation.shared.open(url, false).await?;
     let mut upstream =
-        start(way, host, &conversation.shared.client.limits).await.map_err(|e| protocol(url, &chain(&e)))?;
+        Upstream::start(way, host, &conversation.shared.client.limits).await.map_err(|e| protocol(url, &chain(&e)))?;
     let response = upstream.sender.send_request(request).await.map_err(|error| protocol(url, &chain(&error)))?;
     Ok(keep(conversation, upstream, response))
 }
@@ -156,22 +139,6 @@ async fn send(
 fn keep(conversation: &Conversation, upstream: Upstream, response: Response<Incoming>) -> Response<Incoming> {
     *conversation.upstream.lock() = Some(upstream);
     response
-}
-
-async fn start(way: TargetConnection, host: &str, limits: &Limits) -> hyper::Result<Upstream> {
-    let (sender, connection) = http1::Builder::new()
-        .max_buf_size(limits.head_bytes)
-        .max_header_size(limits.head_bytes)
-        .max_headers(limits.head_lines)
-        .preserve_header_case(true)
-        // As lenient as browsers.
-        .allow_obsolete_multiline_headers_in_responses(true)
-        .allow_spaces_after_header_name_in_responses(true)
-        .ignore_invalid_headers_in_responses(true)
-        .handshake(TokioIo::new(way.stream))
-        .await?;
-    let task = tokio::spawn(async { drop(connection.with_upgrades().await) }).abort_handle();
-    Ok(Upstream { host: host.to_owned(), sender, task })
 }
 
 fn protocol(url: &Url, reason: &str) -> Error {

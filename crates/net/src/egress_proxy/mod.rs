@@ -5,10 +5,12 @@
 //! 9112 section 3.2.2), and WebSocket over both.
 
 mod budget;
+mod conversation;
 mod failures;
 mod forward;
 mod serve;
 mod target;
+mod upstream;
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};

@@ -6,23 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{Method, Request, Response, StatusCode};
-use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Empty, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::{JoinSet, spawn_blocking};
 use tokio::time::Instant;
 
-use super::failures;
-use super::forward::Upstream;
-use super::target;
-use super::{Shared, forward};
+use super::conversation::{Body, Conversation, TunnelEnd};
+use super::{Shared, failures, forward, target};
 use crate::error::Error;
 use crate::stream::Stream;
 
@@ -32,8 +28,6 @@ const MAX_CONNECTIONS: usize = 256;
 const IDLE: Duration = Duration::from_secs(60);
 /// Buffer size in each direction of a tunnel.
 const TUNNEL_BUFFER: usize = 16 << 10;
-
-pub(super) type Body = BoxBody<Bytes, hyper::Error>;
 
 /// Serves until the deadline or until the byte limit is used up. Connections are in a `JoinSet`, so they end with this
 /// future.
@@ -84,21 +78,6 @@ async fn is_admitted(shared: &Shared, stream: &TcpStream, theirs: SocketAddr) ->
     is_admitted
 }
 
-/// A connection of the program, with sequential requests.
-pub(super) struct Conversation {
-    pub(super) shared: Arc<Shared>,
-    /// Upstream connection of the previous request.
-    pub(super) upstream: Mutex<Option<Upstream>>,
-    /// Tunnel that the connection becomes after an upgrade.
-    handover: Mutex<Option<(OnUpgrade, TunnelEnd)>>,
-}
-
-/// The other side of a tunnel.
-pub(super) enum TunnelEnd {
-    Stream(Box<dyn Stream>),
-    Upgrade(OnUpgrade),
-}
-
 async fn converse(stream: TcpStream, shared: Arc<Shared>) {
     let _ = stream.set_nodelay(true);
     let limits = &shared.client.limits;
@@ -109,14 +88,13 @@ async fn converse(stream: TcpStream, shared: Arc<Shared>) {
         .max_buf_size(limits.head_bytes)
         .max_headers(limits.head_lines)
         .preserve_header_case(true);
-    let conversation =
-        Arc::new(Conversation { shared: Arc::clone(&shared), upstream: Mutex::default(), handover: Mutex::default() });
+    let conversation = Arc::new(Conversation::new(Arc::clone(&shared)));
     let service = service_fn(|request| {
         let conversation = Arc::clone(&conversation);
-        async move { Ok::<_, Infallible>(conversation.answer(request).await) }
+        async move { Ok::<_, Infallible>(answer(&conversation, request).await) }
     });
     let ended = builder.serve_connection(TokioIo::new(stream), service).with_upgrades().await;
-    let handover = conversation.handover.lock().take();
+    let handover = conversation.handed_over();
     if let (Ok(()), Some((near, far))) = (ended, handover) {
         // Errors of a tunnel concern only its two ends.
         let _ = lead(near, far).await;
@@ -134,42 +112,34 @@ async fn lead(near: OnUpgrade, far: TunnelEnd) -> Result<(), Box<dyn std::error:
     Ok(())
 }
 
-impl Conversation {
-    async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
-        if request.method() == Method::CONNECT {
-            return self.connect(request).await;
-        }
-        match target::of_request(request.uri()) {
-            Some(url) => match forward::request(self, &url, request).await {
-                Ok(response) => response,
-                Err(error) => {
-                    self.shared.note(&url, Some(&error));
-                    failed(&error)
-                }
-            },
-            None => text_response(
-                StatusCode::BAD_REQUEST,
-                "this is a proxy: send absolute http:// URLs or CONNECT host:port",
-            ),
-        }
+async fn answer(conversation: &Conversation, request: Request<Incoming>) -> Response<Body> {
+    if request.method() == Method::CONNECT {
+        return connect(conversation, request).await;
     }
-
-    async fn connect(&self, mut request: Request<Incoming>) -> Response<Body> {
-        let Some(url) = target::of_connect(request.uri()) else {
-            return text_response(StatusCode::BAD_REQUEST, "CONNECT takes host:port");
-        };
-        match self.shared.open(&url, true).await {
-            Ok(way) => {
-                self.hand_over(hyper::upgrade::on(&mut request), TunnelEnd::Stream(way.stream));
-                Response::new(empty())
+    match target::of_request(request.uri()) {
+        Some(url) => match forward::request(conversation, &url, request).await {
+            Ok(response) => response,
+            Err(error) => {
+                conversation.shared.note(&url, Some(&error));
+                failed(&error)
             }
-            Err(error) => failed(&error),
+        },
+        None => {
+            text_response(StatusCode::BAD_REQUEST, "this is a proxy: send absolute http:// URLs or CONNECT host:port")
         }
     }
+}
 
-    /// Turns the connection into a tunnel after the response to the request.
-    pub(super) fn hand_over(&self, near: OnUpgrade, far: TunnelEnd) {
-        *self.handover.lock() = Some((near, far));
+async fn connect(conversation: &Conversation, mut request: Request<Incoming>) -> Response<Body> {
+    let Some(url) = target::of_connect(request.uri()) else {
+        return text_response(StatusCode::BAD_REQUEST, "CONNECT takes host:port");
+    };
+    match conversation.shared.open(&url, true).await {
+        Ok(way) => {
+            conversation.hand_over(hyper::upgrade::on(&mut request), TunnelEnd::Stream(way.stream));
+            Response::new(empty())
+        }
+        Err(error) => failed(&error),
     }
 }
 

@@ -1,10 +1,8 @@
 //! The matcher's view of an element. Every access to the tree is charged to the page's budget, which bounds the cost of
 //! any selector, however it nests and repeats.
 
-use std::cell::Cell;
 use std::fmt;
 
-use base::Stop;
 use html5ever::{Namespace, local_name, ns};
 use selectors::OpaqueElement;
 use selectors::attr::{AttrSelectorOperation, AttrSelectorOperator, CaseSensitivity, NamespaceConstraint};
@@ -15,59 +13,10 @@ use selectors::matching::ElementSelectorFlags;
 use super::dialect::{Dialect, Name, NoElement, Pseudo, Value};
 use crate::page::{Index, Page};
 
-/// Budget of steps for all selectors of a page together: about half a second of work.
-const MAX_STEPS: u64 = 40_000_000;
-/// Number of steps between checks of the stop signal.
-const ASK_EVERY: u64 = 1 << 14;
 /// Bytes of an attribute value that one step covers.
 const BYTES: u64 = 8;
-/// Steps charged per returned byte: with [`MAX_STEPS`] a page returns at most 20 MB of values.
-const RETURNED: u64 = 2;
-/// Overhead of a returned value, in bytes.
-const VALUE: u64 = 24;
 /// Steps charged per entry in the matcher's caches, which cost memory as well as time.
 const REMEMBERED: u64 = 8;
-
-/// Remaining budget for the selectors of a page.
-pub(crate) struct Steps {
-    left: Cell<u64>,
-    is_spent: Cell<bool>,
-}
-
-impl Default for Steps {
-    fn default() -> Steps {
-        Steps { left: Cell::new(MAX_STEPS), is_spent: Cell::new(false) }
-    }
-}
-
-impl Steps {
-    /// Whether the budget was exceeded, so that results are wrong.
-    pub(crate) fn is_spent(&self) -> bool {
-        self.is_spent.get()
-    }
-
-    /// Whether a value of `length` bytes may be returned. It is charged: many selectors could return the same value.
-    pub(crate) fn may_return(&self, length: usize, stop: &Stop) -> bool {
-        self.spend(RETURNED.saturating_mul(VALUE + length as u64), stop)
-    }
-
-    /// Takes `steps` from the budget; false if they exceed it. After the first refusal every further one is refused.
-    fn spend(&self, steps: u64, stop: &Stop) -> bool {
-        let before = self.left.get();
-        let Some(left) = before.checked_sub(steps) else {
-            self.is_spent.set(true);
-            self.left.set(0);
-            return false;
-        };
-        self.left.set(left);
-        // A multiple of ASK_EVERY was crossed. A set stop signal ends the work like a spent budget, but does not mark
-        // it as spent: the next call does.
-        if left / ASK_EVERY != before / ASK_EVERY && stop.is_set() {
-            self.left.set(0);
-        }
-        true
-    }
-}
 
 /// The page, with the previous sibling element of each node; 0 (the document) where there is none.
 pub(super) struct Tree<'p> {
@@ -304,27 +253,5 @@ fn times_read(operation: &AttrSelectorOperation<&Value>) -> u64 {
             value,
         } => value.as_ref().len() as u64,
         _ => 1,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn steps_end_and_stay_ended() {
-        let steps = Steps { left: Cell::new(10), ..Steps::default() };
-        let stop = Stop::new();
-        assert!(steps.spend(9, &stop) && !steps.is_spent());
-        assert!(!steps.spend(2, &stop) && steps.is_spent());
-        assert!(!steps.spend(1, &stop));
-    }
-
-    #[test]
-    fn who_is_told_to_stop_takes_few_more_steps() {
-        let (steps, stop) = (Steps::default(), Stop::new());
-        stop.set();
-        let taken = (0..).take_while(|_| steps.spend(1, &stop)).count();
-        assert!(taken <= ASK_EVERY as usize, "{taken}");
     }
 }

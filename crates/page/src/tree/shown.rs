@@ -14,14 +14,6 @@ use memchr::memmem;
 
 use super::{BoundedTree, Data, GrowingNode, NONE, join, unlink};
 
-/// Adjustments that a page needs.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Adjustments {
-    pub(super) shadow: bool,
-    pub(super) frames: bool,
-    pub(super) mail: bool,
-}
-
 impl BoundedTree {
     /// Changes the tree of `source` to what a browser would show. `level` is the number of pages around this one.
     pub(crate) fn show(&self, source: &str, level: usize, stop: &Stop) {

@@ -99,6 +99,11 @@ fn html(status: u16, body: &str) -> Fetched {
 
 async fn scrape_with(tools: Tools, shelf: &Shelf, page: Fetched, asked: Target) -> Document {
     let _quiet = QUIET.read().await;
+    scrape_alone(tools, shelf, page, asked).await
+}
+
+/// Scrapes without the lock, for the test that holds [`QUIET`] already.
+async fn scrape_alone(tools: Tools, shelf: &Shelf, page: Fetched, asked: Target) -> Document {
     let ports = Ports { versions: Some(shelf), ..Ports::default() };
     scrape::run(&with_page(tools, page), ports, &asked, |scraped, _| scraped.document).await.unwrap()
 }
@@ -144,6 +149,26 @@ async fn an_unchanged_page_is_the_same_under_other_options() {
         assert_eq!(tracking.previous_scrape_at.as_deref(), Some("1970-01-01T00:00:00.000Z"));
         assert_eq!((tracking.diff, tracking.json, again.warning), (None, None, None), "{settings}");
     }
+}
+
+/// A later version of the program that finds other main content reports no change of a page for that.
+#[tokio::test]
+async fn another_choice_of_the_main_content_is_no_change() {
+    let _alone = QUIET.write().await;
+    let shelf = Shelf::default();
+    let scrape = async |page: &str| {
+        let asked = target("http://a.test/".parse().unwrap(), options(json!({})));
+        scrape_alone(tools(&[]), &shelf, html(200, page), asked).await
+    };
+    let before = scrape(PAGE).await.markdown.unwrap();
+    formats::other_main_content::switch(true);
+    let after = [scrape(&format!("{PAGE}<!-- 1 -->")).await, scrape(&PAGE.replace(">Home", ">Start")).await];
+    formats::other_main_content::switch(false);
+    let back = scrape(&PAGE.replace(">Home", ">Begin")).await;
+    let text = after[0].markdown.as_deref().unwrap();
+    assert!(!before.contains("Home") && text.contains("Home"), "{before}\n{text}");
+    assert_eq!(after.each_ref().map(status), [Some(ChangeStatus::Same), Some(ChangeStatus::Changed)], "{after:?}");
+    assert_eq!((status(&back), back.markdown), (Some(ChangeStatus::Same), Some(before)));
 }
 
 #[tokio::test]

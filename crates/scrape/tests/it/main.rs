@@ -11,6 +11,8 @@ mod copies;
 #[cfg(test)]
 mod cpu;
 #[cfg(test)]
+mod product_service;
+#[cfg(test)]
 mod setup;
 #[cfg(test)]
 mod steps;

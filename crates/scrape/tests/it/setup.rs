@@ -23,7 +23,7 @@ pub(crate) fn tools(sites: &[&Site]) -> Tools {
     let config = net::Config { egress: net::Egress { allow, ..net::Egress::default() }, ..net::Config::default() };
     let engine = HttpEngine::new(net::Client::new(config).unwrap());
     let (engines, proxies, cpu): (Vec<Arc<dyn Engine>>, _, _) = (vec![Arc::new(engine)], Arc::default(), Cpu::new(2));
-    Tools { engines, proxies, cpu, documents: None, answers: None, extract: None, diff_object: false }
+    Tools { engines, proxies, products: None, cpu, documents: None, answers: None, extract: None, diff_object: false }
 }
 
 /// Engine that returns a fixed page.

@@ -1,25 +1,21 @@
 //! Live sessions of this process.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use ::browser::{Client, RelayEnd, Session, Viewer};
-use base::{Secret, Timestamp};
+use base::Timestamp;
 use chrono::TimeDelta;
 use interact::{Code, OrderError, Ran, Work};
-use kernel::auth::Caller;
 use kernel::reservation::Funds;
-use kernel::{AppError, KeyHold, Slot};
+use kernel::{AppError, KeyHold};
 use parking_lot::Mutex;
-use scraping::profiles::Opened;
-use store::browser::{self as rows, Call, Session as Row, Tokens};
+use store::browser::Session as Row;
 use tokio::sync::{Mutex as AsyncMutex, MutexGuard, watch};
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wire::{Executed, Language, SessionEnded};
 
-use super::keeper;
 use super::orders::{Order, Orders, refused};
 use crate::{Sessions, SessionsError};
 
@@ -27,23 +23,6 @@ use crate::{Sessions, SessionsError};
 pub(super) const ALIVE: TimeDelta = TimeDelta::seconds(30);
 /// Maximum number of clients and viewers of one session at a time.
 const MAX_GUESTS: usize = 8;
-
-/// Parts of a new session.
-pub(crate) struct Beginning {
-    pub(crate) id: Uuid,
-    /// Scrape whose page it shows.
-    pub(crate) scrape: Option<Uuid>,
-    pub(crate) life: Duration,
-    /// Idle timeout.
-    pub(crate) rest: Duration,
-    pub(crate) is_watchable: bool,
-    pub(crate) place: Slot,
-    pub(crate) funds: Funds,
-    pub(crate) profile: Option<Opened>,
-    pub(crate) session: Session,
-    /// Idempotency key of the call that starts it.
-    pub(crate) call: Option<Call>,
-}
 
 /// Session that runs in this process.
 pub(crate) struct Live {
@@ -53,12 +32,12 @@ pub(crate) struct Live {
     pub(super) began: Instant,
     pub(super) ends: Instant,
     pub(super) rest: Duration,
-    row: Row,
+    pub(super) row: Row,
     /// Prompts and their reservation.
     pub(super) orders: Orders,
-    uses: Mutex<Uses>,
+    pub(super) uses: Mutex<Uses>,
     /// State of the code interpreters between calls; locked while code runs, so that calls run one at a time.
-    work: AsyncMutex<Work>,
+    pub(super) work: AsyncMutex<Work>,
     /// Token that ends everything running in the session.
     pub(super) stop: CancellationToken,
     /// API key that started it; the session ends when the key is revoked.
@@ -67,72 +46,20 @@ pub(crate) struct Live {
     pub(super) ended: watch::Sender<Option<SessionEnded>>,
 }
 
-struct Uses {
-    last: Instant,
-    last_at: Timestamp,
+/// Calls and guests of a session, and when it was last used.
+pub(super) struct Uses {
+    pub(super) last: Instant,
+    pub(super) last_at: Timestamp,
     /// Number of running calls.
-    running: usize,
+    pub(super) running: usize,
     /// Number of clients and viewers.
-    guests: usize,
+    pub(super) guests: usize,
 }
 
 /// Guard of a running call or guest; the session is not idle while it exists.
 pub(super) struct Use<'a> {
     live: &'a Live,
     is_guest: bool,
-}
-
-/// Inserts the row of a session and starts the task that ends it.
-pub(crate) async fn begin(
-    sessions: &Sessions,
-    caller: &Caller,
-    beginning: Beginning,
-    expires_at: Timestamp,
-) -> Result<Arc<Live>, SessionsError> {
-    let Beginning { id, scrape, life, rest, is_watchable, place, funds, profile, session, call } = beginning;
-    let app = sessions.app();
-    let now = app.now();
-    let row = Row {
-        id: id.to_string(),
-        team_id: caller.team.id.clone(),
-        scrape_id: scrape.map(|scrape| scrape.to_string()),
-        owner: sessions.settings().public_url.clone().unwrap_or_default(),
-        tokens: Tokens { cdp: token(), view: token(), hand: token() },
-        is_watchable,
-        created_at: now,
-        last_used_at: now,
-        expires_at,
-        alive_until: now + ALIVE,
-        ended_at: None,
-        credits: 0,
-        call,
-    };
-    rows::insert(&mut app.conn().await?, &row).await?;
-    let began = Instant::now();
-    let live = Arc::new(Live {
-        sessions: sessions.clone(),
-        id,
-        began,
-        ends: began + life,
-        rest,
-        row,
-        orders: Orders::default(),
-        uses: Mutex::new(Uses { last: began, last_at: now, running: 0, guests: 0 }),
-        browser: session,
-        work: AsyncMutex::default(),
-        stop: CancellationToken::new(),
-        key: app.hold_key(caller.key.as_deref()),
-        ended: watch::Sender::new(None),
-    });
-    sessions.insert(&live);
-    let kept = keeper::Kept { place, funds, profile };
-    app.tracker().spawn(keeper::keep(Arc::clone(&live), kept));
-    Ok(live)
-}
-
-/// Generates a token of 128 bits from the operating system's generator.
-fn token() -> Secret {
-    Secret::new(hex::encode(rand::random::<[u8; 16]>()))
 }
 
 impl Live {

@@ -1,17 +1,19 @@
 //! The request for one sitemap, with retries after temporary failures.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use crawl_frontier::SitemapCandidate;
 use http::StatusCode;
 use http::header::RETRY_AFTER;
 use net::Download;
 use politeness::retry_after;
 use tokio::time::{Instant, sleep};
+use url::Url;
 
-use super::read::{Candidate, Context};
-use super::{MAX_REDIRECTS, MAX_REQUESTS, MAX_SITEMAP_TIME};
-use crate::Approach;
+use super::{MAX_REDIRECTS, MAX_REQUESTS, MAX_SITEMAP_TIME, Terms};
+use crate::{Approach, Site};
 
 /// Maximum number of requests for one sitemap.
 const MAX_ASKED: u32 = 3;
@@ -28,6 +30,39 @@ const BUSY: [StatusCode; 5] = [
     StatusCode::SERVICE_UNAVAILABLE,
     StatusCode::GATEWAY_TIMEOUT,
 ];
+
+/// Shared state of all downloads of a call.
+pub(super) struct Context<'a> {
+    pub(super) site: &'a Site,
+    pub(super) approach: Approach<'a>,
+    pub(super) terms: Terms<'a>,
+    /// Decoded bytes of all sitemaps so far.
+    pub(super) bytes: Arc<AtomicU64>,
+    pub(super) budget: Budget,
+}
+
+/// Possible address of a sitemap.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Candidate {
+    pub(super) url: Url,
+    /// Whether the site declares it.
+    pub(super) is_declared: bool,
+    /// Number of indexes that led here.
+    pub(super) nesting: u8,
+}
+
+impl Candidate {
+    /// Whether it is declared or has the usual name, rather than one used by content management systems.
+    pub(super) fn is_likely(&self) -> bool {
+        self.is_declared || self.url.path().ends_with("/sitemap.xml")
+    }
+}
+
+impl From<SitemapCandidate> for Candidate {
+    fn from(candidate: SitemapCandidate) -> Self {
+        Self { url: candidate.url, is_declared: candidate.is_declared, nesting: 0 }
+    }
+}
 
 /// Number of requests that one call may still make.
 pub(super) struct Budget(AtomicUsize);

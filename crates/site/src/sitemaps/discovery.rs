@@ -10,8 +10,8 @@ use tokio::sync::mpsc;
 use tokio::time::Instant;
 use url::Url;
 
-use super::ask::Share;
-use super::read::{Candidate, Context, SitemapRead, read_sitemap};
+use super::ask::{Candidate, Context, Share};
+use super::read::{SitemapRead, read_sitemap};
 use super::{MAX_REQUESTS, Sink, SitemapTotals};
 
 /// Number of sitemaps that are read concurrently.

@@ -7,15 +7,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::Stop;
 use bytes::{Bytes, BytesMut};
-use crawl_frontier::{SitemapCandidate, SitemapKind, SitemapParser, SitemapUrl};
+use crawl_frontier::{SitemapKind, SitemapParser, SitemapUrl};
 use flate2::write::MultiGzDecoder;
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
 use url::Url;
 
-use super::ask::{self, Budget, Share};
-use super::{MAX_BYTES, MAX_REQUESTS, SitemapPage, Terms};
-use crate::{Approach, Site};
+use super::ask::{self, Candidate, Context, Share};
+use super::{MAX_BYTES, MAX_REQUESTS, SitemapPage};
 
 /// Minimum number of pages in a batch, except the last one.
 const BATCH: usize = 1000;
@@ -25,39 +24,6 @@ const BITE: usize = 4096;
 const PORTION: usize = 64 << 10;
 /// Magic number of gzip (RFC 1952 section 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
-
-/// Shared state of all downloads of a call.
-pub(super) struct Context<'a> {
-    pub(super) site: &'a Site,
-    pub(super) approach: Approach<'a>,
-    pub(super) terms: Terms<'a>,
-    /// Decoded bytes of all sitemaps so far.
-    pub(super) bytes: Arc<AtomicU64>,
-    pub(super) budget: Budget,
-}
-
-/// Possible address of a sitemap.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Candidate {
-    pub(super) url: Url,
-    /// Whether the site declares it.
-    pub(super) is_declared: bool,
-    /// Number of indexes that led here.
-    pub(super) nesting: u8,
-}
-
-impl Candidate {
-    /// Whether it is declared or has the usual name, rather than one used by content management systems.
-    pub(super) fn is_likely(&self) -> bool {
-        self.is_declared || self.url.path().ends_with("/sitemap.xml")
-    }
-}
-
-impl From<SitemapCandidate> for Candidate {
-    fn from(candidate: SitemapCandidate) -> Self {
-        Self { url: candidate.url, is_declared: candidate.is_declared, nesting: 0 }
-    }
-}
 
 /// Result of reading a candidate.
 #[derive(Debug, Default)]

@@ -4,7 +4,6 @@
 use std::collections::{BTreeSet, HashMap};
 
 use base::Timestamp;
-use chrono::TimeDelta;
 
 use crate::conn::{Conn, Link};
 use crate::error::Result;
@@ -270,9 +269,4 @@ async fn lock_hosts<'a>(
     } else {
         Hosts::lock(conn, names, now).await
     }
-}
-
-/// Returns the time of service as a growing number: the smallest was served longest ago.
-pub(super) fn served(now: Timestamp) -> i64 {
-    (now - Timestamp::UNIX_EPOCH).max(TimeDelta::zero()).num_microseconds().unwrap_or(i64::MAX - 1)
 }

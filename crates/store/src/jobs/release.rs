@@ -10,12 +10,13 @@ use diesel::sqlite::Sqlite;
 use diesel_async::RunQueryDsl;
 use politeness::HostAnswer;
 
-use crate::conn::{AsyncSqlite, Conn, on};
+use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::hosts::Hosts;
 use crate::jobs::{HeldJob, Lease, from_millis};
 use crate::sql::{Sql, json};
+use crate::sqlite::AsyncSqlite;
 
 /// Job that stopped running, with its place.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable)]

@@ -1,6 +1,7 @@
 //! Writes a claim: marks jobs as running, updates the counters and due times of lanes, teams and hosts.
 
 use base::Timestamp;
+use chrono::TimeDelta;
 use diesel::pg::Pg;
 use diesel::prelude::*;
 use diesel::sql_types::{Array, BigInt, Bool, Integer, Nullable, Text, Timestamp as SqlTimestamp};
@@ -12,8 +13,8 @@ use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::hosts::Hosts;
+use crate::jobs::Claim;
 use crate::jobs::due::Lane;
-use crate::jobs::{Claim, claim};
 use crate::schema::job;
 use crate::sql::{Sql, json};
 
@@ -190,7 +191,7 @@ fn to_postgres<'a>(want: &'a Claim<'_>, start: &'a ClaimChanges) -> Sql<'a, Pg> 
         .bind::<Text, _>(want.token)
         .bind::<SqlTimestamp, _>(DbTime::from(want.lease_until))
         .bind::<Array<Text>, _>(&start.jobs)
-        .bind::<BigInt, _>(claim::served(want.now))
+        .bind::<BigInt, _>(served(want.now))
         .bind::<SqlTimestamp, _>(DbTime::from(want.now))
         .bind::<Array<BigInt>, _>(&start.lanes.number)
         .bind::<Array<Integer>, _>(&start.lanes.taken)
@@ -218,7 +219,7 @@ fn lane_to_sqlite<'a>(want: &'a Claim<'_>, lanes: &'a Lanes, index: usize) -> Sq
     Sql::new(SQLITE_LANE)
         .bind::<Integer, _>(lanes.taken[index])
         .bind::<Bool, _>(lanes.served[index])
-        .bind::<BigInt, _>(claim::served(want.now))
+        .bind::<BigInt, _>(served(want.now))
         .bind::<Bool, _>(lanes.stays[index])
         .bind::<Nullable<SqlTimestamp>, _>(lanes.gate[index])
         .bind::<Nullable<Integer>, _>(lanes.phase[index])
@@ -230,7 +231,12 @@ fn team_to_sqlite<'a>(want: &'a Claim<'_>, teams: &'a Teams, index: usize) -> Sq
     Sql::new(SQLITE_TEAM)
         .bind::<Integer, _>(teams.taken[index])
         .bind::<Bool, _>(teams.stays[index])
-        .bind::<BigInt, _>(claim::served(want.now))
+        .bind::<BigInt, _>(served(want.now))
         .bind::<Text, _>(want.queue)
         .bind::<Text, _>(&teams.id[index])
+}
+
+/// Returns the time of service as a growing number: the smallest was served longest ago.
+fn served(now: Timestamp) -> i64 {
+    (now - Timestamp::UNIX_EPOCH).max(TimeDelta::zero()).num_microseconds().unwrap_or(i64::MAX - 1)
 }

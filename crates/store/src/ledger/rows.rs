@@ -12,11 +12,12 @@ use diesel_async::RunQueryDsl;
 use futures_util::future::try_join;
 
 use super::{Booked, Booking, Reservation};
-use crate::conn::{AsyncSqlite, Conn, on};
+use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::{account, ledger_entry, ledger_transfer, reservation};
 use crate::sql::Sql;
+use crate::sqlite::AsyncSqlite;
 use crate::usage;
 
 #[derive(Queryable, Selectable)]

@@ -16,7 +16,7 @@ use super::{Server, is_crowded};
 use crate::condition::{ANSWER, Condition, Observer};
 use crate::conn::PostgresTransactions;
 use crate::error::{Result, StoreError};
-use crate::open::Options;
+use crate::options::Options;
 
 /// Returns a connection that answers. A connection that the server closed may not know it yet, so it is checked first.
 pub(crate) async fn lend(

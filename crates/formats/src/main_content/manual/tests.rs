@@ -2,8 +2,9 @@
 
 use page::Page;
 
-use crate::content::{ContentOptions, content};
+use crate::content::ContentOptions;
 use crate::main_content::outline::Outline;
+use crate::select::content;
 
 /// Returns the blocks of text that are kept of a page with this body, trimmed.
 fn kept(body: &str) -> Vec<String> {
