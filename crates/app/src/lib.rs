@@ -25,15 +25,7 @@
 //!         tracker: tokio_util::task::TaskTracker::new(),
 //!     },
 //!     scraping: app::ScrapingParts {
-//!         tools: scrape::Tools {
-//!             engines: vec![],
-//!             proxies: Arc::default(),
-//!             products: None,
-//!             cpu,
-//!             documents: None,
-//!             answers: None, extract: None,
-//!             diff_object: false,
-//!         },
+//!         tools: scrape::Tools::new(vec![], cpu),
 //!         capabilities: wire::Capabilities::default(),
 //!         cache: app::CacheSettings::default(),
 //!         profile_key: base::Secret::default(),

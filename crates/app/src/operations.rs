@@ -95,16 +95,7 @@ pub(crate) mod tests {
             tracker: TaskTracker::new(),
         };
         let scraping = scraping::Parts {
-            tools: scrape::Tools {
-                engines: Vec::new(),
-                proxies: Arc::default(),
-                products: None,
-                cpu,
-                documents: None,
-                answers: None,
-                extract: None,
-                diff_object: false,
-            },
+            tools: scrape::Tools::new(Vec::new(), cpu),
             capabilities: Capabilities::default(),
             cache: cache::CacheSettings::default(),
             profile_key: Secret::default(),

@@ -18,16 +18,7 @@ use crate::crawl::{KIND, Pages};
 pub(crate) async fn crawls() -> (Runs, Caller, TempDir) {
     let (app, caller, folder) = app().await;
     let parts = scraping::Parts {
-        tools: scrape::Tools {
-            engines: Vec::new(),
-            proxies: Arc::default(),
-            products: None,
-            cpu: scrape::Cpu::new(2),
-            documents: None,
-            answers: None,
-            extract: None,
-            diff_object: false,
-        },
+        tools: scrape::Tools::new(Vec::new(), scrape::Cpu::new(2)),
         capabilities: Capabilities::default(),
         cache: cache::CacheSettings::default(),
         profile_key: Secret::default(),

@@ -13,6 +13,7 @@ use self::openable::Controls;
 use self::sheet::Sheets;
 use self::sight::{Cause, Known, Sight};
 use self::style::Style;
+use crate::content::{Content, Visitor};
 
 /// Classes of text for screen readers alone, by the names that the common frameworks share.
 const FOR_SCREEN_READERS: [&str; 6] =
@@ -22,7 +23,7 @@ const FOR_SCREEN_READERS: [&str; 6] =
 /// colour of their background.
 ///
 /// Known are the styles of the page itself: `<style>` elements and attributes. Text that a click shows is not hidden,
-/// nor is text that is hidden from screen readers alone (`aria-hidden`). A page that hides most of its text shows it
+/// nor is text that is hidden from screen readers alone (`aria-hidden`). A page that hides most of its content shows it
 /// with a script, so that text is not hidden either.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Hidden {
@@ -60,24 +61,42 @@ pub enum Rendering {
     Browser,
 }
 
-/// Finds what readers of a page do not see.
+/// Finds what readers of a page do not see. Whether that is most of a page is judged by its content.
 ///
 /// ```
 /// let url = url::Url::parse("https://example.com/").unwrap();
 /// let page = formats::Page::parse("<style>.x { left: -9999px }</style><p class=x style='position: absolute'>a<p>b", &url);
-/// let hidden = formats::hidden(&page, formats::Rendering::None);
-/// let content = formats::content(&page, &formats::ContentOptions::default()).without(&hidden);
-/// assert_eq!(formats::markdown(&content, &formats::MarkdownOptions::default()), "b");
+/// let content = formats::content(&page, &formats::ContentOptions::default());
+/// let hidden = formats::hidden(&content, formats::Rendering::None);
+/// assert_eq!(formats::markdown(&content.without(&hidden), &formats::MarkdownOptions::default()), "b");
 /// ```
-pub fn hidden(page: &Page, rendering: Rendering) -> Hidden {
-    let mut search = Search::new(page, rendering);
-    let found = search.run(false);
+pub fn hidden(content: &Content, rendering: Rendering) -> Hidden {
+    let mut search = Search::new(content, rendering);
+    let mut found = search.run(Ignored::Nothing);
+    if found.is_empty() {
+        return Hidden::default();
+    }
     let moving: usize = found.iter().filter(|found| found.moves).map(|found| search.letters(found.index)).sum();
     let all: usize = found.iter().map(|found| search.letters(found.index)).sum();
-    // More text waits for its animation than is shown: the page shows itself by scripts.
-    let shows_itself = moving > 0 && moving > search.total().saturating_sub(all);
-    let found = if shows_itself { search.run(true) } else { found };
+    let shown = search.total().saturating_sub(all);
+    if moving > shown {
+        // More text waits for its animation than is shown.
+        found = search.run(Ignored::Moving);
+    } else if all > shown {
+        // More text is hidden than shown: the page shows itself by scripts.
+        found = search.run(Ignored::Closed);
+    }
     Hidden { nodes: found.into_iter().map(|found| found.index).collect() }
+}
+
+/// What does not count as hidden.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ignored {
+    Nothing,
+    /// What an animation or a transition may show.
+    Moving,
+    /// What a script may show.
+    Closed,
 }
 
 /// A hidden node.
@@ -87,28 +106,41 @@ struct Found {
     moves: bool,
 }
 
+/// What follows a look at a node.
+enum Look {
+    /// Its children are looked at.
+    Into(Sight),
+    /// It has nothing to look at.
+    Past,
+    Hidden {
+        moves: bool,
+    },
+}
+
 struct Search<'p> {
     page: &'p Page,
+    content: &'p Content<'p>,
     sheets: Sheets,
     known: Known,
     /// What its controls open; looked for at the first hidden element.
     controls: Option<Controls>,
-    /// Bytes of visible characters before each node; counted at the first hidden element.
+    /// Bytes of the content before each node, without blanks; counted at the first hidden element.
     before: Vec<usize>,
 }
 
 impl<'p> Search<'p> {
-    fn new(page: &'p Page, rendering: Rendering) -> Self {
+    fn new(content: &'p Content<'p>, rendering: Rendering) -> Self {
+        let page = content.page();
         let is_sheet = |index: Index| {
             page.is(index, &local_name!("link"))
                 && page.attr(index, "rel").is_some_and(|rel| rel.to_ascii_lowercase().contains("stylesheet"))
         };
         let known = Known { is_linked: page.positions().any(is_sheet), is_rendered: rendering == Rendering::Browser };
-        Self { page, sheets: Sheets::of(page), known, controls: None, before: Vec::new() }
+        Self { page, content, sheets: Sheets::of(page), known, controls: None, before: Vec::new() }
     }
 
-    /// Looks at all nodes. `ignores_motion` says that what an animation may show is not hidden.
-    fn run(&mut self, ignores_motion: bool) -> Vec<Found> {
+    /// Looks at all nodes.
+    fn run(&mut self, ignored: Ignored) -> Vec<Found> {
         let (mut found, mut at) = (Vec::new(), 0);
         let mut around = vec![(self.page.node_count(), Sight::of_page(self.known))];
         while at < self.page.node_count() && !self.page.stop().is_set() {
@@ -116,37 +148,48 @@ impl<'p> Search<'p> {
                 around.pop();
             }
             let Some(&(_, sight)) = around.last() else { break };
-            let Some(name) = self.page.name(at) else {
-                if sight.hides_text() && self.page.text(at).is_some_and(|text| !text.trim_start().is_empty()) {
-                    found.push(Found { index: at, moves: false });
+            match self.look(at, sight, ignored) {
+                Look::Into(sight) => {
+                    around.push((self.page.end(at), sight));
+                    at += 1;
+                    continue;
                 }
-                at += 1;
-                continue;
-            };
-            if is_machinery(name) {
-                at = self.page.end(at);
-                continue;
+                Look::Past => {}
+                Look::Hidden { moves } => found.push(Found { index: at, moves }),
             }
-            let style = self.sheets.style(self.page, at);
-            let own = style.as_ref();
-            let moves = own.is_some_and(sight::moves);
-            if let Some(cause) = self.cause(at, own).filter(|_| !(ignores_motion && moves))
-                && !self.is_shown_after_all(at, cause)
-            {
-                found.push(Found { index: at, moves });
-                at = self.page.end(at);
-                continue;
-            }
-            let sight = sight.within(self.page, at, own, self.known);
-            if sight.hides_pictures() && is_picture(name) {
-                found.push(Found { index: at, moves: false });
-                at = self.page.end(at);
-                continue;
-            }
-            around.push((self.page.end(at), sight));
-            at += 1;
+            at = self.page.end(at);
         }
         found
+    }
+
+    /// Looks at one node, whose surroundings are `around`.
+    fn look(&mut self, at: Index, around: Sight, ignored: Ignored) -> Look {
+        let ignores_closed = ignored == Ignored::Closed;
+        let Some(name) = self.page.name(at) else {
+            let is_hidden = around.hides_text_beside(ignores_closed)
+                && self.page.text(at).is_some_and(|text| !text.trim_start().is_empty());
+            // The document is no element, and has children.
+            return if is_hidden { Look::Hidden { moves: false } } else { Look::Into(around) };
+        };
+        if is_machinery(name) {
+            return Look::Past;
+        }
+        let style = self.sheets.style(self.page, at, around.hides_text());
+        let style = style.as_ref();
+        let moves = style.is_some_and(sight::moves);
+        let counts = |cause: &Cause| match ignored {
+            Ignored::Nothing => true,
+            Ignored::Moving => !moves,
+            Ignored::Closed => *cause != Cause::Closed,
+        };
+        if let Some(cause) = self.cause(at, style).filter(counts)
+            && !self.is_shown_after_all(at, cause)
+        {
+            return Look::Hidden { moves };
+        }
+        let sight = around.within(self.page, at, style, self.known);
+        let is_hidden = sight.hides_pictures() && is_picture(name) && !ignores_closed;
+        if is_hidden { Look::Hidden { moves: false } } else { Look::Into(sight) }
     }
 
     /// Returns why an element with everything in it is hidden.
@@ -160,7 +203,7 @@ impl<'p> Search<'p> {
         sight::cause(element, style, self.known).or_else(|| is_for_others().then_some(Cause::Cut))
     }
 
-    /// Whether a click shows the element, or it holds most of the page.
+    /// Whether a click shows the element, or it holds most of the content.
     fn is_shown_after_all(&mut self, index: Index, cause: Cause) -> bool {
         if self.letters(index) * 2 > self.total() {
             return true;
@@ -170,7 +213,7 @@ impl<'p> Search<'p> {
         cause == Cause::Closed && controls.open(page, index, &self.sheets)
     }
 
-    /// Bytes of the visible characters in an element.
+    /// Bytes of the content in an element.
     fn letters(&mut self, index: Index) -> usize {
         self.count();
         self.before[self.page.end(index)] - self.before[index]
@@ -185,18 +228,31 @@ impl<'p> Search<'p> {
         if !self.before.is_empty() {
             return;
         }
-        let (mut sum, mut skipped) = (0, 0);
-        self.before.push(0);
-        for index in 0..self.page.node_count() {
-            let skips = |name: &LocalName| is_machinery(name) || *name == local_name!("noscript");
-            if self.page.name(index).is_some_and(skips) {
-                skipped = skipped.max(self.page.end(index));
-            }
-            let text = self.page.text(index).filter(|_| index >= skipped);
-            sum += text.map_or(0, |text| text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count());
-            self.before.push(sum);
+        let mut texts = Texts { page: self.page, letters: vec![0; self.page.node_count() + 1] };
+        self.content.walk(&mut texts);
+        let mut sum = 0;
+        for letters in &mut texts.letters {
+            sum += std::mem::replace(letters, sum);
         }
+        self.before = texts.letters;
     }
+}
+
+/// Bytes of each text of the content, without blanks.
+struct Texts<'p> {
+    page: &'p Page,
+    letters: Vec<usize>,
+}
+
+impl Visitor for Texts<'_> {
+    fn enter(&mut self, _index: Index, name: &LocalName) -> bool {
+        !is_machinery(name)
+    }
+    fn text(&mut self, index: Index) {
+        let text = self.page.text(index).unwrap_or_default();
+        self.letters[index] = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).count();
+    }
+    fn leave(&mut self, _index: Index) {}
 }
 
 /// Whether the element holds no text for readers.

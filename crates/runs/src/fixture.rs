@@ -20,17 +20,8 @@ pub(crate) fn scraper_of(app: &App) -> Scraper {
 
 /// Creates a scraper with these engines.
 pub(crate) fn scraper_with(app: &App, engines: Vec<Arc<dyn Engine>>) -> Scraper {
-    let (proxies, cpu) = (Arc::default(), scrape::Cpu::new(2));
     let parts = scraping::Parts {
-        tools: scrape::Tools {
-            engines,
-            proxies,
-            cpu,
-            documents: None,
-            answers: None,
-            extract: None,
-            diff_object: false,
-        },
+        tools: scrape::Tools::new(engines, scrape::Cpu::new(2)),
         capabilities: Capabilities::default(),
         cache: CacheSettings::default(),
         profile_key: Secret::default(),

@@ -367,7 +367,7 @@ mod tests {
         check(json!({ "formats": ["markdown"] }), markdown, markdown);
         check(json!({ "formats": ["summary"] }), None, None);
         check(json!({ "formats": ["links", question] }), None, None);
-        check(json!({ "formats": ["summary", "changeTracking"] }), markdown, None);
+        check(json!({ "formats": ["summary"], "redactPII": true }), markdown, None);
         check(json!({ "formats": ["markdown", { "type": "json", "prompt": "?" }] }), markdown, markdown);
         check(json!({ "formats": ["html"], "redactPII": true }), markdown, None);
         check(json!({ "formats": ["links"], "checkPromptInjection": true }), markdown, None);
@@ -377,7 +377,8 @@ mod tests {
         let asked = |options: Value| drafted(options, Body::Page).asked.map(|asked| asked.markdown);
         assert_eq!(asked(json!({ "formats": ["markdown", "changeTracking"] })), None);
         assert_eq!(asked(json!({ "formats": ["summary"] })).as_deref(), markdown);
-        let tracked = json!({ "formats": [{ "type": "changeTracking", "modes": ["json"], "prompt": "?" }] });
+        let tracked =
+            json!({ "formats": ["markdown", { "type": "changeTracking", "modes": ["json"], "prompt": "?" }] });
         assert_eq!(asked(tracked).as_deref(), markdown);
     }
 }

@@ -117,16 +117,7 @@ mod tests {
     fn tools(has_readers: bool) -> Tools {
         let pool = || Arc::new(Pool::new(reader::Settings::default()).unwrap());
         let documents = has_readers.then(pool);
-        Tools {
-            engines: Vec::new(),
-            proxies: Arc::default(),
-            products: None,
-            cpu: Cpu::new(1),
-            documents,
-            answers: None,
-            extract: None,
-            diff_object: false,
-        }
+        Tools { documents, ..Tools::new(Vec::new(), Cpu::new(1)) }
     }
 
     fn target(options: Value) -> Target {

@@ -7,17 +7,7 @@
 //! use scrape::{Cpu, Ports, ScrapeError, Target, Tools};
 //!
 //! // Without an engine nothing is fetched.
-//! let (engines, proxies, cpu) = (Vec::new(), Arc::default(), Cpu::new(2));
-//! let tools = Tools {
-//!     engines,
-//!     proxies,
-//!     products: None,
-//!     cpu,
-//!     documents: None,
-//!     answers: None,
-//!     extract: None,
-//!     diff_object: false,
-//! };
+//! let tools = Tools::new(Vec::new(), Cpu::new(2));
 //! let deadline = tokio::time::Instant::now() + Duration::from_secs(5);
 //! let target = Target::new("https://example.com/".parse()?, Arc::default(), deadline);
 //! let markdown = scrape::run(&tools, Ports::default(), &target, |scraped, _| scraped.document.markdown).await;

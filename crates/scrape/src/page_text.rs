@@ -4,13 +4,12 @@ use std::collections::HashSet;
 
 use answers::PageText;
 use fetch::BodyKind;
-use formats::Rendering;
 use serde_json::{Map, Value};
 use url::Url;
 use wire::Document;
 
 use crate::plain;
-use crate::source::{Origin, PageSource, Source, TextSource};
+use crate::source::{PageSource, Source, TextSource};
 
 /// Limit on the facts, in bytes.
 const MAX_FACTS: usize = 16 << 10;
@@ -73,8 +72,7 @@ pub(crate) fn add_url(text: &mut PageText, url: &Url) {
 }
 
 fn of_page(source: &PageSource<'_>, made: Option<&str>) -> PageText {
-    let rendering = if source.origin == Origin::Rendered { Rendering::Browser } else { Rendering::None };
-    let hidden = formats::hidden(source.page, rendering);
+    let hidden = source.hidden();
     PageText {
         markdown: source.seen_markdown(&hidden, made),
         structured: formats::structured(source.page),
@@ -130,7 +128,7 @@ mod tests {
     use wire::ScrapeOptions;
 
     use super::*;
-    use crate::source::Besides;
+    use crate::source::{Besides, Origin};
 
     /// Returns the text of a page, with its markdown made before or not.
     fn of_html(html: &str, is_made: bool) -> PageText {

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use branding::{Sample, Sheet};
 use extract_product::Missing;
 use fetch::{BodyKind, Fetched, Verdict, Why};
-use formats::{Content, ContentOptions, Hidden, MarkdownOptions, Page};
+use formats::{Content, ContentOptions, Hidden, MarkdownOptions, Page, Rendering};
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 use url::Url;
@@ -200,7 +200,7 @@ const CUT: &str = "the page is too large to be parsed whole: a part of it was le
 pub(crate) struct PageSource<'a> {
     pub(crate) page: &'a Page,
     options: &'a ScrapeOptions,
-    pub(crate) origin: Origin,
+    origin: Origin,
     besides: Besides,
     content: OnceCell<Content<'a>>,
     /// Whether the markdown was made and contains only the page's title and description.
@@ -269,6 +269,12 @@ impl<'a> PageSource<'a> {
         let remove_base64_images = self.options.remove_base64_images;
         let how = MarkdownOptions { remove_base64_images, ..MarkdownOptions::default() };
         self.or_about(formats::markdown(self.content(), &how))
+    }
+
+    /// Finds what readers do not see.
+    pub(crate) fn hidden(&self) -> Hidden {
+        let is_rendered = self.origin == Origin::Rendered;
+        formats::hidden(self.content(), if is_rendered { Rendering::Browser } else { Rendering::None })
     }
 
     /// Returns markdown of what readers see, without embedded images. `made` is the markdown of the whole content, where

@@ -37,6 +37,21 @@ pub struct Tools {
 }
 
 impl Tools {
+    /// Creates tools that fetch with these engines, directly and with nothing else.
+    #[must_use]
+    pub fn new(engines: Vec<Arc<dyn Engine>>, cpu: Cpu) -> Self {
+        Self {
+            engines,
+            proxies: Arc::default(),
+            products: None,
+            cpu,
+            documents: None,
+            answers: None,
+            extract: None,
+            diff_object: false,
+        }
+    }
+
     /// Returns the capabilities that these services provide.
     #[must_use]
     pub fn capabilities(&self) -> Capabilities {

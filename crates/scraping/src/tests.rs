@@ -18,16 +18,7 @@ use crate::{Parts, Scraper};
 pub(crate) async fn scraper() -> (Scraper, Caller, TempDir) {
     let (app, caller, folder) = app().await;
     let parts = Parts {
-        tools: Tools {
-            engines: Vec::new(),
-            proxies: Arc::default(),
-            products: None,
-            cpu: Cpu::new(2),
-            documents: None,
-            answers: None,
-            extract: None,
-            diff_object: false,
-        },
+        tools: Tools::new(Vec::new(), Cpu::new(2)),
         capabilities: Capabilities::default(),
         cache: CacheSettings::default(),
         profile_key: Secret::default(),

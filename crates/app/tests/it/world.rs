@@ -244,16 +244,7 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> 
         tracker: TaskTracker::new(),
     };
     let scraping = app::ScrapingParts {
-        tools: ::scrape::Tools {
-            engines: vec![engine],
-            proxies: Arc::default(),
-            products: None,
-            cpu,
-            documents: None,
-            answers: None,
-            extract,
-            diff_object: false,
-        },
+        tools: ::scrape::Tools { extract, ..::scrape::Tools::new(vec![engine], cpu) },
         capabilities,
         cache,
         profile_key: base::Secret::default(),

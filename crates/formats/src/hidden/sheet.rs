@@ -38,6 +38,18 @@ pub(super) struct Sheets {
 struct Rule {
     selector: Selector,
     declared: Declared,
+    /// Whether it may hide an element.
+    may_hide: bool,
+    /// Whether it sets colours.
+    colors: bool,
+}
+
+impl Rule {
+    fn new(selector: Selector, declared: Declared) -> Self {
+        let Declared { normal, important } = declared;
+        let may_hide = normal.may_hide() || important.may_hide();
+        Self { selector, declared, may_hide, colors: normal.colors() || important.colors() }
+    }
 }
 
 impl Sheets {
@@ -83,15 +95,23 @@ impl Sheets {
                 || element.attr("class").is_some_and(|class| class.split_ascii_whitespace().any(is_shown)))
     }
 
-    /// Returns the style that the sheets and its own attribute give an element.
-    pub(super) fn style(&mut self, page: &Page, index: Index) -> Option<Style> {
+    /// Returns the style that the sheets and its own attribute give an element. Where nothing may hide the element,
+    /// only its colours are looked up, unless `is_whole` is set.
+    pub(super) fn style(&mut self, page: &Page, index: Index, is_whole: bool) -> Option<Style> {
         let element = page.element(index)?;
         let attribute = element.attr("style").map(|style| Declared::of_attribute(&style));
         if self.rules.is_empty() || self.steps.0 == 0 {
             return attribute.map(|own| whole(std::iter::once(&own)));
         }
-        let mut found = self.candidates(element);
+        let (mut found, others): (Vec<usize>, Vec<usize>) = self
+            .candidates(element)
+            .into_iter()
+            .partition(|&rule| self.rules[rule].may_hide || self.rules[rule].colors);
         found.retain(|&rule| self.rules[rule].selector.matches(page, index, &mut self.steps));
+        if is_whole || attribute.is_some() || found.iter().any(|&rule| self.rules[rule].may_hide) {
+            let matches = |rule: &usize| self.rules[*rule].selector.matches(page, index, &mut self.steps);
+            found.extend(others.into_iter().filter(matches));
+        }
         found.sort_by_key(|&rule| (self.rules[rule].selector.specificity(), rule));
         if found.is_empty() && attribute.is_none() {
             return None;
@@ -179,7 +199,7 @@ impl<'i> QualifiedRuleParser<'i> for Reader {
         for selector in selectors {
             let declared = if selector.is_of_pseudo { of_pseudo(&declared) } else { declared };
             if !declared.is_empty() && self.rules.len() < MAX_KEPT {
-                self.rules.push(Rule { selector, declared });
+                self.rules.push(Rule::new(selector, declared));
             }
         }
         Ok(())

@@ -92,12 +92,17 @@ impl Sight {
 
     /// Whether text at this place is not seen.
     pub(super) fn hides_text(self) -> bool {
+        self.hides_text_beside(false)
+    }
+
+    /// Whether text at this place is not seen, even if a script makes it visible.
+    pub(super) fn hides_text_beside(self, is_shown_by_script: bool) -> bool {
         let is_alike = match (self.ink, self.ground) {
             (Paint::Clear, _) => true,
             (Paint::Known(ink), Paint::Known(ground)) => value::is_alike(ink, ground),
             _ => false,
         };
-        self.hides_pictures() || !self.has_size || self.is_indented || is_alike
+        self.hides_pictures() && !is_shown_by_script || !self.has_size || self.is_indented || is_alike
     }
 
     /// Whether pictures at this place are not seen.

@@ -93,6 +93,19 @@ impl Style {
         SHOWN.iter().any(|&property| matches!(self.get(property), Some(Value::Off | Value::Unknown)))
     }
 
+    /// Whether a value hides by itself, or beside one that only sets the place.
+    pub(super) fn may_hide(&self) -> bool {
+        const BESIDES: [Property; 4] = [Property::Position, Property::Room, Property::Overflow, Property::Motion];
+        let besides = |at: usize| BESIDES.iter().any(|&property| property as usize == at);
+        self.0.iter().enumerate().any(|(at, value)| *value == Some(Value::On) && !besides(at))
+    }
+
+    /// Whether a value decides the colours of a text and its background.
+    pub(super) fn colors(&self) -> bool {
+        const COLORS: [Property; 4] = [Property::Ink, Property::Ground, Property::GroundInText, Property::Position];
+        COLORS.iter().any(|&property| self.get(property).is_some())
+    }
+
     /// Adds later declarations, which override.
     pub(super) fn add(&mut self, later: &Style) {
         for (value, later) in self.0.iter_mut().zip(later.0) {
@@ -218,16 +231,16 @@ fn of_property(property: Property, text: &str) -> Value {
             "static" => Value::Off,
             _ => Value::Unknown,
         },
-        Property::Left | Property::Right => on(Length::read(text).is_some_and(|length| length.is_far_aside())),
-        Property::Top | Property::Bottom => on(Length::read(text).is_some_and(|length| length.is_far())),
-        Property::Margin => on(text.split_whitespace().filter_map(Length::read).any(|length| length.is_far())),
+        Property::Left | Property::Right => on(Length::read(text).is_some_and(Length::is_far_aside)),
+        Property::Top | Property::Bottom => on(Length::read(text).is_some_and(Length::is_far)),
+        Property::Margin => on(text.split_whitespace().filter_map(Length::read).any(Length::is_far)),
         Property::Indent => {
             on(text.split_whitespace().filter_map(Length::read).any(|length| length.is_far() || length.is_all()))
         }
         Property::Clip => on(value::clips_all(text)),
         Property::ClipPath => on(value::clips_path(text)),
         Property::Width | Property::Height | Property::MaxWidth | Property::MaxHeight => {
-            on(Length::read(text).is_some_and(|length| length.is_tiny()))
+            on(Length::read(text).is_some_and(Length::is_tiny))
         }
         Property::Room => on(!text.split_whitespace().all(|part| value::is_nothing(part, 0.01) || part == "none")),
         Property::Overflow => on(text.split_whitespace().any(|part| matches!(part, "hidden" | "clip"))),
@@ -239,7 +252,7 @@ fn of_property(property: Property, text: &str) -> Value {
 
 /// Reads the four sides of an offset.
 fn inset(style: &mut Style, text: &str) {
-    let is_far = |side: &str| Length::read(side).is_some_and(|length| length.is_far());
+    let is_far = |side: &str| Length::read(side).is_some_and(Length::is_far);
     let value = if text.split_whitespace().any(is_far) { Value::On } else { Value::Off };
     [Property::Left, Property::Right, Property::Top, Property::Bottom].iter().for_each(|&side| style.set(side, value));
 }

@@ -6,15 +6,18 @@ use super::*;
 use crate::{ContentOptions, MarkdownOptions, content, markdown};
 
 fn hide(page: &Page) -> Hidden {
-    hidden(page, Rendering::None)
+    hidden(&content(page, &whole()), Rendering::None)
+}
+
+fn whole() -> ContentOptions {
+    ContentOptions { only_main_content: false, ..ContentOptions::default() }
 }
 
 /// Returns the markdown of what readers see of `html`, beside two sentences that they see.
 fn seen(html: &str) -> String {
     let html = format!("<body><p>Lorem ipsum dolor sit amet, consectetur adipiscing elit.</p>{html}<p>The end of it.");
     let page = Page::parse(&html, &Url::parse("https://a.test/").unwrap());
-    let whole = ContentOptions { only_main_content: false, ..ContentOptions::default() };
-    let content = content(&page, &whole).without(&hide(&page));
+    let content = content(&page, &whole()).without(&hide(&page));
     markdown(&content, &MarkdownOptions { only_seen: true, ..MarkdownOptions::default() })
 }
 
@@ -167,6 +170,7 @@ fn a_page_that_hides_itself_is_shown_by_its_scripts() {
     keeps([format!("<style>.app{{opacity:0}}</style><div class=app>{words}</div>")]);
     let part = format!("<section style='opacity:0;transform:translateY(20px)'>{words}</section>");
     keeps([part.repeat(4)]);
+    keeps([format!("<main hidden>{words}</main>"), format!("<div hidden>{words}</div><div hidden>{words}</div>")]);
     hides([format!("<div style='display:none'>{words}<p hidden>ORDER</p></div>")]);
     hides(["<p style='opacity:0;transition:opacity 1s'>ORDER</p>"]);
 }
@@ -188,7 +192,7 @@ fn hostile_sheets_cost_little() {
 fn a_browser_knows_what_is_displayed() {
     let html = "<style>.x{display:none}</style><p class=x>shown by a script<p hidden=unseen>a<p style='opacity:0'>b<p>The page.";
     let page = Page::parse(html, &Url::parse("https://a.test/").unwrap());
-    let content = content(&page, &ContentOptions { only_main_content: false, ..ContentOptions::default() });
-    let text = markdown(&content.without(&hidden(&page, Rendering::Browser)), &MarkdownOptions::default());
+    let content = content(&page, &whole());
+    let text = markdown(&content.without(&hidden(&content, Rendering::Browser)), &MarkdownOptions::default());
     assert_eq!(text, "shown by a script\n\nThe page.");
 }

@@ -243,9 +243,7 @@ pub(super) fn transforms_away(text: &str) -> bool {
             "scale" | "scale3d" | "scalex" | "scaley" => amounts.any(|amount| is_nothing(amount, 0.01)),
             "matrix" => amounts.next() == Some("0"),
             "rotatex" | "rotatey" => matches!(inner.trim(), "90deg" | "-90deg"),
-            name if name.starts_with("translate") => {
-                amounts.filter_map(Length::read).any(|length| length.is_far_aside())
-            }
+            name if name.starts_with("translate") => amounts.filter_map(Length::read).any(Length::is_far_aside),
             _ => false,
         }
     })

@@ -22,8 +22,7 @@ pub(crate) fn tools(sites: &[&Site]) -> Tools {
     let allow = sites.iter().map(|site| site.addr().to_string().parse().unwrap()).collect();
     let config = net::Config { egress: net::Egress { allow, ..net::Egress::default() }, ..net::Config::default() };
     let engine = HttpEngine::new(net::Client::new(config).unwrap());
-    let (engines, proxies, cpu): (Vec<Arc<dyn Engine>>, _, _) = (vec![Arc::new(engine)], Arc::default(), Cpu::new(2));
-    Tools { engines, proxies, products: None, cpu, documents: None, answers: None, extract: None, diff_object: false }
+    Tools::new(vec![Arc::new(engine)], Cpu::new(2))
 }
 
 /// Engine that returns a fixed page.
