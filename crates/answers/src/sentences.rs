@@ -23,12 +23,16 @@ impl<'a> Sentences<'a> {
         Ok(Self { page: pick::read(page, stop)?, stop })
     }
 
-    /// Returns at most three sentences that answer a question.
+    /// Returns at most three sentences that answer a question; a summary where it names nothing to look for.
     ///
     /// # Errors
     /// [`GaveUp`] when the work was stopped.
     pub fn question(&self, question: &str) -> Result<Answered<String>, GaveUp> {
-        self.find(question::FIELD, question, |found| found.answer)
+        if !self.page.is_general(question) {
+            return self.find(question::FIELD, question, |found| found.answer);
+        }
+        let answered = Answered::new(self.page.summary(self.stop)?).with(own_sentences(question::FIELD));
+        Ok(if answered.value.is_empty() { answered.with(not_on_page(question::FIELD)) } else { answered.with(GENERAL) })
     }
 
     /// Returns the sentences that answer a question, one a line.
@@ -63,7 +67,27 @@ impl<'a> Sentences<'a> {
     }
 }
 
+const GENERAL: &str = "`answer` is a summary, as the question names nothing to look for";
+
 /// Returns the warning of a result without a model.
 fn own_sentences(field: &str) -> String {
     format!("`{field}` is made of the page's own sentences, without a language model")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keywords_and_general_questions_are_answered() {
+        let markdown = "# Page\n\nMARKER-ABOUT\n\nPlain filler sentence for the main content of this page.".to_owned();
+        let page = PageText { markdown, language: "en".to_owned(), ..PageText::default() };
+        let stop = Stop::new();
+        let sentences = Sentences::read(&page, &stop).unwrap();
+        assert_eq!(sentences.highlights("marker").unwrap().value, "MARKER-ABOUT");
+        let none = sentences.highlights("giraffe").unwrap();
+        assert!(none.value.is_empty() && none.warnings.len() == 2, "{none:?}");
+        let general = sentences.question("What?").unwrap();
+        assert!(general.value.contains("Plain filler") && general.warnings[1] == GENERAL, "{general:?}");
+    }
 }

@@ -51,6 +51,17 @@ const SHORTEST: usize = 12;
 /// The same in scripts where a character is worth about two letters.
 const SHORTEST_UNSPACED: usize = 6;
 
+/// Shortest text that may be an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Shortest {
+    Sentence,
+    /// A word alone, where nothing else has the few words that are looked for.
+    Word,
+}
+
+/// Most terms of a query that a word alone may answer.
+const KEYWORDS: usize = 2;
+
 struct Candidate {
     sentence: usize,
     evidence: Evidence,
@@ -74,18 +85,25 @@ impl Page<'_> {
             let all: Vec<usize> = answer.collect();
             return Ok(Some(self.written(&all, self.beginning(&all))));
         }
-        let mut candidates = self.candidates(&query, &survey, stop)?;
+        let mut candidates = self.candidates(&query, &survey, Shortest::Sentence, stop)?;
         if let (Some(meaning), Some(best)) = (meaning, candidates.first()) {
             let top = best.score;
             self.ask_meaning(meaning, question, &mut candidates, top);
         }
-        let Some(best) = candidates.first() else { return Ok(None) };
-        if !is_answered(&query, &survey, &best.evidence) {
-            return Ok(None);
+        let is_answered = |best: &Candidate| is_answered(&query, &survey, &best.evidence);
+        if !candidates.first().is_some_and(is_answered) && query.terms.len() <= KEYWORDS {
+            candidates = self.candidates(&query, &survey, Shortest::Word, stop)?;
         }
+        let Some(best) = candidates.first().filter(|best| is_answered(best)) else { return Ok(None) };
         let near = candidates.iter().take_while(|other| other.score >= NEAR_THE_BEST * best.score);
         let chosen: Vec<usize> = near.take(PASSAGES).map(|candidate| candidate.sentence).collect();
         Ok(Some(self.written(&chosen, &chosen[..chosen.len().min(ANSWER)])))
+    }
+
+    /// Returns whether a question names nothing to look for, such as `What is it?`
+    #[must_use]
+    pub fn is_general(&self, question: &str) -> bool {
+        Query::read(question, self.language).terms.is_empty()
     }
 
     /// Returns the first sentences of an answer that the page gives: the first one, and more after a short one such as
@@ -102,13 +120,19 @@ impl Page<'_> {
     }
 
     /// Returns the best sentences by score, best first.
-    fn candidates(&self, query: &Query, survey: &Survey, stop: &Stop) -> Result<Vec<Candidate>, GaveUp> {
+    fn candidates(
+        &self,
+        query: &Query,
+        survey: &Survey,
+        shortest: Shortest,
+        stop: &Stop,
+    ) -> Result<Vec<Candidate>, GaveUp> {
         let mut found = Vec::new();
         for sentence in 0..self.sentences.len() {
             if sentence % 1024 == 0 && stop.is_set() {
                 return Err(GaveUp);
             }
-            if survey.is_near(self, sentence) && self.may_answer(sentence) {
+            if survey.is_near(self, sentence) && self.may_answer(sentence, shortest) {
                 let evidence = Evidence::of(self, survey, query, sentence);
                 found.push(Candidate { sentence, evidence, score: score(&evidence) });
             }
@@ -125,7 +149,7 @@ impl Page<'_> {
         Ok(found)
     }
 
-    fn may_answer(&self, sentence: usize) -> bool {
+    fn may_answer(&self, sentence: usize, shortest: Shortest) -> bool {
         let number = self.sentences[sentence].block;
         let header =
             self.blocks.get(number + 1).is_some_and(|next| next.kind == Kind::Row && next.lead == Some(number));
@@ -133,6 +157,9 @@ impl Page<'_> {
             return false;
         }
         let text = self.text_of(sentence);
+        if shortest == Shortest::Word {
+            return text.chars().any(char::is_alphanumeric);
+        }
         let unspaced = text.chars().any(is_unspaced);
         text.chars().filter(|c| c.is_alphanumeric()).take(SHORTEST).count()
             >= if unspaced { SHORTEST_UNSPACED } else { SHORTEST }

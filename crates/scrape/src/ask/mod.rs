@@ -17,7 +17,7 @@ use wire::{Format, QueryMode, ScrapeOptions};
 use crate::derive::{Draft, on_thread};
 use crate::target::{bytes_of, is_asked_of_text};
 use crate::{Ports, ScrapeError, Target, Tools};
-use put::{Content, Result};
+use put::{Content, Outcome};
 
 /// Maximum time that is reserved after the answers, for comparing and completing the document.
 const MAX_TIME_AFTER: Duration = Duration::from_secs(2);
@@ -32,7 +32,7 @@ pub(crate) async fn ask(
     ports: Ports<'_>,
     target: &Target,
     mut draft: Box<Draft>,
-) -> std::result::Result<Box<Draft>, ScrapeError> {
+) -> Result<Box<Draft>, ScrapeError> {
     let Some(answers) = tools.answers.as_ref().filter(|_| wanted(&target.options).next().is_some()) else {
         return Ok(draft);
     };
@@ -95,7 +95,7 @@ fn give_room_back(draft: &Draft, page: &PageText) {
     draft.page.fetched.room.shrink((bytes_of(&draft.document) + texts + links + body) as u64);
 }
 
-async fn by_model(asking: &Asking<'_>, page: &Arc<PageText>, format: &Format) -> Result {
+async fn by_model(asking: &Asking<'_>, page: &Arc<PageText>, format: &Format) -> Outcome {
     match format {
         Format::Json(json) => asking.json(page, json).await.map(Content::json),
         Format::Question(asked) => asking.question(page, &asked.question).await.map(Content::text),
@@ -115,7 +115,7 @@ async fn from_sentences(
     target: &Target,
     page: &Arc<PageText>,
     is_allowed: bool,
-) -> std::result::Result<Vec<Result>, ScrapeError> {
+) -> Result<Vec<Outcome>, ScrapeError> {
     let (options, lent) = (Arc::clone(&target.options), Arc::clone(page));
     let work = move |stop: &Stop| {
         let read = is_allowed.then(|| Sentences::read(&lent, stop));
@@ -124,7 +124,7 @@ async fn from_sentences(
     on_thread(tools, target, work).await
 }
 
-fn from_page(read: Option<&std::result::Result<Sentences<'_>, answers::GaveUp>>, format: &Format) -> Result {
+fn from_page(read: Option<&Result<Sentences<'_>, answers::GaveUp>>, format: &Format) -> Outcome {
     let Some(Ok(sentences)) = read else { return Err(Refusal::NoModel) };
     let answered = match format {
         Format::Question(asked) => sentences.question(&asked.question),

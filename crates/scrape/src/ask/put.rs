@@ -8,7 +8,7 @@ use crate::derive::Draft;
 use crate::target::is_asked_of_text;
 
 /// Answer to one format, or why there is none.
-pub(super) type Result = std::result::Result<Answered<Content>, Refusal>;
+pub(super) type Outcome = Result<Answered<Content>, Refusal>;
 
 /// Content of an answer.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ impl Content {
 }
 
 /// Puts an answer into the document, and its warnings into the draft. Returns why there is none.
-pub(super) fn put(draft: &mut Draft, format: &Format, result: Result) -> Option<Refusal> {
+pub(super) fn put(draft: &mut Draft, format: &Format, result: Outcome) -> Option<Refusal> {
     let answered = match result {
         Ok(answered) => answered,
         Err(why) => {

@@ -139,11 +139,7 @@ async fn again(
     let row = found.filter(|row| row.created_at + READABLE_FOR > app.now()).ok_or_else(not_found)?;
     let (mut request, note) = request(&row).ok_or_else(not_found)?;
     request.options.formats.retain(|format| !is_question(format));
-    let cache = match row.cache_state.as_deref() {
-        Some(state) if state == CacheState::Hit.as_str() => Some(CacheState::Hit),
-        Some(_) => Some(CacheState::Miss),
-        None => None,
-    };
+    let cache = cache_state(&row);
     let stamp = Stamp { id: row.id.clone(), price: Price::Known(row.credits) };
     let scraping = Scraping::new(scraper, caller, Wanted::of(row.id, request), started);
     let copy = KeptCopy { cache: scraper.cache(), id: &note.copy, owner: &scraping.target.owner };
@@ -172,6 +168,14 @@ async fn again(
         Ok(scraped) => Ok((scraped.document, scraped.room)),
         Err(ScrapeError::NoCopy) => Err(not_found().into()),
         Err(error) => Err(error.into()),
+    }
+}
+
+fn cache_state(row: &Scrape) -> Option<CacheState> {
+    match row.cache_state.as_deref() {
+        Some(state) if state == CacheState::Hit.as_str() => Some(CacheState::Hit),
+        Some(_) => Some(CacheState::Miss),
+        None => None,
     }
 }
 
