@@ -3,8 +3,8 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use base::Clock as _;
 use documents::{Kind, Recognise, RecogniseError, RecognisedPage, RecognisedWord, Rect};
 use reader::Eyes;
 
@@ -34,7 +34,6 @@ impl Eyes for Unsteady {
 
 impl Recognise for Unsteady {
     fn page(&mut self, _: u32) -> Result<RecognisedPage, RecogniseError> {
-        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let word = |(text, x0): (&str, f32)| RecognisedWord {
             text: text.to_owned(),
             rect: Rect { x0, y0: 100.0, x1: x0 + 60.0, y1: 110.0 },
@@ -45,7 +44,7 @@ impl Recognise for Unsteady {
             line: 0,
             block: 0,
         };
-        let at = format!("at{}", now.as_nanos());
+        let at = format!("at{}", base::SystemClock.now().timestamp_micros());
         let words = [("Recognised", 72.0), (at.as_str(), 140.0)].map(word);
         Ok(RecognisedPage { width: 612.0, height: 792.0, words: words.into(), ..RecognisedPage::default() })
     }

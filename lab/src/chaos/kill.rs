@@ -97,7 +97,10 @@ impl Experiment {
         let addr = self.addr()?;
         let team = Team::new(addr, "kill", CREDITS).await?;
         let (mut killed, mut crawls) = (0, 0_usize);
-        while killed < times {
+        // One more crawl without kills compares everything that the kills may have spoilt.
+        let mut is_to_compare = self.changes.is_some();
+        while killed < times || is_to_compare {
+            is_to_compare &= killed < times;
             crawls += 1;
             // Versions are replaced by those of the next crawl.
             let most = if self.changes.is_some() { times.div_ceil(MIN_CRAWLS) } else { times };

@@ -60,7 +60,7 @@ async fn with_database(name: &str, args: &Args, server: &Node, site: &Site, page
             total.scrapes += args.requests as f64;
         }
     }
-    check(server, &site.url("/0").to_string()).await?;
+    check(server, site.url("/0").as_str()).await?;
     for (words, total) in [("without the format", &without), ("with changeTracking, unchanged", &with)] {
         let each = total.cpu_seconds * 1e3 / total.scrapes;
         say!("{name}, {words}: {:.0} scrapes/s, CPU {each:.2} ms each", total.rate());
