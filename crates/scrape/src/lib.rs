@@ -20,6 +20,7 @@
 
 mod ask;
 mod captures;
+mod clean;
 mod compare;
 mod derive;
 mod detect;

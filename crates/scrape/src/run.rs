@@ -6,7 +6,7 @@ use tokio::time::timeout_at;
 
 use crate::derive::{Derived, Draft, Incoming, Last, More, derive};
 use crate::fetch::Page;
-use crate::{Ports, ScrapeError, Scraped, Target, Tools, ask, captures, compare, fetch, finish, sheets};
+use crate::{Ports, ScrapeError, Scraped, Target, Tools, ask, captures, clean, compare, fetch, finish, sheets};
 
 /// Turns a page into a document, and returns the result of `last` on it.
 ///
@@ -116,6 +116,7 @@ where
     // requests have one.
     let draft = ask::ask(tools, target, draft).await?;
     let draft = compare::compare(tools, ports, target, draft).await?;
+    let draft = clean::clean(tools, target, draft).await?;
     finish::finish(tools, target, draft, last).await
 }
 
