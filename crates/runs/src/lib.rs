@@ -57,7 +57,7 @@ pub use self::pages::record;
 pub use self::read::{RunStatus, status};
 pub use self::secrets::{Secrets, hide, of_page};
 pub use self::submit::{
-    Begin, Lanes, Submission, add_pages, beside, digest, jobs_of, new_page, page_lanes, run_of, submit,
+    Begin, Lanes, Submission, add_pages, beside, digest, jobs_of, new_page, page_lanes, run_of, started, submit,
 };
 
 pub(crate) use self::deposit::FOLDER as DOCUMENTS;
