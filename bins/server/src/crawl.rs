@@ -7,8 +7,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use axum::{Extension, Json};
-use serde_json::Value;
-use wire::{ActiveCrawls, CrawlRequest, DataResponse, ParamsPreview, Started};
+use wire::{ActiveCrawls, CrawlRequest, GivenFields, ParamsPreview, ParamsPreviewed, Started};
 
 use crate::address::PublicAddress;
 use crate::error::Failure;
@@ -34,8 +33,9 @@ pub(crate) async fn start(
     headers: HeaderMap,
     extract::Json(body): extract::Json,
 ) -> Result<Json<Started>, Failure> {
+    let given = GivenFields::of(&body);
     let (request, key) = (wire::decode_crawl(body)?, idempotency_key(&headers)?);
-    let id = app::crawl::start(&service.operations.runs, &caller, request, key.as_deref()).await?;
+    let id = app::crawl::start(&service.operations.runs, &caller, request, &given, key.as_deref()).await?;
     Ok(Json(Started { success: true, id, url: RUNS.url(&address, id) }))
 }
 
@@ -75,10 +75,14 @@ pub(crate) async fn ongoing(
     post,
     path = "/v2/crawl/params-preview",
     tag = "crawl",
-    request_body(content = ParamsPreview, example = json!({"url": "http://127.0.0.1:3003/", "prompt": "only the blog"})),
-    responses((status = 200, description = "OK", body = DataResponse<CrawlRequest>))
+    request_body(content = ParamsPreview, example = json!({"url": "http://127.0.0.1:3003/", "prompt": "only the blog, first 50 pages, skip PDFs"})),
+    responses((status = 200, description = "OK", body = ParamsPreviewed))
 )]
-pub(crate) async fn params_preview(extract::Json(body): extract::Json) -> Result<Json<DataResponse<Value>>, Failure> {
+pub(crate) async fn params_preview(
+    State(service): State<Arc<Service>>,
+    Extension(caller): Extension<Caller>,
+    extract::Json(body): extract::Json,
+) -> Result<Json<ParamsPreviewed>, Failure> {
     let request = wire::decode_params_preview(body)?;
-    Ok(Json(DataResponse::new(app::crawl::params_preview(&request)?)))
+    Ok(Json(app::crawl::params_preview(&service.operations.runs, &caller, &request).await?))
 }

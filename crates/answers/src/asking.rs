@@ -13,6 +13,7 @@ use llm::{Ask, AskError, Budget, Content, Correction, Model, Role, Source, Want,
 use serde_json::Value;
 
 use crate::cache::{Asked, Cache, key_of};
+use crate::clean::{self, Cleaned, Cleaning};
 use crate::{Answered, CacheUse, Context, PageText, Refusal};
 
 /// Number of parts of one page that are asked about at the same time, if the endpoint has slots for them.
@@ -60,6 +61,15 @@ impl<'a> Asking<'a> {
             budget: &self.budget,
             deadline: self.context.deadline,
         }
+    }
+
+    /// Removes what is left of the page's frame from its markdown; see [`clean::by_model`].
+    ///
+    /// # Errors
+    /// [`Refusal::Model`] when the model does not answer in the right form.
+    pub async fn clean(&self, markdown: &str) -> Result<Cleaned, Refusal> {
+        let Context { owner, deadline, .. } = self.context;
+        Ok(clean::by_model(self.model, &Cleaning { markdown, owner, budget: &self.budget, deadline }).await?)
     }
 
     /// Returns the tokens that a part of a page may have beside this instruction and `beside`.

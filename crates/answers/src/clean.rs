@@ -1,5 +1,5 @@
-//! Removal of what is left of a page's frame in its markdown: share buttons, calls to subscribe, consent notices, links to
-//! other articles. Blocks are left out whole; no text is changed.
+//! Removal of what is left of a page's frame in its markdown: share buttons, calls to subscribe, consent notices, links
+//! to other articles. Blocks are left out whole; no text is changed.
 
 mod blocks;
 mod by_model;
@@ -13,7 +13,8 @@ use llm::schema::Schema;
 pub use by_model::{Cleaning, by_model};
 
 /// Warning where no model has cleaned.
-pub const WITHOUT_MODEL: &str = "onlyCleanContent: without a language model only frequent leftovers are removed, such as share buttons and related links.";
+pub const WITHOUT_MODEL: &str = "onlyCleanContent: without a language model only frequent leftovers are removed, such as share buttons and related \
+     links.";
 /// Warning where the markdown is too long for the model.
 pub const TOO_LONG: &str =
     "onlyCleanContent was skipped: the markdown is longer than the output limit of the cleaning model.";
@@ -114,7 +115,7 @@ mod tests {
             "Share this article:",
             "## Related articles\n\n- [Basalt is young](/basalt)\n- [Marble](/marble) 12 May",
             "### You may also like\n\n[![](/a.png) How slate is split](/slate)\n\n[Gneiss](/gneiss)",
-            "**Read also:** [Ten stones of the north](/north)\n\n[More](/more)",
+            "**Read also:** [Ten stones of the north](/north)",
             "Subscribe to our newsletter and get the best stones in your inbox.",
             "## Sign up for our newsletter\n\nEnter your email address below.",
             "We use cookies to improve your experience. By clicking accept you consent to our [cookie policy](/cookies).",
@@ -177,10 +178,14 @@ mod tests {
             "we use cookies ",
             "* * *\n",
         ] {
-            let markdown: String = piece.repeat(1_000_000 / piece.len());
-            let before = std::time::Instant::now();
-            let _cleaned = without_model(&markdown);
-            assert!(before.elapsed().as_secs() < 20, "{piece}");
+            let time = |bytes: usize| {
+                let markdown = piece.repeat(bytes / piece.len());
+                let before = std::time::Instant::now();
+                let _cleaned = without_model(&markdown);
+                before.elapsed()
+            };
+            let (short, long) = (time(50_000), time(500_000));
+            assert!(long < short * 40 + std::time::Duration::from_secs(1), "{piece}: {short:?}, {long:?}");
         }
     }
 }

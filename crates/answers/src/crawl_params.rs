@@ -253,7 +253,8 @@ fn form() -> Value {
             "scrapeOptions": {
                 "type": "object",
                 "properties": {
-                    "formats": { "type": "array", "items": { "type": "string", "enum": FORMATS } },
+                    // A format that is not allowed is left out; it does not make the answer invalid.
+                    "formats": { "type": "array", "items": { "type": "string" }, "description": FORMATS.join(", ") },
                     "onlyMainContent": flag,
                     "includeTags": patterns,
                     "excludeTags": patterns,

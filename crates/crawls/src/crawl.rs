@@ -1,5 +1,6 @@
 //! Crawls: runs whose items are pages that are found by links and sitemaps. This module starts crawls and lists the open
-//! ones; `start` reads the sitemaps of the site; the crate `runs` holds what all runs share.
+//! ones; `prompt` derives options from a prompt; `start` reads the sitemaps of the site; the crate `runs` holds what all
+//! runs share.
 //!
 //! What a crawl does with its pages: `frontier` is the crawl at work and `kind` opens it; `plan` decides whether a page
 //! may be fetched, `look` sorts its links in the thread that parsed it, and `record` writes them down, with `copies` and
@@ -15,14 +16,16 @@ mod known;
 mod links;
 mod look;
 mod plan;
+mod prompt;
 mod record;
+mod site_urls;
 mod start;
 mod waiting;
 mod walk;
 
 use std::time::Duration;
 
-use ::runs::{Begin, Kind, Lanes, Runs, Secrets, Submission, add_pages, digest, new_page, page_lanes, submit};
+use ::runs::{Begin, Kind, Lanes, Runs, Secrets, Submission, add_pages, digest, new_page, page_lanes, started, submit};
 use ::scrape::CpuError;
 use base::address::BasicAuth;
 use base::{Owner, Timestamp};
@@ -31,18 +34,18 @@ use kernel::auth::Caller;
 use kernel::{AppError, credentials, fingerprint};
 use scraping::Scraper;
 use scraping::check::check;
-use serde_json::Value;
 use store::runs::{NewPage, Progress};
 use store::{Conn, StoreError};
 use tokio::time::Instant;
 use url::Url;
 use uuid::Uuid;
-use wire::{ActivityEndpoint, CrawlRequest, Invalid, ParamsPreview, event};
+use wire::{ActivityEndpoint, CrawlRequest, GivenFields, Invalid, event};
 
 use crate::CrawlsError;
 
 pub use self::active::active;
 pub use self::kind::Pages;
+pub use self::prompt::params_preview;
 pub use self::start::{StartHandler, StartPayload};
 pub use self::waiting::release as release_waiting;
 
@@ -65,29 +68,40 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Accepts a crawl and returns its id. The credits for `limit` pages are reserved and the start page is queued; from
 /// then on the crawl survives a restart. The same `idempotency_key` with the same request returns the same crawl.
 ///
+/// A prompt fills the options that `given`, the keys of the request, does not set. They are fixed here, with the request.
+///
 /// # Errors
 /// [`AppError::Invalid`] and similar errors for a request that cannot be carried out,
 /// [`CrawlsError::InsufficientForPages`] when the team cannot pay for `limit` pages, [`AppError::DuplicateRequest`] for
-/// a key that belongs to another request.
+/// a key that belongs to another request, and those of [`params_preview`] for its prompt.
 #[crate::boxed]
 pub async fn start(
     runs: &Runs,
     caller: &Caller,
     mut request: CrawlRequest,
+    given: &GivenFields,
     idempotency_key: Option<&str>,
 ) -> Result<Uuid, CrawlsError> {
-    let app = runs.app();
     check_request(runs.scraper(), caller, &request)?;
-    kernel::room::check(app)?;
-    let verdict = scope(runs, caller, &request, |scope, start| scope.admit_start(start)).await?;
+    kernel::room::check(runs.app())?;
     let fingerprint = fingerprint(&serde_json::to_string(&request).map_err(AppError::internal)?);
+    let mut warnings = Vec::new();
+    if request.prompt.is_some() {
+        // A repeated request asks no model again.
+        if let Some(known) = started(runs, caller, &KIND, idempotency_key, &fingerprint).await? {
+            return Ok(known);
+        }
+        warnings.extend(prompt::fill(runs, caller, &mut request, given).await?);
+    }
+    let verdict = scope(runs, caller, &request, |scope, start| scope.admit_start(start)).await?;
     let webhook = request.webhook.clone();
     let secrets = take_secrets(&mut request).text();
     let options = &request.options;
-    let (mut pages, warning) = match verdict {
-        Verdict::Follow { key, depth } => (vec![new_page(request.url.clone(), digest(key.as_str()), depth)], None),
-        Verdict::Skip(reason) => (Vec::new(), Some(ended::left_out(reason))),
-    };
+    let mut pages = Vec::new();
+    match verdict {
+        Verdict::Follow { key, depth } => pages.push(new_page(request.url.clone(), digest(key.as_str()), depth)),
+        Verdict::Skip(reason) => warnings.push(ended::left_out(reason)),
+    }
     pages.iter_mut().for_each(|page| page.url = request.source.or(&request.url));
     let lanes = Lanes::new(&caller.team, options.max_concurrency, options.delay);
     let new = Submission {
@@ -101,7 +115,7 @@ pub async fn start(
         fingerprint,
         max_items: i64::from(options.limit),
         worst: i64::from(options.limit).saturating_mul(billing::quote(&options.scrape_options)),
-        warning,
+        warning: (!warnings.is_empty()).then(|| warnings.join(" ")),
     };
     let submitted = submit(runs, caller, new, Beginning { lanes, pages }).await;
     submitted.map_err(|error| CrawlsError::for_pages(error, "limit", i64::from(options.limit)))
@@ -143,21 +157,13 @@ fn put_back(secrets: Secrets, request: &mut CrawlRequest) -> Option<BasicAuth> {
     user.or(in_url)
 }
 
-/// Returns crawl options for a prompt. Needs a language model.
-///
-/// # Errors
-/// [`AppError::Unsupported`] always, as no language model is supported yet.
-pub fn params_preview(request: &ParamsPreview) -> Result<Value, AppError> {
-    Err(AppError::Unsupported(request.needs()))
-}
-
 /// Checks what can be refused without the ledger and without contacting the site.
 fn check_request(scraper: &Scraper, caller: &Caller, request: &CrawlRequest) -> Result<(), AppError> {
     let options = &request.options;
     if (options.ignore_robots_txt || options.robots_user_agent.is_some()) && !caller.team.enterprise {
         return Err(AppError::Forbidden("ignoreRobotsTxt and robotsUserAgent are not enabled for this team"));
     }
-    check(scraper, caller, &options.scrape_options, request.zero_data_retention, request.needs())
+    check(scraper, caller, &options.scrape_options, request.zero_data_retention, prompt::other_needs(request))
 }
 
 /// Compiles the scope of a crawl, and applies `then` to it and the start. Patterns are untrusted input, so compiling

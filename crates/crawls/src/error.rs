@@ -1,10 +1,11 @@
 //! Errors of starting crawls and batches.
 
 use ::runs::RunsError;
+use answers::Refusal as NoAnswer;
 use kernel::{AppError, Refusal, through_app};
 use serde_json::{Value, json};
 use store::StoreError;
-use wire::{Code, Invalid};
+use wire::{Code, Invalid, Need};
 
 /// Reason why a crawl or a batch was not started.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +28,17 @@ pub enum CrawlsError {
         /// Credits that the team can spend now.
         available: i64,
     },
+    /// The prompt is not plain, and there is no language model that may see it.
+    #[error("{}{}", need.message(), unclear_parts(unclear))]
+    PromptUnclear {
+        /// What the server must support.
+        need: Need,
+        /// Parts of the prompt that were not understood; empty if it asks for nothing.
+        unclear: Vec<String>,
+    },
+    /// The language model gave no options for the prompt. Nothing was charged.
+    #[error("the language model gave no options for `prompt`: {0}")]
+    ModelUnavailable(NoAnswer),
 }
 
 impl CrawlsError {
@@ -64,6 +76,8 @@ impl Refusal for CrawlsError {
             Self::App(error) => error.code(),
             Self::Runs(error) => error.code(),
             Self::InsufficientForPages { .. } => Code::InsufficientCredits,
+            Self::PromptUnclear { need, .. } => need.code,
+            Self::ModelUnavailable(_) => Code::ModelUnavailable,
         }
     }
 
@@ -71,7 +85,7 @@ impl Refusal for CrawlsError {
         match self {
             Self::App(error) => Some(error),
             Self::Runs(error) => Some(error),
-            Self::InsufficientForPages { .. } => None,
+            Self::InsufficientForPages { .. } | Self::PromptUnclear { .. } | Self::ModelUnavailable(_) => None,
         }
     }
 
@@ -81,8 +95,19 @@ impl Refusal for CrawlsError {
                 let most = covered(*pages, *needed, *available);
                 Some(json!([{ "path": field, "message": format!("may say at most {most} with these credits") }]))
             }
+            Self::PromptUnclear { need, .. } => {
+                Some(json!([{ "path": need.path, "code": need.code, "message": self.to_string() }]))
+            }
+            Self::ModelUnavailable(_) => None,
             Self::App(error) => error.details(),
             Self::Runs(error) => error.details(),
+        }
+    }
+
+    fn retry_after(&self) -> Option<u64> {
+        match self {
+            Self::ModelUnavailable(_) => Some(30),
+            other => other.passed_on().and_then(Refusal::retry_after),
         }
     }
 }
@@ -90,6 +115,14 @@ impl Refusal for CrawlsError {
 /// Returns how many pages the credits cover, at the price of the requested pages.
 fn covered(pages: i64, needed: i64, available: i64) -> i64 {
     available.max(0).saturating_mul(pages).checked_div(needed).unwrap_or(0)
+}
+
+/// Returns the end of a sentence that names the parts of a prompt that were not understood.
+fn unclear_parts(unclear: &[String]) -> String {
+    match unclear.iter().map(|part| format!("\"{part}\"")).collect::<Vec<_>>().join(", ") {
+        parts if parts.is_empty() => String::new(),
+        parts => format!("; not understood: {parts}"),
+    }
 }
 
 fn pages_sentence(field: &str, pages: i64, needed: i64, available: i64) -> String {

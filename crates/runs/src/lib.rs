@@ -65,7 +65,7 @@ pub use self::pages::record;
 pub use self::payload::PagePayload;
 pub use self::read::{RunStatus, status};
 pub use self::secrets::{Secrets, hide, of_page};
-pub use self::submit::{Begin, Submission, add_pages, digest, jobs_of, new_page, submit};
+pub use self::submit::{Begin, Submission, add_pages, digest, jobs_of, new_page, started, submit};
 
 pub(crate) use self::deposit::FOLDER as DOCUMENTS;
 

@@ -169,11 +169,39 @@ fn row(id: Uuid, caller: &Caller, new: &Submission, now: Timestamp) -> Run {
     }
 }
 
+/// Returns the run that the caller has started with the same idempotency key.
+///
+/// # Errors
+/// [`AppError::DuplicateRequest`] for a key that belongs to another request.
+pub async fn started(
+    runs: &Runs,
+    caller: &Caller,
+    kind: &Kind,
+    idempotency_key: Option<&str>,
+    fingerprint: &str,
+) -> Result<Option<Uuid>, AppError> {
+    let Some(key) = idempotency_key else { return Ok(None) };
+    same(runs.app(), Same { team: &caller.team.id, kind: kind.name, key, fingerprint }).await
+}
+
 /// Returns the run that was started with the same idempotency key.
 async fn known(app: &App, row: &Run) -> Result<Option<Uuid>, AppError> {
     let Some(key) = &row.idempotency_key else { return Ok(None) };
-    match runs::find_by_key(&mut app.conn().await?, &row.team_id, &row.kind, key).await? {
-        Some(found) if found.fingerprint == row.fingerprint => kernel::uuid(&found.id).map(Some),
+    same(app, Same { team: &row.team_id, kind: &row.kind, key, fingerprint: &row.fingerprint }).await
+}
+
+/// Request with an idempotency key.
+struct Same<'a> {
+    team: &'a str,
+    kind: &'a str,
+    key: &'a str,
+    fingerprint: &'a str,
+}
+
+async fn same(app: &App, request: Same<'_>) -> Result<Option<Uuid>, AppError> {
+    let Same { team, kind, key, fingerprint } = request;
+    match runs::find_by_key(&mut app.conn().await?, team, kind, key).await? {
+        Some(found) if found.fingerprint == fingerprint => kernel::uuid(&found.id).map(Some),
         Some(_) => Err(AppError::DuplicateRequest),
         None => Ok(None),
     }

@@ -19,6 +19,7 @@
 
 mod ask;
 mod captures;
+mod clean;
 mod compare;
 mod derive;
 mod detect;

@@ -7,7 +7,7 @@ use tokio::time::timeout_at;
 use crate::derive::{Derived, Draft, Incoming, Last, More, derive};
 use crate::fetch::Page;
 use crate::{
-    Ports, ScrapeError, Scraped, Target, Tools, ask, captures, compare, fetch, finish, product_service, sheets,
+    Ports, ScrapeError, Scraped, Target, Tools, ask, captures, clean, compare, fetch, finish, product_service, sheets,
 };
 
 /// Turns a page into a document, and returns the result of `last` on it.
@@ -119,6 +119,7 @@ where
     let draft = ask::ask(tools, ports, target, draft).await?;
     let draft = product_service::find(tools, target, draft).await;
     let draft = compare::compare(tools, ports, target, draft).await?;
+    let draft = clean::clean(tools, target, draft).await?;
     finish::finish(tools, target, draft, last).await
 }
 

@@ -168,18 +168,18 @@ pub(super) fn plain_text(text: &str) -> String {
     plain
 }
 
-/// Cuts inline markdown at its links and images. An image in a link belongs to the link. Every byte is looked at a bounded
-/// number of times: the end of a link is sought on the next 4096 bytes, once per opening bracket that is no part of another.
+/// Cuts inline markdown at its links and images. An image in a link belongs to the link.
 fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) {
     let bytes = text.as_bytes();
+    let pairs = Pairs::of(bytes);
     let (mut at, mut plain) = (0, 0);
     while let Some(found) = text[at..].find('[') {
         let open = at + found;
-        let is_image = open > 0 && bytes[open - 1] == b'!';
-        let Some((close, end)) = link_end(text, open) else {
+        let Some((close, end)) = pairs.link(bytes, open) else {
             at = open + 1;
             continue;
         };
+        let is_image = open > 0 && bytes[open - 1] == b'!';
         let start = open - usize::from(is_image);
         if plain < start {
             take(Piece::Plain(&text[plain..start]));
@@ -195,37 +195,51 @@ fn walk<'a>(text: &'a str, mut take: impl FnMut(Piece<'a>)) {
     }
 }
 
-/// Returns the places of the `]` and the `)` of an inline link.
-fn link_end(text: &str, open: usize) -> Option<(usize, usize)> {
-    const REACH: usize = 4096;
-    let bytes = &text.as_bytes()[..text.len().min(open + REACH)];
-    let mut depth = 0_u32;
-    let close = (open..bytes.len()).find(|at| {
-        match bytes[*at] {
-            b'[' => depth += 1,
-            b']' => depth -= 1,
-            _ => {}
+/// Brackets of a text with those that close them, found in one pass.
+struct Pairs {
+    /// Places of `[` and `(`, in order, with the places of their ends.
+    found: Vec<(usize, usize)>,
+}
+
+impl Pairs {
+    fn of(bytes: &[u8]) -> Self {
+        let (mut square, mut round, mut found) = (Vec::new(), Vec::new(), Vec::new());
+        for (at, byte) in bytes.iter().enumerate() {
+            let closed = match byte {
+                b'[' => {
+                    square.push(at);
+                    None
+                }
+                b'(' => {
+                    round.push(at);
+                    None
+                }
+                b']' => square.pop(),
+                b')' => round.pop(),
+                _ => None,
+            };
+            found.extend(closed.map(|open| (open, at)));
         }
-        depth == 0
-    })?;
-    if bytes.get(close + 1) != Some(&b'(') {
-        return None;
+        found.sort_unstable();
+        Self { found }
     }
-    let mut depth = 0_u32;
-    let end = (close + 1..bytes.len()).find(|at| {
-        match bytes[*at] {
-            b'(' => depth += 1,
-            b')' => depth -= 1,
-            _ => {}
-        }
-        depth == 0
-    })?;
-    Some((close, end))
+
+    /// Returns the places of the `]` and the `)` of the inline link that begins at `open`.
+    fn link(&self, bytes: &[u8], open: usize) -> Option<(usize, usize)> {
+        let close = self.end(open)?;
+        (bytes.get(close + 1) == Some(&b'(')).then_some(())?;
+        Some((close, self.end(close + 1)?))
+    }
+
+    fn end(&self, open: usize) -> Option<usize> {
+        self.found.binary_search_by_key(&open, |(open, _)| *open).ok().map(|index| self.found[index].1)
+    }
 }
 
 /// Returns the text of a link after the image that it begins with.
 fn without_images(text: &str) -> &str {
-    match text.starts_with("![").then(|| link_end(text, 1)).flatten() {
+    let bytes = text.as_bytes();
+    match text.starts_with("![").then(|| Pairs::of(bytes).link(bytes, 1)).flatten() {
         Some((_, end)) => &text[end + 1..],
         None => text,
     }

@@ -30,9 +30,13 @@ pub(super) fn leftovers(markdown: &str, blocks: &[Block]) -> Vec<bool> {
         is_left[index] = LINES.contains(&text)
             || is_share_row(block, text, source)
             || is_call(block, text)
+            || is_teaser(block, text)
             || (!is_about_consent && is_consent(block, text));
     }
-    boxes(blocks, &texts, &mut is_left);
+    // On a page of links, a box of links is content.
+    if blocks.iter().map(|block| block.plain).sum::<usize>() > blocks.iter().map(|block| block.linked).sum::<usize>() {
+        boxes(blocks, &texts, &mut is_left);
+    }
     repeated(markdown, blocks, &mut is_left);
     headings(blocks, &texts, &mut is_left);
     is_left
@@ -93,29 +97,43 @@ fn is_consent(block: &Block, text: &str) -> bool {
 
 /// Marks boxes of links to other pages: a title, and lists of links below it.
 fn boxes(blocks: &[Block], texts: &[String], is_left: &mut [bool]) {
-    for index in 0..blocks.len() {
-        if !is_box_title(&blocks[index], &texts[index]) {
+    let mut index = 0;
+    while index < blocks.len() {
+        let title = index;
+        index += 1;
+        if !is_box_title(&blocks[title], &texts[title]) {
             continue;
         }
-        let below = blocks[index + 1..].iter().take_while(|block| is_links(block));
-        let end = index + 1 + below.count();
-        if end > index + 1 {
-            is_left[index + 1..end].fill(true);
-            if may_go(blocks[index].kind) {
-                is_left[index] = true;
-            }
+        index += blocks[index..].iter().take_while(|block| is_links(block)).count();
+        is_left[title + 1..index].fill(true);
+        if index > title + 1 && may_go(blocks[title].kind) {
+            is_left[title] = true;
         }
     }
 }
 
 fn is_box_title(block: &Block, text: &str) -> bool {
     let text = text.trim_end_matches([':', '.', '…', '>', '»', ' ']);
-    let is_title = matches!(block.kind, Kind::Heading(level) if level > 1)
-        || (block.kind == Kind::Paragraph && block.plain <= 40 && block.links <= 1);
+    match block.kind {
+        Kind::Heading(level) => level > 1 && text.len() <= MAX_TITLE && names_related(text),
+        // Other paragraphs that begin with these words are sentences of the text.
+        Kind::Paragraph => block.links == 0 && RELATED.contains(&text),
+        _ => false,
+    }
+}
+
+/// Whether a text is or begins with the title of a box of links.
+fn names_related(text: &str) -> bool {
     let begins = |title: &str| {
         text.strip_prefix(title).is_some_and(|rest| rest.is_empty() || (title.contains(' ') && rest.starts_with(' ')))
     };
-    is_title && text.len() <= MAX_TITLE && RELATED.iter().any(|title| begins(title))
+    RELATED.iter().any(|title| begins(title))
+}
+
+/// Whether a block is a link to another page with a title before it, such as `Read also: …`.
+fn is_teaser(block: &Block, text: &str) -> bool {
+    let is_short = block.kind == Kind::Paragraph && block.links > 0 && block.plain <= 40;
+    is_short && text.split_once(':').is_some_and(|(title, _)| RELATED.contains(&title.trim()))
 }
 
 /// Whether a block consists of links, with at most dates or names beside them.
@@ -130,12 +148,13 @@ fn repeated(markdown: &str, blocks: &[Block], is_left: &mut [bool]) {
         if !may_go(block.kind) || block.links < MIN_LINKS || block.plain > block.linked / 4 {
             continue;
         }
-        let mut targets = String::new();
+        let (mut targets, mut is_contents) = (String::new(), true);
         each_link(&markdown[block.place.clone()], |link| {
+            is_contents &= link.target.is_empty() || link.target.starts_with('#');
             targets.push_str(link.target);
             targets.push('\n');
         });
-        *is_left |= !seen.insert(targets);
+        *is_left |= !is_contents && !seen.insert(targets);
     }
 }
 

@@ -14,7 +14,8 @@ const CLASSES: &[(&str, &str)] = &[
     ("OFSITE", "of_the_site|of_this_site|of_the_website|of_this_website|on_the_site|on_this_site|on_the_website"),
     (
         "MOST",
-        "at_most|up_to|no_more_than|not_more_than|a_maximum_of|maximum_of|max|maximum|only|just|limit_to|limit_it_to|limit_the_crawl_to|limited_to|stop_after|and_stop_after",
+        "at_most|up_to|no_more_than|not_more_than|a_maximum_of|maximum_of|max|maximum|only|just|limit_to|\
+            limit_it_to|limit_the_crawl_to|limited_to|stop_after|and_stop_after",
     ),
     ("TOP", "at_most|max|maximum|at_the_most|in_total|only|total"),
     ("NEVER", "do_not|never"),
@@ -22,7 +23,10 @@ const CLASSES: &[(&str, &str)] = &[
     ("INCLUDE", "include|including|also_include|allow|also_crawl|also_follow|follow|plus"),
     (
         "BETWEEN",
-        "between_pages|between_requests|between_the_pages|between_the_requests|between_each_page|between_each_request|between_scrapes|between_every_page|between_every_request|between_two_pages|between_two_requests|between_page_loads|between_fetches|before_each_page|before_each_request|after_each_page|after_each_request|before_every_request|after_every_page|per_page|per_request",
+        "between_pages|between_requests|between_the_pages|between_the_requests|between_each_page|\
+            between_each_request|between_scrapes|between_every_page|between_every_request|between_two_pages|\
+            between_two_requests|between_page_loads|between_fetches|before_each_page|before_each_request|\
+            after_each_page|after_each_request|before_every_request|after_every_page|per_page|per_request",
     ),
 ];
 

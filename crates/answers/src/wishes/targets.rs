@@ -46,10 +46,12 @@ static ALL_OF: &[&str] = &[
     "all of",
 ];
 /// Words between these and the place.
-const UNDER: &str = "under|below|beneath|inside|within|in|from|of|on|starting_with|that_start_with|that_are_under|that_are_in|which_are_under|that_begin_with|beginning_with";
+const UNDER: &str = "under|below|beneath|inside|within|in|from|of|on|starting_with|that_start_with|that_are_under|\
+            that_are_in|which_are_under|that_begin_with|beginning_with";
 const DETERMINERS: &str = "the|its|their|our|your|all|all_the|every|each|any|the_whole|the_entire|the_full|all_of_the";
 /// Nouns that may follow a section.
-const NOUNS: &str = "section|sections|page|pages|post|posts|article|articles|part|area|folder|directory|subfolder|entries|subtree|subpages|sub_pages|files|file|documents";
+const NOUNS: &str = "section|sections|page|pages|post|posts|article|articles|part|area|folder|directory|subfolder|\
+            entries|subtree|subpages|sub_pages|files|file|documents";
 /// Nouns before a path.
 const PATH_NOUNS: &str = "path|paths|folder|directory|section|url|urls|prefix|pages";
 /// Nouns that make any word before them a part of the path.

@@ -67,7 +67,7 @@ impl Jobs {
 
     async fn crawl(&self, body: Value) -> Uuid {
         let request = wire::decode_crawl(body).unwrap();
-        crawl::start(&self.world.runs, &self.caller, request, None).await.unwrap()
+        crawl::start(&self.world.runs, &self.caller, request, &wire::GivenFields::default(), None).await.unwrap()
     }
 
     async fn status(&self, kind: &'static Kind, id: Uuid) -> RunStatus {

@@ -55,7 +55,10 @@ async fn what_a_server_can_do_is_the_same_for_every_request() {
     let refused = scrape(&world.scraper, &team, page.clone()).await.map(drop).map_err(|error| error.code());
     assert_eq!(refused, Err(Code::ScrapeAudioNotSupported));
     let crawl = wire::decode_crawl(json!({ "url": url, "scrapeOptions": { "formats": formats } })).unwrap();
-    let refused = app::crawl::start(&world.runs, &team, crawl, None).await.map(drop).map_err(|error| error.code());
+    let refused = app::crawl::start(&world.runs, &team, crawl, &wire::GivenFields::default(), None)
+        .await
+        .map(drop)
+        .map_err(|error| error.code());
     assert_eq!(refused, Err(Code::ScrapeAudioNotSupported));
     let body = json!({ "urls": [url], "formats": formats });
     let (batch, given) = (wire::decode_batch(body.clone()).unwrap(), GivenFields::of(&body));

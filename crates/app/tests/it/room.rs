@@ -77,7 +77,7 @@ async fn a_disk_that_is_nearly_full_takes_nothing_more() {
     let url = world.site.url("/");
     let request = wire::decode_crawl(json!({ "url": url })).unwrap();
     assert!(matches!(
-        crawl::start(&world.runs, &team, request, None).await,
+        crawl::start(&world.runs, &team, request, &wire::GivenFields::default(), None).await,
         Err(CrawlsError::App(AppError::StorageFull))
     ));
     let request = wire::decode_batch(json!({ "urls": [url] })).unwrap();

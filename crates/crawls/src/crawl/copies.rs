@@ -156,7 +156,7 @@ mod tests {
             let (runs, caller, folder) = crawls().await;
             let request = serde_json::json!({"url": "http://a.test/", "limit": limit, "sitemap": "skip"});
             let request = wire::decode_crawl(request).unwrap();
-            let id = start(&runs, &caller, request, None).await.unwrap().to_string();
+            let id = start(&runs, &caller, request, &wire::GivenFields::default(), None).await.unwrap().to_string();
             let context = runs.context(&id).await.unwrap().unwrap();
             let mut conn = runs.app().conn().await.unwrap();
             let pages: Vec<NewPage> = names.iter().map(|name| page(name)).collect();

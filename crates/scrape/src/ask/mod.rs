@@ -67,7 +67,7 @@ fn wanted(options: &ScrapeOptions) -> impl Iterator<Item = &Format> {
 }
 
 /// Returns the time until which answers are awaited.
-fn time_for(target: &Target) -> Instant {
+pub(crate) fn time_for(target: &Target) -> Instant {
     let left = target.deadline.saturating_duration_since(Instant::now());
     target.deadline - (left / 10).min(MAX_TIME_AFTER)
 }

@@ -96,7 +96,7 @@ async fn ten_pages_take_few_statements() {
     set_default_instrumentation(|| Some(Box::new(Listener))).unwrap();
     let (runs, caller, _folder) = crawls().await;
     let request = wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 60})).unwrap();
-    let id = start(&runs, &caller, request, None).await.unwrap().to_string();
+    let id = start(&runs, &caller, request, &wire::GivenFields::default(), None).await.unwrap().to_string();
     let context = runs.context(&id).await.unwrap().unwrap();
     let mut conn = runs.app().conn().await.unwrap();
     // Ten pages that were added earlier.
@@ -142,7 +142,7 @@ async fn ten_pages_take_few_statements() {
 async fn a_crawl_that_has_all_its_pages_takes_no_more() {
     let (runs, caller, _folder) = crawls().await;
     let request = wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 3})).unwrap();
-    let id = start(&runs, &caller, request, None).await.unwrap().to_string();
+    let id = start(&runs, &caller, request, &wire::GivenFields::default(), None).await.unwrap().to_string();
     let context = runs.context(&id).await.unwrap().unwrap();
     let mut conn = runs.app().conn().await.unwrap();
     let pages: Vec<NewPage> = (0..1002).map(|n| page(&n.to_string())).collect();
@@ -176,7 +176,7 @@ async fn what_its_pages_have_in_common_ends_with_a_run() {
     let (runs, caller, _folder) = crawls().await;
     let request =
         wire::decode_crawl(serde_json::json!({"url": "http://a.test/", "limit": 2, "sitemap": "skip"})).unwrap();
-    let id = start(&runs, &caller, request, None).await.unwrap().to_string();
+    let id = start(&runs, &caller, request, &wire::GivenFields::default(), None).await.unwrap().to_string();
     let context = runs.context(&id).await.unwrap().unwrap();
     assert!(runs.has_context(&id));
     let mut conn = runs.app().conn().await.unwrap();
