@@ -41,7 +41,7 @@ impl Parts {
         }
         if !self.include.is_empty() {
             if self.include.iter().any(|target| target.is_outside(start))
-                && *options.crawl_entire_domain.get_or_insert(true) != true
+                && !*options.crawl_entire_domain.get_or_insert(true)
             {
                 return false;
             }

@@ -44,8 +44,8 @@ pub(super) fn add(options: &mut DerivedOptions, wish: Wish) -> Result<(), Contra
             set(&mut options.allow_subdomains, true)
         }
         Wish::Sitemap(mode) => set(&mut options.sitemap, mode),
-        Wish::MainContent => scrape(options, "onlyMainContent", json!(true)),
-        Wish::Formats(formats) => scrape(options, "formats", json!(formats)),
+        Wish::MainContent => scrape(options, "onlyMainContent", &json!(true)),
+        Wish::Formats(formats) => scrape(options, "formats", &json!(formats)),
         Wish::AsAlways => Ok(()),
     }
 }
@@ -61,16 +61,10 @@ fn of(options: &mut DerivedOptions, flag: Flag) -> &mut Option<bool> {
 }
 
 fn set<T: PartialEq + Copy>(place: &mut Option<T>, value: T) -> Result<(), Contradiction> {
-    match *place.get_or_insert(value) == value {
-        true => Ok(()),
-        false => Err(Contradiction),
-    }
+    if *place.get_or_insert(value) == value { Ok(()) } else { Err(Contradiction) }
 }
 
-fn scrape(options: &mut DerivedOptions, key: &str, value: Value) -> Result<(), Contradiction> {
+fn scrape(options: &mut DerivedOptions, key: &str, value: &Value) -> Result<(), Contradiction> {
     let scrape = options.scrape_options.get_or_insert_with(Map::new);
-    match *scrape.entry(key).or_insert_with(|| value.clone()) == value {
-        true => Ok(()),
-        false => Err(Contradiction),
-    }
+    if scrape.entry(key).or_insert_with(|| value.clone()) == value { Ok(()) } else { Err(Contradiction) }
 }

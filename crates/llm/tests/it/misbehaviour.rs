@@ -165,7 +165,6 @@ fn outcome(world: &World, result: Result<Answer, AskError>) -> String {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "the table is read with --nocapture")]
 #[tokio::test]
 async fn misbehaving_endpoints_cost_little_and_say_what_to_do() {
     let ways: Vec<Way> = [passing(), odd(), ending()].into_iter().flatten().collect();
