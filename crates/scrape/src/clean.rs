@@ -3,7 +3,7 @@
 //! It follows the comparison, which compares pages as they are: otherwise another answer of a model would be a change.
 
 use answers::clean::{Cleaned, WITHOUT_MODEL, ZERO_RETENTION, without_model};
-use answers::{Answers, Context};
+use answers::{Answers, CacheUse, Context};
 
 use crate::ask::time_for;
 use crate::derive::{Draft, on_thread};
@@ -29,8 +29,9 @@ pub(crate) async fn clean(tools: &Tools, target: &Target, mut draft: Box<Draft>)
 
 /// Cleans with the model, or by rules if there is none or it fails.
 async fn cleaned(tools: &Tools, target: &Target, answers: &Answers, markdown: String) -> Result<Cleaned, ScrapeError> {
-    let context =
-        Context { owner: &target.owner, private: target.private, deadline: time_for(target), cpu: &tools.cpu };
+    let (owner, private, deadline) = (&target.owner, target.private, time_for(target));
+    // Cleaned markdown is not cached.
+    let context = Context { owner, private, deadline, cache: CacheUse::default(), cpu: &tools.cpu };
     let failure = match answers.asking(context) {
         None => None,
         Some(asking) => match asking.clean(&markdown).await {
