@@ -16,7 +16,7 @@ use wire::{Format, QueryMode, ScrapeOptions};
 
 use crate::derive::{Draft, on_thread};
 use crate::target::{bytes_of, is_asked_of_text};
-use crate::{Ports, ScrapeError, Target, Tools};
+use crate::{Copies, Ports, ScrapeError, Target, Tools};
 use put::{Content, Outcome};
 
 /// Maximum time that is reserved after the answers, for comparing and completing the document.
@@ -78,7 +78,7 @@ fn cache_use(ports: Ports<'_>, target: &Target, draft: &Draft) -> CacheUse {
     // `cache` is absent where the page cache was not consulted, as with `maxAge: 0`.
     let reads = draft.page.cache.is_some() && max_age > 0;
     let max_age = reads.then(|| Duration::from_millis(max_age));
-    CacheUse { max_age, stores: ports.copies.is_some_and(|copies| copies.keeps()) }
+    CacheUse { max_age, stores: ports.copies.is_some_and(Copies::keeps) }
 }
 
 /// Gives back the share of the memory budget that only the body needed, before a model is waited for. A page that is
