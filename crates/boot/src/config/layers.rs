@@ -73,7 +73,8 @@ impl Layers {
                 let Some(default) = self.default_of(&section, &key) else {
                     return Err(refused(name, unknown(schema.keys(), &key, |near| format!("{section}.{near}"))));
                 };
-                if !default.same_type(&value) && !(default.is_float() && value.is_integer()) {
+                let fits = default.same_type(&value) || (default.is_float() && value.is_integer());
+                if !fits {
                     return Err(refused(name, format!("expected {}", expected(default))));
                 }
                 self.put(&section, &key, value, name);
