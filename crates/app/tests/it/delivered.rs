@@ -11,7 +11,7 @@ use billing::Balance;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
-use wire::Capability::{Answers, Media, Model, Redaction};
+use wire::Capability::{Answers, Injection, Media, Model, Redaction};
 use wire::{GivenFields, JobStatus, ResultsQuery, ScrapeBody};
 
 use crate::world::World;
@@ -27,7 +27,7 @@ async fn start() -> (World, Operations, Caller) {
     let world = World::start().await;
     let team = world.team(Some(100)).await;
     world.site.html("/", "<h1>Granite</h1>");
-    let operations = world.able([Answers, Media, Model, Redaction].into_iter().collect()).await;
+    let operations = world.able([Answers, Injection, Media, Model, Redaction].into_iter().collect()).await;
     (world, operations, team)
 }
 
