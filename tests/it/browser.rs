@@ -162,7 +162,7 @@ async fn a_server_without_a_browser_says_what_it_lacks() {
     let app = TestApp::start().await;
     orchard(&app);
     let health = app.anonymous().get("/health").await;
-    assert_eq!(health.body["capabilities"], json!([]));
+    assert_eq!(health.body["capabilities"], json!(["answers"]));
     for (options, code) in [
         (json!({ "formats": ["screenshot"] }), "SCRAPE_SCREENSHOT_NOT_SUPPORTED"),
         (json!({ "actions": [{ "type": "scrape" }] }), "SCRAPE_ACTIONS_NOT_SUPPORTED"),

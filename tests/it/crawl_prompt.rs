@@ -1,12 +1,13 @@
 //! Tests of crawl prompts and `POST /v2/crawl/params-preview`.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use bytes::Bytes;
 use e2e::{Client, TestApp};
 use http::Method;
 use serde_json::{Value, json};
-use testkit::{Asked, ModelFault, ModelServer};
+use testkit::{Asked, ModelFault, ModelServer, Reply};
 
 use crate::crawl::page;
 
@@ -24,7 +25,9 @@ fn site(app: &TestApp) {
             "/blog/a" | "/blog/b" | "/blog/drafts/c" | "/docs/x" | "/docs/changelog" | "/shop/" => links(&["/"]),
             _ => return None,
         };
-        Some(page(&format!("<h1>{}</h1><p>Words of the page.</p>{body}", seen.path)))
+        let reply = page(&format!("<h1>{}</h1><p>Words of the page.</p>{body}", seen.path));
+        // A crawl is still open when its options are read.
+        Some(Reply { delay: Duration::from_millis(200), ..reply })
     });
 }
 

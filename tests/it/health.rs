@@ -14,8 +14,8 @@ async fn health_ready_metrics_and_the_document_answer() {
     for path in ["/health", "/health/live", "/health/ready"] {
         assert_eq!(app.anonymous().get(path).await.status, 200, "{path}");
     }
-    // This server has no optional capabilities.
-    assert_eq!(app.anonymous().get("/health").await.body["capabilities"], json!([]));
+    // This server can do what needs neither another program nor a model.
+    assert_eq!(app.anonymous().get("/health").await.body["capabilities"], json!(["answers"]));
     assert!(app.anonymous().get("/health/live").await.body.get("capabilities").is_none());
     app.site.html("/a", "<p>some words");
     app.anonymous().scrape(&json!({"url": app.page("/a")})).await;
