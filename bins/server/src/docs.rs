@@ -58,8 +58,8 @@ pub fn configuration() -> String {
             let _ = writeln!(text, "\n## {section}\n\n| Key | Variable | Default | Meaning |\n|---|---|---|---|");
         } else if let Some((key, default)) = line.split_once(" = ") {
             let meaning = cell(&comment.join(" "));
-            let variable = format!("QUARRY__{}__{}", section.to_uppercase(), key.to_uppercase());
-            let _ = writeln!(text, "| `{key}` | `{variable}` | `{default}` | {meaning} |");
+            let variable = variable(section, key);
+            let _ = writeln!(text, "| `{key}` | {variable} | `{default}` | {meaning} |");
             comment.clear();
         } else {
             if section.is_empty() && !comment.is_empty() {
@@ -69,6 +69,14 @@ pub fn configuration() -> String {
         }
     }
     text
+}
+
+/// Returns the environment variable of a setting. Subsections are set in the settings file alone.
+fn variable(section: &str, key: &str) -> String {
+    if section.contains('.') {
+        return "–".to_owned();
+    }
+    format!("`QUARRY__{}__{}`", section.to_uppercase(), key.to_uppercase())
 }
 
 /// Returns the table of metrics with kind, unit, labels and meaning.
@@ -132,7 +140,7 @@ mod tests {
             "{text}"
         );
         let keys = config::DEFAULTS.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).count();
-        let rows = text.lines().filter(|line| line.contains("`QUARRY__") && line.starts_with("| `"));
+        let rows = text.lines().filter(|line| line.starts_with("| `"));
         assert_eq!(rows.clone().count(), keys);
         for row in rows {
             assert!(!row.ends_with("|  |"), "no comment: {row}");
