@@ -177,7 +177,7 @@ async fn a_server_without_a_browser_says_what_it_lacks() {
     assert!(data["markdown"] == "# Orchard" && data["warning"].as_str().unwrap().contains("until its scripts run"));
     assert!(data["metadata"].get("timezone").is_none(), "{data}");
     let with = TestApp::with_browser().await;
-    assert_eq!(with.anonymous().get("/health").await.body["capabilities"], json!(["browser", "profiles"]));
+    assert_eq!(with.anonymous().get("/health").await.body["capabilities"], json!(["browser", "answers", "profiles"]));
     assert_eq!(browsers(), Vec::<u32>::new(), "it is not started before it is needed");
 }
 
