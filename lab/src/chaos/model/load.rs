@@ -83,5 +83,6 @@ async fn scrapes(team: &Team, addr: SocketAddr, args: &Args, request: Value) -> 
     while let Some(ended) = running.join_next().await {
         ended??;
     }
-    Ok(metrics.lines().filter(|line| line.contains("model") && !line.starts_with('#')).collect::<Vec<_>>().join("\n"))
+    let shown = |line: &&str| line.contains("model") && !line.starts_with('#') && !line.contains("_bucket{");
+    Ok(metrics.lines().filter(shown).collect::<Vec<_>>().join("\n"))
 }
