@@ -5,7 +5,7 @@
 pub struct Answered<T> {
     /// The result.
     pub value: T,
-    /// What the caller should know, one sentence each, without a full stop.
+    /// Warnings for the caller, one sentence each, without a full stop.
     pub warnings: Vec<String>,
 }
 

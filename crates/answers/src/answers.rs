@@ -1,4 +1,4 @@
-//! What a server can answer with.
+//! Means of answering: a language model, the page's own sentences, or both.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tokio::time::Instant;
 use crate::cache::Cache;
 use crate::{Asking, CacheUse};
 
-/// What a server answers with: a model, the page's own sentences, or both. Clones share the model.
+/// Means of answering: a model, the page's own sentences, or both. Clones share the model.
 #[derive(Clone)]
 pub struct Answers {
     model: Option<Model>,
@@ -30,7 +30,7 @@ pub struct Context<'a> {
     pub private: bool,
     /// Time at which answers are of no more use.
     pub deadline: Instant,
-    /// How the cache of answers is used. A private request does not use it.
+    /// Use of the cache of answers. A private request does not use it.
     pub cache: CacheUse,
     /// Slots for CPU-bound work. None is held while a model is waited for.
     pub cpu: &'a Cpu,

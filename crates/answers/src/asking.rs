@@ -33,7 +33,7 @@ pub struct Asking<'a> {
     context: Context<'a>,
 }
 
-/// What a question of this crate consists of.
+/// Parts of a question of this crate.
 #[derive(Clone, Copy)]
 pub(crate) struct Question<'a> {
     pub(crate) prompt: &'static Prompt,

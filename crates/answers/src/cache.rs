@@ -17,7 +17,7 @@ use crate::{Answered, PageText};
 /// Bytes of an entry besides its texts.
 const ENTRY_BYTES: usize = 300;
 
-/// How a request uses the cache.
+/// Use of the cache by a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CacheUse {
     /// Maximum age of an answer; `None` if cached answers are not used.
@@ -48,7 +48,7 @@ struct Entry {
     number: u64,
 }
 
-/// What a cached answer depends on besides the model.
+/// Input of a cached answer besides the model.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) prompt: &'static Prompt,

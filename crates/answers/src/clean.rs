@@ -30,7 +30,7 @@ pub struct Cleaned {
     pub markdown: String,
     /// Number of removed blocks.
     pub removed: usize,
-    /// What the caller should know.
+    /// Warning for the caller.
     pub warning: Option<String>,
 }
 

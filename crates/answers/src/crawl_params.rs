@@ -45,7 +45,7 @@ pub struct Question<'a> {
 pub struct Derived {
     /// The options; patterns are not compiled yet, see [`Derived::checked`].
     pub options: DerivedOptions,
-    /// What the caller should know, one sentence each.
+    /// Warnings for the caller, one sentence each.
     pub warnings: Vec<String>,
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Page as a model or a search for its sentences reads it. All of it is untrusted.
 ///
-/// What readers of the page cannot see is in none of its fields.
+/// No field has text that readers of the page cannot see.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageText {
     /// Markdown by the options of the scrape, with its tables, never cut.
@@ -23,7 +23,7 @@ pub struct PageText {
 
 impl PageText {
     /// Removes the characters that readers do not see from the texts: tags, zero-width characters, direction overrides.
-    /// What is quoted from the result is word for word what they see.
+    /// Quotes from the result are word for word the text that they see.
     #[must_use]
     pub fn visible(mut self) -> Self {
         for text in [&mut self.markdown, &mut self.title, &mut self.facts, &mut self.structured] {

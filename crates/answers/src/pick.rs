@@ -21,7 +21,7 @@ struct Part {
     tokens: u64,
 }
 
-/// What a model has picked.
+/// Passages picked by a model.
 pub(crate) struct Picked {
     pub(crate) found: Found,
     pub(crate) warnings: Vec<String>,

@@ -87,7 +87,7 @@ impl Asking<'_> {
     }
 }
 
-/// What an answer is made of.
+/// Texts that an answer is made of.
 struct Material<'a> {
     text: &'a str,
     facts: &'a str,

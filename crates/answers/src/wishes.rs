@@ -20,7 +20,7 @@ use tokens::{Kind, Token, tokens};
 /// Maximum number of parts that are told of a prompt.
 const MAX_TOLD: usize = 20;
 
-/// What a prompt says.
+/// Options and open parts of a prompt.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Wishes {
     /// Options of the understood parts.
@@ -29,7 +29,7 @@ pub struct Wishes {
     pub understood: Vec<String>,
     /// Parts of the prompt that were not.
     pub unclear: Vec<String>,
-    /// What the caller should know about the options, one sentence each.
+    /// Warnings about the options for the caller, one sentence each.
     pub notes: Vec<String>,
 }
 

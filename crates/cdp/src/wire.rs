@@ -1,4 +1,4 @@
-//! What all sessions of a pipe share: the calls that wait, the listeners, and the messages to send.
+//! State shared by all sessions of a pipe: the calls that wait, the listeners, and the messages to send.
 
 use std::sync::Arc;
 

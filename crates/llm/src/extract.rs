@@ -61,7 +61,7 @@ pub struct Page<'a> {
 pub struct Extracted {
     /// The data, valid by the schema.
     pub value: Value,
-    /// What the caller should know, one sentence each.
+    /// Warnings for the caller, one sentence each.
     pub warnings: Vec<String>,
     /// Number of calls that were answered.
     pub calls: u32,

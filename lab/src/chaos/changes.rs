@@ -69,7 +69,7 @@ impl Changes {
     pub(crate) async fn count(&mut self, pages: usize) -> Result<()> {
         let started = Instant::now();
         while self.number("select count(*) from unused_body")? > 0 {
-            ensure!(started.elapsed() < SWEPT, "bodies that nobody uses are still there");
+            ensure!(started.elapsed() < SWEPT, "unused bodies are still there");
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
         let versions = self.number("select count(*) from page_version where scraped_at is not null")?;

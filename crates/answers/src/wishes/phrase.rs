@@ -1,7 +1,7 @@
 //! Phrases: sequences of words with alternatives, by which wishes are recognised.
 //!
 //! A phrase is written as words with spaces between them. `a|b` is either word, `a_b` is two words, a final `?` makes a
-//! word optional. `#` is a number, `$` a unit of time. A name in capitals stands for the words of [`CLASSES`].
+//! word optional. `#` is a number, `$` a unit of time. A name in capitals means the words of [`CLASSES`].
 
 use super::tokens::{Kind, Token};
 

@@ -30,7 +30,7 @@ pub(super) struct Prompt<'a> {
     pub(super) text: &'a str,
     /// Start URL, without user name and password.
     pub(super) start: Url,
-    /// What the server must support, unless the prompt is plain.
+    /// Need of a prompt that is not plain.
     pub(super) need: Need,
     /// Whether the request leaves no trace.
     pub(super) private: bool,

@@ -102,7 +102,7 @@ fn odd() -> Vec<Way> {
         read("the end of a reasoning", text(format!("A mug.</think>\n{answer}"))),
         read("a trailing comma", text(answer.replace('}', ",}"))),
         read("a number as a string", text(answer.replace("12.5", "\"12.50\""))),
-        read("a key that nobody asked for", text(answer.replace('}', ",\"note\":\"extracted\"}"))),
+        read("a key that was not asked for", text(answer.replace('}', ",\"note\":\"extracted\"}"))),
         read("content in parts", ModelFault::Parts),
         read("reasoning in a field of its own", ModelFault::Reasoning("The page shows {\"a\": 1}.".to_owned())),
         read("no count of tokens", ModelFault::NoUsage),
