@@ -42,7 +42,7 @@ impl Hidden {
         &self.nodes
     }
 
-    /// Whether the node is hidden, by itself or with one around it.
+    /// Whether the node or one of its ancestors is hidden.
     pub fn covers(&self, page: &Page, index: Index) -> bool {
         if self.nodes.is_empty() {
             return false;

@@ -91,8 +91,8 @@ pub(crate) async fn compare(
         });
         return Ok(draft);
     };
-    // The tree of the page is gone. A previous version of the same size needs that share of the memory budget, and would
-    // wait for it in vain while the page itself holds it.
+    // The tree of the page was dropped, so its share of the memory budget is returned. A previous version of the same
+    // size needs that share, and would otherwise wait for it until the deadline.
     let links = draft.links.iter().map(String::len).sum::<usize>();
     let kept = tracked.page.dom().unwrap_or(&tracked.page.body).len() + links;
     tracked.page.room.shrink((kept + bytes_of(&draft.document)) as u64);

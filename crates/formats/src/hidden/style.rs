@@ -93,7 +93,7 @@ impl Style {
         SHOWN.iter().any(|&property| matches!(self.get(property), Some(Value::Off | Value::Unknown)))
     }
 
-    /// Whether a value hides by itself, or beside one that only sets the place.
+    /// Whether any value may hide the element. Position, size, overflow and motion do not hide it alone.
     pub(super) fn may_hide(&self) -> bool {
         const BESIDES: [Property; 4] = [Property::Position, Property::Room, Property::Overflow, Property::Motion];
         let besides = |at: usize| BESIDES.iter().any(|&property| property as usize == at);
