@@ -6,6 +6,9 @@ use memchr::memchr2;
 
 use super::blocks::{Blocks, Role};
 
+/// Byte order mark.
+const MARK: char = '\u{feff}';
+
 /// A canonical line, without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'t> {
@@ -26,13 +29,20 @@ pub fn canonical(text: &str) -> String {
     canonical
 }
 
-/// Returns the text without byte order marks if it begins with one: where files were put together, each has its own.
+/// Returns the text without byte order marks if its first visible line begins with one: where files were put together,
+/// each has its own.
 pub(super) fn without_marks(text: &str) -> Cow<'_, str> {
-    match text.strip_prefix('\u{feff}') {
-        Some(rest) if rest.contains('\u{feff}') => Cow::Owned(rest.replace('\u{feff}', "")),
-        Some(rest) => Cow::Borrowed(rest),
+    match text.strip_prefix(MARK) {
+        Some(rest) if !rest.contains(MARK) => Cow::Borrowed(rest),
+        Some(rest) => Cow::Owned(rest.replace(MARK, "")),
+        None if first_line(text).starts_with(MARK) => Cow::Owned(text.replace(MARK, "")),
         None => Cow::Borrowed(text),
     }
+}
+
+/// Returns the first line that is not blank.
+fn first_line(text: &str) -> &str {
+    text.split(['\n', '\r']).find(|line| !trimmed(line).is_empty()).unwrap_or_default()
 }
 
 /// Iterator over the canonical lines of a text.

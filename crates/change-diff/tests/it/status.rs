@@ -118,6 +118,8 @@ fn canonical_text_has_one_form() {
         canonical("\u{feff}\r\n# A \r\n\r\n\r\nb\u{feff}c\r```\r\n\r\n\r\nd\t\r\n```"),
         "# A\n\nbc\n```\n\n\nd\n```\n"
     );
+    // A mark after blank lines would be the first character of the canonical text, which has none.
+    assert_eq!(canonical("\n \u{200b}\r\n\u{feff}~~~\n   d\u{feff}\n"), "~~~\n   d\n");
     assert_eq!(canonical("a\u{feff}b  c"), "a\u{feff}b  c\n");
     assert_eq!(canonical("```\na\n\n\n"), "```\na\n");
     assert_eq!(canonical(" \n"), "");
