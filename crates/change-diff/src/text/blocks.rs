@@ -4,6 +4,7 @@
 //! paragraphs, in which no code begins by indentation.
 
 use super::cursor::Cursor;
+use super::lines::LineKind;
 
 /// Maximum depth of quotes and lists. Deeper markers are text; it bounds the time of a line.
 const MAX_NESTING: usize = 100;
@@ -22,8 +23,7 @@ pub(super) struct Blocks {
 /// Relation of a line to code blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Role {
-    /// Whether the line is in a code block. The lines of fences are not.
-    pub(super) code: bool,
+    pub(super) kind: LineKind,
     /// Whether the blank lines before it belong to a code block.
     pub(super) after_code: bool,
 }
@@ -71,7 +71,7 @@ impl Blocks {
         if self.is_plain(line) {
             self.paragraph = true;
             self.indented = false;
-            return Role { code: false, after_code: false };
+            return Role { kind: LineKind::Text, after_code: false };
         }
         let (matched, cursor) = self.matching(line);
         if let Some(fence) = self.fence {
@@ -79,17 +79,17 @@ impl Blocks {
             // A fence that closes less far indented than it was opened is read as what its writer meant.
             if items && cursor.indent() < CODE_INDENT && fence.closes(cursor.word()) {
                 self.fence = None;
-                return Role { code: false, after_code: true };
+                return Role { kind: LineKind::Fence, after_code: true };
             }
             if matched == self.containers.len() {
-                return Role { code: true, after_code: true };
+                return Role { kind: LineKind::Code, after_code: true };
             }
             self.fence = None;
         }
         let was_indented = std::mem::take(&mut self.indented) && matched == self.containers.len();
         if matched < self.containers.len() {
             if self.paragraph && (cursor.indent() >= CODE_INDENT || matches!(start(cursor.word()), BlockStart::Text)) {
-                return Role { code: false, after_code: false };
+                return Role { kind: LineKind::Text, after_code: false };
             }
             self.containers.truncate(matched);
             self.paragraph = false;
@@ -120,11 +120,12 @@ impl Blocks {
 
     /// Opens the blocks that begin at `cursor`.
     fn open(&mut self, mut cursor: Cursor<'_>, was_indented: bool) -> Role {
-        let text = Role { code: false, after_code: false };
+        let text = Role { kind: LineKind::Text, after_code: false };
         loop {
             if cursor.indent() >= CODE_INDENT {
                 self.indented = !self.paragraph && !cursor.word().is_empty();
-                return Role { code: self.indented, after_code: self.indented && was_indented };
+                let kind = if self.indented { LineKind::Code } else { LineKind::Text };
+                return Role { kind, after_code: self.indented && was_indented };
             }
             let next = if self.containers.len() < MAX_NESTING { start(cursor.word()) } else { BlockStart::Text };
             match next {
@@ -145,7 +146,7 @@ impl Blocks {
                 BlockStart::Fence(fence) => {
                     self.fence = Some(fence);
                     self.paragraph = false;
-                    return text;
+                    return Role { kind: LineKind::Fence, after_code: false };
                 }
                 BlockStart::Single => {
                     self.paragraph = false;

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::lines::{Line, is_ignored};
+use super::lines::{Line, LineKind, is_ignored};
 
 /// Returns the line with everything taken out that its readers cannot see.
 pub(super) fn key(line: Line<'_>) -> Cow<'_, str> {
-    if line.exact || is_key(line.text) {
+    if line.kind == LineKind::Code || is_key(line.text) {
         return Cow::Borrowed(line.text);
     }
     // Ignored characters go first: one between a letter and its accent would keep the two apart.
@@ -33,9 +33,10 @@ pub(super) fn key(line: Line<'_>) -> Cow<'_, str> {
     Cow::Owned(key)
 }
 
-/// Whether a reader takes one line for the other. Text and code look different where they are not the same characters.
+/// Whether a reader takes one line for the other. Text, code and fences look different where they are not the same
+/// characters.
 pub(super) fn looks_like(one: Line<'_>, other: Line<'_>) -> bool {
-    one.text == other.text || (one.exact == other.exact && key(one) == key(other))
+    one.text == other.text || (one.kind == other.kind && key(one) == key(other))
 }
 
 /// Whether the text is its own key, which nearly every line is.

@@ -13,8 +13,17 @@ const MARK: char = '\u{feff}';
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'t> {
     pub(super) text: &'t str,
-    /// Whether every character counts, as in a code block.
-    pub(super) exact: bool,
+    pub(super) kind: LineKind,
+}
+
+/// Meaning of a line in markdown. Lines of two kinds look different, whatever invisible characters they share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineKind {
+    Text,
+    /// Line of a code block, in which every character counts.
+    Code,
+    /// Beginning or end of a fenced code block.
+    Fence,
 }
 
 /// Returns the canonical form of a text, to which a diff applies. Empty if the text has no visible line.
@@ -88,14 +97,14 @@ impl<'t> Iterator for Lines<'t> {
                 self.blocks.blank();
                 blanks += 1;
             };
-            let Role { code, after_code } = self.blocks.read_line(text);
-            self.next = Some(Line { text, exact: code });
+            let Role { kind, after_code } = self.blocks.read_line(text);
+            self.next = Some(Line { text, kind });
             self.blanks = if after_code { blanks } else { blanks.min(usize::from(self.begun)) };
             self.begun = true;
         }
         if self.blanks > 0 {
             self.blanks -= 1;
-            return Some(Line { text: "", exact: false });
+            return Some(Line { text: "", kind: LineKind::Text });
         }
         self.next.take()
     }

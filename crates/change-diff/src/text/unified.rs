@@ -8,7 +8,7 @@ use std::ops::Range;
 use base::Stop;
 
 use super::key::{is_key, key, looks_like};
-use super::lines::{Line, Lines, without_marks};
+use super::lines::{Line, LineKind, Lines, without_marks};
 use super::slide::{Side, slide};
 use crate::GaveUp;
 use crate::align::{Changed, changed};
@@ -190,7 +190,7 @@ fn part(versions: &Versions<'_>, changed: &mut Changed) {
 /// Numbers the lines by their keys. Lines that only the current version has share a number.
 fn numbers(old: &[Line<'_>], new: &[Line<'_>]) -> (Vec<u32>, Vec<u32>) {
     // Text that became code, or code that became text, keeps its characters.
-    let code = old.iter().chain(new).filter(|line| line.exact && !is_key(line.text));
+    let code = old.iter().chain(new).filter(|line| line.kind == LineKind::Code && !is_key(line.text));
     let code: HashSet<&str> = code.map(|line| line.text).collect();
     let mut known: HashMap<Cow<'_, str>, u32> = HashMap::with_capacity(old.len());
     let before = old.iter().map(|&line| {

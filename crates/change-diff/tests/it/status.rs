@@ -66,6 +66,9 @@ fn every_character_counts_in_fenced_code() {
     // An info string with a backtick opens no fence, and one after the marks closes none.
     same("``` a`b\nx  y", "``` a`b\nx y");
     changed("```\n``` a\nx  y", "```\n``` a\nx y");
+    // A fence is no text, even where the two differ by an invisible character alone.
+    changed("a\n`\u{200b}``\nb", "a\n```\nb");
+    same("```a\u{200b}\nb", "```a\nb");
     // What follows the fence is text.
     same("```\na\n```\nx  y\n\n\nz", "```\na\n```\nx y\n\nz");
 }
