@@ -32,10 +32,6 @@ pub enum Refusal {
 
 impl From<AskError> for Refusal {
     fn from(error: AskError) -> Self {
-        // What only the operator can change is for the log.
-        if matches!(error, AskError::Unauthorized { .. } | AskError::Redirected | AskError::Rejected { .. }) {
-            tracing::warn!(%error, "the model cannot be used");
-        }
         Self::Model(error)
     }
 }

@@ -126,6 +126,11 @@ impl AskError {
         matches!(self, Refused | Empty | RateLimited { .. } | Unauthorized { .. } | Redirected | Rejected { .. })
     }
 
+    /// Returns whether only the operator can change it: settings that the endpoint does not accept.
+    pub(crate) fn is_of_settings(&self) -> bool {
+        matches!(self, Self::Unauthorized { .. } | Self::Redirected | Self::Rejected { .. })
+    }
+
     /// Returns whether the endpoint is at fault, rather than the question or the budget.
     pub(crate) fn is_failure_of_endpoint(&self) -> bool {
         matches!(self, Self::Upstream { .. } | Self::Malformed | Self::Connection(_))
