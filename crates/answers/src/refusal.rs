@@ -58,6 +58,7 @@ impl From<ExtractError> for Refusal {
             ExtractError::Ask(error) => error.into(),
             ExtractError::Invalid(faults) => Self::Invalid(faults),
             ExtractError::Schema(error) => Self::Schema(error),
+            ExtractError::Panicked => Self::Panicked,
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Extraction of values from a page, by a language model.
 
+use std::sync::Arc;
+
 use answers::{Answers, CacheUse, Context, PageText, Refusal};
 use async_trait::async_trait;
 use base::Owner;
@@ -24,7 +26,7 @@ pub struct Question<'a> {
     /// URL of the page.
     pub url: &'a Url,
     /// Text of the page.
-    pub page: &'a PageText,
+    pub page: &'a Arc<PageText>,
     /// JSON Schema of the values.
     pub schema: Option<&'a Map<String, Value>>,
     /// Instructions.
