@@ -283,6 +283,43 @@ async fn a_budget_that_is_used_up_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_team_has_limits_of_its_own() {
+    let model = ModelServer::start(answer).await;
+    let app = TestApp::with(with_model(&model, |config| {
+        config.llm.limits.team_day.tokens = 1;
+        config.llm.input_price = serde_json::from_value(json!(1.0)).unwrap();
+    }))
+    .await;
+    app.site.html("/tea", TEA);
+    let operator = app.operator();
+    let body = json!({ "name": "a", "credits": 1000, "modelLimits": { "tokensPerDay": 1_000_000 } });
+    let made = operator.post("/admin/teams", &body).await.body;
+    let (team, path) = (app.bearer(made["apiKey"].as_str().unwrap()), format!("/admin/teams/{}", made["teamId"].as_str().unwrap()));
+    let limits = async |limits: Value| {
+        let changed = operator.patch(&path, &json!({ "modelLimits": limits })).await;
+        assert_eq!(changed.status, 200, "{}", changed.body);
+        changed.body["data"]["modelLimits"].clone()
+    };
+    let has_json = async || {
+        let before = spent(&team).await;
+        let found = ask(&team, &app, &["json", "markdown"]).await;
+        let data = &found.body["data"];
+        assert!(found.status == 200 && data["markdown"].is_string(), "{}", found.body);
+        let has_json = data["json"].is_object();
+        assert_eq!(spent(&team).await - before, if has_json { 5 } else { 1 }, "{}", found.body);
+        assert_eq!(warning(&found).contains("per team and day"), !has_json, "{}", found.body);
+        has_json
+    };
+    assert!(has_json().await, "the team may do more than the setting says");
+    assert_eq!(limits(json!({ "costPerDay": 0.000_001 })).await, json!({ "tokensPerDay": 1_000_000, "costPerDay": 0.000_001 }));
+    assert!(!has_json().await);
+    assert_eq!(limits(json!({ "costPerDay": null, "tokensPerDay": 0 })).await, json!({ "tokensPerDay": 0, "costPerDay": null }));
+    assert!(has_json().await, "0 is no limit");
+    assert_eq!(limits(json!({ "tokensPerDay": null })).await, json!({ "tokensPerDay": null, "costPerDay": null }));
+    assert!(!has_json().await, "the setting applies again");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn pages_of_zero_retention_go_only_to_a_model_that_keeps_nothing() {
     for allowed in [false, true] {
         let model =

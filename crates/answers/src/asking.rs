@@ -44,7 +44,7 @@ pub(crate) struct Question<'a> {
 
 impl<'a> Asking<'a> {
     pub(crate) fn new(model: &'a Model, cache: &'a Cache, context: Context<'a>) -> Self {
-        Self { model, cache, budget: model.budget(&context.owner.team, None), context }
+        Self { model, cache, budget: model.budget(&context.owner.team, context.limit), context }
     }
 
     pub(crate) fn model(&self) -> &'a Model {

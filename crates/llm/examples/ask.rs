@@ -16,7 +16,7 @@ use base::{Owner, Secret, SystemClock};
 use cpu::Cpu;
 use llm::extract::{ExtractError, Job, Page, Readable, extract};
 use llm::schema::Schema;
-use llm::{Model, Settings};
+use llm::{Model, Settings, TeamLimit};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -84,7 +84,8 @@ async fn answer(model: &Model, input: &Value, timeout: Duration) -> Value {
     let links: Vec<String> =
         input["links"].as_array().into_iter().flatten().filter_map(|link| Some(link.as_str()?.to_owned())).collect();
     let line = Arc::new(Line { input: input.clone(), links });
-    let (owner, budget, start) = (Owner::of_team("example"), model.budget("example", None), Instant::now());
+    let (owner, budget, start) =
+        (Owner::of_team("example"), model.budget("example", TeamLimit::default()), Instant::now());
     let job = Job {
         schema: schema.as_ref(),
         instruction: line.text("prompt"),

@@ -9,7 +9,7 @@ use rand::Rng;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::ask::{Answer, Ask, Content, Role, Usage, Want};
-use crate::budget::{Budget, Days, Limit, Micros, OverBudget, Reservation, Spent};
+use crate::budget::{Budget, Days, Micros, OverBudget, Reservation, Spent, TeamLimit};
 use crate::endpoint::{CallError, Endpoint};
 use crate::error::{AskError, ErrorCode};
 use crate::features::Step;
@@ -96,9 +96,9 @@ impl Model {
         Ok(Some(Self(Arc::new(Inner { endpoints, roles, timeout, attempts, days, clock }))))
     }
 
-    /// Returns the budget of a new request of a team. `own` is the limit per day of this team, instead of the common one.
+    /// Returns the budget of a new request of a team. `own` has the limits per day of this team.
     #[must_use]
-    pub fn budget(&self, team: &str, own: Option<Limit>) -> Budget {
+    pub fn budget(&self, team: &str, own: TeamLimit) -> Budget {
         self.0.days.budget(team, own, self.0.clock.now())
     }
 

@@ -286,6 +286,7 @@ impl Comparison<'_> {
             owner: &self.target.owner,
             deadline: self.until,
             cpu: &self.tools.cpu,
+            limit: self.target.model_limit,
         };
         let answer = timeout_at(question.deadline, extract.extract(&question)).await;
         let value = answer.unwrap_or_else(|_| Err("their extraction took too long".to_owned()))?;

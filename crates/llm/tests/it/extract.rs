@@ -7,7 +7,7 @@ use base::{Owner, SystemClock};
 use cpu::Cpu;
 use llm::extract::{ExtractError, Extracted, Job, Page, Readable, extract};
 use llm::schema::Schema;
-use llm::{AskError, Model, Settings};
+use llm::{AskError, Model, Settings, TeamLimit};
 use serde_json::{Value, json};
 use testkit::{Asked, ModelFault, ModelServer};
 use tokio::time::Instant;
@@ -110,7 +110,7 @@ impl World {
         schema: Option<&Arc<Schema>>,
         time: Duration,
     ) -> Result<Extracted, ExtractError> {
-        let (owner, budget) = (Owner::of_team("team"), self.model.budget("team", None));
+        let (owner, budget) = (Owner::of_team("team"), self.model.budget("team", TeamLimit::default()));
         let (deadline, page) = (Instant::now() + time, Arc::new(page));
         let (owner, budget, cpu) = (&owner, &budget, &self.cpu);
         extract(&self.model, &Job { schema, instruction: "", page, owner, budget, deadline, cpu }).await

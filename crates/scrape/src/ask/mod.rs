@@ -40,7 +40,8 @@ pub(crate) async fn ask(
     // The values of change tracking are read from it as well.
     let page = draft.asked.clone().unwrap_or_default();
     let (deadline, cache) = (time_for(target), cache_use(ports, target, &draft));
-    let context = Context { owner: &target.owner, private: target.private, deadline, cache, cpu: &tools.cpu };
+    let (owner, cpu, limit) = (&target.owner, &tools.cpu, target.model_limit);
+    let context = Context { owner, private: target.private, deadline, cache, cpu, limit };
     let results = match answers.asking(context) {
         Some(asking) => {
             give_room_back(&draft, &page);
