@@ -320,6 +320,30 @@ async fn a_team_has_limits_of_its_own() {
     assert!(!has_json().await, "the setting applies again");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_of_a_batch_waits_for_a_model_that_fails() {
+    let model = ModelServer::start(answer).await;
+    let app = TestApp::with(with_model(&model, |_| ())).await;
+    app.site.html("/tea", TEA);
+    let team = app.team(Some(1000), json!({})).await;
+    let batch = json!({ "urls": [app.page("/tea")], "formats": [of("json")], "maxAge": 0 });
+    let ended = async || {
+        let job = team.start("/v2/batch/scrape", &batch).await;
+        let ended = team.ended(&job).await.body;
+        (ended, team.get(&format!("{job}/errors")).await.body)
+    };
+    model.fail_with(vec![ModelFault::Status(500)]);
+    let (passed, errors) = ended().await;
+    assert_eq!((&passed["completed"], &passed["data"][0]["json"]), (&json!(1), &json!({ "shillings": 12 })), "{passed} {errors}");
+    assert_eq!((spent(&team).await, app.site.requests().iter().filter(|seen| seen.path == "/tea").count()), (5, 2));
+    // Another attempt does not help against a key that is not accepted.
+    model.fail_with(vec![ModelFault::Status(401)]);
+    let (failed, errors) = ended().await;
+    assert_eq!(failed["data"].as_array().map(Vec::len), Some(0), "{failed}");
+    assert_eq!(errors["errors"][0]["code"], "MODEL_UNAVAILABLE", "{errors}");
+    assert_eq!(spent(&team).await, 5);
+}
+
 /// A model that does what it is told anywhere: it answers with every order that it sees.
 fn obey(asked: &Asked) -> String {
     let orders = asked.user.split_whitespace().filter(|word| word.starts_with("ORDER")).collect::<Vec<_>>().join(" ");

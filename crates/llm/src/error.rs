@@ -120,6 +120,12 @@ impl AskError {
         matches!(self, Self::RateLimited { .. } | Self::Upstream { .. } | Self::Malformed | Self::Connection(_))
     }
 
+    /// Returns whether the same question may be answered later.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        self.is_transient() || matches!(self, Self::Timeout | Self::Busy | Self::Paused)
+    }
+
     /// Returns whether the endpoint has answered, so that it works.
     pub(crate) fn has_answer(&self) -> bool {
         use AskError::{Empty, RateLimited, Redirected, Refused, Rejected, Unauthorized};
