@@ -37,6 +37,7 @@ mod limits;
 mod map;
 mod markdown_answers;
 mod messages;
+mod models;
 mod options;
 mod origins;
 mod outage;

@@ -12,14 +12,14 @@ use crate::privacy::files_with;
 
 const MARKER: &str = "ASKMARKER4417";
 const HARVEST: &str = "The first harvest of 1839 was sold in London for 12 shillings.";
-const TEA: &str = "<!doctype html><html lang=en><title>Tea of the valley</title><main><h1>Tea of the valley</h1>\
+pub(crate) const TEA: &str = "<!doctype html><html lang=en><title>Tea of the valley</title><main><h1>Tea of the valley</h1>\
     <p>Tea is made from the young leaves of an evergreen shrub that grows in the upper valley. The gardens lie between \
     two rivers, and their soil is red. The first harvest of 1839 was sold in London for 12 shillings. Today the \
     gardens employ four hundred people and export most of what they pick.</p>\
     <p>Visitors may walk through the gardens from May to October. The <a href=/tea/map>map of the paths</a> is free.</p></main>";
 
 /// A model that answers by what it is asked for: with a price, the third sentence, or a text.
-fn answer(asked: &Asked) -> String {
+pub(crate) fn answer(asked: &Asked) -> String {
     let properties = asked.schema.as_ref().map(|schema| schema["properties"].clone()).unwrap_or_default();
     if properties.get("sentences").is_some() {
         let line = asked.user.lines().find(|line| line.contains("harvest of 1839"));
@@ -36,7 +36,7 @@ fn answer(asked: &Asked) -> String {
     json!({ "shillings": 12 }).to_string()
 }
 
-fn with_model(model: &ModelServer, change: impl FnOnce(&mut Config)) -> impl FnOnce(&mut Config) {
+pub(crate) fn with_model(model: &ModelServer, change: impl FnOnce(&mut Config)) -> impl FnOnce(&mut Config) {
     let url = model.url("/v1");
     move |config| {
         config.auth.mode = AuthMode::Keys;
@@ -46,7 +46,7 @@ fn with_model(model: &ModelServer, change: impl FnOnce(&mut Config)) -> impl FnO
     }
 }
 
-fn of(name: &str) -> Value {
+pub(crate) fn of(name: &str) -> Value {
     match name {
         "json" => {
             let schema = json!({ "type": "object", "properties": { "shillings": { "type": "integer" } } });
@@ -60,17 +60,17 @@ fn of(name: &str) -> Value {
     }
 }
 
-async fn ask(client: &Client, app: &TestApp, names: &[&str]) -> Answer {
+pub(crate) async fn ask(client: &Client, app: &TestApp, names: &[&str]) -> Answer {
     let formats: Vec<Value> = names.iter().map(|name| of(name)).collect();
     client.scrape(&json!({ "url": app.page("/tea"), "formats": formats, "maxAge": 0 })).await
 }
 
-fn warning(answer: &Answer) -> String {
+pub(crate) fn warning(answer: &Answer) -> String {
     answer.body["data"]["warning"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Returns what the team has spent.
-async fn spent(client: &Client) -> i64 {
+pub(crate) async fn spent(client: &Client) -> i64 {
     1000 - client.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"].as_i64().unwrap()
 }
 

@@ -1,11 +1,12 @@
 //! Questions of one request to the model.
 
 use std::fmt;
+use std::sync::Arc;
 
 use base::Stop;
 use extractive::GaveUp;
 use futures_util::StreamExt as _;
-use llm::extract::{Job, Page};
+use llm::extract::{Job, Readable};
 use llm::pages::{Links, drop_unknown_urls};
 use llm::prompt::Prompt;
 use llm::schema::{Schema, list};
@@ -43,7 +44,7 @@ pub(crate) struct Question<'a> {
 
 impl<'a> Asking<'a> {
     pub(crate) fn new(model: &'a Model, cache: &'a Cache, context: Context<'a>) -> Self {
-        Self { model, cache, budget: model.budget(&context.owner.team, None), context }
+        Self { model, cache, budget: model.budget(&context.owner.team, context.limit), context }
     }
 
     pub(crate) fn model(&self) -> &'a Model {
@@ -51,15 +52,20 @@ impl<'a> Asking<'a> {
     }
 
     /// Returns the job of an extraction from a page.
-    pub(crate) fn job<'b>(&'b self, page: &'b PageText, schema: Option<&'b Schema>, instruction: &'b str) -> Job<'b> {
-        let PageText { markdown, facts, structured, links, .. } = page;
+    pub(crate) fn job<'b>(
+        &'b self,
+        page: &Arc<PageText>,
+        schema: Option<&'b Arc<Schema>>,
+        instruction: &'b str,
+    ) -> Job<'b> {
         Job {
             schema,
             instruction,
-            page: Page { markdown, facts, structured, links },
+            page: Arc::clone(page) as Arc<dyn Readable>,
             owner: self.context.owner,
             budget: &self.budget,
             deadline: self.context.deadline,
+            cpu: self.context.cpu,
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use cpu::line::Line;
 use http::{StatusCode, header};
+use outage::Repeats;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -24,6 +25,8 @@ pub(crate) struct Endpoint {
     pub(crate) spec: Spec,
     pub(crate) line: Line,
     pub(crate) breaker: Breaker,
+    /// Pace of the log lines about refusals that only the operator can end.
+    pub(crate) refusals: Repeats,
     url: Url,
     client: net::Client,
     features: Mutex<Features>,
@@ -51,7 +54,8 @@ impl Endpoint {
         let client = net::Client::new(net::Config { egress, limits: net::Limits::default() })?;
         let line = Line::new(settings.parallel.into(), settings.waiting.into());
         let url = url_of(&spec);
-        Ok(Self { spec, line, url, client, breaker: Breaker::default(), features: Mutex::default() })
+        let (breaker, refusals) = (Breaker::default(), Repeats::default());
+        Ok(Self { spec, line, url, client, breaker, refusals, features: Mutex::default() })
     }
 
     pub(crate) fn features(&self) -> Features {

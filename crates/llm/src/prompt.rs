@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
     use crate::ask::{Correction, Role, Source};
-    use crate::budget::{Days, Limits};
+    use crate::budget::{Days, Limits, TeamLimit};
     use crate::schema::Schema;
 
     /// Renders a question with every part and a fixed boundary.
@@ -128,7 +128,8 @@ mod tests {
         let schema = json!({ "properties": { "price": { "type": "number" } }, "type": "object" });
         let schema = Schema::read(schema).unwrap();
         let owner = Owner::of_team("a");
-        let budget = Days::new(Limits::default()).budget("a", None, "2026-01-01T00:00:00Z".parse().unwrap());
+        let budget =
+            Days::new(Limits::default()).budget("a", TeamLimit::default(), "2026-01-01T00:00:00Z".parse().unwrap());
         let ask = Ask {
             role: Role::Extract,
             prompt,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use answers::{Answers, Asking, CacheUse, Context, PageText, Refusal};
 use base::{Owner, SystemClock};
 use cpu::Cpu;
-use llm::Settings;
+use llm::{Settings, TeamLimit};
 use serde_json::json;
 use testkit::{Asked, ModelFault, ModelServer};
 use tokio::time::Instant;
@@ -36,7 +36,8 @@ impl World {
     fn asking(&self) -> Asking<'_> {
         let deadline = Instant::now() + Duration::from_secs(20);
         let (owner, cpu) = (&self.owner, &self.cpu);
-        self.answers.asking(Context { owner, private: false, deadline, cache: CacheUse::default(), cpu }).unwrap()
+        let (cache, limit) = (CacheUse::default(), TeamLimit::default());
+        self.answers.asking(Context { owner, private: false, deadline, cache, cpu, limit }).unwrap()
     }
 }
 
