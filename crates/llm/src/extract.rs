@@ -113,16 +113,20 @@ pub async fn extract(model: &Model, job: &Job<'_>) -> Result<Extracted, ExtractE
     }
     let said = match chunks.as_slice() {
         [one] => asker.ask(one, job.schema).await?,
-        _ => parts(&asker, &chunks).await?,
+        _ => parts(&asker, job.schema, &chunks).await?,
     };
     finish(&asker, job, said).await
 }
 
 /// Asks for each chunk, and merges the answers.
-async fn parts(asker: &Asker<'_>, chunks: &[pages::Chunk]) -> Result<Said, ExtractError> {
-    let questions: Vec<_> = chunks.iter().map(|chunk| asker.ask(chunk, asker.part())).collect();
-    let answers: Vec<Result<Said, ExtractError>> =
-        futures_util::stream::iter(questions).buffered(PARALLEL).collect().await;
+async fn parts(asker: &Asker<'_>, schema: Option<&Schema>, chunks: &[pages::Chunk]) -> Result<Said, ExtractError> {
+    let numbered = chunks.iter().enumerate();
+    let questions: Vec<_> =
+        numbered.map(|(index, chunk)| async move { (index, asker.ask(chunk, asker.part()).await) }).collect();
+    // As they come: one that is repeated after a pause holds up no other.
+    let mut answers: Vec<_> = futures_util::stream::iter(questions).buffer_unordered(PARALLEL).collect().await;
+    answers.sort_by_key(|(index, _)| *index);
+    let answers: Vec<Result<Said, ExtractError>> = answers.into_iter().map(|(_, answer)| answer).collect();
     if answers.iter().all(Result::is_err) {
         // The first error is as good as any other.
         return answers.into_iter().next().unwrap_or(Err(AskError::Empty.into()));
@@ -142,6 +146,7 @@ async fn parts(asker: &Asker<'_>, chunks: &[pages::Chunk]) -> Result<Said, Extra
         answered.iter().map(|(index, answer)| Part { answer, text: &chunks[*index].text }).collect();
     let merged = pages::merge(&parts);
     let value = settle::settle(asker, merged, &parts, &mut warnings).await;
+    let value = if let Some(schema) = schema { schema.with_empty_lists(value) } else { value };
     Ok(Said { value, warnings })
 }
 

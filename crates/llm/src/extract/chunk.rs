@@ -18,6 +18,7 @@ use crate::schema::{self, Fault, Schema};
 const SMALLEST_TOKENS: u64 = 40;
 /// Bytes of a wrong answer that the model is shown again.
 const SHOWN_ANSWER: usize = 4 << 10;
+const CUT: &str = "The answer of the model was cut, so that its end may be missing.";
 
 /// Asks the questions of one job.
 pub(super) struct Asker<'a> {
@@ -77,7 +78,7 @@ impl<'a> Asker<'a> {
             let sources = self.sources(chunk);
             let question = Question { prompt: &EXTRACT, sources: &sources, schema, correction: None };
             let wrong = match self.answer(&question).await {
-                Ok(answer) if answer.cut => return self.halves(chunk, schema, answer).await,
+                Ok(answer) if answer.cut => return self.halves(chunk, &question, answer).await,
                 Ok(answer) => match accepted(answer.content, schema) {
                     Ok(value) => return Ok(Said { value, warnings: Vec::new() }),
                     Err(wrong) => wrong,
@@ -109,23 +110,30 @@ impl<'a> Asker<'a> {
         Err(ExtractError::Invalid(faults))
     }
 
-    /// Asks for a chunk in halves, because its answer was cut.
-    async fn halves(&self, chunk: &Chunk, schema: Option<&Schema>, answer: Answer) -> Result<Said, ExtractError> {
+    /// Asks for a chunk in halves, because its answer was cut. Where that gives nothing valid, the cut answer counts too,
+    /// up to its last whole item: models that repeat themselves without end are cut on any page.
+    async fn halves(&self, chunk: &Chunk, question: &Question<'_>, answer: Answer) -> Result<Said, ExtractError> {
+        let schema = question.schema;
+        let mut split = None;
         if chunk.tokens > SMALLEST_TOKENS {
-            return self.split(chunk).await;
+            match self.split(chunk).await {
+                Ok(said) if is_valid(&said.value, schema) => return Ok(said),
+                Ok(said) => split = Some(said),
+                Err(ExtractError::Invalid(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
-        let text = match answer.content {
-            Content::Text(text) => text,
-            Content::Json(value) => value.to_string(),
+        let (values, warnings) = match (closed(answer.content, schema), split) {
+            (Err(wrong), None) => return self.again(question, wrong).await,
+            (Err(_), Some(said)) => (vec![said.value], said.warnings),
+            (Ok(value), None) => (vec![value], vec![CUT.to_owned()]),
+            (Ok(value), Some(said)) => (vec![said.value, value], [said.warnings, vec![CUT.to_owned()]].concat()),
         };
-        let wanted = schema.map_or(json_text::Kind::Object, Schema::kind);
-        let found = json_text::find(&text, wanted).map(|found| found.value);
-        let value = accepted(found.map_or(Content::Text(text), Content::Json), schema)
-            .map_err(|wrong| ExtractError::Invalid(wrong.faults))?;
-        Ok(Said {
-            value,
-            warnings: vec!["The answer of the model was cut, so that its end may be missing.".to_owned()],
-        })
+        let parts: Vec<Part<'_>> = values.iter().map(|answer| Part { answer, text: "" }).collect();
+        match accepted(Content::Json(filled(pages::merge(&parts).value, schema)), schema) {
+            Ok(value) => Ok(Said { value, warnings }),
+            Err(wrong) => self.again(question, wrong).await,
+        }
     }
 
     async fn split(&self, chunk: &Chunk) -> Result<Said, ExtractError> {
@@ -176,6 +184,26 @@ impl Wrong {
 
 fn fault(reason: &str) -> Fault {
     Fault { path: String::new(), reason: reason.to_owned() }
+}
+
+/// Returns the data of a cut answer up to its last whole item.
+fn closed(content: Content, schema: Option<&Schema>) -> Result<Value, Wrong> {
+    let text = match content {
+        Content::Text(text) => text,
+        Content::Json(value) => value.to_string(),
+    };
+    let wanted = schema.map_or(json_text::Kind::Object, Schema::kind);
+    let found = json_text::find(&text, wanted).map(|found| found.value);
+    // A list that was not begun is as incomplete as one that was not ended.
+    accepted(found.map_or(Content::Text(text), |value| Content::Json(filled(value, schema))), schema)
+}
+
+fn filled(value: Value, schema: Option<&Schema>) -> Value {
+    if let Some(schema) = schema { schema.with_empty_lists(value) } else { value }
+}
+
+fn is_valid(value: &Value, schema: Option<&Schema>) -> bool {
+    schema.is_none_or(|schema| schema.accept(value.clone()).is_ok())
 }
 
 fn accepted(content: Content, schema: Option<&Schema>) -> Result<Value, Wrong> {
