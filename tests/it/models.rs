@@ -5,15 +5,15 @@ use serde_json::{Value, json};
 use testkit::{Asked, ModelFault, ModelServer};
 
 use crate::browser::reply;
-use crate::questions::{TEA, answer, ask, of, spent, warning, with_model};
+use crate::questions::{TEA, answer, ask, of, spent, warning};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_team_has_limits_of_its_own() {
     let model = ModelServer::start(answer).await;
-    let app = TestApp::with(with_model(&model, |config| {
+    let app = TestApp::with_model(&model, |config| {
         config.llm.limits.team_day.tokens = 1;
         config.llm.input_price = serde_json::from_value(json!(1.0)).unwrap();
-    }))
+    })
     .await;
     app.site.html("/tea", TEA);
     let operator = app.operator();
@@ -54,7 +54,7 @@ async fn a_team_has_limits_of_its_own() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_of_a_batch_waits_for_a_model_that_fails() {
     let model = ModelServer::start(answer).await;
-    let app = TestApp::with(with_model(&model, |_| ())).await;
+    let app = TestApp::with_model(&model, |_| ()).await;
     app.site.html("/tea", TEA);
     let team = app.team(Some(1000), json!({})).await;
     let batch = json!({ "urls": [app.page("/tea")], "formats": [of("json")], "maxAge": 0 });
@@ -88,7 +88,7 @@ fn obey(asked: &Asked) -> String {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn orders_that_linked_styles_hide_reach_no_model() {
     let model = ModelServer::start(obey).await;
-    let app = TestApp::with(with_model(&model, |config| config.browser.enabled = true)).await;
+    let app = TestApp::with_model(&model, |config| config.browser.enabled = true).await;
     let rules = [
         "opacity: 0",
         "color: #fff",

@@ -161,7 +161,12 @@ impl<'a> Asking<'a> {
 
     /// Asks about every part of a page, several at the same time, and returns the answers in page order.
     pub(crate) async fn each<T, F: Future<Output = T>>(&self, asking: Vec<F>) -> Vec<T> {
-        futures_util::stream::iter(asking).buffered(PARALLEL).collect().await
+        let asking = asking.into_iter().enumerate().map(|(index, answer)| async move { (index, answer.await) });
+        let asking: Vec<_> = asking.collect();
+        // As they come: one that is repeated after a pause holds up no other.
+        let mut answers: Vec<_> = futures_util::stream::iter(asking).buffer_unordered(PARALLEL).collect().await;
+        answers.sort_by_key(|(index, _)| *index);
+        answers.into_iter().map(|(_, answer)| answer).collect()
     }
 
     fn ask<'b>(&'b self, question: Question<'b>, want: Want<'b>, correction: Option<Correction<'b>>) -> Ask<'b> {

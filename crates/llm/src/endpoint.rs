@@ -14,6 +14,7 @@ use url::Url;
 use crate::breaker::Breaker;
 use crate::error::AskError;
 use crate::features::{Features, Step, is_too_long};
+use crate::schema::written;
 use crate::settings::{Kind, Settings, Spec};
 use crate::wire::{self, Call, Reply};
 
@@ -69,7 +70,7 @@ impl Endpoint {
 
     /// Sends a call and reads its answer.
     pub(crate) async fn send(&self, call: &Call<'_>, deadline: Instant) -> Result<Reply, CallError> {
-        let body = Bytes::from(wire::body(call).to_string());
+        let body = Bytes::from(written(&wire::body(call)));
         let post = net::Post {
             url: self.url.clone(),
             headers: wire::headers(&self.spec),

@@ -125,7 +125,7 @@ pub async fn extract(model: &Model, job: &Job<'_>) -> Result<Extracted, ExtractE
     let asker = Asker::new(model, job, chunk::Texts { instruction, beside: &beside, part: part.as_ref() });
     let said = match chunks.as_slice() {
         [one] => asker.ask(one, job.schema).await?,
-        _ => parts(&asker, &chunks).await?,
+        _ => parts(&asker, &chunks, job.schema).await?,
     };
     let (page, schema) = (Arc::clone(&job.page), job.schema.cloned());
     let work = move |stop: &Stop| checked::checked(page.page(), schema.as_deref(), said, stop);
@@ -134,10 +134,8 @@ pub async fn extract(model: &Model, job: &Job<'_>) -> Result<Extracted, ExtractE
 }
 
 /// Asks for each chunk, and merges the answers.
-async fn parts(asker: &Asker<'_>, chunks: &[Arc<Chunk>]) -> Result<Said, ExtractError> {
-    let questions: Vec<_> = chunks.iter().map(|chunk| asker.ask(chunk, asker.part())).collect();
-    let answers: Vec<Result<Said, ExtractError>> =
-        futures_util::stream::iter(questions).buffered(PARALLEL).collect().await;
+async fn parts(asker: &Asker<'_>, chunks: &[Arc<Chunk>], schema: Option<&Arc<Schema>>) -> Result<Said, ExtractError> {
+    let answers = answers(asker, chunks).await;
     if answers.iter().all(Result::is_err) {
         // The first error is as good as any other.
         return answers.into_iter().next().unwrap_or(Err(AskError::Empty.into()));
@@ -153,15 +151,30 @@ async fn parts(asker: &Asker<'_>, chunks: &[Arc<Chunk>]) -> Result<Said, Extract
             Err(error) => warnings.push(format!("Part {} of {count} of the page is missing: {error}.", index + 1)),
         }
     }
+    let schema = schema.cloned();
     let merge = move |_: &Stop| {
         let parts = parts_of(&answered);
-        let merged = pages::merge(&parts);
+        let mut merged = pages::merge(&parts);
+        if let Some(schema) = schema {
+            merged.value = schema.with_empty_lists(merged.value);
+        }
         let question = settle::question(&merged.conflicts, &parts);
         Ok((merged, question))
     };
     let (merged, question) = asker.work(merge).await?;
     let value = settle::settle(asker, merged, &question, &mut warnings).await;
     Ok(Said { value, warnings })
+}
+
+/// Asks for each chunk, several at the same time, and returns the answers in page order.
+async fn answers(asker: &Asker<'_>, chunks: &[Arc<Chunk>]) -> Vec<Result<Said, ExtractError>> {
+    let numbered = chunks.iter().enumerate();
+    let questions: Vec<_> =
+        numbered.map(|(index, chunk)| async move { (index, asker.ask(chunk, asker.part()).await) }).collect();
+    // As they come: one that is repeated after a pause holds up no other.
+    let mut answers: Vec<_> = futures_util::stream::iter(questions).buffer_unordered(PARALLEL).collect().await;
+    answers.sort_by_key(|(index, _)| *index);
+    answers.into_iter().map(|(_, answer)| answer).collect()
 }
 
 /// Returns answers with their chunks as parts of a page.

@@ -234,7 +234,11 @@ impl Model {
             Err(_) => Err(CallError::Failed(AskError::Timeout)),
         };
         let sent = Sent { result: sent, time: start.elapsed(), input, reservation };
-        self.settled(endpoint, ask, sent).map_err(|error| limited(error, ask, deadline))
+        let mut answer = self.settled(endpoint, ask, sent).map_err(|error| limited(error, ask, deadline))?;
+        if let Content::Text(text) = answer.content {
+            answer.content = Content::Text(message.without_fences(text));
+        }
+        Ok(answer)
     }
 
     /// Settles the budget with what a call has used, and returns its answer.

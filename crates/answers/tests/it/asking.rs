@@ -99,6 +99,19 @@ async fn a_part_that_fails_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sentences_with_every_word_of_a_query_are_shown_where_the_model_picks_none() {
+    let world = World::start(|_| json!({ "sentences": [] }).to_string()).await;
+    let page = page("One harbour, two piers. Boats leave.");
+    let found = world.asking().highlights(&page, "harbour piers").await.unwrap();
+    assert_eq!(found.value, "One harbour, two piers.");
+    assert_eq!(found.warnings, ["`highlights`: the model picked no passage; these have every word of the query"]);
+    let none = world.asking().highlights(&page, "When do boats leave the harbour?").await.unwrap();
+    assert_eq!(none.value, "");
+    assert!(none.warnings[0].contains("nothing that answers it"), "{none:?}");
+    assert_eq!(world.asking().quote(&page, "harbour piers").await.unwrap().value, "", "a quote is an answer");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn numbers_that_the_page_does_not_have_are_left_out() {
     let world = World::start(|_| json!({ "sentences": [0, 99, 2, 2, 1] }).to_string()).await;
     let page = page("One harbour. Two piers. Three boats.");

@@ -12,7 +12,7 @@ use crate::ask::{Answer, Ask, Content, Correction, Role, Source, Want};
 use crate::error::AskError;
 use crate::json_text;
 use crate::model::Model;
-use crate::pages::{self, Chunk};
+use crate::pages::{self, Chunk, Part};
 use crate::prompt::{EXTRACT, Prompt};
 use crate::schema::{self, Fault, Schema};
 
@@ -20,6 +20,7 @@ use crate::schema::{self, Fault, Schema};
 const SMALLEST_TOKENS: u64 = 40;
 /// Bytes of a wrong answer that the model is shown again.
 const SHOWN_ANSWER: usize = 4 << 10;
+const CUT: &str = "The answer of the model was cut, so that its end may be missing.";
 
 /// Asks the questions of one job.
 pub(super) struct Asker<'a> {
@@ -87,7 +88,7 @@ impl<'a> Asker<'a> {
             let sources = self.sources(chunk);
             let question = Question { prompt: &EXTRACT, sources: &sources, schema, correction: None };
             let wrong = match self.answer(&question).await {
-                Ok(answer) if answer.cut => return self.halves(chunk, schema, answer).await,
+                Ok(answer) if answer.cut => return self.halves(chunk, &question, answer).await,
                 Ok(answer) => match self.accepted(answer.content, schema).await? {
                     Ok(value) => return Ok(Said { value, warnings: Vec::new() }),
                     Err(wrong) => wrong,
@@ -120,31 +121,20 @@ impl<'a> Asker<'a> {
     }
 
     /// Asks for a chunk in halves, because its answer was cut.
-    async fn halves(
-        &self,
-        chunk: &Arc<Chunk>,
-        schema: Option<&Arc<Schema>>,
-        answer: Answer,
-    ) -> Result<Said, ExtractError> {
+    async fn halves(&self, chunk: &Arc<Chunk>, question: &Question<'_>, answer: Answer) -> Result<Said, ExtractError> {
+        let mut split = None;
         if chunk.tokens > SMALLEST_TOKENS {
-            return self.split(chunk).await;
+            match self.split(chunk).await {
+                Ok(said) => split = Some(said),
+                Err(ExtractError::Invalid(_)) => {}
+                Err(error) => return Err(error),
+            }
         }
-        let text = match answer.content {
-            Content::Text(text) => text,
-            Content::Json(value) => value.to_string(),
-        };
-        let schema = schema.cloned();
-        let close = move |_: &Stop| {
-            let wanted = schema.as_ref().map_or(json_text::Kind::Object, |schema| schema.kind());
-            let found = json_text::find(&text, wanted).map(|found| found.value);
-            accepted(found.map_or(Content::Text(text), Content::Json), schema.as_deref())
-                .map_err(|wrong| ExtractError::Invalid(wrong.faults))
-        };
-        let value = self.work(close).await?;
-        Ok(Said {
-            value,
-            warnings: vec!["The answer of the model was cut, so that its end may be missing.".to_owned()],
-        })
+        let schema = question.schema.cloned();
+        match self.work(move |_| Ok(joined(split, answer.content, schema.as_deref()))).await? {
+            Ok(said) => Ok(said),
+            Err(wrong) => self.again(question, wrong).await,
+        }
     }
 
     async fn split(&self, chunk: &Arc<Chunk>) -> Result<Said, ExtractError> {
@@ -204,6 +194,44 @@ impl Wrong {
 
 fn fault(reason: &str) -> Fault {
     Fault { path: String::new(), reason: reason.to_owned() }
+}
+
+/// Returns what the halves of a chunk give. Where that is not valid, the cut answer counts too, up to its last whole item:
+/// models that repeat themselves without end are cut on any page.
+fn joined(split: Option<Said>, cut: Content, schema: Option<&Schema>) -> Result<Said, Wrong> {
+    let split = match split {
+        Some(said) if is_valid(&said.value, schema) => return Ok(said),
+        split => split,
+    };
+    let (values, warnings) = match (closed(cut, schema), split) {
+        (Err(wrong), None) => return Err(wrong),
+        (Err(_), Some(said)) => (vec![said.value], said.warnings),
+        (Ok(value), None) => (vec![value], vec![CUT.to_owned()]),
+        (Ok(value), Some(said)) => (vec![said.value, value], [said.warnings, vec![CUT.to_owned()]].concat()),
+    };
+    let parts: Vec<Part<'_>> = values.iter().map(|answer| Part { answer, text: "" }).collect();
+    let value = accepted(Content::Json(filled(pages::merge(&parts).value, schema)), schema)?;
+    Ok(Said { value, warnings })
+}
+
+/// Returns the data of a cut answer up to its last whole item.
+fn closed(content: Content, schema: Option<&Schema>) -> Result<Value, Wrong> {
+    let text = match content {
+        Content::Text(text) => text,
+        Content::Json(value) => value.to_string(),
+    };
+    let wanted = schema.map_or(json_text::Kind::Object, Schema::kind);
+    let found = json_text::find(&text, wanted).map(|found| found.value);
+    // A list that was not begun is as incomplete as one that was not ended.
+    accepted(found.map_or(Content::Text(text), |value| Content::Json(filled(value, schema))), schema)
+}
+
+fn filled(value: Value, schema: Option<&Schema>) -> Value {
+    if let Some(schema) = schema { schema.with_empty_lists(value) } else { value }
+}
+
+fn is_valid(value: &Value, schema: Option<&Schema>) -> bool {
+    schema.is_none_or(|schema| schema.accept(value.clone()).is_ok())
 }
 
 fn accepted(content: Content, schema: Option<&Schema>) -> Result<Value, Wrong> {

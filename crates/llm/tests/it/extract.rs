@@ -201,6 +201,50 @@ async fn an_answer_that_is_always_cut_is_read_in_ever_smaller_parts() {
     assert!(found.calls > 3 && found.warnings.is_empty());
 }
 
+/// Small models repeat themselves until they are cut, and find nothing in less text.
+#[tokio::test]
+async fn a_cut_answer_is_closed_where_smaller_parts_give_nothing() {
+    let rule = |asked: &Asked| {
+        let is_whole = asked.user.matches("| R-").count() > 6;
+        if is_whole { readings(asked) } else { json!({ "operator": null, "readings": null }).to_string() }
+    };
+    let world = World::of(rule, schema(), |_| {}).await;
+    world.server.fail_with(vec![ModelFault::Cut(220)]);
+    let found = world.extract(&page(&table(0..8))).await.unwrap();
+    let rows = found.value["readings"].as_array().unwrap();
+    assert!(!rows.is_empty() && rows.len() < 8 && *rows == expected(0..8)[..rows.len()], "{rows:?}");
+    assert!(found.warnings.len() == 1 && found.warnings[0].contains("was cut"), "{:?}", found.warnings);
+}
+
+#[tokio::test]
+async fn a_list_of_which_no_part_has_an_item_is_empty() {
+    let rule = |asked: &Asked| {
+        let operator = asked.user.contains("Operator: ").then_some("North Grid");
+        json!({ "operator": operator, "readings": null }).to_string()
+    };
+    let small = |settings: &mut Settings| (settings.context_tokens, settings.output_tokens) = (3000, 500);
+    let world = World::of(rule, schema(), small).await;
+    let filler = "This page is kept up to date by the people who run the place.\n\n".repeat(400);
+    let found = world.extract(&format!("# Report\n\nOperator: North Grid.\n\n{filler}")).await.unwrap();
+    assert_eq!(found.value, json!({ "operator": "North Grid", "readings": [] }));
+    assert!(found.calls > 3 && found.warnings.is_empty(), "{} {:?}", found.calls, found.warnings);
+}
+
+/// A model that explains itself before it judges judges better, if the caller has put the members in this order.
+#[tokio::test]
+async fn members_are_asked_for_in_the_order_of_the_caller() {
+    let text = json!({ "type": "string" });
+    let source = json!({ "type": "object", "properties": { "why": text, "answer": text, "more": text }, "required": ["why", "answer"] });
+    let world = World::of(|_| json!({ "why": "red", "answer": "mug" }).to_string(), source, |_| {}).await;
+    let found = world.extract("# Mug\n\nIt is red.").await.unwrap();
+    assert_eq!(found.value, json!({ "why": "red", "answer": "mug" }));
+    let asked = &world.server.asked()[0];
+    for text in [String::from_utf8_lossy(&asked.seen.body).replace("\\\"", "'"), asked.user.clone()] {
+        let place = |name: &str| text.find(&format!("\"{name}\":{{")).unwrap();
+        assert!(place("why") < place("answer") && place("answer") < place("more"), "{text}");
+    }
+}
+
 #[tokio::test]
 async fn a_value_far_below_is_found_and_disagreement_is_settled() {
     let total = |asked: &Asked| {
