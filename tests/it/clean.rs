@@ -35,13 +35,7 @@ async fn frequent_leftovers_are_removed_without_a_model() {
 #[tokio::test]
 async fn a_model_names_the_blocks_that_go() {
     let model = ModelServer::start(|_| json!({ "leftovers": [4, 5, 6, 7] }).to_string()).await;
-    let url = model.url("/v1");
-    let app = TestApp::with(move |config| {
-        config.llm.url = Some(url);
-        config.llm.model = "small".to_owned();
-        config.llm.attempts = 1;
-    })
-    .await;
+    let app = TestApp::with_model(&model, |_| ()).await;
     app.site.html("/", PAGE);
     let answer = app.anonymous().scrape(&request(&app)).await;
     assert_eq!(answer.markdown().trim_end(), CONTENT, "{}", answer.body);

@@ -31,15 +31,10 @@ fn site(app: &TestApp) {
     });
 }
 
-async fn with_model(rule: impl Fn(&Asked) -> String + Send + Sync + 'static) -> (TestApp, ModelServer) {
+/// Starts a service with the site, and with a model that answers by `rule`.
+async fn site_with_model(rule: impl Fn(&Asked) -> String + Send + Sync + 'static) -> (TestApp, ModelServer) {
     let model = ModelServer::start(rule).await;
-    let url = model.url("/v1");
-    let app = TestApp::with(move |config| {
-        config.llm.url = Some(url);
-        config.llm.model = "small".to_owned();
-        config.llm.attempts = 1;
-    })
-    .await;
+    let app = TestApp::with_model(&model, |_| ()).await;
     site(&app);
     (app, model)
 }
@@ -132,7 +127,7 @@ async fn what_is_not_plain_is_refused_before_anything_is_fetched() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_sees_the_site_and_fills_the_options() {
-    let (app, model) = with_model(|_| {
+    let (app, model) = site_with_model(|_| {
         json!({
             "includePaths": ["^/blog/", "(?=bad)"], "excludePaths": ["/drafts/"], "limit": 20, "ignoreRobotsTxt": true,
             "webhook": "https://evil.test/", "scrapeOptions": { "formats": ["html"], "headers": { "X": "y" } },
@@ -166,7 +161,7 @@ async fn a_model_sees_the_site_and_fills_the_options() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repeated_start_asks_no_model_again() {
-    let (app, model) = with_model(|_| json!({ "limit": 1 }).to_string()).await;
+    let (app, model) = site_with_model(|_| json!({ "limit": 1 }).to_string()).await;
     let caller = app.anonymous();
     let body = Bytes::from(json!({ "url": app.page("/"), "prompt": "just a little" }).to_string());
     let request = || {
@@ -182,7 +177,7 @@ async fn a_repeated_start_asks_no_model_again() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_that_fails_is_told_or_replaced_by_plain_wishes() {
-    let (app, model) = with_model(|_| json!({ "limit": 7 }).to_string()).await;
+    let (app, model) = site_with_model(|_| json!({ "limit": 7 }).to_string()).await;
     let caller = app.anonymous();
     model.fail_with(vec![ModelFault::Status(500), ModelFault::Status(500)]);
     let plain = preview(&caller, &app.page("/"), "first 5 pages").await;
@@ -197,7 +192,7 @@ async fn a_model_that_fails_is_told_or_replaced_by_plain_wishes() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn zero_retention_shows_a_model_nothing() {
-    let (app, model) = with_model(|_| json!({ "limit": 7 }).to_string()).await;
+    let (app, model) = site_with_model(|_| json!({ "limit": 7 }).to_string()).await;
     let team = app.team(None, json!({ "zeroDataRetention": true })).await;
     let request = json!({ "url": app.page("/"), "prompt": "a few pages", "zeroDataRetention": true });
     let answer = team.post("/v2/crawl", &request).await;

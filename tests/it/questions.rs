@@ -2,24 +2,21 @@
 
 use std::time::Duration;
 
-use boot::config::{AuthMode, Config};
 use e2e::{Answer, Client, TestApp};
 use serde_json::{Value, json};
 use testkit::{Asked, ModelFault, ModelServer};
 
 use crate::parse::parse;
-use crate::privacy::files_with;
 
-const MARKER: &str = "ASKMARKER4417";
 const HARVEST: &str = "The first harvest of 1839 was sold in London for 12 shillings.";
-const TEA: &str = "<!doctype html><html lang=en><title>Tea of the valley</title><main><h1>Tea of the valley</h1>\
+pub(crate) const TEA: &str = "<!doctype html><html lang=en><title>Tea of the valley</title><main><h1>Tea of the valley</h1>\
     <p>Tea is made from the young leaves of an evergreen shrub that grows in the upper valley. The gardens lie between \
     two rivers, and their soil is red. The first harvest of 1839 was sold in London for 12 shillings. Today the \
     gardens employ four hundred people and export most of what they pick.</p>\
     <p>Visitors may walk through the gardens from May to October. The <a href=/tea/map>map of the paths</a> is free.</p></main>";
 
 /// A model that answers by what it is asked for: with a price, the third sentence, or a text.
-fn answer(asked: &Asked) -> String {
+pub(crate) fn answer(asked: &Asked) -> String {
     let properties = asked.schema.as_ref().map(|schema| schema["properties"].clone()).unwrap_or_default();
     if properties.get("sentences").is_some() {
         let line = asked.user.lines().find(|line| line.contains("harvest of 1839"));
@@ -36,17 +33,7 @@ fn answer(asked: &Asked) -> String {
     json!({ "shillings": 12 }).to_string()
 }
 
-fn with_model(model: &ModelServer, change: impl FnOnce(&mut Config)) -> impl FnOnce(&mut Config) {
-    let url = model.url("/v1");
-    move |config| {
-        config.auth.mode = AuthMode::Keys;
-        (config.llm.url, config.llm.model) = (Some(url), "small".to_owned());
-        config.llm.attempts = 1;
-        change(config);
-    }
-}
-
-fn of(name: &str) -> Value {
+pub(crate) fn of(name: &str) -> Value {
     match name {
         "json" => {
             let schema = json!({ "type": "object", "properties": { "shillings": { "type": "integer" } } });
@@ -60,17 +47,17 @@ fn of(name: &str) -> Value {
     }
 }
 
-async fn ask(client: &Client, app: &TestApp, names: &[&str]) -> Answer {
+pub(crate) async fn ask(client: &Client, app: &TestApp, names: &[&str]) -> Answer {
     let formats: Vec<Value> = names.iter().map(|name| of(name)).collect();
     client.scrape(&json!({ "url": app.page("/tea"), "formats": formats, "maxAge": 0 })).await
 }
 
-fn warning(answer: &Answer) -> String {
+pub(crate) fn warning(answer: &Answer) -> String {
     answer.body["data"]["warning"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Returns what the team has spent.
-async fn spent(client: &Client) -> i64 {
+pub(crate) async fn spent(client: &Client) -> i64 {
     1000 - client.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"].as_i64().unwrap()
 }
 
@@ -129,7 +116,7 @@ async fn what_needs_a_model_is_refused_before_anything_is_fetched() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn with_a_model_every_format_is_answered_and_charged_once() {
     let model = ModelServer::start(answer).await;
-    let app = TestApp::with(with_model(&model, |_| ())).await;
+    let app = TestApp::with_model(&model, |_| ()).await;
     app.site.html("/tea", TEA);
     let team = app.team(Some(1000), json!({})).await;
     let found = ask(&team, &app, &["json", "summary", "question", "highlights"]).await;
@@ -174,7 +161,7 @@ async fn with_a_model_every_format_is_answered_and_charged_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn batches_crawls_and_files_are_asked_as_well() {
     let model = ModelServer::start(answer).await;
-    let app = TestApp::with(with_model(&model, |_| ())).await;
+    let app = TestApp::with_model(&model, |_| ()).await;
     app.site.html("/tea", TEA);
     app.site
         .html("/tea/map", "<!doctype html><title>Map</title><p>The paths of the gardens, for walkers and their dogs.");
@@ -204,7 +191,7 @@ async fn batches_crawls_and_files_are_asked_as_well() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_model_that_fails_costs_the_field_only() {
     let model = ModelServer::start(answer).await;
-    let app = TestApp::with(with_model(&model, |config| config.llm.timeout = Duration::from_secs(1))).await;
+    let app = TestApp::with_model(&model, |config| config.llm.timeout = Duration::from_secs(1)).await;
     app.site.html("/tea", TEA);
     let team = app.team(Some(1000), json!({})).await;
     for (fault, expect) in [
@@ -238,7 +225,7 @@ async fn a_model_that_fails_costs_the_field_only() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_stays_invalid_is_told_with_its_errors() {
     let model = ModelServer::start(|_| json!({ "shillings": "many" }).to_string()).await;
-    let app = TestApp::with(with_model(&model, |_| ())).await;
+    let app = TestApp::with_model(&model, |_| ()).await;
     app.site.html("/tea", TEA);
     let team = app.team(Some(1000), json!({})).await;
     let alone = ask(&team, &app, &["json"]).await;
@@ -264,7 +251,7 @@ async fn an_answer_that_stays_invalid_is_told_with_its_errors() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_budget_that_is_used_up_is_told() {
     let model = ModelServer::start(answer).await;
-    let app = TestApp::with(with_model(&model, |config| config.llm.limits.team_day.tokens = 8000)).await;
+    let app = TestApp::with_model(&model, |config| config.llm.limits.team_day.tokens = 8000).await;
     app.site.html("/tea", TEA);
     let team = app.team(Some(1000), json!({})).await;
     let mut refused = None;
@@ -283,31 +270,11 @@ async fn a_budget_that_is_used_up_is_told() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn pages_of_zero_retention_go_only_to_a_model_that_keeps_nothing() {
-    for allowed in [false, true] {
-        let model =
-            ModelServer::start(|_| json!({ "answer": MARKER, "shillings": 1, "sentences": [1] }).to_string()).await;
-        let mut app = TestApp::with(with_model(&model, |config| config.llm.zero_retention = allowed)).await;
-        app.site.html("/tea", TEA.replace("shillings", MARKER));
-        let team = app.team(Some(1000), json!({ "zeroDataRetention": true })).await;
-        let body = |format: Value| json!({ "url": app.page("/tea"), "formats": [format], "zeroDataRetention": true });
-        let found = team.scrape(&body(of("question"))).await;
-        assert_eq!(found.status, 200, "{}", found.body);
-        assert_eq!(warning(&found).contains("own sentences"), !allowed, "{}", found.body);
-        let json = team.scrape(&body(of("json"))).await;
-        assert_eq!(json.status, if allowed { 200 } else { 400 }, "{}", json.body);
-        assert_eq!(model.asked().iter().any(|asked| asked.user.contains(MARKER)), allowed);
-        app.stop().await;
-        assert_eq!(files_with(app.data(), MARKER), Vec::<String>::new());
-    }
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_model_is_an_address_of_ours() {
     let model = ModelServer::start(answer).await;
-    let app = TestApp::with(with_model(&model, |config| {
+    let app = TestApp::with_model(&model, |config| {
         config.egress.allow.push("127.0.0.0/8".parse().unwrap());
-    }))
+    })
     .await;
     let team = app.team(Some(1000), json!({})).await;
     let refused = team.scrape(&json!({ "url": model.url("/v1/models") })).await;
@@ -325,7 +292,7 @@ async fn values_of_change_tracking_are_extracted_once() {
         json!({ "price": number }).to_string()
     })
     .await;
-    let app = TestApp::with(with_model(&model, |_| ())).await;
+    let app = TestApp::with_model(&model, |_| ()).await;
     let team = app.team(Some(1000), json!({})).await;
     let page = |price: &str| format!("<!doctype html><title>Tea</title><p>Assam is sold for {price} shillings a box.");
     let formats = json!(["markdown", { "type": "changeTracking", "modes": ["json"], "prompt": "price" }, { "type": "json", "prompt": "price" }]);
@@ -344,7 +311,7 @@ async fn values_of_change_tracking_are_extracted_once() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_same_question_about_the_same_page_is_asked_once() {
     let model = ModelServer::start(answer).await;
-    let app = TestApp::with(with_model(&model, |_| ())).await;
+    let app = TestApp::with_model(&model, |_| ()).await;
     app.site.html("/tea", TEA);
     let team = app.team(Some(1000), json!({})).await;
     let other = app.team(Some(1000), json!({})).await;

@@ -12,7 +12,7 @@ use std::thread;
 use boot::config::{AuthMode, Config};
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use testkit::{Dns, Site};
+use testkit::{Dns, ModelServer, Site};
 use tokio::runtime::{Builder, Runtime};
 
 pub use client::{Answer, Client};
@@ -87,6 +87,20 @@ impl TestApp {
     /// Starts a service in mode `keys`.
     pub async fn with_keys() -> Self {
         Self::with(|config| config.auth.mode = AuthMode::Keys).await
+    }
+
+    /// A service in `open` mode with this model, which is called once per question. Further settings are changed before
+    /// it starts.
+    ///
+    /// # Panics
+    /// When the service does not start.
+    pub async fn with_model(model: &ModelServer, change: impl FnOnce(&mut Config)) -> Self {
+        let url = model.url("/v1");
+        Self::with(|config| {
+            (config.llm.url, config.llm.model, config.llm.attempts) = (Some(url), "small".to_owned(), 1);
+            change(config);
+        })
+        .await
     }
 
     /// Starts a service in `open` mode with a browser.

@@ -16,7 +16,7 @@ use boot::config::Loaded;
 use clap::{Args, Parser, Subcommand};
 use serde_json::json;
 use uuid::Uuid;
-use wire::{CreateTeam, FlagChanges, KeyView, TeamFlags, TeamView, UpdateTeam};
+use wire::{CreateTeam, FlagChanges, KeyView, ModelLimitChanges, ModelLimits, TeamFlags, TeamView, UpdateTeam};
 
 /// Page size of database reads when listing.
 const PAGE: u32 = 500;
@@ -144,6 +144,12 @@ pub(crate) struct NewTeam {
     /// Networks that the team may call from, such as 10.0.0.0/8,2001:db8::/32 [default: all]
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     addresses: Option<Vec<String>>,
+    /// Tokens of language models per day, 0 for no limit [default: llm.limits.team_day]
+    #[arg(long)]
+    model_tokens_per_day: Option<u64>,
+    /// Cost of language models per day, 0 for no limit [default: llm.limits.team_day]
+    #[arg(long)]
+    model_cost_per_day: Option<f64>,
 }
 
 #[derive(Args)]
@@ -177,6 +183,12 @@ pub(crate) struct TeamChange {
     /// Networks that the team may call from, such as 10.0.0.0/8,2001:db8::/32; `all` removes the restriction
     #[arg(long, value_delimiter = ',', value_name = "LIST")]
     addresses: Option<Vec<String>>,
+    /// Tokens of language models per day, 0 for no limit; without a value llm.limits.team_day applies again
+    #[arg(long)]
+    model_tokens_per_day: Option<Option<u64>>,
+    /// Cost of language models per day, 0 for no limit; without a value llm.limits.team_day applies again
+    #[arg(long)]
+    model_cost_per_day: Option<Option<f64>>,
 }
 
 /// Writes to standard output.
@@ -284,9 +296,10 @@ impl Teams {
 async fn create_team(app: &App, new: NewTeam) -> anyhow::Result<()> {
     let flags =
         TeamFlags { zero_data_retention: new.zero_data_retention, enterprise: new.enterprise, catalog: new.catalog };
+    let model_limits = ModelLimits { tokens_per_day: new.model_tokens_per_day, cost_per_day: new.model_cost_per_day };
     let NewTeam { name, credits, concurrency, rate_limit, addresses, .. } = new;
     let addresses = rule(addresses).unwrap_or_default();
-    let request = CreateTeam { name, credits, concurrency, rate_limit, flags, addresses };
+    let request = CreateTeam { name, credits, concurrency, rate_limit, flags, addresses, model_limits };
     // Decoded like a request over HTTP, so that the same bounds apply.
     let request = wire::decode_create_team(serde_json::to_value(request)?)?;
     let made = teams::create(app, request).await?;
@@ -299,9 +312,11 @@ async fn change_team(app: &App, change: TeamChange) -> anyhow::Result<()> {
         enterprise: change.enterprise,
         catalog: change.catalog,
     };
+    let model_limits =
+        ModelLimitChanges { tokens_per_day: change.model_tokens_per_day, cost_per_day: change.model_cost_per_day };
     let TeamChange { id, name, unlimited, add_credits, concurrency, rate_limit, addresses, .. } = change;
-    let (flags, addresses) = (Some(flags), rule(addresses));
-    let request = UpdateTeam { name, unlimited, add_credits, concurrency, rate_limit, flags, addresses };
+    let (flags, addresses, model_limits) = (Some(flags), rule(addresses), Some(model_limits));
+    let request = UpdateTeam { name, unlimited, add_credits, concurrency, rate_limit, flags, addresses, model_limits };
     let request = wire::decode_update_team(serde_json::to_value(request)?)?;
     print(&line(&teams::update(app, id, request).await?))
 }
@@ -328,8 +343,14 @@ fn line(team: &TeamView) -> String {
         (team.flags.catalog, " catalog"),
     ];
     let flags: String = flags.into_iter().filter_map(|(on, word)| on.then_some(word)).collect();
+    let ModelLimits { tokens_per_day, cost_per_day } = team.model_limits;
+    let model = [
+        tokens_per_day.map(|tokens| format!(", model tokens per day {tokens}")),
+        cost_per_day.map(|cost| format!(", model cost per day {cost}")),
+    ];
+    let model: String = model.into_iter().flatten().collect();
     format!(
-        "{}  {}  credits {credits}, spent {}, concurrency {}, per minute {}{flags}{}\n",
+        "{}  {}  credits {credits}, spent {}, concurrency {}, per minute {}{model}{flags}{}\n",
         team.id,
         team.name,
         team.spent,

@@ -6,7 +6,7 @@ use store::ledger::{self, Booking};
 use store::teams::{self as rows, Team, TeamChange};
 use store::{Conn, List, StoreError, keys as key_rows};
 use uuid::Uuid;
-use wire::{CreateTeam, Listing, TeamCreated, TeamFlags, TeamView, UpdateTeam};
+use wire::{CreateTeam, Listing, ModelLimits, TeamCreated, TeamFlags, TeamView, UpdateTeam};
 
 use crate::keys;
 
@@ -25,6 +25,8 @@ pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppEr
         enterprise: request.flags.enterprise,
         catalog: request.flags.catalog,
         addresses: rules::list(&request.addresses, String::clone),
+        model_tokens_per_day: request.model_limits.tokens_per_day.map(tokens),
+        model_cost_per_day: request.model_limits.cost_per_day.map(millionths),
         ..Team::new(id.to_string(), request.name, now)
     };
     let credits = request.credits.unwrap_or(0);
@@ -75,6 +77,7 @@ pub async fn list(app: &App, after: Option<Uuid>, limit: u32) -> Result<Listing<
 pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView, AppError> {
     let (id, now) = (id.to_string(), app.now());
     let flags = request.flags.unwrap_or_default();
+    let limits = request.model_limits.unwrap_or_default();
     let change = TeamChange {
         name: request.name,
         unlimited: request.unlimited,
@@ -84,6 +87,8 @@ pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView
         enterprise: flags.enterprise,
         catalog: flags.catalog,
         addresses: request.addresses.map(|addresses| rules::list(&addresses, String::clone)),
+        model_tokens_per_day: limits.tokens_per_day.map(|limit| limit.map(tokens)),
+        model_cost_per_day: limits.cost_per_day.map(|limit| limit.map(millionths)),
     };
     let credits = request.add_credits.unwrap_or(0);
     let mut conn = app.conn().await?;
@@ -126,6 +131,25 @@ async fn view(conn: &mut Conn, team: Team) -> Result<TeamView, AppError> {
             catalog: team.catalog,
         },
         addresses: team.addresses.map(|List(networks)| networks).unwrap_or_default(),
+        model_limits: ModelLimits {
+            tokens_per_day: team.model_tokens_per_day.and_then(|tokens| u64::try_from(tokens).ok()),
+            cost_per_day: team.model_cost_per_day.map(amount),
+        },
         created_at: team.created_at,
     })
+}
+
+fn tokens(limit: u64) -> i64 {
+    i64::try_from(limit).unwrap_or(i64::MAX)
+}
+
+/// Returns an amount of money in millionths.
+#[expect(clippy::cast_possible_truncation, reason = "at most a thousand million, checked where it is decoded")]
+fn millionths(amount: f64) -> i64 {
+    (amount * 1e6).round() as i64
+}
+
+#[expect(clippy::cast_precision_loss, reason = "at most 1e15 millionths, which a float holds exactly")]
+fn amount(millionths: i64) -> f64 {
+    millionths as f64 / 1e6
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use base::{Clock, Owner};
 use cpu::Cpu;
 use cpu::line::Load;
-use llm::{Model, Role, Settings, SettingsError};
+use llm::{Model, Role, Settings, SettingsError, TeamLimit};
 use tokio::time::Instant;
 
 use crate::cache::Cache;
@@ -34,6 +34,8 @@ pub struct Context<'a> {
     pub cache: CacheUse,
     /// Slots for CPU-bound work. None is held while a model is waited for.
     pub cpu: &'a Cpu,
+    /// Limits of the team per day.
+    pub limit: TeamLimit,
 }
 
 impl Answers {

@@ -1,11 +1,12 @@
 //! Questions of one request to the model.
 
 use std::fmt;
+use std::sync::Arc;
 
 use base::Stop;
 use extractive::GaveUp;
 use futures_util::StreamExt as _;
-use llm::extract::{Job, Page};
+use llm::extract::{Job, Readable};
 use llm::pages::{Links, drop_unknown_urls};
 use llm::prompt::Prompt;
 use llm::schema::{Schema, list};
@@ -43,7 +44,7 @@ pub(crate) struct Question<'a> {
 
 impl<'a> Asking<'a> {
     pub(crate) fn new(model: &'a Model, cache: &'a Cache, context: Context<'a>) -> Self {
-        Self { model, cache, budget: model.budget(&context.owner.team, None), context }
+        Self { model, cache, budget: model.budget(&context.owner.team, context.limit), context }
     }
 
     pub(crate) fn model(&self) -> &'a Model {
@@ -51,15 +52,20 @@ impl<'a> Asking<'a> {
     }
 
     /// Returns the job of an extraction from a page.
-    pub(crate) fn job<'b>(&'b self, page: &'b PageText, schema: Option<&'b Schema>, instruction: &'b str) -> Job<'b> {
-        let PageText { markdown, facts, structured, links, .. } = page;
+    pub(crate) fn job<'b>(
+        &'b self,
+        page: &Arc<PageText>,
+        schema: Option<&'b Arc<Schema>>,
+        instruction: &'b str,
+    ) -> Job<'b> {
         Job {
             schema,
             instruction,
-            page: Page { markdown, facts, structured, links },
+            page: Arc::clone(page) as Arc<dyn Readable>,
             owner: self.context.owner,
             budget: &self.budget,
             deadline: self.context.deadline,
+            cpu: self.context.cpu,
         }
     }
 
@@ -155,7 +161,12 @@ impl<'a> Asking<'a> {
 
     /// Asks about every part of a page, several at the same time, and returns the answers in page order.
     pub(crate) async fn each<T, F: Future<Output = T>>(&self, asking: Vec<F>) -> Vec<T> {
-        futures_util::stream::iter(asking).buffered(PARALLEL).collect().await
+        let asking = asking.into_iter().enumerate().map(|(index, answer)| async move { (index, answer.await) });
+        let asking: Vec<_> = asking.collect();
+        // As they come: one that is repeated after a pause holds up no other.
+        let mut answers: Vec<_> = futures_util::stream::iter(asking).buffer_unordered(PARALLEL).collect().await;
+        answers.sort_by_key(|(index, _)| *index);
+        answers.into_iter().map(|(_, answer)| answer).collect()
     }
 
     fn ask<'b>(&'b self, question: Question<'b>, want: Want<'b>, correction: Option<Correction<'b>>) -> Ask<'b> {

@@ -1,5 +1,7 @@
 //! The format `json`: structured data, by a schema or in a structure of the model's choice.
 
+use std::sync::Arc;
+
 use llm::prompt::EXTRACT;
 use llm::schema::{Schema, SchemaError};
 use serde_json::{Map, Value};
@@ -24,7 +26,7 @@ impl Asking<'_> {
     ///
     /// # Errors
     /// [`Refusal`]; see its variants.
-    pub async fn json(&self, page: &PageText, format: &JsonFormat) -> Result<Answered<Value>, Refusal> {
+    pub async fn json(&self, page: &Arc<PageText>, format: &JsonFormat) -> Result<Answered<Value>, Refusal> {
         self.extract(page, format.schema.as_ref(), format.prompt.as_deref()).await
     }
 
@@ -34,13 +36,16 @@ impl Asking<'_> {
     /// [`Refusal`]; see its variants.
     pub async fn extract(
         &self,
-        page: &PageText,
+        page: &Arc<PageText>,
         schema: Option<&Map<String, Value>>,
         prompt: Option<&str>,
     ) -> Result<Answered<Value>, Refusal> {
-        let schema = schema.map(|schema| Schema::read(Value::Object(schema.clone()))).transpose()?;
+        let schema = match schema.cloned() {
+            Some(source) => Some(self.work(move |_| Ok(Schema::read(Value::Object(source)).map(Arc::new))).await??),
+            None => None,
+        };
         let (schema, instruction) = (schema.as_ref(), prompt.unwrap_or_default());
-        let asked = Asked { prompt: &EXTRACT, field: FIELD, instruction, schema };
+        let asked = Asked { prompt: &EXTRACT, field: FIELD, instruction, schema: schema.map(Arc::as_ref) };
         let answer = async {
             let extracted = llm::extract::extract(self.model(), &self.job(page, schema, instruction)).await?;
             let warnings = extracted.warnings.iter().map(|warning| format!("`{FIELD}`: {}", plain(warning))).collect();

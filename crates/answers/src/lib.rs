@@ -41,6 +41,7 @@ pub use cache::CacheUse;
 pub use extractive::GaveUp;
 pub use json::check_schema;
 pub use llm::schema::{Fault, SchemaError};
+pub use llm::{Micros, TeamLimit};
 pub use page::PageText;
 pub use refusal::Refusal;
 pub use sentences::Sentences;

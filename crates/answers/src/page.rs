@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use llm::extract::{Page, Readable};
+
 /// Page as a model or a search for its sentences reads it. All of it is untrusted.
 ///
 /// No field has text that readers of the page cannot see.
@@ -19,6 +21,13 @@ pub struct PageText {
     pub structured: String,
     /// Links and images of the page, and its own URL, all of them absolute.
     pub links: Vec<String>,
+}
+
+impl Readable for PageText {
+    fn page(&self) -> Page<'_> {
+        let Self { markdown, facts, structured, links, .. } = self;
+        Page { markdown, facts, structured, links }
+    }
 }
 
 impl PageText {

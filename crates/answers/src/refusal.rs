@@ -30,12 +30,16 @@ pub enum Refusal {
     Schema(#[from] SchemaError),
 }
 
+impl Refusal {
+    /// Whether the same may be answered later.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        matches!(self, Self::Model(error) if error.may_pass())
+    }
+}
+
 impl From<AskError> for Refusal {
     fn from(error: AskError) -> Self {
-        // What only the operator can change is for the log.
-        if matches!(error, AskError::Unauthorized { .. } | AskError::Redirected | AskError::Rejected { .. }) {
-            tracing::warn!(%error, "the model cannot be used");
-        }
         Self::Model(error)
     }
 }
@@ -62,6 +66,7 @@ impl From<ExtractError> for Refusal {
             ExtractError::Ask(error) => error.into(),
             ExtractError::Invalid(faults) => Self::Invalid(faults),
             ExtractError::Schema(error) => Self::Schema(error),
+            ExtractError::Panicked => Self::Panicked,
         }
     }
 }
@@ -97,5 +102,16 @@ mod tests {
         check(AskError::Unauthorized { status: 401 });
         check(AskError::Upstream { status: 500 });
         assert_eq!(Refusal::from(AskError::Timeout).to_string(), "the model did not answer in time");
+    }
+
+    #[test]
+    fn outages_pass_and_settings_stay() {
+        for error in [AskError::Upstream { status: 503 }, AskError::Paused, AskError::Busy, AskError::Timeout] {
+            assert!(Refusal::from(error).may_pass());
+        }
+        for error in [AskError::Unauthorized { status: 401 }, AskError::TooLong, AskError::Refused] {
+            assert!(!Refusal::from(error).may_pass());
+        }
+        assert!(!Refusal::NoModel.may_pass());
     }
 }

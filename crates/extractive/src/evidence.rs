@@ -48,6 +48,8 @@ pub(crate) struct Survey {
     pub(crate) total: f32,
     /// Terms anywhere on the page.
     pub(crate) on_page: u64,
+    /// Best quality of each term on the page.
+    qualities: Vec<f32>,
     average: f32,
     /// Terms of each block, in it and in the headings above it.
     pub(crate) block_masks: Vec<u64>,
@@ -62,6 +64,7 @@ impl Survey {
             worth: Vec::new(),
             total: 0.0,
             on_page: 0,
+            qualities: vec![0.0; query.terms.len()],
             average: 1.0,
             block_masks: vec![0; page.blocks.len()],
             heading_masks: vec![0; page.blocks.len()],
@@ -81,6 +84,7 @@ impl Survey {
             for (term, hit) in found.iter_mut().enumerate() {
                 if hit.count > 0 {
                     frequency[term] += 1;
+                    survey.qualities[term] = survey.qualities[term].max(hit.quality);
                     survey.hits.push(Hit { term: u8::try_from(term).unwrap_or_default(), ..*hit });
                     hit.count = 0;
                     hit.quality = 0.0;
@@ -168,13 +172,29 @@ impl Survey {
         around.into_iter().flatten().any(|block| self.block_masks[block] != 0)
     }
 
-    /// Returns BM25 of a sentence beside the most that any sentence could reach.
-    pub(crate) fn bm25(&self, sentence: usize) -> f32 {
+    /// Returns the share of the question's worth on the page, where a related word counts less than the word itself:
+    /// `North American` is a weak hint of `America`.
+    pub(crate) fn sure_share(&self) -> f32 {
+        self.worth.iter().zip(&self.qualities).map(|(worth, quality)| worth * quality).sum::<f32>() / self.total
+    }
+
+    /// Returns the same share in one sentence.
+    pub(crate) fn sure_share_of(&self, sentence: usize) -> f32 {
+        let sure = |hit: &Hit| self.worth[usize::from(hit.term)] * hit.quality;
+        self.hits_of(sentence).iter().map(sure).sum::<f32>() / self.total
+    }
+
+    fn hits_of(&self, sentence: usize) -> &[Hit] {
         let row = &self.rows[sentence];
         let first = row.first_hit as usize;
-        let hits = &self.hits[first..first + row.mask.count_ones() as usize];
-        let length = K1 * (1.0 - B + B * f32::from(row.words) / self.average);
-        let sum: f32 = hits
+        &self.hits[first..first + row.mask.count_ones() as usize]
+    }
+
+    /// Returns BM25 of a sentence beside the most that any sentence could reach.
+    pub(crate) fn bm25(&self, sentence: usize) -> f32 {
+        let length = K1 * (1.0 - B + B * f32::from(self.rows[sentence].words) / self.average);
+        let sum: f32 = self
+            .hits_of(sentence)
             .iter()
             .map(|hit| {
                 let count = f32::from(hit.count);

@@ -90,7 +90,7 @@ impl Page<'_> {
             let top = best.score;
             self.ask_meaning(meaning, question, &mut candidates, top);
         }
-        let is_answered = |best: &Candidate| is_answered(&query, &survey, &best.evidence);
+        let is_answered = |best: &Candidate| is_answered(&query, &survey, best.sentence, &best.evidence);
         if !candidates.first().is_some_and(is_answered) && query.terms.len() <= KEYWORDS {
             candidates = self.candidates(&query, &survey, Shortest::Word, stop)?;
         }
@@ -98,6 +98,23 @@ impl Page<'_> {
         let near = candidates.iter().take_while(|other| other.score >= NEAR_THE_BEST * best.score);
         let chosen: Vec<usize> = near.take(PASSAGES).map(|candidate| candidate.sentence).collect();
         Ok(Some(self.written(&chosen, &chosen[..chosen.len().min(ANSWER)])))
+    }
+
+    /// Finds the first sentences that have every word of a query, or `None` when no sentence has.
+    ///
+    /// # Errors
+    ///
+    /// [`GaveUp`] when `stop` is set.
+    pub fn find_words(&self, query: &str, stop: &Stop) -> Result<Option<Found>, GaveUp> {
+        let query = Query::read(query, self.language);
+        let every = query.terms.iter().enumerate().fold(0, |mask, (term, _)| mask | 1_u64 << term);
+        if every == 0 {
+            return Ok(None);
+        }
+        let survey = Survey::of(self, &query, stop)?;
+        let has_every = |at: &usize| survey.rows[*at].mask == every && self.may_answer(*at, Shortest::Word);
+        let chosen: Vec<usize> = (0..self.sentences.len()).filter(has_every).take(PASSAGES).collect();
+        Ok((!chosen.is_empty()).then(|| self.written(&chosen, &chosen[..chosen.len().min(ANSWER)])))
     }
 
     /// Returns whether a question names nothing to look for, such as `What is it?`

@@ -22,13 +22,13 @@ pub(crate) fn score(evidence: &Evidence) -> f32 {
 }
 
 /// What the page and its best sentence must have of a question, where none of its names is missing: the share of the
-/// question's worth on the page, that in the sentence, and the sentence's score.
+/// question's worth on the page, that in the sentence, related words counted in part, and the sentence's score.
 const ANSWERED: f32 = 1.13;
 const SCORE: f32 = 0.1;
 
 /// Returns whether the page answers the question, by its best sentence. A name or a number that is nowhere on the page
 /// is enough for no: the question is about something else.
-pub(crate) fn is_answered(query: &Query, survey: &Survey, best: &Evidence) -> bool {
+pub(crate) fn is_answered(query: &Query, survey: &Survey, sentence: usize, best: &Evidence) -> bool {
     let missing = query.terms.iter().enumerate().any(|(at, term)| term.name && survey.on_page >> at & 1 == 0);
-    !missing && survey.share(survey.on_page) + best.share + SCORE * score(best) > ANSWERED
+    !missing && survey.sure_share() + survey.sure_share_of(sentence) + SCORE * score(best) > ANSWERED
 }

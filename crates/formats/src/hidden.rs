@@ -19,10 +19,18 @@ use crate::content::{Content, Visitor};
 const FOR_SCREEN_READERS: [&str; 6] =
     ["sr-only", "visually-hidden", "visuallyhidden", "screen-reader-text", "screen-reader-only", "a11y-hidden"];
 
+/// Attribute with which a browser marks what is laid out and invisible all the same.
+const INVISIBLE: &str = "data-invisible";
+/// Value of that attribute for what is transparent.
+const TRANSPARENT: &str = "opacity";
+/// Value of that attribute for what is folded up.
+const FOLDED: &str = "folded";
+
 /// Nodes of a page that readers do not see: hidden by a style or an attribute, off the page, of no size, or in the
 /// colour of their background.
 ///
-/// Known are the styles of the page itself: `<style>` elements and attributes. Text that a click shows is not hidden,
+/// Known are the styles of the page itself, `<style>` elements and attributes, and what a browser has found by all
+/// styles. Text that a click shows is not hidden,
 /// nor is text that is hidden from screen readers alone (`aria-hidden`). A page that hides most of its content shows it
 /// with a script, so that text is not hidden either.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -83,8 +91,10 @@ pub fn hidden(content: &Content, rendering: Rendering) -> Hidden {
     let moving: usize = found.iter().filter(|found| found.moves).map(|found| search.letters(found.index)).sum();
     let all: usize = found.iter().map(|found| search.letters(found.index)).sum();
     let shown = search.total().saturating_sub(all);
-    if moving > shown.max(ARTICLE) {
-        // More text waits for its animation than is shown.
+    // A browser marks text by its opacity alone, without a sign of an animation: 30 % of the page are enough.
+    let most = if rendering == Rendering::Browser { shown * 3 / 7 } else { shown };
+    if moving > most.max(ARTICLE) {
+        // Too much text for an order to a model waits for its animation.
         found = search.run(Ignored::Moving);
     } else if all > shown.max(ARTICLE) {
         // More text is hidden than shown: the page shows itself by scripts.
@@ -107,6 +117,14 @@ enum Ignored {
 struct Found {
     index: Index,
     /// Whether an animation or a transition may show it.
+    moves: bool,
+}
+
+/// Mark of a browser.
+#[derive(Clone, Copy)]
+struct Marked {
+    cause: Cause,
+    /// Whether an animation may show the element.
     moves: bool,
 }
 
@@ -180,13 +198,15 @@ impl<'p> Search<'p> {
         }
         let style = self.sheets.style(self.page, at, around.hides_text());
         let style = style.as_ref();
-        let moves = style.is_some_and(sight::moves);
+        let mark = self.mark(at);
+        let moves = style.is_some_and(sight::moves) || mark.is_some_and(|mark| mark.moves);
         let counts = |cause: &Cause| match ignored {
             Ignored::Nothing => true,
             Ignored::Moving => !moves,
             Ignored::Closed => *cause != Cause::Closed,
         };
-        if let Some(cause) = self.cause(at, style).filter(counts)
+        let cause = mark.map(|mark| mark.cause).or_else(|| self.cause(at, style));
+        if let Some(cause) = cause.filter(counts)
             && !self.is_shown_after_all(at, cause)
         {
             return Look::Hidden { moves };
@@ -194,6 +214,13 @@ impl<'p> Search<'p> {
         let sight = around.within(self.page, at, style, self.known);
         let is_hidden = sight.hides_pictures() && is_picture(name) && !ignores_closed;
         if is_hidden { Look::Hidden { moves: false } } else { Look::Into(sight) }
+    }
+
+    /// Returns the mark of a browser.
+    fn mark(&self, index: Index) -> Option<Marked> {
+        let word = if self.known.is_rendered { self.page.attr(index, INVISIBLE) } else { None }?;
+        let cause = if matches!(&*word, TRANSPARENT | FOLDED) { Cause::Closed } else { Cause::Cut };
+        Some(Marked { cause, moves: &*word == TRANSPARENT })
     }
 
     /// Returns why an element with everything in it is hidden.

@@ -13,9 +13,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Owner, Secret, SystemClock};
-use llm::extract::{ExtractError, Job, Page, extract};
+use cpu::Cpu;
+use llm::extract::{ExtractError, Job, Page, Readable, extract};
 use llm::schema::Schema;
-use llm::{Model, Settings};
+use llm::{Model, Settings, TeamLimit};
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
@@ -56,22 +57,43 @@ fn settings(arguments: &mut dyn Iterator<Item = String>, timeout: &mut Duration)
     Ok(settings)
 }
 
+/// A line of the input as a page.
+struct Line {
+    input: Value,
+    links: Vec<String>,
+}
+
+impl Line {
+    fn text(&self, name: &str) -> &str {
+        self.input[name].as_str().unwrap_or_default()
+    }
+}
+
+impl Readable for Line {
+    fn page(&self) -> Page<'_> {
+        let [markdown, facts, structured] = ["markdown", "facts", "structured"].map(|name| self.text(name));
+        Page { markdown, facts, structured, links: &self.links }
+    }
+}
+
 async fn answer(model: &Model, input: &Value, timeout: Duration) -> Value {
-    let text = |name: &str| input[name].as_str().unwrap_or_default();
     let schema = match input.get("schema").map(|schema| Schema::read(schema.clone())).transpose() {
-        Ok(schema) => schema,
+        Ok(schema) => schema.map(Arc::new),
         Err(error) => return json!({ "id": input["id"], "error": error.to_string() }),
     };
     let links: Vec<String> =
         input["links"].as_array().into_iter().flatten().filter_map(|link| Some(link.as_str()?.to_owned())).collect();
-    let (owner, budget, start) = (Owner::of_team("example"), model.budget("example", None), Instant::now());
+    let line = Arc::new(Line { input: input.clone(), links });
+    let (owner, budget, start) =
+        (Owner::of_team("example"), model.budget("example", TeamLimit::default()), Instant::now());
     let job = Job {
         schema: schema.as_ref(),
-        instruction: text("prompt"),
-        page: Page { markdown: text("markdown"), facts: text("facts"), structured: text("structured"), links: &links },
+        instruction: line.text("prompt"),
+        page: Arc::clone(&line) as Arc<dyn Readable>,
         owner: &owner,
         budget: &budget,
         deadline: start + timeout,
+        cpu: &Cpu::new(1),
     };
     let extracted = extract(model, &job).await;
     let (tokens, time) = (budget.spent().tokens, start.elapsed().as_millis());

@@ -61,6 +61,15 @@ pub struct Limit {
     pub cost: Micros,
 }
 
+/// Limits of one team per day, each in place of the common one; `None` for the common one, 0 for no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TeamLimit {
+    /// Tokens of input and output together.
+    pub tokens: Option<u64>,
+    /// Cost by the prices of the settings.
+    pub cost: Option<Micros>,
+}
+
 /// What calls have used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spent {
@@ -107,7 +116,7 @@ pub enum Scope {
     Call,
     /// One request: `llm.limits.request`.
     Request,
-    /// One team and day: `llm.limits.team_day`.
+    /// One team and day: `llm.limits.team_day`, or the team's own limits.
     TeamDay,
 }
 
@@ -116,7 +125,7 @@ impl fmt::Display for Scope {
         f.write_str(match self {
             Self::Call => "per call (llm.limits.call)",
             Self::Request => "per request (llm.limits.request)",
-            Self::TeamDay => "per team and day (llm.limits.team_day)",
+            Self::TeamDay => "per team and day (llm.limits.team_day, or modelLimits of the team)",
         })
     }
 }
@@ -255,15 +264,17 @@ impl Days {
         Self { limits, today: Mutex::default() }
     }
 
-    /// Returns the budget of a new request of a team. `own` is the limit of this team, instead of the common one.
-    pub(crate) fn budget(&self, team: &str, own: Option<Limit>, now: Timestamp) -> Budget {
+    /// Returns the budget of a new request of a team.
+    pub(crate) fn budget(&self, team: &str, own: TeamLimit, now: Timestamp) -> Budget {
         let mut today = self.today.lock();
         let day = now.date_naive();
         if today.day != day {
             *today = Today { day, teams: HashMap::new() };
         }
         let book = Arc::clone(today.teams.entry(team.to_owned()).or_default());
-        let team = Account { scope: Scope::TeamDay, limit: own.unwrap_or(self.limits.team_day), book };
+        let common = self.limits.team_day;
+        let (tokens, cost) = (own.tokens.unwrap_or(common.tokens), own.cost.unwrap_or(common.cost));
+        let team = Account { scope: Scope::TeamDay, limit: Limit { tokens, cost, ..common }, book };
         Budget { call: self.limits.call, request: Account::new(Scope::Request, self.limits.request), team }
     }
 }
@@ -291,25 +302,27 @@ mod tests {
     #[test]
     fn a_call_has_to_fit_into_every_budget() {
         let days = Days::new(Limits { call: limit(50), request: limit(80), team_day: limit(100) });
-        let budget = days.budget("a", None, day(1));
+        let budget = days.budget("a", TeamLimit::default(), day(1));
         assert_eq!(budget.reserve(tokens(51)).err(), Some(over(Scope::Call)));
         let first = budget.reserve(tokens(50)).unwrap();
         assert_eq!(budget.reserve(tokens(31)).err(), Some(over(Scope::Request)));
         first.settle(tokens(40));
         budget.reserve(tokens(40)).unwrap().settle(tokens(40));
         assert_eq!(budget.spent(), tokens(80));
-        let next = days.budget("a", None, day(1));
+        let next = days.budget("a", TeamLimit::default(), day(1));
         assert_eq!(next.reserve(tokens(21)).err(), Some(over(Scope::TeamDay)));
         assert!(next.reserve(tokens(20)).is_ok());
-        assert!(days.budget("b", None, day(1)).reserve(tokens(50)).is_ok());
-        assert!(days.budget("a", Some(limit(200)), day(1)).reserve(tokens(50)).is_ok());
-        assert!(days.budget("a", None, day(2)).reserve(tokens(50)).is_ok());
+        assert!(days.budget("b", TeamLimit::default(), day(1)).reserve(tokens(50)).is_ok());
+        let own = |tokens, cost| days.budget("a", TeamLimit { tokens, cost }, day(1)).reserve(self::tokens(50));
+        assert!(own(Some(200), None).is_ok() && own(Some(0), None).is_ok());
+        assert_eq!(own(None, Some(Micros(1))).err(), Some(over(Scope::TeamDay)));
+        assert!(days.budget("a", TeamLimit::default(), day(2)).reserve(tokens(50)).is_ok());
     }
 
     #[test]
     fn a_refused_call_reserves_nothing_and_a_dropped_one_counts() {
         let days = Days::new(Limits { team_day: limit(10), ..Limits::default() });
-        let budget = days.budget("a", None, day(1));
+        let budget = days.budget("a", TeamLimit::default(), day(1));
         assert!(budget.reserve(tokens(11)).is_err());
         drop(budget.reserve(tokens(10)).unwrap());
         assert_eq!(budget.spent(), tokens(10));
@@ -320,7 +333,7 @@ mod tests {
     fn time_is_what_remains_of_the_tightest_limit() {
         let time = |seconds| Limit { time: Duration::from_secs(seconds), ..Limit::default() };
         let days = Days::new(Limits { call: time(30), request: time(40), ..Limits::default() });
-        let budget = days.budget("a", None, day(1));
+        let budget = days.budget("a", TeamLimit::default(), day(1));
         assert_eq!(budget.time_left(), Some(Duration::from_secs(30)));
         let used = Spent { time: Duration::from_secs(25), ..Spent::default() };
         budget.reserve(Spent::default()).unwrap().settle(used);

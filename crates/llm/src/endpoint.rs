@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use cpu::line::Line;
 use http::{StatusCode, header};
+use outage::Repeats;
 use parking_lot::Mutex;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -13,6 +14,7 @@ use url::Url;
 use crate::breaker::Breaker;
 use crate::error::AskError;
 use crate::features::{Features, Step, is_too_long};
+use crate::schema::written;
 use crate::settings::{Kind, Settings, Spec};
 use crate::wire::{self, Call, Reply};
 
@@ -24,6 +26,8 @@ pub(crate) struct Endpoint {
     pub(crate) spec: Spec,
     pub(crate) line: Line,
     pub(crate) breaker: Breaker,
+    /// Pace of the log lines about refusals that only the operator can end.
+    pub(crate) refusals: Repeats,
     url: Url,
     client: net::Client,
     features: Mutex<Features>,
@@ -51,7 +55,8 @@ impl Endpoint {
         let client = net::Client::new(net::Config { egress, limits: net::Limits::default() })?;
         let line = Line::new(settings.parallel.into(), settings.waiting.into());
         let url = url_of(&spec);
-        Ok(Self { spec, line, url, client, breaker: Breaker::default(), features: Mutex::default() })
+        let (breaker, refusals) = (Breaker::default(), Repeats::default());
+        Ok(Self { spec, line, url, client, breaker, refusals, features: Mutex::default() })
     }
 
     pub(crate) fn features(&self) -> Features {
@@ -65,7 +70,7 @@ impl Endpoint {
 
     /// Sends a call and reads its answer.
     pub(crate) async fn send(&self, call: &Call<'_>, deadline: Instant) -> Result<Reply, CallError> {
-        let body = Bytes::from(wire::body(call).to_string());
+        let body = Bytes::from(written(&wire::body(call)));
         let post = net::Post {
             url: self.url.clone(),
             headers: wire::headers(&self.spec),

@@ -120,10 +120,21 @@ impl AskError {
         matches!(self, Self::RateLimited { .. } | Self::Upstream { .. } | Self::Malformed | Self::Connection(_))
     }
 
+    /// Returns whether the same question may be answered later.
+    #[must_use]
+    pub fn may_pass(&self) -> bool {
+        self.is_transient() || matches!(self, Self::Timeout | Self::Busy | Self::Paused)
+    }
+
     /// Returns whether the endpoint has answered, so that it works.
     pub(crate) fn has_answer(&self) -> bool {
         use AskError::{Empty, RateLimited, Redirected, Refused, Rejected, Unauthorized};
         matches!(self, Refused | Empty | RateLimited { .. } | Unauthorized { .. } | Redirected | Rejected { .. })
+    }
+
+    /// Returns whether only the operator can change it: settings that the endpoint does not accept.
+    pub(crate) fn is_of_settings(&self) -> bool {
+        matches!(self, Self::Unauthorized { .. } | Self::Redirected | Self::Rejected { .. })
     }
 
     /// Returns whether the endpoint is at fault, rather than the question or the budget.

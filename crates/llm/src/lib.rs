@@ -5,7 +5,7 @@
 //! use std::sync::Arc;
 //! use std::time::Duration;
 //!
-//! use llm::{Ask, Content, Model, Role, Settings, Source, Want, prompt, schema::Schema};
+//! use llm::{Ask, Content, Model, Role, Settings, Source, TeamLimit, Want, prompt, schema::Schema};
 //! use tokio::time::Instant;
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -24,7 +24,7 @@
 //!         want: Want::Json(&schema),
 //!         correction: None,
 //!         owner: &base::Owner::of_team("team"),
-//!         budget: &model.budget("team", None),
+//!         budget: &model.budget("team", TeamLimit::default()),
 //!         deadline: Instant::now() + Duration::from_secs(10),
 //!     })
 //!     .await
@@ -57,7 +57,7 @@ pub mod tokens;
 mod wire;
 
 pub use ask::{Answer, Ask, Content, Correction, Role, Source, Usage, Want};
-pub use budget::{Budget, Limit, Limits, Micros, OverBudget, Scope, Spent};
+pub use budget::{Budget, Limit, Limits, Micros, OverBudget, Scope, Spent, TeamLimit};
 pub use error::{AskError, ErrorCode};
 pub use model::{Model, SettingsError, Window};
 pub use settings::{Kind, Override, Roles, Settings};

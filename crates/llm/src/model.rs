@@ -9,7 +9,7 @@ use rand::Rng;
 use tokio::time::{Instant, sleep_until, timeout_at};
 
 use crate::ask::{Answer, Ask, Content, Role, Usage, Want};
-use crate::budget::{Budget, Days, Limit, Micros, OverBudget, Reservation, Spent};
+use crate::budget::{Budget, Days, Micros, OverBudget, Reservation, Spent, TeamLimit};
 use crate::endpoint::{CallError, Endpoint};
 use crate::error::{AskError, ErrorCode};
 use crate::features::Step;
@@ -96,9 +96,9 @@ impl Model {
         Ok(Some(Self(Arc::new(Inner { endpoints, roles, timeout, attempts, days, clock }))))
     }
 
-    /// Returns the budget of a new request of a team. `own` is the limit per day of this team, instead of the common one.
+    /// Returns the budget of a new request of a team. `own` has the limits per day of this team.
     #[must_use]
-    pub fn budget(&self, team: &str, own: Option<Limit>) -> Budget {
+    pub fn budget(&self, team: &str, own: TeamLimit) -> Budget {
         self.0.days.budget(team, own, self.0.clock.now())
     }
 
@@ -199,7 +199,9 @@ impl Model {
                 }
             }
         }
-        Err(AskError::Rejected { status: 400, code: ErrorCode::default() })
+        let error = AskError::Rejected { status: 400, code: ErrorCode::default() };
+        note(endpoint, &error);
+        Err(error)
     }
 
     async fn call(&self, endpoint: &Endpoint, ask: &Ask<'_>, form: Form) -> Result<Answer, CallError> {
@@ -232,7 +234,11 @@ impl Model {
             Err(_) => Err(CallError::Failed(AskError::Timeout)),
         };
         let sent = Sent { result: sent, time: start.elapsed(), input, reservation };
-        self.settled(endpoint, ask, sent).map_err(|error| limited(error, ask, deadline))
+        let mut answer = self.settled(endpoint, ask, sent).map_err(|error| limited(error, ask, deadline))?;
+        if let Content::Text(text) = answer.content {
+            answer.content = Content::Text(message.without_fences(text));
+        }
+        Ok(answer)
     }
 
     /// Settles the budget with what a call has used, and returns its answer.
@@ -339,13 +345,18 @@ fn answer(endpoint: &Endpoint, ask: &Ask<'_>, got: Got) -> Answer {
 
 /// Counts a failure for the breaker and logs it.
 fn note(endpoint: &Endpoint, error: &AskError) {
+    let host = endpoint.spec.url.host_str().unwrap_or_default();
+    if error.is_of_settings()
+        && let Some(unlogged) = endpoint.refusals.next_line()
+    {
+        tracing::warn!(host, model = endpoint.spec.model, %error, unlogged, "the model cannot be used");
+    }
     if !error.is_failure_of_endpoint() {
         if error.has_answer() {
             endpoint.breaker.succeed();
         }
         return;
     }
-    let host = endpoint.spec.url.host_str().unwrap_or_default();
     if endpoint.breaker.fail(Instant::now()) {
         tracing::warn!(host, model = endpoint.spec.model, %error, "model failed repeatedly; not called for a while");
     } else {

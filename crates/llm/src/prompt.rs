@@ -42,6 +42,20 @@ pub static ALL: [&Prompt; 8] = [&EXTRACT, &SETTLE, &PICK, &ANSWER, &SUMMARY, &CR
 pub(crate) struct Message {
     pub(crate) system: String,
     pub(crate) user: String,
+    /// Random word of the fences.
+    boundary: String,
+}
+
+impl Message {
+    /// Removes fences from an answer: small models repeat the page together with them.
+    pub(crate) fn without_fences(&self, text: String) -> String {
+        if !text.contains(&self.boundary) {
+            return text;
+        }
+        let fences = ["BEGIN ", "END "].map(|word| format!("{word}{}", self.boundary));
+        let is_fence = |line: &&str| fences.iter().any(|fence| line.trim_start().starts_with(fence));
+        text.lines().filter(|line| !is_fence(line)).collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Renders a question. `must_show_schema` is set where the endpoint does not get the schema in another way.
@@ -68,7 +82,7 @@ pub(crate) fn render(ask: &Ask<'_>, must_show_schema: bool) -> Message {
         user.push_str("Answer the task again, without these errors.\n");
     }
     let system = ask.prompt.text.trim_end().replace("{boundary}", &boundary);
-    Message { system, user: user.trim_end().to_owned() }
+    Message { system, user: user.trim_end().to_owned(), boundary }
 }
 
 struct Part<'a> {
@@ -120,7 +134,7 @@ mod tests {
 
     use super::*;
     use crate::ask::{Correction, Role, Source};
-    use crate::budget::{Days, Limits};
+    use crate::budget::{Days, Limits, TeamLimit};
     use crate::schema::Schema;
 
     /// Renders a question with every part and a fixed boundary.
@@ -128,7 +142,8 @@ mod tests {
         let schema = json!({ "properties": { "price": { "type": "number" } }, "type": "object" });
         let schema = Schema::read(schema).unwrap();
         let owner = Owner::of_team("a");
-        let budget = Days::new(Limits::default()).budget("a", None, "2026-01-01T00:00:00Z".parse().unwrap());
+        let budget =
+            Days::new(Limits::default()).budget("a", TeamLimit::default(), "2026-01-01T00:00:00Z".parse().unwrap());
         let ask = Ask {
             role: Role::Extract,
             prompt,
@@ -140,7 +155,7 @@ mod tests {
             budget: &budget,
             deadline: Instant::now() + Duration::from_secs(1),
         };
-        let Message { system, user } = render(&ask, false);
+        let Message { system, user, .. } = render(&ask, false);
         let boundary = user.split("BEGIN ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap().to_owned();
         assert_eq!(boundary.len(), 24);
         format!("{system}\n----\n{user}\n").replace(&boundary, "BOUNDARY")
@@ -163,6 +178,14 @@ mod tests {
             assert_eq!(text, std::fs::read_to_string(&path).unwrap_or_default(), "{}", prompt.id);
             assert_eq!(prompt.text, std::fs::read_to_string(format!("{folder}/{}.txt", prompt.id)).unwrap());
         }
+    }
+
+    #[test]
+    fn fences_that_a_model_repeats_are_removed() {
+        let message = Message { system: String::new(), user: String::new(), boundary: "0f3a".to_owned() };
+        let clean = |text: &str| message.without_fences(text.to_owned());
+        assert_eq!(clean("BEGIN 0f3a page text\n# Mug\n\nIt is red.\nEND 0f3a"), "# Mug\n\nIt is red.");
+        assert_eq!(clean("BEGIN with care.\n\nEND"), "BEGIN with care.\n\nEND");
     }
 
     #[tokio::test]

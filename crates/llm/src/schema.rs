@@ -7,6 +7,7 @@ mod repair;
 mod shapes;
 mod strict;
 mod walk;
+mod written;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,6 +19,7 @@ use serde_json::{Map, Value};
 use crate::json_text::Kind;
 use shapes::Shapes;
 pub(crate) use walk::escaped;
+pub(crate) use written::written;
 
 /// Byte limit of a schema.
 pub const MAX_BYTES: usize = 256 << 10;
@@ -100,7 +102,7 @@ impl Schema {
     /// When it is larger than [`MAX_BYTES`], nests deeper than [`MAX_DEPTH`], refers to something outside itself or
     /// endlessly to itself, or does not compile.
     pub fn read(source: Value) -> Result<Self, SchemaError> {
-        let shown = source.to_string();
+        let shown = written(&source);
         check::size(&shown)?;
         check::references(&source)?;
         let validator = compile(&source)?;
@@ -152,6 +154,21 @@ impl Schema {
     pub(crate) fn missing(&self, answer: &Value) -> Vec<Missing> {
         let errors = self.validator.iter_errors(answer).take(1000);
         errors.filter_map(|error| Missing::of(&error)).collect()
+    }
+
+    /// Adds an empty list for each list that an answer from parts of a page lacks: no part has an item of it.
+    pub(crate) fn with_empty_lists(&self, mut answer: Value) -> Value {
+        let shapes = Shapes::new(&self.source);
+        let root = shapes.resolved(&self.source);
+        for missing in self.missing(&answer).into_iter().filter(|missing| missing.path.is_empty()) {
+            let member = shapes.resolved(&root["properties"][&missing.name]);
+            if member["type"] == "array"
+                && let Some(members) = answer.as_object_mut()
+            {
+                members.insert(missing.name, Value::Array(Vec::new()));
+            }
+        }
+        answer
     }
 
     /// Returns the texts that the schema itself allows: values of `enum` and `const`.

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 /// Minimum interval between two log lines about one part.
-const PAUSE: Duration = Duration::from_secs(60);
+pub(crate) const PAUSE: Duration = Duration::from_secs(60);
 
 /// Shared state of one part: available or in an outage. The log gets one line when an outage begins, one per minute while
 /// it lasts, and one when it ends, regardless of the number of failures and of flapping.

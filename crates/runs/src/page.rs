@@ -155,6 +155,9 @@ async fn finished(
         Ok(Err(error)) => return unmade(app, job, context, &error, pause),
         // Nothing is charged, and credits reserved for this page alone are returned.
         Err(error) if error.is_outage() => return unmade(app, job, context, &error, pause),
+        Err(error) if error.waits_for_model() && job.attempt < job.max_attempts => {
+            return Err(patience::model_again(app, job, &error));
+        }
         Err(error) => {
             let outcome = Outcome::failed(&error);
             let is_of_model = matches!(error.code(), Code::ModelUnavailable | Code::ScrapeJsonInvalid);

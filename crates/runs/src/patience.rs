@@ -34,6 +34,13 @@ pub fn again<P>(app: &App, job: &Running<P>, error: &dyn Refusal, pause: TimeDel
     }
 }
 
+/// Returns a retry of a page whose language model has not answered: after the queue's own pause at first, then as when the
+/// site is asked again. It counts, and costs nothing.
+pub(super) fn model_again<P>(app: &App, job: &Running<P>, error: &dyn Refusal) -> Failure {
+    let at = (job.attempt > 1).then(|| app.now() + refetch_pause(app, job));
+    Failure::Retry { at, error: error.to_string(), answer: None, counted: true }
+}
+
 /// Whether this error ends the job: an outage at the last counted attempt.
 pub(super) fn is_end<P>(app: &App, job: &Running<P>, error: &dyn Refusal) -> bool {
     error.is_outage() && age(app, job) >= PATIENCE && job.attempt >= job.max_attempts
@@ -94,6 +101,17 @@ mod tests {
         let (ours, old) = (AppError::internal("on purpose"), job(&app, last, hour * 30));
         assert!(matches!(again(&app, &old, &ours, PAUSE), Failure::Retry { at: None, counted: true, .. }));
         assert!(!is_end(&app, &old, &ours));
+        app.drain().await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn a_model_is_asked_again_soon_and_then_later() {
+        let (app, _, _folder) = app().await;
+        let at = |attempt| match model_again(&app, &job(&app, attempt, TimeDelta::seconds(9)), &AppError::Timeout) {
+            Failure::Retry { at, counted: true, .. } => at,
+            other => panic!("{other:?}"),
+        };
+        assert!(at(1).is_none() && at(2).is_some_and(|at| at > app.now() + TimeDelta::seconds(10)));
         app.drain().await;
     }
 

@@ -31,7 +31,8 @@ pub(crate) async fn clean(tools: &Tools, target: &Target, mut draft: Box<Draft>)
 async fn cleaned(tools: &Tools, target: &Target, answers: &Answers, markdown: String) -> Result<Cleaned, ScrapeError> {
     let (owner, private, deadline) = (&target.owner, target.private, time_for(target));
     // Cleaned markdown is not cached.
-    let context = Context { owner, private, deadline, cache: CacheUse::default(), cpu: &tools.cpu };
+    let (cache, cpu, limit) = (CacheUse::default(), &tools.cpu, target.model_limit);
+    let context = Context { owner, private, deadline, cache, cpu, limit };
     let failure = match answers.asking(context) {
         None => None,
         Some(asking) => match asking.clean(&markdown).await {

@@ -6,7 +6,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use answers::PageText;
 use base::Stop;
 use fetch::Fetched;
 use serde_json::{Value, json};
@@ -277,16 +276,17 @@ impl Comparison<'_> {
         if let Some(value) = self.same_as_format(draft) {
             return Ok(Some(Extraction { key, value }));
         }
-        let none = PageText::default();
+        let none = Arc::default();
         let extract = self.tools.extract.as_ref().ok_or("this server has no language model")?;
         let question = Question {
             url: &self.tracked.page.url,
-            page: draft.asked.as_deref().unwrap_or(&none),
+            page: draft.asked.as_ref().unwrap_or(&none),
             schema: self.format.schema.as_ref(),
             prompt: self.format.prompt.as_deref(),
             owner: &self.target.owner,
             deadline: self.until,
             cpu: &self.tools.cpu,
+            limit: self.target.model_limit,
         };
         let answer = timeout_at(question.deadline, extract.extract(&question)).await;
         let value = answer.unwrap_or_else(|_| Err("their extraction took too long".to_owned()))?;

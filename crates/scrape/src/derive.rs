@@ -38,7 +38,7 @@ pub(crate) struct Draft {
     /// Markdown for later phases, where it is not a requested format. See [`Draft::markdown`].
     pub(crate) text: Option<String>,
     /// Text of the page as questions are asked of it, if any are.
-    pub(crate) asked: Option<Box<PageText>>,
+    pub(crate) asked: Option<Arc<PageText>>,
     /// Time that was spent on answers about the page.
     pub(crate) answering: Duration,
     /// Page as it is sent to the product service, if that is asked.
@@ -203,7 +203,7 @@ fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft
     Ok(Draft {
         document,
         text,
-        asked,
+        asked: asked.map(Arc::from),
         answering: Duration::ZERO,
         product_request,
         links,
@@ -374,7 +374,7 @@ mod tests {
         check(json!({ "formats": ["markdown", "changeTracking"] }), markdown, markdown);
         let text = drafted(json!({ "formats": ["summary"] }), Body::Text);
         assert_eq!(text.asked.unwrap().markdown, "<h1>Granite</h1>");
-        let asked = |options: Value| drafted(options, Body::Page).asked.map(|asked| asked.markdown);
+        let asked = |options: Value| drafted(options, Body::Page).asked.map(|asked| asked.markdown.clone());
         assert_eq!(asked(json!({ "formats": ["markdown", "changeTracking"] })), None);
         assert_eq!(asked(json!({ "formats": ["summary"] })).as_deref(), markdown);
         let tracked =

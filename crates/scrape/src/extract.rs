@@ -1,6 +1,8 @@
 //! Extraction of values from a page, by a language model.
 
-use answers::{Answers, CacheUse, Context, PageText, Refusal};
+use std::sync::Arc;
+
+use answers::{Answers, CacheUse, Context, PageText, Refusal, TeamLimit};
 use async_trait::async_trait;
 use base::Owner;
 use cpu::Cpu;
@@ -24,7 +26,7 @@ pub struct Question<'a> {
     /// URL of the page.
     pub url: &'a Url,
     /// Text of the page.
-    pub page: &'a PageText,
+    pub page: &'a Arc<PageText>,
     /// JSON Schema of the values.
     pub schema: Option<&'a Map<String, Value>>,
     /// Instructions.
@@ -35,14 +37,16 @@ pub struct Question<'a> {
     pub deadline: Instant,
     /// Slots for CPU-bound work.
     pub cpu: &'a Cpu,
+    /// Limits of the team per day for language models.
+    pub limit: TeamLimit,
 }
 
 #[async_trait]
 impl Extract for Answers {
     async fn extract(&self, question: &Question<'_>) -> Result<Value, String> {
-        let Question { page, schema, prompt, owner, deadline, cpu, .. } = *question;
+        let Question { page, schema, prompt, owner, deadline, cpu, limit, .. } = *question;
         // Change tracking is refused with zero retention, and does not use the cache.
-        let context = Context { owner, private: false, deadline, cache: CacheUse::default(), cpu };
+        let context = Context { owner, private: false, deadline, cache: CacheUse::default(), cpu, limit };
         let asking = self.asking(context).ok_or_else(|| Refusal::NoModel.to_string())?;
         asking.extract(page, schema, prompt).await.map(|answered| answered.value).map_err(|why| why.to_string())
     }

@@ -1,11 +1,13 @@
 //! Phase 4: the product of a page from a service of the operator, where one is set (`extract.product_service_url`). It
 //! takes the place of our own extraction.
 
+use std::fmt::Display;
 use std::time::Duration;
 
 use bytes::Bytes;
 use extract_product::Missing;
 use http::{HeaderMap, HeaderValue, header};
+use outage::Repeats;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
@@ -28,6 +30,8 @@ const MAX_TIME: Duration = Duration::from_secs(30);
 pub struct ProductService {
     url: Url,
     client: net::Client,
+    /// Pace of the log lines about its failures.
+    failures: Repeats,
 }
 
 /// Request for the product of a page.
@@ -63,7 +67,7 @@ impl ProductService {
         let mut url = url.clone();
         url.set_path(&format!("{}/v1/extract-product", url.path().trim_end_matches('/')));
         url.set_fragment(None);
-        Ok(Self { url, client })
+        Ok(Self { url, client, failures: Repeats::default() })
     }
 
     async fn ask(&self, body: Bytes, deadline: Instant) -> Result<Option<Product>, Failure> {
@@ -72,7 +76,7 @@ impl ProductService {
         let url = self.url.clone();
         let post = net::Post { url, headers, body, repeatable: true, deadline, answer_bytes: MAX_ANSWER };
         let posted = self.client.post(post).await.map_err(|error| {
-            tracing::warn!(%error, "the product service failed; the page gets no product");
+            self.log(&error);
             match error {
                 net::Error::Timeout => Failure::Late,
                 _ => Failure::Unreachable,
@@ -80,11 +84,18 @@ impl ProductService {
         })?;
         if !posted.status.is_success() {
             let status = posted.status.as_u16();
-            tracing::warn!(status, "the product service failed; the page gets no product");
+            self.log(&format_args!("status {status}"));
             return Err(Failure::Status(status));
         }
         // The deadline cuts a body off.
         read(&posted.body).ok_or_else(|| if Instant::now() < deadline { Failure::Malformed } else { Failure::Late })
+    }
+
+    /// Logs a failure, at most one a minute.
+    fn log(&self, error: &dyn Display) {
+        if let Some(unlogged) = self.failures.next_line() {
+            tracing::warn!(%error, unlogged, "the product service failed; the page gets no product");
+        }
     }
 }
 

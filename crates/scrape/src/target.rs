@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use answers::Answers;
+use answers::{Answers, TeamLimit};
 use base::Owner;
 use billing::Delivered;
 use fetch::{BasicAuth, Engine, Feature, Proxies, State};
@@ -92,6 +92,8 @@ pub struct Target {
     /// Owner of the work: scarce slots (CPU, browsers, readers) are shared fairly among teams, and within a team among
     /// its runs.
     pub owner: Owner,
+    /// Limits of the owner's team per day for language models.
+    pub model_limit: TeamLimit,
     /// Whether [`Scraped::links`] is wanted, for example by a crawl.
     pub collect_links: bool,
     /// Cookies and storage of a profile to start with.
@@ -117,6 +119,7 @@ impl Target {
             deadline,
             private: false,
             owner: Owner::default(),
+            model_limit: TeamLimit::default(),
             collect_links: false,
             state: None,
             keeps_state: false,

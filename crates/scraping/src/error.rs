@@ -50,6 +50,14 @@ pub enum ScrapingError {
     ProfileInUse,
 }
 
+impl ScrapingError {
+    /// Whether a language model has not answered, and may do so later.
+    #[must_use]
+    pub fn waits_for_model(&self) -> bool {
+        matches!(self, Self::Scrape(ScrapeError::Unanswered(why)) if why.may_pass())
+    }
+}
+
 through_app!(ScrapingError: Invalid, StoreError, BlobError);
 
 impl Refusal for ScrapingError {

@@ -11,6 +11,7 @@ pub(crate) use async_recursion::async_recursion as boxed;
 pub mod check;
 mod error;
 pub mod files;
+mod model_limit;
 pub mod parse;
 pub mod profiles;
 mod recent;
@@ -20,4 +21,5 @@ mod scraper;
 mod tests;
 
 pub use error::ScrapingError;
+pub use model_limit::model_limit;
 pub use scraper::{Parts, Scraper};

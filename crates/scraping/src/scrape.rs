@@ -31,7 +31,7 @@ use self::purse::{Purse, RunPurse};
 use self::versions::PageVersions;
 use crate::check::check;
 use crate::profiles::{self, Holder, Opened, Saver};
-use crate::{Scraper, ScrapingError};
+use crate::{Scraper, ScrapingError, model_limit};
 
 pub use self::kept::read;
 pub use self::kept::request_of;
@@ -280,6 +280,7 @@ impl Scraping {
                 basic_auth,
                 private,
                 owner,
+                model_limit: model_limit(&caller.team),
                 collect_links,
                 hold,
                 ..Target::new(url, options, deadline)

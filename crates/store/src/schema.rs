@@ -14,6 +14,8 @@ table! {
         catalog -> Bool,
         created_at -> Timestamp,
         addresses -> Nullable<Text>,
+        model_tokens_per_day -> Nullable<BigInt>,
+        model_cost_per_day -> Nullable<BigInt>,
     }
 }
 

@@ -35,6 +35,10 @@ pub struct Team {
     pub created_at: Timestamp,
     /// Networks that the team may call from, such as `10.0.0.0/8`; `None` for no restriction.
     pub addresses: Option<List>,
+    /// Limit of tokens of language models per day; `None` for the common limit, 0 for no limit.
+    pub model_tokens_per_day: Option<i64>,
+    /// Limit of the cost of language models per day, in millionths; `None` for the common limit, 0 for no limit.
+    pub model_cost_per_day: Option<i64>,
 }
 
 /// Changes of a team; `None` keeps a value.
@@ -57,6 +61,10 @@ pub struct TeamChange {
     pub catalog: Option<bool>,
     /// New [`Team::addresses`]; `Some(None)` removes the restriction.
     pub addresses: Option<Option<List>>,
+    /// New [`Team::model_tokens_per_day`]; `Some(None)` removes the limit.
+    pub model_tokens_per_day: Option<Option<i64>>,
+    /// New [`Team::model_cost_per_day`]; `Some(None)` removes the limit.
+    pub model_cost_per_day: Option<Option<i64>>,
 }
 
 impl Team {
@@ -74,6 +82,8 @@ impl Team {
             catalog: false,
             created_at,
             addresses: None,
+            model_tokens_per_day: None,
+            model_cost_per_day: None,
         }
     }
 }

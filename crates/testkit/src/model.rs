@@ -1,6 +1,7 @@
 //! A model server that follows a script: known answers, known faults, and a record of what it was asked.
 
 mod answer;
+mod protocol;
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,7 +13,8 @@ use url::Url;
 
 use crate::site::{Reply, Script, Seen, Site};
 
-/// A model server on loopback. It speaks the OpenAI-compatible protocol, Anthropic's and Ollama's, by the path.
+/// A model server on loopback. It speaks the OpenAI-compatible protocol, Anthropic's and Ollama's, by the path, and
+/// refuses requests that these do not allow.
 ///
 /// ```
 /// # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -117,10 +119,12 @@ pub enum ModelLacks {
 }
 
 type Rule = dyn Fn(&Asked) -> String + Send + Sync;
+type FaultRule = dyn Fn(&Asked) -> ModelFault + Send + Sync;
 
 struct State {
     rule: Arc<Rule>,
     faults: Vec<ModelFault>,
+    fault_rule: Arc<FaultRule>,
     lacks: Vec<ModelLacks>,
     asked: Vec<Asked>,
 }
@@ -131,7 +135,13 @@ impl ModelServer {
     /// # Panics
     /// When loopback has no free port.
     pub async fn start(rule: impl Fn(&Asked) -> String + Send + Sync + 'static) -> Self {
-        let state = State { rule: Arc::new(rule), faults: Vec::new(), lacks: Vec::new(), asked: Vec::new() };
+        let state = State {
+            rule: Arc::new(rule),
+            faults: Vec::new(),
+            fault_rule: Arc::new(|_| ModelFault::None),
+            lacks: Vec::new(),
+            asked: Vec::new(),
+        };
         let state = Arc::new(Mutex::new(state));
         let site = Site::start().await;
         let shared = Arc::clone(&state);
@@ -156,6 +166,11 @@ impl ModelServer {
         let mut state = self.state.lock();
         state.faults = faults;
         state.faults.reverse();
+    }
+
+    /// Sets a rule that gives the fault of each request for which [`ModelServer::fail_with`] has none left.
+    pub fn fail_by(&self, rule: impl Fn(&Asked) -> ModelFault + Send + Sync + 'static) {
+        self.state.lock().fault_rule = Arc::new(rule);
     }
 
     /// Sets the features that the server refuses. A refused request uses up no fault.
@@ -184,14 +199,18 @@ impl fmt::Debug for ModelServer {
 
 fn respond(state: &Mutex<State>, seen: &Seen) -> Option<Script> {
     let asked = answer::asked(seen)?;
-    let (rule, fault) = {
+    let (rule, fault_rule, fault) = {
         let mut state = state.lock();
         state.asked.push(asked.clone());
+        if let Some(violation) = protocol::violation(&asked) {
+            return Some(error(400, violation));
+        }
         if let Some(refusal) = state.lacks.iter().find_map(|lack| answer::refusal(*lack, &asked)) {
             return Some(error(400, refusal));
         }
-        (Arc::clone(&state.rule), state.faults.pop().unwrap_or(ModelFault::None))
+        (Arc::clone(&state.rule), Arc::clone(&state.fault_rule), state.faults.pop())
     };
+    let fault = fault.unwrap_or_else(|| fault_rule(&asked));
     Some(script(&asked, &rule(&asked), &fault))
 }
 

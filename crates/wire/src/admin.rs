@@ -9,6 +9,7 @@ use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
 use crate::error::Invalid;
+use crate::model_limits::{ModelLimitChanges, ModelLimits, model_limits};
 use crate::query::{self, QueryParams};
 use crate::read::{self, Field, Fields};
 use crate::{rules, stamp};
@@ -25,7 +26,7 @@ pub const MAX_PAGE_LIMIT: u32 = 1000;
 pub const MAX_RATE_LIMIT: u32 = 10_000_000;
 
 /// Body of `POST /admin/teams`: a new team.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateTeam {
     /// Display name of the team.
@@ -46,6 +47,9 @@ pub struct CreateTeam {
     /// Networks (such as `10.0.0.0/8`) or addresses that the team may call from; absent or empty: any.
     #[schema(required = false, max_items = 100)]
     pub addresses: Vec<String>,
+    /// Limits for calls of language models, in place of those of the server.
+    #[schema(required = false)]
+    pub model_limits: ModelLimits,
 }
 
 /// Optional features of a team.
@@ -81,7 +85,7 @@ impl fmt::Debug for TeamCreated {
 }
 
 /// A team as the operator sees it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TeamView {
     /// Team id.
@@ -106,6 +110,9 @@ pub struct TeamView {
     /// Networks that the team may call from; empty: any.
     #[serde(default)]
     pub addresses: Vec<String>,
+    /// Limits for calls of language models.
+    #[serde(default)]
+    pub model_limits: ModelLimits,
     /// Creation time, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
@@ -113,7 +120,7 @@ pub struct TeamView {
 }
 
 /// Body of `PATCH /admin/teams/{id}`. Fields that are absent or null stay unchanged.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UpdateTeam {
     /// New display name.
@@ -142,6 +149,9 @@ pub struct UpdateTeam {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 100)]
     pub addresses: Option<Vec<String>>,
+    /// Limits for calls of language models to change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_limits: Option<ModelLimitChanges>,
 }
 
 /// Features to enable or disable. Fields that are absent or null stay unchanged.
@@ -223,7 +233,8 @@ pub fn decode_create_team(body: Value) -> Result<CreateTeam, Invalid> {
         let changes = fields.take("flags").and_then(|field| field.record(FlagChanges::read)).unwrap_or_default();
         let addresses = fields.take("addresses").and_then(rules::addresses).unwrap_or_default();
         let flags = changes.apply(TeamFlags::default());
-        Some(CreateTeam { name: name?, credits, concurrency, rate_limit, flags, addresses })
+        let model_limits = model_limits(fields).unwrap_or_default().apply(ModelLimits::default());
+        Some(CreateTeam { name: name?, credits, concurrency, rate_limit, flags, addresses, model_limits })
     })
 }
 
@@ -242,6 +253,7 @@ pub fn decode_update_team(body: Value) -> Result<UpdateTeam, Invalid> {
             rate_limit,
             flags: fields.take("flags").and_then(|field| field.record(FlagChanges::read)),
             addresses: fields.take("addresses").and_then(rules::addresses),
+            model_limits: model_limits(fields),
         })
     })
 }
@@ -291,6 +303,7 @@ mod tests {
             rate_limit: None,
             flags: TeamFlags::default(),
             addresses: Vec::new(),
+            model_limits: ModelLimits::default(),
         };
         check_create(json!({ "name": "a" }), Ok(plain.clone()));
         check_create(json!({ "name": "a", "credits": null, "flags": {} }), Ok(plain.clone()));

@@ -249,7 +249,6 @@ impl<'a> Fields<'a> {
 
     /// Reads a field of a change with `read`: `None` if it is absent and the value stays, `Some(None)` if it is null
     /// and the value is removed.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no change removes a value by null yet"))]
     pub(crate) fn change<T>(
         &mut self,
         key: &'static str,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use answers::{Answers, Asking, CacheUse, Context, PageText, Refusal};
 use base::{Owner, SystemClock};
 use cpu::Cpu;
-use llm::Settings;
+use llm::{Settings, TeamLimit};
 use serde_json::json;
 use testkit::{Asked, ModelFault, ModelServer};
 use tokio::time::Instant;
@@ -36,7 +36,8 @@ impl World {
     fn asking(&self) -> Asking<'_> {
         let deadline = Instant::now() + Duration::from_secs(20);
         let (owner, cpu) = (&self.owner, &self.cpu);
-        self.answers.asking(Context { owner, private: false, deadline, cache: CacheUse::default(), cpu }).unwrap()
+        let (cache, limit) = (CacheUse::default(), TeamLimit::default());
+        self.answers.asking(Context { owner, private: false, deadline, cache, cpu, limit }).unwrap()
     }
 }
 
@@ -95,6 +96,19 @@ async fn a_part_that_fails_is_told() {
     assert!(found.warnings[0].starts_with("1 of "), "{found:?}");
     world.model.fail_with(vec![ModelFault::Status(500); 100]);
     assert!(matches!(world.asking().summary(&long()).await, Err(Refusal::Model(_))));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sentences_with_every_word_of_a_query_are_shown_where_the_model_picks_none() {
+    let world = World::start(|_| json!({ "sentences": [] }).to_string()).await;
+    let page = page("One harbour, two piers. Boats leave.");
+    let found = world.asking().highlights(&page, "harbour piers").await.unwrap();
+    assert_eq!(found.value, "One harbour, two piers.");
+    assert_eq!(found.warnings, ["`highlights`: the model picked no passage; these have every word of the query"]);
+    let none = world.asking().highlights(&page, "When do boats leave the harbour?").await.unwrap();
+    assert_eq!(none.value, "");
+    assert!(none.warnings[0].contains("nothing that answers it"), "{none:?}");
+    assert_eq!(world.asking().quote(&page, "harbour piers").await.unwrap().value, "", "a quote is an answer");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Owner, SystemClock};
-use llm::{Budget, Model, Settings};
+use llm::{Budget, Model, Settings, TeamLimit};
 use testkit::{Asked, ModelServer};
 use tokio::time::Instant;
 
@@ -29,7 +29,7 @@ impl World {
             Settings { url: Some(server.url("/v1")), model: "small".to_owned(), attempts: 1, ..Settings::default() };
         change(&mut settings);
         let model = Model::new(&settings, Arc::new(SystemClock)).unwrap().unwrap();
-        let budget = model.budget("team", None);
+        let budget = model.budget("team", TeamLimit::default());
         Self { server, model, budget, owner: Owner::of_team("team") }
     }
 

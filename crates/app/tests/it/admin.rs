@@ -2,13 +2,14 @@
 
 use app::{AppError, keys, teams};
 use uuid::Uuid;
-use wire::{CreateKey, CreateTeam, FlagChanges, TeamFlags, UpdateTeam};
+use wire::{CreateKey, CreateTeam, FlagChanges, ModelLimitChanges, ModelLimits, TeamFlags, UpdateTeam};
 
 use crate::world::World;
 
 fn named(name: &str, credits: Option<i64>) -> CreateTeam {
     let flags = TeamFlags::default();
-    CreateTeam { name: name.into(), credits, concurrency: None, rate_limit: None, flags, addresses: Vec::new() }
+    let (addresses, model_limits) = (Vec::new(), ModelLimits::default());
+    CreateTeam { name: name.into(), credits, concurrency: None, rate_limit: None, flags, addresses, model_limits }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -28,6 +29,16 @@ async fn a_team_from_birth_to_change() {
     assert_eq!((changed.name.as_str(), changed.available, changed.concurrency), ("b", Some(15), 3));
     assert!(changed.flags.enterprise && changed.flags.catalog);
     assert_eq!(teams::read(&world.app, created.team_id).await.unwrap(), changed);
+
+    let limit = |tokens_per_day, cost_per_day| UpdateTeam {
+        model_limits: Some(ModelLimitChanges { tokens_per_day, cost_per_day }),
+        ..UpdateTeam::default()
+    };
+    let limited = teams::update(&world.app, created.team_id, limit(Some(Some(500)), Some(Some(0.125)))).await.unwrap();
+    let want = ModelLimits { tokens_per_day: Some(500), cost_per_day: Some(0.125) };
+    assert_eq!((limited.model_limits, team.model_limits), (want, ModelLimits::default()));
+    let common = teams::update(&world.app, created.team_id, limit(Some(None), None)).await.unwrap();
+    assert_eq!(common.model_limits, ModelLimits { tokens_per_day: None, ..want });
 
     let change = UpdateTeam { unlimited: Some(true), ..UpdateTeam::default() };
     let free = teams::update(&world.app, created.team_id, change).await.unwrap();

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use app::auth::authenticate;
 use app::{AppError, AuthMode, DEFAULT_TEAM, Settings, keys, teams};
-use wire::{CreateTeam, TeamFlags, UpdateTeam};
+use wire::{CreateTeam, ModelLimits, TeamFlags, UpdateTeam};
 
 use crate::world::World;
 
@@ -18,6 +18,7 @@ async fn with_key(mode: AuthMode) -> (World, String, String) {
         rate_limit: None,
         flags,
         addresses: Vec::new(),
+        model_limits: ModelLimits::default(),
     };
     let created = teams::create(&world.app, request).await.unwrap();
     (world, created.api_key, created.team_id.to_string())

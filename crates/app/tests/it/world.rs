@@ -20,7 +20,7 @@ use tempfile::TempDir;
 use testkit::{ManualClock, Site};
 use tokio::runtime::{Builder, Handle, RuntimeFlavor};
 use tokio_util::task::TaskTracker;
-use wire::{Capabilities, CreateTeam, Document, ScrapeOptions, ScrapeRequest, TeamFlags};
+use wire::{Capabilities, CreateTeam, Document, ModelLimits, ScrapeOptions, ScrapeRequest, TeamFlags};
 
 pub(crate) const DAY: Duration = Duration::from_secs(86_400);
 
@@ -96,6 +96,7 @@ impl World {
             rate_limit: None,
             flags,
             addresses: Vec::new(),
+            model_limits: ModelLimits::default(),
         };
         let created = teams::create(&self.app, request).await.unwrap();
         authenticate(&self.app, Some(&created.api_key)).await.unwrap()

@@ -40,6 +40,8 @@ pub(crate) fn is_setting(name: &str) -> bool {
 }
 
 pub(super) struct Layers {
+    /// The defaults, which no layer changes.
+    schema: Table,
     merged: Table,
     /// Origin of each set key, such as its file and line, for messages.
     names: BTreeMap<String, String>,
@@ -49,8 +51,8 @@ pub(super) struct Layers {
 
 impl Layers {
     pub(super) fn defaults() -> Result<Self, ConfigError> {
-        let merged = DEFAULTS.parse().map_err(|error| refused("config.default.toml", error))?;
-        Ok(Self { merged, names: BTreeMap::new(), set: BTreeSet::new() })
+        let schema: Table = DEFAULTS.parse().map_err(|error| refused("config.default.toml", error))?;
+        Ok(Self { merged: schema.clone(), schema, names: BTreeMap::new(), set: BTreeSet::new() })
     }
 
     pub(super) fn add_file(&mut self, path: &Path) -> Result<(), ConfigError> {
@@ -93,6 +95,9 @@ impl Layers {
         let Some(schema) = self.merged.get(section).and_then(Value::as_table) else {
             return Err(refused(name, "no such setting"));
         };
+        if key.contains("__") {
+            return self.add_nested(name, text);
+        }
         let Some(default) = self.default_of(section, key) else {
             let shown = |near: &str| format!("{PREFIX}{}__{}", section.to_uppercase(), near.to_uppercase());
             return Err(refused(name, unknown(schema.keys(), key, shown)));
@@ -100,6 +105,35 @@ impl Layers {
         let value = from_text(default, text).ok_or_else(|| refused(name, format!("expected {}", expected(default))))?;
         self.put(section, key, value, name.to_owned());
         Ok(())
+    }
+
+    /// Adds a variable of a key inside a table, such as `QUARRY__LLM__LIMITS__CALL__TOKENS`. What other layers have set
+    /// beside it stays.
+    fn add_nested(&mut self, name: &str, text: &str) -> Result<(), ConfigError> {
+        let path = name.trim_start_matches(PREFIX).to_lowercase();
+        let keys: Vec<&str> = path.split("__").collect();
+        let [tables @ .., key] = keys.as_slice() else { return Err(refused(name, "no such setting")) };
+        let schema = self.schema_of(tables).ok_or_else(|| refused(name, "no such setting"))?;
+        let Some(default) = schema.get(*key) else {
+            let shown = |near: &str| format!("{PREFIX}{}__{near}", tables.join("__")).to_uppercase();
+            return Err(refused(name, unknown(schema.keys(), key, shown)));
+        };
+        let value = from_text(default, text).ok_or_else(|| refused(name, format!("expected {}", expected(default))))?;
+        let mut place = &mut self.merged;
+        for table in tables {
+            let entry = place.entry(*table).or_insert_with(|| Value::Table(Table::new()));
+            place = entry.as_table_mut().ok_or_else(|| refused(name, "no such setting"))?;
+        }
+        place.insert((*key).to_owned(), value);
+        self.names.insert(keys.join("."), name.to_owned());
+        Ok(())
+    }
+
+    /// Returns the keys of a table with their defaults. A table that is empty by default has the keys of its section.
+    fn schema_of(&self, tables: &[&str]) -> Option<&Table> {
+        let section = self.schema.get(*tables.first()?)?.as_table()?;
+        let found = tables[1..].iter().try_fold(section, |table, name| table.get(*name)?.as_table())?;
+        Some(if found.is_empty() { section } else { found })
     }
 
     /// Adds the text of a variable in [`FOREIGN`]; the rest of the environment belongs to other programs.
@@ -211,7 +245,7 @@ fn expected(default: &Value) -> &'static str {
         Value::Boolean(_) => "true or false",
         Value::Array(_) => "a list",
         Value::Float(_) => "a number",
-        Value::Table(_) => "a table in a settings file",
+        Value::Table(_) => "a table in a settings file, or a variable for each of its keys",
         Value::String(_) | Value::Datetime(_) => "a text",
     }
 }

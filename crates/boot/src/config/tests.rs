@@ -327,3 +327,32 @@ fn a_model_has_settings_of_three_levels() {
     check("QUARRY__LLM__URL", "models.example", "expected the base URL of a model");
     check("QUARRY__LLM__ROLES", "x", "expected a table");
 }
+
+#[test]
+fn a_variable_sets_one_key_of_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my.toml");
+    std::fs::write(&file, "[llm.limits.team_day]\ntokens = 5\n[llm.roles.judge]\nmodel = \"large\"\n").unwrap();
+    let variables = [
+        ("QUARRY__LLM__LIMITS__TEAM_DAY__COST", "1.5"),
+        ("QUARRY__LLM__LIMITS__CALL__TIME_S", "30"),
+        ("QUARRY__LLM__ROLES__JUDGE__URL", "https://models.example/v1"),
+        ("QUARRY__LLM__ROLES__JUDGE__KEY", "hush1"),
+        ("QUARRY__LLM__ROLES__EXTRACT__CONTEXT_TOKENS", "8192"),
+    ];
+    let loaded = load(Some(&file), variables.map(|(name, value)| (name.to_owned(), value.to_owned()))).unwrap();
+    let llm::Settings { limits, roles, .. } = &loaded.config.llm;
+    assert_eq!((limits.team_day.tokens, limits.team_day.cost), (5, llm::Micros(1_500_000)));
+    assert_eq!((limits.call.time, limits.request), (Duration::from_secs(30), llm::Limit::default()));
+    assert_eq!(roles.judge.model.as_deref(), Some("large"));
+    assert!(roles.judge.url.is_some() && roles.judge.key.as_ref().is_some_and(|key| key.expose() == "hush1"));
+    assert_eq!((roles.extract.context_tokens, roles.clean.context_tokens), (Some(8192), None));
+    assert!(!loaded.effective.contains("hush"), "{}", loaded.effective);
+    check("QUARRY__LLM__LIMITS__CALL__TOKENS", "many", "expected a whole number");
+    check("QUARRY__LLM__LIMITS__CALL__TOKEN", "1", "did you mean QUARRY__LLM__LIMITS__CALL__TOKENS?");
+    check("QUARRY__LLM__LIMITS__WEEK__TOKENS", "1", "no such setting");
+    check("QUARRY__LLM__LIMITS__CALL", "1", "a variable for each of its keys");
+    check("QUARRY__LLM__ROLES__JUDGE__URL", "models.example", "expected the base URL of a model");
+    check("QUARRY__LLM__ROLES__JUDGE__ATTEMPTS", "2", "unknown field `attempts`");
+    check("QUARRY__LLM__MODEL__NAME", "x", "no such setting");
+}

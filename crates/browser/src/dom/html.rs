@@ -2,10 +2,11 @@
 
 use url::Url;
 
+use super::invisible::Cause;
 use super::page::{Mark, Page, Sight};
 use super::snapshot::{Kind, Node, Snapshot};
 use super::tree::Tree;
-use super::{COLLAPSED, Capture, UNSEEN};
+use super::{COLLAPSED, Capture, INVISIBLE, UNSEEN};
 
 /// Maximum nesting depth of inlined frames.
 const MAX_FRAME_DEPTH: usize = 3;
@@ -127,6 +128,7 @@ impl Writer<'_> {
         let name = if name == "frameset" { "body".into() } else { name };
         self.start_tag(page, node, &name, sight);
         self.mark(Mark::of(sight, around).filter(|_| name != "input"));
+        self.mark_invisible(page.invisible(node, sight));
         self.end_start_tag(page, node, &name);
         if VOID.contains(&name.as_ref()) {
             return self.frame(page, node, &name, sight);
@@ -199,6 +201,7 @@ impl Writer<'_> {
             let is_replaced = match attribute {
                 // Replaced below by the actual visibility.
                 "hidden" => page.marks,
+                INVISIBLE => true,
                 // Redundant on collapsed elements.
                 "aria-hidden" => sight == Sight::Collapsed,
                 "value" => typed.is_some(),
@@ -250,6 +253,13 @@ impl Writer<'_> {
         }
     }
 
+    fn mark_invisible(&mut self, cause: Option<Cause>) {
+        if let Some(cause) = cause {
+            let [name, word] = [INVISIBLE, cause.word()];
+            self.html.push_str(&format!(" {name}=\"{word}\""));
+        }
+    }
+
     fn attribute(&mut self, page: &Page<'_>, name: &str, value: &str) {
         // Scripts can create attribute names that cannot be serialized.
         if name.is_empty()
@@ -277,14 +287,17 @@ impl Writer<'_> {
     fn text(&mut self, page: &Page<'_>, node: Node, around: Sight) {
         let text = self.snapshot.value(page.document, node);
         // The text differs from its parent, so it needs an element for its mark.
-        let mark = Mark::of(page.sight(node, around), around);
-        if mark.is_some() {
+        let sight = page.sight(node, around);
+        let (mark, invisible) = (Mark::of(sight, around), page.invisible(node, sight));
+        let is_marked = mark.is_some() || invisible.is_some();
+        if is_marked {
             self.html.push_str("<span");
             self.mark(mark);
+            self.mark_invisible(invisible);
             self.html.push('>');
         }
         self.escaped(text);
-        if mark.is_some() {
+        if is_marked {
             self.html.push_str("</span>");
         }
     }

@@ -5,6 +5,7 @@
 
 mod controls;
 mod html;
+mod invisible;
 mod lists;
 mod noscript;
 mod opened;
@@ -25,12 +26,14 @@ use crate::tab::Tab;
 
 /// Value of the attribute `hidden` on elements hidden by CSS; distinguishes it from the page's own `hidden`.
 const UNSEEN: &str = "unseen";
+/// Attribute of elements that are laid out and invisible all the same ([`invisible`]), with the reason.
+const INVISIBLE: &str = "data-invisible";
 /// Attribute of elements that CSS hides until a control of the page opens them ([`opened`]).
 const COLLAPSED: &str = "data-collapsed";
 /// Size limit of a captured page, in bytes; the rest is cut off.
 const MAX_HTML: usize = 32 << 20;
 
-/// Maximum number of values in a snapshot; a node takes ten to twenty. They are parsed into columns of numbers.
+/// Maximum number of values in a snapshot; a node takes ten to thirty. They are parsed into columns of numbers.
 const MAX_SNAPSHOT: usize = 16_000_000;
 
 /// Warning for a page that was cut off.
@@ -49,7 +52,7 @@ pub(crate) struct Capture {
 /// # Errors
 /// Errors of the protocol; `Timeout` at the deadline.
 pub(crate) async fn capture(tab: &Tab, deadline: Instant) -> Result<Capture, CdpError> {
-    let snapshot = snapshot(tab, deadline).await?;
+    let snapshot = taken(tab, deadline, &snapshot::STYLES).await?;
     // Takes long for a large page.
     tokio::task::spawn_blocking(move || html::write(&snapshot, MAX_HTML)).await.map_err(|_| CdpError::Closed)
 }
@@ -79,12 +82,17 @@ pub(crate) async fn let_scripts_run(tab: &Tab) {
     tab.session().post("Emulation.setScriptExecutionDisabled", json!({"value": false})).await;
 }
 
-/// Reads the tree of the page.
+/// Reads the tree of the page for a summary of its text.
 ///
 /// # Errors
 /// Errors of [`capture`].
 pub(crate) async fn snapshot(tab: &Tab, deadline: Instant) -> Result<Snapshot, CdpError> {
-    let params = json!({ "computedStyles": snapshot::STYLES });
+    taken(tab, deadline, &snapshot::STYLES[..snapshot::STYLES_OF_TEXT]).await
+}
+
+/// Reads the tree of the page with these computed styles.
+async fn taken(tab: &Tab, deadline: Instant, styles: &[&str]) -> Result<Snapshot, CdpError> {
+    let params = json!({ "computedStyles": styles });
     let snapshot = tab.session().call_as("DOMSnapshot.captureSnapshot", params, MAX_SNAPSHOT);
     tokio::time::timeout_at(deadline, snapshot).await.unwrap_or(Err(CdpError::Timeout))
 }

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use url::Url;
 
+use super::invisible::{Cause, Invisible};
 use super::noscript;
 use super::opened::Opened;
 use super::snapshot::{Document, Kind, Node, Snapshot};
@@ -48,6 +49,7 @@ pub(super) struct Page<'s> {
     pub(super) opened: Opened<'s>,
     /// Whether hidden nodes are marked: not if the whole page hides itself, which is only temporary.
     pub(super) marks: bool,
+    invisible: Invisible,
     /// `noscript` elements that hold more text than the page shows.
     pub(super) fallbacks: HashSet<Node>,
     pub(super) values: HashMap<Node, i32>,
@@ -73,6 +75,7 @@ impl<'s> Page<'s> {
             tree,
             opened: Opened::of(snapshot, document, tree),
             marks: depth > 0 || tree.seen.shows.contains(&true),
+            invisible: Invisible::of(snapshot, document, &tree.seen, depth > 0),
             fallbacks: if depth == 0 { noscript::richer(snapshot, document, tree) } else { HashSet::new() },
             values: nodes.input_value.by_node(),
             texts: nodes.text_value.by_node(),
@@ -98,6 +101,11 @@ impl<'s> Page<'s> {
 
     pub(super) fn hides(&self, node: Node) -> bool {
         self.marks && self.tree.seen.hides(node)
+    }
+
+    /// Returns why everything in a shown node is invisible, if no node around it has this mark.
+    pub(super) fn invisible(&self, node: Node, sight: Sight) -> Option<Cause> {
+        self.invisible.cause(node).filter(|_| sight == Sight::Shown)
     }
 
     /// Returns the visibility of a node inside surroundings with the visibility `around`. Nothing in a collapsed part

@@ -9,8 +9,23 @@ use super::lists::Lists;
 /// Maximum number of an element's attributes that a lookup reads.
 const MAX_ATTRIBUTES: usize = 256;
 
-/// Computed styles that are requested, in the order of their columns.
-pub(super) const STYLES: [&str; 2] = ["visibility", "content-visibility"];
+/// Computed styles that are requested, in the order of their columns: those that tell what is laid out, then those that
+/// tell whether it is seen ([`super::invisible`]).
+pub(super) const STYLES: [&str; 11] = [
+    "visibility",
+    "content-visibility",
+    "opacity",
+    "-webkit-text-fill-color",
+    "background-color",
+    "background-image",
+    "position",
+    "overflow",
+    "clip",
+    "clip-path",
+    "filter",
+];
+/// Number of [`STYLES`] that a summary of the text needs.
+pub(super) const STYLES_OF_TEXT: usize = 2;
 
 /// Index of a text in [`Snapshot::strings`]; -1 means none.
 type Text = i32;

@@ -12,6 +12,7 @@ mod guise;
 mod heavy;
 mod hold;
 mod hostile;
+mod invisible;
 mod page_act;
 mod page_dom;
 mod page_hurry;

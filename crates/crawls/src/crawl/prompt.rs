@@ -11,6 +11,7 @@ use kernel::auth::Caller;
 use kernel::{AppError, credentials};
 use llm::Model;
 use scraping::check::check;
+use scraping::model_limit;
 use tokio::time::Instant;
 use url::Url;
 use wire::{
@@ -145,7 +146,7 @@ async fn by_model(runs: &Runs, caller: &Caller, prompt: &Prompt<'_>, model: &Mod
         start: &prompt.start,
         urls: &urls,
         owner: &owner,
-        budget: &model.budget(&caller.team.id, None),
+        budget: &model.budget(&caller.team.id, model_limit(&caller.team)),
         deadline,
     };
     let derived = crawl_params::derive(model, &question).await.map_err(unavailable)?;

@@ -69,6 +69,8 @@ fn a_page_about_something_else_answers_nothing() {
     ] {
         assert_eq!(find(TEA, question), None, "{question}");
     }
+    let flight = "A company in North American hands built the ship. A man flew it, and it was rich in metal.";
+    assert_eq!(find(flight, "Who is the third richest man in America?"), None, "a related word is no name");
     assert_eq!(find("", "When was it sold?"), None);
     assert_eq!(find("# Only a heading", "What is only a heading?"), None);
 }
@@ -98,6 +100,20 @@ fn initials_and_their_words_are_the_same() {
     let page = "The United Methodist Church opposes conscription.\n\nA PWA runs offline in the browser.\n";
     assert!(find(page, "What does the UMC oppose?").is_some());
     assert!(find(page, "Does a progressive web app run offline?").unwrap().answer.contains("PWA"));
+}
+
+#[test]
+fn sentences_with_every_word_are_found_by_their_words_alone() {
+    let markdown =
+        "# MARKER of the page\n\nMARKER-ABOUT\n\nFerries leave at noon. A ferry that leaves late waits. Gulls stay.";
+    let page = Page::read(&Source { markdown, ..Source::default() }, &Stop::new()).unwrap();
+    let found = |words: &str| page.find_words(words, &Stop::new()).unwrap().map(|found| found.highlights);
+    assert_eq!(found("marker").as_deref(), Some("MARKER-ABOUT"));
+    assert_eq!(
+        found("when does the ferry leave").as_deref(),
+        Some("Ferries leave at noon. A ferry that leaves late waits.")
+    );
+    assert_eq!((found("gulls and ferries"), found("what is it"), found("")), (None, None, None));
 }
 
 #[test]

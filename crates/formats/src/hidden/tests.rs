@@ -198,3 +198,34 @@ fn a_browser_knows_what_is_displayed() {
     let text = markdown(&content.without(&hidden(&content, Rendering::Browser)), &MarkdownOptions::default());
     assert_eq!(text, "shown by a script\n\nThe page.");
 }
+
+/// Returns the markdown of what readers see of a page from a browser.
+fn seen_in_browser(html: &str) -> String {
+    let page = Page::parse(html, &Url::parse("https://a.test/").unwrap());
+    let content = content(&page, &whole());
+    markdown(&content.without(&hidden(&content, Rendering::Browser)), &MarkdownOptions::default())
+}
+
+#[test]
+fn a_browser_knows_what_linked_styles_hide() {
+    let html =
+        "<p>The page.<p data-invisible=cut>a<p data-invisible=opacity>b<div data-invisible=folded>c</div><p>The end.";
+    assert_eq!(seen_in_browser(html), "The page.\n\nThe end.");
+    let page = Page::parse(html, &Url::parse("https://a.test/").unwrap());
+    assert!(hide(&page).is_empty(), "only a browser marks");
+    let opened = "<p>The page.<button aria-controls=x>More</button><div id=x data-invisible=folded>Answer</div>";
+    assert!(seen_in_browser(opened).contains("Answer"));
+}
+
+#[test]
+fn much_text_that_is_transparent_waits_for_its_animation() {
+    let page = |shown: usize, waiting: usize| {
+        let words = |word: &str, count: usize| word.repeat(count);
+        let (shown, waiting) = (words("shown ", shown), words("waiting ", waiting));
+        seen_in_browser(&format!("<p>{shown}</p><div><p data-invisible=opacity>{waiting}</p></div>"))
+            .contains("waiting")
+    };
+    assert!(page(1000, 400));
+    assert!(!page(1000, 200), "less than 30 %");
+    assert!(!page(10, 100), "short");
+}

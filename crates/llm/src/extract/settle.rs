@@ -1,6 +1,8 @@
 //! Values that chunks disagree about: one last question, whose answer is a number of a candidate, so that no new value
 //! comes in.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::chunk::{Asker, Question};
@@ -14,15 +16,14 @@ const CONTEXT_CHARACTERS: usize = 200;
 /// Number of conflicts that are put into the question.
 const MAX_CONFLICTS: usize = 40;
 
-/// Returns the merged value with its conflicts settled; those that cannot be are named in a warning, and have their first
-/// candidate.
-pub(super) async fn settle(asker: &Asker<'_>, merged: Merged, parts: &[Part<'_>], warnings: &mut Vec<String>) -> Value {
+/// Returns the merged value with its conflicts settled by the answer to [`question`]; those that cannot be are named in a
+/// warning, and have their first candidate.
+pub(super) async fn settle(asker: &Asker<'_>, merged: Merged, question: &str, warnings: &mut Vec<String>) -> Value {
     let Merged { mut value, conflicts } = merged;
     if conflicts.is_empty() {
         return value;
     }
-    let asked = &conflicts[..conflicts.len().min(MAX_CONFLICTS)];
-    let choices = choices(asker, asked, parts).await.unwrap_or_default();
+    let choices = choices(asker, question).await.unwrap_or_default();
     let mut open = Vec::new();
     for (index, conflict) in conflicts.iter().enumerate() {
         let choice = choices.get(index).copied().and_then(|choice| conflict.candidates.get(choice.checked_sub(1)?));
@@ -40,8 +41,14 @@ pub(super) async fn settle(asker: &Asker<'_>, merged: Merged, parts: &[Part<'_>]
     value
 }
 
+/// Returns the conflicts as the model is asked about them; empty without any.
+pub(super) fn question(conflicts: &[Conflict], parts: &[Part<'_>]) -> String {
+    let asked = conflicts.iter().take(MAX_CONFLICTS).enumerate();
+    asked.map(|(index, conflict)| described(index + 1, conflict, parts)).collect()
+}
+
 /// Asks for the number of a candidate for each conflict, counted from 1.
-async fn choices(asker: &Asker<'_>, conflicts: &[Conflict], parts: &[Part<'_>]) -> Option<Vec<usize>> {
+async fn choices(asker: &Asker<'_>, text: &str) -> Option<Vec<usize>> {
     let schema = Schema::read(json!({
         "type": "object",
         "properties": { "choices": {
@@ -51,10 +58,8 @@ async fn choices(asker: &Asker<'_>, conflicts: &[Conflict], parts: &[Part<'_>]) 
         "required": ["choices"],
         "additionalProperties": false,
     }));
-    let text =
-        conflicts.iter().enumerate().map(|(index, conflict)| described(index + 1, conflict, parts)).collect::<String>();
-    let sources = [Source { label: "fields with their candidates", text: &text }];
-    let schema = schema.ok()?;
+    let sources = [Source { label: "fields with their candidates", text }];
+    let schema = Arc::new(schema.ok()?);
     let question = Question { prompt: &SETTLE, sources: &sources, schema: Some(&schema), correction: None };
     let Content::Json(answer) = asker.answer(&question).await.ok()?.content else { return None };
     let answer = schema.accept(answer).ok()?.value;

@@ -2,7 +2,7 @@
 //! instead; `repair` takes these nulls out again. Constraints that strict mode does not know are left out and checked in
 //! the answer.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value, json};
 
@@ -35,7 +35,7 @@ pub(super) fn build(shapes: &Shapes<'_>) -> Option<Strict> {
     let is_wrapped = shapes.kind() != Kind::Object || root.get("anyOf").is_some() || root.get("oneOf").is_some();
     let mut schema = if is_wrapped {
         let inner = builder.schema(shapes.root, 1)?;
-        object(&Map::from_iter([(WRAPPED.to_owned(), inner)]))
+        object(&Map::from_iter([(WRAPPED.to_owned(), inner)]), None)
     } else {
         builder.schema(root, 0)?
     };
@@ -53,7 +53,7 @@ pub(super) fn build(shapes: &Shapes<'_>) -> Option<Strict> {
 /// Returns a schema of an object with the caller's schema as its member, for endpoints that want an object.
 pub(super) fn wrapped(source: &Value) -> Value {
     let mut inner = source.clone();
-    let mut outer = object(&Map::new());
+    let mut outer = object(&Map::new(), None);
     // References count from the root, where definitions have to stay.
     for keyword in ["$defs", "definitions", "$schema"] {
         if let Some(kept) = inner.as_object_mut().and_then(|members| members.remove(keyword)) {
@@ -75,8 +75,12 @@ pub(super) fn unwrap(answer: Value) -> Value {
     }
 }
 
-fn object(properties: &Map<String, Value>) -> Value {
-    let required: Vec<&String> = properties.keys().collect();
+/// Returns the schema of an object with these members, those that the caller requires first and in the caller's order.
+fn object(properties: &Map<String, Value>, required: Option<&Vec<Value>>) -> Value {
+    let first = required.into_iter().flatten().filter_map(Value::as_str).filter(|name| properties.contains_key(*name));
+    let mut seen = HashSet::new();
+    let all = first.chain(properties.keys().map(String::as_str));
+    let required: Vec<&str> = all.filter(|name| seen.insert(*name)).collect();
     json!({ "type": "object", "required": required, "additionalProperties": false, "properties": properties })
 }
 
@@ -214,7 +218,7 @@ impl<'a> Builder<'a> {
             let built = self.schema(schema, level + 1)?;
             strict.insert(name.clone(), if is_required { built } else { nullable(built) });
         }
-        if let Value::Object(object) = object(&strict) {
+        if let Value::Object(object) = object(&strict, required) {
             let kept = object.into_iter().filter(|(keyword, _)| keyword != "type");
             built.extend(kept);
         }

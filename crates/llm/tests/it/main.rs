@@ -7,6 +7,7 @@ mod endpoints;
 mod extract;
 mod forms;
 mod judge;
+mod log;
 mod misbehaviour;
 mod retries;
 mod world;

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use base::{Owner, SystemClock};
 use llm::schema::Schema;
-use llm::{Answer, Ask, AskError, Budget, Content, Correction, Kind, Model, Role, Settings, Source, Want, prompt};
+use llm::{
+    Answer, Ask, AskError, Budget, Content, Correction, Kind, Model, Role, Settings, Source, TeamLimit, Want, prompt,
+};
 use serde_json::{Value, json};
 use testkit::{Asked, ModelServer};
 use tokio::time::Instant;
@@ -57,7 +59,7 @@ impl World {
             "additionalProperties": false,
         }))
         .unwrap();
-        let budget = model.budget("team", None);
+        let budget = model.budget("team", TeamLimit::default());
         Self { server, model, schema, budget }
     }
 

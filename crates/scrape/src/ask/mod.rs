@@ -37,10 +37,11 @@ pub(crate) async fn ask(
         return Ok(draft);
     };
     let started = Instant::now();
-    // The text comes back: the values of change tracking are read from it as well.
-    let page = Arc::new(draft.asked.take().map(|page| *page).unwrap_or_default());
+    // The values of change tracking are read from it as well.
+    let page = draft.asked.clone().unwrap_or_default();
     let (deadline, cache) = (time_for(target), cache_use(ports, target, &draft));
-    let context = Context { owner: &target.owner, private: target.private, deadline, cache, cpu: &tools.cpu };
+    let (owner, cpu, limit) = (&target.owner, &tools.cpu, target.model_limit);
+    let context = Context { owner, private: target.private, deadline, cache, cpu, limit };
     let results = match answers.asking(context) {
         Some(asking) => {
             give_room_back(&draft, &page);
@@ -49,7 +50,6 @@ pub(crate) async fn ask(
         None => from_sentences(tools, target, &page, answers.is_extractive()).await?,
     };
     draft.answering = started.elapsed();
-    draft.asked = Some(Box::new(Arc::unwrap_or_clone(page)));
     let failures =
         wanted(&target.options).zip(results).filter_map(|(format, result)| put::put(&mut draft, format, result));
     let failures: Vec<Refusal> = failures.collect();

@@ -17,6 +17,8 @@ async fn a_team_comes_back_as_it_was(store: Store) {
         enterprise: true,
         catalog: true,
         addresses: Some(List(vec!["10.0.0.0/8".to_owned(), "2001:db8::/32".to_owned()])),
+        model_tokens_per_day: Some(5_000_000_000),
+        model_cost_per_day: Some(0),
         ..Team::new("t1", "Größe „1“", at(0))
     };
     teams::create(&mut conn, &team).await.unwrap();
@@ -40,6 +42,12 @@ async fn a_change_leaves_the_rest(store: Store) {
     assert_eq!(limited.addresses, networks);
     let free = teams::update(&mut conn, "t1", &change_of(None)).await.unwrap().unwrap();
     assert_eq!(free.addresses, None);
+    let limit = |tokens| TeamChange { model_tokens_per_day: Some(tokens), ..TeamChange::default() };
+    let limited = teams::update(&mut conn, "t1", &limit(Some(100))).await.unwrap().unwrap();
+    assert_eq!((limited.model_tokens_per_day, limited.model_cost_per_day), (Some(100), None));
+    let free = teams::update(&mut conn, "t1", &limit(None)).await.unwrap().unwrap();
+    assert_eq!(free.model_tokens_per_day, None);
+    assert!(teams::update(&mut conn, "t1", &limit(Some(-1))).await.is_err());
     let refused = TeamChange { concurrency: Some(0), ..TeamChange::default() };
     assert!(teams::update(&mut conn, "t1", &refused).await.is_err());
 }
