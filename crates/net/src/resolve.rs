@@ -39,26 +39,54 @@ impl Resolver {
         &self.guard
     }
 
+    /// Checks a URL without looking up its name. The addresses of this deployment are those that are known so far.
+    ///
+    /// # Errors
+    /// `Blocked` when the scheme, the name or the address is blocked.
+    pub(crate) fn check(&self, url: &Url) -> Result<(), Error> {
+        let blocked = |reason| Error::Blocked { host: url.host_str().unwrap_or_default().to_owned(), reason };
+        let port = self.admit_url(url).map_err(blocked)?;
+        match url.host() {
+            Some(Host::Ipv4(ip)) => self.guard.admit(SocketAddr::new(IpAddr::V4(ip), port)).map_err(blocked),
+            Some(Host::Ipv6(ip)) => self.guard.admit(SocketAddr::new(IpAddr::V6(ip), port)).map_err(blocked),
+            Some(Host::Domain(name)) if host_names::is_localhost(name) => {
+                self.localhost(port).map(|_| ()).map_err(blocked)
+            }
+            Some(Host::Domain(name)) => self.admit_domain(name).map_err(blocked),
+            None => Err(blocked("the URL has no host")),
+        }
+    }
+
+    /// Checks the scheme and the name of a URL, and returns its port.
+    fn admit_url(&self, url: &Url) -> Result<u16, &'static str> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err("only http and https are allowed");
+        }
+        let port = url.port_or_known_default().unwrap_or_default();
+        self.guard.admit_name(url.host_str().unwrap_or_default(), port).map(|()| port)
+    }
+
+    fn admit_domain(&self, name: &str) -> Result<(), &'static str> {
+        if self.guard.has_one_destination() {
+            return Ok(());
+        }
+        host_names::check(name, self.guard.opens_a_network())
+    }
+
     /// Returns all addresses of the URL's host with its port, alternating between both families (RFC 8305 section 4).
     ///
     /// # Errors
     /// `Blocked` when the scheme, the name or any single address is blocked; `Dns` when there is no usable answer.
     pub(crate) async fn resolve(&self, url: &Url) -> Result<Vec<SocketAddr>, Error> {
         let blocked = |reason| Error::Blocked { host: url.host_str().unwrap_or_default().to_owned(), reason };
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(blocked("only http and https are allowed"));
-        }
-        let port = url.port_or_known_default().unwrap_or_default();
+        let port = self.admit_url(url).map_err(blocked)?;
         self.guard.prepare().await;
-        self.guard.admit_name(url.host_str().unwrap_or_default(), port).map_err(blocked)?;
         let found = match url.host() {
             Some(Host::Ipv4(ip)) => vec![IpAddr::V4(ip)],
             Some(Host::Ipv6(ip)) => vec![IpAddr::V6(ip)],
             Some(Host::Domain(name)) if host_names::is_localhost(name) => self.localhost(port).map_err(blocked)?,
             Some(Host::Domain(name)) => {
-                if !self.guard.has_one_destination() {
-                    host_names::check(name, self.guard.opens_a_network()).map_err(blocked)?;
-                }
+                self.admit_domain(name).map_err(blocked)?;
                 self.look_up(name).await.map_err(|reason| Error::Dns { host: name.to_owned(), reason })?
             }
             None => return Err(blocked("the URL has no host")),
