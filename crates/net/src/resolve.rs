@@ -208,7 +208,10 @@ mod tests {
             Resolver::new(&Config { egress, ..Config::default() }).unwrap()
         };
         let check = async |allow: &[&str], url: &str, want: Result<&[&str], &str>| {
-            let got = resolver(allow).resolve(&url.parse().unwrap()).await;
+            let resolver = resolver(allow);
+            let url: Url = url.parse().unwrap();
+            let got = resolver.resolve(&url).await;
+            assert_eq!(resolver.check(&url).is_ok(), got.is_ok(), "{allow:?} {url}: without a lookup");
             let want = want.map(|list| list.iter().map(|addr| addr.parse().unwrap()).collect::<Vec<SocketAddr>>());
             let got = got.map_err(|error| match error {
                 Error::Blocked { reason, .. } => reason,
@@ -225,6 +228,28 @@ mod tests {
         check(&["localhost"], "http://127.0.0.1:81/", Ok(&["127.0.0.1:81"])).await;
         check(&["127.0.0.1"], "http://localhost:3002/", Err("own listen address")).await;
         check(&["127.0.0.0/8"], "http://localhost.localdomain/", Err("special-use name")).await;
+    }
+
+    #[tokio::test]
+    async fn a_url_is_checked_without_a_lookup() {
+        let allow = vec!["127.0.0.1:81".parse().unwrap()];
+        let refuse_hosts = vec![("search.internal".to_owned(), 8888), ("10.0.0.7".to_owned(), 8888)];
+        let egress = crate::config::Egress { allow, refuse_hosts, ..Default::default() };
+        let resolver = Resolver::new(&Config { egress, ..Config::default() }).unwrap();
+        for (url, is_open) in [
+            ("http://example.com/", true),
+            ("https://93.184.216.34/", true),
+            ("http://127.0.0.1:81/", true),
+            ("http://127.0.0.1:82/", false),
+            ("http://10.0.0.7:8888/", false),
+            ("http://search.internal:8888/", false),
+            ("http://[::1]/", false),
+            ("http://printer.local/", false),
+            ("ftp://example.com/", false),
+            ("data:text/html,x", false),
+        ] {
+            assert_eq!(resolver.check(&url.parse().unwrap()).is_ok(), is_open, "{url}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::adapter::{Access, Adapter, AskedPage, Page, results};
 use crate::endpoint::{Answered, list, pixels, secret_header, some_text, text};
 use crate::error::EngineError;
+use crate::language::{country_for_brave, for_brave};
 use crate::query::{Source, days};
 use crate::sieve::{Raw, RawImage};
 use crate::text::Notation;
@@ -84,8 +85,8 @@ fn parameters(asked: &AskedPage<'_>, count: usize) -> Vec<(&'static str, String)
     let query = asked.query;
     let is_images = query.source == Source::Images;
     let mut pairs = vec![("q", asked.text.to_owned()), ("count", count.to_string())];
-    pairs.extend(query.country.map(|country| ("country", country.to_owned())));
-    pairs.extend(query.base_language().map(|language| ("search_lang", language)));
+    pairs.extend(query.country.map(|country| ("country", country_for_brave(country))));
+    pairs.extend(for_brave(query).map(|language| ("search_lang", language)));
     // Images have no step between all and nothing.
     let safe = match (query.safe, is_images) {
         (false, _) => "off",

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::adapter::{Access, Adapter, AskedPage, Page, results};
 use crate::endpoint::{Answered, list, pixels, secret_header, some_text, text};
 use crate::error::EngineError;
+use crate::language::for_google;
 use crate::query::{Source, days};
 use crate::sieve::{Raw, RawImage};
 use crate::text::Notation;
@@ -76,7 +77,7 @@ impl Google {
             ("safe", if query.safe { "active" } else { "off" }.to_owned()),
         ];
         pairs.extend(query.country.map(|country| ("gl", country.to_ascii_lowercase())));
-        pairs.extend(query.base_language().map(|code| ("lr", format!("lang_{code}"))));
+        pairs.extend(for_google(query).map(|language| ("lr", language)));
         if query.source == Source::Images {
             pairs.push(("searchType", "image".to_owned()));
         }

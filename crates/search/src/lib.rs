@@ -14,6 +14,7 @@ mod engine;
 mod engines;
 mod error;
 mod fuse;
+mod language;
 mod metrics;
 mod operators;
 mod place;

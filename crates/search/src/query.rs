@@ -130,11 +130,6 @@ impl EngineQuery<'_> {
         };
         (window != TimeWindow::default()).then_some(window)
     }
-
-    /// Returns the language without its region: `de` of `de-CH`.
-    pub(crate) fn base_language(&self) -> Option<String> {
-        self.language.map(|code| code.split('-').next().unwrap_or(code).to_ascii_lowercase())
-    }
 }
 
 /// Returns the days that a window spans, the first and the last one included; without an end until the day of `now`.

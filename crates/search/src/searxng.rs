@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::adapter::{Access, Adapter, AskedPage, Page};
 use crate::endpoint::{list, pixels, some_text, text};
 use crate::error::EngineError;
-use crate::query::{EngineQuery, Source};
+use crate::language::for_searxng;
+use crate::query::Source;
 use crate::sieve::{Raw, RawImage};
 use crate::text::Notation;
 
@@ -46,12 +47,12 @@ impl Adapter for Searxng {
     async fn page(&self, asked: &AskedPage<'_>) -> Result<Page, EngineError> {
         let mut url = self.0.url("search");
         url.query_pairs_mut()
-            .append_pair("q", asked.text)
+            .append_pair("q", &without_commands(asked.text))
             .append_pair("format", "json")
             .append_pair("categories", category(asked.query.source))
             .append_pair("pageno", &(asked.number + 1).to_string())
             .append_pair("safesearch", if asked.query.safe { "1" } else { "0" });
-        if let Some(language) = language(asked.query) {
+        if let Some(language) = for_searxng(asked.query) {
             url.query_pairs_mut().append_pair("language", &language);
         }
         if let Some(range) = asked.query.window().and_then(|window| range(window.age(asked.now)?)) {
@@ -73,13 +74,11 @@ fn category(source: Source) -> &'static str {
     }
 }
 
-/// Returns the language with its region; the country of the request is the region of a language without one.
-fn language(query: &EngineQuery<'_>) -> Option<String> {
-    let language = query.language?;
-    match query.country {
-        Some(country) if !language.contains('-') => Some(format!("{language}-{country}")),
-        _ => Some(language.to_owned()),
-    }
+/// Returns the text without the signs that are commands here at the beginning of a word: `!` chooses engines, `!!` leaves
+/// the server, `:` chooses a language, `<` a timeout, `?` another category.
+fn without_commands(text: &str) -> String {
+    let words = text.split(' ').map(|word| word.trim_start_matches(['!', ':', '<', '?']));
+    words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the shortest range that covers an age; the sieve checks the dates. `None` if all are shorter.
@@ -115,7 +114,8 @@ fn result(item: &Value, source: Source) -> Raw {
         url: text(item, "url"),
         title: text(item, "title"),
         text: text(item, "content"),
-        published: some_text(item, "publishedDate").or_else(|| some_text(item, "pubdate")),
+        // The older searx writes `publishedDate` for readers, in their language, and the time itself beside it.
+        published: some_text(item, "pubdate").or_else(|| some_text(item, "publishedDate")),
         image: image.map(|url| RawImage { url: absolute(url), width, height }),
     }
 }
@@ -171,6 +171,17 @@ mod tests {
             [Some("day"), Some("day"), Some("week"), Some("month")]
         );
         assert_eq!([hours(24 * 366), hours(24 * 367)], [Some("year"), None]);
+    }
+
+    #[test]
+    fn commands_are_words() {
+        for (text, expect) in [
+            ("!!g granite", "g granite"),
+            ("granite !important :de <300 ?", "granite important de 300"),
+            ("a:b c! site:a.test -x (site:b.test)", "a:b c! site:a.test -x (site:b.test)"),
+        ] {
+            assert_eq!(without_commands(text), expect);
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use crate::adapter::{Access, Adapter, AskedPage, Page, results};
 use crate::endpoint::{Answered, list, pixels, secret_header, some_text, text};
 use crate::error::EngineError;
+use crate::language::for_serper;
 use crate::query::{EngineQuery, Source, TimeWindow, days};
 use crate::sieve::{Raw, RawImage};
 use crate::text::Notation;
@@ -70,7 +71,7 @@ fn body(asked: &AskedPage<'_>) -> Value {
     if let Some(country) = query.country {
         body["gl"] = json!(country.to_ascii_lowercase());
     }
-    if let Some(language) = query.base_language() {
+    if let Some(language) = for_serper(query) {
         body["hl"] = json!(language);
     }
     if let Some(location) = query.location {

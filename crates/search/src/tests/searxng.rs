@@ -238,7 +238,7 @@ async fn images_and_news() {
         1,
         json!({ "publishedDate": "2026-11-20T10:00:00", "img_src": "https://i.test/n.png", "category": "news" }),
     );
-    let older = result(2, json!({ "pubdate": "2026-11-19 10:00:00+0000" }));
+    let older = result(2, json!({ "publishedDate": "Nov 19, 2026", "pubdate": "2026-11-19 10:00:00" }));
     let news = double(move |_| body(&[article.clone(), older.clone()], json!([]))).await;
     query.source = Source::News;
     query.limit = 2;
