@@ -1,4 +1,5 @@
 //! `SearXNG` and searx.
+#![expect(clippy::needless_pass_by_value, reason = "`json!` bodies are written in place")]
 
 use serde_json::{Value, json};
 use testkit::{Reply, Seen};

@@ -148,8 +148,10 @@ fn list<T>(fields: &mut Fields<'_>, key: &'static str, most: usize, read: fn(&mu
 
 /// Reads the endpoint of a job; the refusal names provider tools too.
 fn endpoint(field: Field<'_>) -> Option<FeedbackEndpoint> {
-    let found = field.value.as_str().and_then(|text| FeedbackEndpoint::ALL.iter().find(|one| one.as_str() == text));
-    found.copied().or_else(|| field.refuse("must be `search`, `scrape`, `parse`, `map` or `alexandria`"))
+    field.parse(|text| {
+        let found = FeedbackEndpoint::ALL.iter().copied().find(|endpoint| endpoint.as_str() == text);
+        found.ok_or_else(|| "must be `search`, `scrape`, `parse`, `map` or `alexandria`".to_owned())
+    })
 }
 
 /// Reads an issue or tag: it may become a label of a metric or a column.
