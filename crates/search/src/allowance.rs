@@ -1,4 +1,4 @@
-//! Limits of requests to one engine: per second, and per month.
+//! Limits of requests to one engine: per second, per month, and the pauses that it asks for.
 
 use std::time::Duration;
 
@@ -23,6 +23,8 @@ pub(crate) struct Allowance {
 struct State {
     /// Earliest time of the next request.
     next: Option<Instant>,
+    /// End of a pause that the engine has asked for.
+    paused: Option<Instant>,
     month: (i32, u32),
     used: u32,
 }
@@ -42,9 +44,18 @@ impl Allowance {
         Ok(())
     }
 
+    /// Makes no requests for that long, since the engine asks for it.
+    pub(crate) fn pause(&self, wait: Duration) {
+        self.state.lock().paused = Some(Instant::now() + wait);
+    }
+
     /// Counts one request and returns the time when it may be made.
     fn reserve(&self, now: Timestamp, at: Instant, deadline: Instant) -> Result<Instant, EngineError> {
         let mut state = self.state.lock();
+        let paused = state.paused.map(|until| until.saturating_duration_since(at)).filter(|wait| !wait.is_zero());
+        if paused.is_some() {
+            return Err(EngineError::RateLimited { retry_after: paused });
+        }
         let month = (now.year(), now.month());
         if state.month != month {
             (state.month, state.used) = (month, 0);

@@ -83,7 +83,8 @@ impl Engines {
                 web.push(Arc::new(WebEngine { adapter, allowance, pages, clock }));
             }
         }
-        Ok(Self::of(None, web, settings.cache))
+        let cache = if web.is_empty() { 0 } else { settings.cache };
+        Ok(Self::of(None, web, cache))
     }
 
     /// Adds the index of own pages.
@@ -142,11 +143,17 @@ impl Engines {
         Some(asked(&**index, query).await)
     }
 
-    /// Asks one engine of the web after another until one has found something.
+    /// Asks one engine of the web after another until one has found something. Each gets a fair share of the time that is
+    /// left, so that one that hangs leaves time for the next.
     async fn ask_chain(&self, query: &EngineQuery<'_>) -> Chain {
         let mut chain = Chain::default();
-        for engine in self.web.iter().filter(|engine| engine.offers(query.source)) {
-            match self.ask_web(&**engine, query).await {
+        let engines: Vec<_> = self.web.iter().filter(|engine| engine.offers(query.source)).collect();
+        for (engine, left) in engines.iter().zip((1..=engines.len()).rev()) {
+            let now = Instant::now();
+            let time = query.deadline.saturating_duration_since(now);
+            let share = time / u32::try_from(left).unwrap_or(u32::MAX);
+            let query = EngineQuery { deadline: now + share, ..*query };
+            match self.ask_web(&***engine, &query).await {
                 Ok(answer) => {
                     let is_found = !answer.results.is_empty();
                     // The first empty answer counts if no later engine finds something.
@@ -158,9 +165,6 @@ impl Engines {
                     }
                 }
                 Err(failure) => chain.failures.push(failure),
-            }
-            if Instant::now() >= query.deadline {
-                break;
             }
         }
         chain

@@ -67,6 +67,10 @@ impl SearchEngine for WebEngine {
 impl WebEngine {
     async fn page(&self, asked: &AskedPage<'_>) -> Result<Page, EngineError> {
         self.allowance.take(asked.now, asked.query.deadline).await?;
-        self.adapter.page(asked).await
+        let page = self.adapter.page(asked).await;
+        if let Err(EngineError::RateLimited { retry_after: Some(wait) }) = &page {
+            self.allowance.pause(*wait);
+        }
+        page
     }
 }

@@ -159,6 +159,19 @@ async fn the_deadline_ends_a_silent_engine() {
 }
 
 #[tokio::test]
+async fn an_engine_that_hangs_leaves_time_for_the_next() {
+    let double = Double::start(EngineName::Searxng).await;
+    double.site.others_by_script(|_| Some(testkit::Script::Hang(Duration::from_secs(30))));
+    let next = Fixed::new("brave", Ok(&["https://a.test/"])).shared();
+    let engines = Engines::of(None, vec![Arc::new(double.engine), next], 0);
+    let words = Words::parse("granite");
+    let mut query = query(&words);
+    query.deadline = Instant::now() + Duration::from_millis(800);
+    let found = engines.ask(&query).await.unwrap();
+    assert_eq!((urls(&found), found.warnings.len()), (vec!["https://a.test/"], 1));
+}
+
+#[tokio::test]
 async fn engines_of_the_settings() {
     let site = testkit::Site::start().await;
     site.others(|_| Some(super::json(&json!({ "results": [{ "url": "https://a.test/", "title": "A" }] }))));

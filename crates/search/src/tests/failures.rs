@@ -141,3 +141,16 @@ async fn limits_are_kept() {
     assert_eq!(double.search(&query).await, Err(EngineError::MonthUsed { most: 2 }));
     assert_eq!(double.paths().len(), 2);
 }
+
+#[tokio::test]
+async fn an_engine_that_asks_for_a_pause_gets_it() {
+    let double = Double::start(EngineName::Brave).await;
+    double.replies(status(429).header("retry-after", "7"));
+    let words = Words::parse("granite");
+    for _ in 0..2 {
+        let error = double.search(&query(&words)).await.unwrap_err();
+        let EngineError::RateLimited { retry_after: Some(wait) } = error else { panic!("{error:?}") };
+        assert!(wait <= Duration::from_secs(7) && wait > Duration::from_secs(5), "{wait:?}");
+    }
+    assert_eq!(double.paths().len(), 1);
+}
