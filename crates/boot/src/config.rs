@@ -56,6 +56,8 @@ pub struct Config {
     pub retention: Retention,
     /// Language models.
     pub llm: llm::Settings,
+    /// Search engines.
+    pub search: search::Settings,
     /// Authentication.
     pub auth: Auth,
     /// Rate limits and concurrency limits.

@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
-const OURS: [&str; 46] = [
+const OURS: [&str; 47] = [
     "accounts",
     "answers",
     "app",
@@ -52,6 +52,7 @@ const OURS: [&str; 46] = [
     "runs",
     "scrape",
     "scraping",
+    "search",
     "sessions",
     "site",
     "store",

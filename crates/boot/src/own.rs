@@ -33,6 +33,7 @@ pub(crate) fn own(config: &Config, listen: Option<SocketAddr>) -> Result<OwnAddr
     hosts.extend(proxies(&config.fetch.basic_proxies));
     hosts.extend(proxies(&config.fetch.enhanced_proxies));
     hosts.extend(config.llm.urls().filter_map(host));
+    hosts.extend(config.search.searxng_url.as_ref().and_then(host));
     hosts.extend(config.extract.product_service_url.as_ref().and_then(host));
     hosts.extend(config.egress.resolvers.iter().map(|resolver| (resolver.ip().to_string(), resolver.port())));
     Ok(OwnAddresses { listen: listen.collect(), hosts })
@@ -61,6 +62,7 @@ mod tests {
         config.fetch.enhanced_proxies = proxy("https://proxy.internal");
         config.llm.url = Some("http://10.0.0.6:8080/v1".parse().unwrap());
         config.llm.roles.judge.url = Some("https://models.internal".parse().unwrap());
+        config.search.searxng_url = Some("http://10.0.0.7:8888/".parse().unwrap());
         config.extract.product_service_url = Some("https://products.internal/base".parse().unwrap());
         config.egress.resolvers = vec!["10.0.0.5:53".parse().unwrap()];
         let own = own(&config, Some("127.0.0.1:40000".parse().unwrap())).unwrap();
@@ -69,7 +71,8 @@ mod tests {
         let hosts: Vec<_> = own.hosts.iter().map(|(host, port)| format!("{host} {port}")).collect();
         let stores = ["10.0.0.3 5432", "db.internal 5433", "minio 9000"];
         let fetching = ["10.0.0.4 3128", "proxy.internal 443"];
-        let services = ["10.0.0.6 8080", "models.internal 443", "products.internal 443", "10.0.0.5 53"];
+        let services =
+            ["10.0.0.6 8080", "models.internal 443", "10.0.0.7 8888", "products.internal 443", "10.0.0.5 53"];
         assert_eq!(hosts, [&stores[..], &fetching, &services].concat());
     }
 

@@ -53,4 +53,4 @@ pub use sitemap::{
 pub use steps::Steps;
 pub use traps::{Family, Run, Trap, Traps, content_hash, family, template, url_trap, words_hash};
 pub use url::Url;
-pub use url_key::{KeyRules, UrlKey, url_key};
+pub use url_key::{KeyRules, UrlKey, url_key, without_tracking};

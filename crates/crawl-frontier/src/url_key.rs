@@ -144,13 +144,37 @@ pub(crate) fn folded_port(url: &Url) -> Option<u16> {
 
 /// Returns whether a query parameter does not affect the page: tracking or a session.
 pub(crate) fn is_noise(name: &str, value: &str) -> bool {
-    let starts = |start: &str| name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));
-    let is_one_of = |names: &[&str]| names.iter().any(|one| name.eq_ignore_ascii_case(one));
-    starts("utm_")
-        || starts("aspsessionid")
-        || is_one_of(&CAMPAIGN)
-        || is_one_of(&SESSION)
-        || (is_one_of(&MAYBE_SESSION) && is_opaque(value))
+    is_tracking(name)
+        || starts(name, "aspsessionid")
+        || is_one_of(name, &SESSION)
+        || (is_one_of(name, &MAYBE_SESSION) && is_opaque(value))
+}
+
+/// Removes the query parameters for tracking from a URL; the others keep their order and spelling.
+///
+/// ```
+/// let mut url = url::Url::parse("https://example.com/?utm_source=x&q=a+b&gclid=1").unwrap();
+/// crawl_frontier::without_tracking(&mut url);
+/// assert_eq!(url.as_str(), "https://example.com/?q=a+b");
+/// ```
+pub fn without_tracking(url: &mut Url) {
+    let name = |pair: &str| is_tracking(pair.split('=').next().unwrap_or_default());
+    let Some(query) = url.query().filter(|query| query.split('&').any(name)) else { return };
+    let kept: Vec<&str> = query.split('&').filter(|pair| !name(pair)).collect();
+    let kept = kept.join("&");
+    url.set_query(Some(kept.as_str()).filter(|query| !query.is_empty()));
+}
+
+fn is_tracking(name: &str) -> bool {
+    starts(name, "utm_") || is_one_of(name, &CAMPAIGN)
+}
+
+fn starts(name: &str, start: &str) -> bool {
+    name.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start))
+}
+
+fn is_one_of(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|one| name.eq_ignore_ascii_case(one))
 }
 
 /// Returns whether a word looks random: at least 16 characters, with letters and digits.

@@ -50,9 +50,7 @@ impl From<AskError> for CallError {
 impl Endpoint {
     /// Creates an endpoint with a client that reaches nothing else.
     pub(crate) fn new(spec: Spec, settings: &Settings) -> Result<Self, net::ConfigError> {
-        let only = net::Destination::of(&spec.url);
-        let egress = net::Egress { only, ..net::Egress::default() };
-        let client = net::Client::new(net::Config { egress, limits: net::Limits::default() })?;
+        let client = net::Client::of_one_server(&spec.url, net::Limits::default())?;
         let line = Line::new(settings.parallel.into(), settings.waiting.into());
         let url = url_of(&spec);
         let (breaker, refusals) = (Breaker::default(), Repeats::default());

@@ -13,7 +13,7 @@ use url::Url;
 
 use crate::body;
 use crate::coding::{self, Coding};
-use crate::config::{Config, ConfigError, Limits, MIN_HEAD_BYTES};
+use crate::config::{self, Config, ConfigError, Egress, Limits, MIN_HEAD_BYTES};
 use crate::cookies::Jar;
 use crate::dial::{Destination, Dialer};
 use crate::download::{Download, OpenBody};
@@ -57,6 +57,25 @@ impl Client {
         let (pool, limits) = (Arc::default(), config.limits);
         let in_flight = InFlight::new(limits.in_flight, limits.body_decoded);
         Ok(Self { inner: Arc::new(Inner { resolver, dialer, pool, limits, in_flight }) })
+    }
+
+    /// Creates a client of one server that the operator has configured: the server of this URL. Its address need not be
+    /// public, and nothing else is reached.
+    ///
+    /// # Errors
+    /// As [`Client::new`].
+    pub fn of_one_server(url: &Url, limits: Limits) -> Result<Self, ConfigError> {
+        let egress = Egress { only: config::Destination::of(url), ..Egress::default() };
+        Self::new(Config { egress, limits })
+    }
+
+    /// Checks whether a URL could be requested, without looking up its name: its scheme, a host that is an address, and
+    /// names of private use.
+    ///
+    /// # Errors
+    /// [`Error::Blocked`] with the rule that blocks it.
+    pub fn check(&self, url: &Url) -> Result<(), Error> {
+        self.inner.resolver.check(url)
     }
 
     pub(crate) fn inner(&self) -> Arc<Inner> {

@@ -39,26 +39,54 @@ impl Resolver {
         &self.guard
     }
 
+    /// Checks a URL without looking up its name. The addresses of this deployment are those that are known so far.
+    ///
+    /// # Errors
+    /// `Blocked` when the scheme, the name or the address is blocked.
+    pub(crate) fn check(&self, url: &Url) -> Result<(), Error> {
+        let blocked = |reason| Error::Blocked { host: url.host_str().unwrap_or_default().to_owned(), reason };
+        let port = self.admit_url(url).map_err(blocked)?;
+        match url.host() {
+            Some(Host::Ipv4(ip)) => self.guard.admit(SocketAddr::new(IpAddr::V4(ip), port)).map_err(blocked),
+            Some(Host::Ipv6(ip)) => self.guard.admit(SocketAddr::new(IpAddr::V6(ip), port)).map_err(blocked),
+            Some(Host::Domain(name)) if host_names::is_localhost(name) => {
+                self.localhost(port).map(|_| ()).map_err(blocked)
+            }
+            Some(Host::Domain(name)) => self.admit_domain(name).map_err(blocked),
+            None => Err(blocked("the URL has no host")),
+        }
+    }
+
+    /// Checks the scheme and the name of a URL, and returns its port.
+    fn admit_url(&self, url: &Url) -> Result<u16, &'static str> {
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err("only http and https are allowed");
+        }
+        let port = url.port_or_known_default().unwrap_or_default();
+        self.guard.admit_name(url.host_str().unwrap_or_default(), port).map(|()| port)
+    }
+
+    fn admit_domain(&self, name: &str) -> Result<(), &'static str> {
+        if self.guard.has_one_destination() {
+            return Ok(());
+        }
+        host_names::check(name, self.guard.opens_a_network())
+    }
+
     /// Returns all addresses of the URL's host with its port, alternating between both families (RFC 8305 section 4).
     ///
     /// # Errors
     /// `Blocked` when the scheme, the name or any single address is blocked; `Dns` when there is no usable answer.
     pub(crate) async fn resolve(&self, url: &Url) -> Result<Vec<SocketAddr>, Error> {
         let blocked = |reason| Error::Blocked { host: url.host_str().unwrap_or_default().to_owned(), reason };
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(blocked("only http and https are allowed"));
-        }
-        let port = url.port_or_known_default().unwrap_or_default();
+        let port = self.admit_url(url).map_err(blocked)?;
         self.guard.prepare().await;
-        self.guard.admit_name(url.host_str().unwrap_or_default(), port).map_err(blocked)?;
         let found = match url.host() {
             Some(Host::Ipv4(ip)) => vec![IpAddr::V4(ip)],
             Some(Host::Ipv6(ip)) => vec![IpAddr::V6(ip)],
             Some(Host::Domain(name)) if host_names::is_localhost(name) => self.localhost(port).map_err(blocked)?,
             Some(Host::Domain(name)) => {
-                if !self.guard.has_one_destination() {
-                    host_names::check(name, self.guard.opens_a_network()).map_err(blocked)?;
-                }
+                self.admit_domain(name).map_err(blocked)?;
                 self.look_up(name).await.map_err(|reason| Error::Dns { host: name.to_owned(), reason })?
             }
             None => return Err(blocked("the URL has no host")),
@@ -180,7 +208,10 @@ mod tests {
             Resolver::new(&Config { egress, ..Config::default() }).unwrap()
         };
         let check = async |allow: &[&str], url: &str, want: Result<&[&str], &str>| {
-            let got = resolver(allow).resolve(&url.parse().unwrap()).await;
+            let resolver = resolver(allow);
+            let url: Url = url.parse().unwrap();
+            let got = resolver.resolve(&url).await;
+            assert_eq!(resolver.check(&url).is_ok(), got.is_ok(), "{allow:?} {url}: without a lookup");
             let want = want.map(|list| list.iter().map(|addr| addr.parse().unwrap()).collect::<Vec<SocketAddr>>());
             let got = got.map_err(|error| match error {
                 Error::Blocked { reason, .. } => reason,
@@ -197,6 +228,28 @@ mod tests {
         check(&["localhost"], "http://127.0.0.1:81/", Ok(&["127.0.0.1:81"])).await;
         check(&["127.0.0.1"], "http://localhost:3002/", Err("own listen address")).await;
         check(&["127.0.0.0/8"], "http://localhost.localdomain/", Err("special-use name")).await;
+    }
+
+    #[tokio::test]
+    async fn a_url_is_checked_without_a_lookup() {
+        let allow = vec!["127.0.0.1:81".parse().unwrap()];
+        let refuse_hosts = vec![("search.internal".to_owned(), 8888), ("10.0.0.7".to_owned(), 8888)];
+        let egress = crate::config::Egress { allow, refuse_hosts, ..Default::default() };
+        let resolver = Resolver::new(&Config { egress, ..Config::default() }).unwrap();
+        for (url, is_open) in [
+            ("http://example.com/", true),
+            ("https://93.184.216.34/", true),
+            ("http://127.0.0.1:81/", true),
+            ("http://127.0.0.1:82/", false),
+            ("http://10.0.0.7:8888/", false),
+            ("http://search.internal:8888/", false),
+            ("http://[::1]/", false),
+            ("http://printer.local/", false),
+            ("ftp://example.com/", false),
+            ("data:text/html,x", false),
+        ] {
+            assert_eq!(resolver.check(&url.parse().unwrap()).is_ok(), is_open, "{url}");
+        }
     }
 
     #[test]

@@ -244,7 +244,10 @@ impl CrawlOptions {
             sitemap: sitemap(fields),
             robots_user_agent: fields.take("robotsUserAgent").and_then(|field| field.parse(user_agent)),
             delay: fields.take("delay").and_then(|field| field.number(0.0..=MAX_DELAY_S)).filter(|delay| *delay > 0.0),
-            scrape_options: fields.take("scrapeOptions").and_then(|field| field.record(nested)).unwrap_or_default(),
+            scrape_options: fields
+                .take("scrapeOptions")
+                .and_then(|field| field.record(nested_options))
+                .unwrap_or_default(),
             ..Self::default()
         };
         options.read_flags(fields);
@@ -281,7 +284,7 @@ impl CrawlOptions {
 }
 
 /// Reads the object `scrapeOptions`, with the fields that clients add to it.
-fn nested(fields: &mut Fields<'_>) -> ScrapeOptions {
+pub(crate) fn nested_options(fields: &mut Fields<'_>) -> ScrapeOptions {
     let options = page_options(fields);
     let _ignored = Attribution::read(fields);
     options

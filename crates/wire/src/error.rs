@@ -7,6 +7,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::code::Code;
+use crate::feedback::FeedbackErrorCode;
 use crate::words::words;
 
 /// Fault of a request body.
@@ -95,6 +96,9 @@ pub struct ErrorBody {
     /// Seconds until a caller without a key may try again.
     #[serde(default, rename = "retry_after_seconds", skip_serializing_if = "Option::is_none")]
     pub retry_after_seconds: Option<u64>,
+    /// Reason why feedback was not accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub feedback_error_code: Option<FeedbackErrorCode>,
 }
 
 impl ErrorBody {
@@ -109,6 +113,7 @@ impl ErrorBody {
             requires_action: None,
             reason: None,
             retry_after_seconds: None,
+            feedback_error_code: None,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::map::MapRequest;
 use crate::parse::ParseRequest;
 use crate::parser::{Parser, PdfMode};
 use crate::scrape::{ScrapeOptions, ScrapeRequest};
+use crate::search::SearchRequest;
 use crate::threat::{ThreatMode, ThreatProtection};
 
 /// Part of a request that needs an optional server feature.
@@ -32,7 +33,11 @@ impl Need {
     /// Returns the error message for a server that lacks the capability.
     #[must_use]
     pub fn message(&self) -> &'static str {
-        self.code.meaning().trim_end_matches('.')
+        match self.code {
+            // One client compares these words with their full stop, and goes on without the tools.
+            Code::ProviderDiscoveryDisabled | Code::ProviderDiscoveryRetains => self.code.meaning(),
+            code => code.meaning().trim_end_matches('.'),
+        }
     }
 }
 
@@ -114,6 +119,26 @@ impl MapRequest {
     pub fn needs(&self) -> Vec<Need> {
         let protection = || Need::new("threatProtection", Threats, Code::ScrapeThreatProtectionNotSupported);
         expects_protection(self.threat_protection.as_ref()).then(protection).into_iter().collect()
+    }
+}
+
+impl SearchRequest {
+    /// Returns what the server must support, the catalog first.
+    #[must_use]
+    pub fn needs(&self) -> Vec<Need> {
+        let protection = || Need::new("threatProtection", Threats, Code::ScrapeThreatProtectionNotSupported);
+        let protection = expects_protection(self.threat_protection.as_ref()).then(protection);
+        let pages = self.scrape_options.iter().flat_map(|options| of_options(options, "scrapeOptions."));
+        self.catalog_need().into_iter().chain(protection).chain(pages).collect()
+    }
+
+    /// Returns the need for the catalog, if provider tools are searched. A team without access to the catalog is refused
+    /// with the same code and words as by a server without one, and so is every search with zero data retention.
+    #[must_use]
+    pub fn catalog_need(&self) -> Option<Need> {
+        let code = if self.is_private() { Code::ProviderDiscoveryRetains } else { Code::ProviderDiscoveryDisabled };
+        let path = if self.domain_tools { "domainTools" } else { "sources" };
+        self.wants_tools().then(|| Need::new(path, Catalog, code))
     }
 }
 

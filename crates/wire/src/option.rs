@@ -65,8 +65,13 @@ fn country(text: &str) -> Result<String, String> {
     Err("must be two capital letters (ISO 3166-1 alpha-2), such as `US`".to_owned())
 }
 
+/// Reads a country code in any case and returns it in upper case.
+pub(crate) fn country_of_any_case(text: &str) -> Result<String, String> {
+    country(&text.to_ascii_uppercase())
+}
+
 /// Checks a locale code, because it becomes part of a request header. `en_US` is common and is read as `en-US`.
-fn language(text: &str) -> Result<String, String> {
+pub(crate) fn language(text: &str) -> Result<String, String> {
     let part = |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
     let text = text.replace('_', "-");
     if text.len() <= 35 && (text == "*" || text.split('-').all(part)) {

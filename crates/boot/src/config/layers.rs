@@ -16,7 +16,7 @@ const PREFIX: &str = "QUARRY__";
 type Key = (&'static str, &'static str);
 
 /// Keys whose values are secret and never printed.
-const SECRETS: [Key; 8] = [
+const SECRETS: [Key; 12] = [
     ("store", "url"),
     ("blobs", "secret_access_key"),
     ("blobs", "session_token"),
@@ -25,6 +25,10 @@ const SECRETS: [Key; 8] = [
     ("admin", "token"),
     ("sessions", "profile_key"),
     ("llm", "key"),
+    ("search", "brave_key"),
+    ("search", "serper_key"),
+    ("search", "google_key"),
+    ("search", "tavily_key"),
 ];
 
 /// Older names of keys with the current key. They apply only where the current key is not set.

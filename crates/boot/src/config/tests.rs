@@ -36,6 +36,7 @@ fn the_manual_has_the_defaults_of_the_crates() {
     assert_eq!(config.browser, ::browser::Settings::default());
     assert_eq!(config.documents, reader::Settings::default());
     assert!(config.llm == llm::Settings::default());
+    assert_eq!(config.search, search::Settings::default());
     assert_eq!(config.retention, upkeep.retention);
     assert_eq!(config.auth.mode, defaults.auth);
     assert_eq!(config.limits.team_concurrency, defaults.team_concurrency);
@@ -57,7 +58,16 @@ fn each_key_of_the_manual_is_read() {
             let read = toml::Value::Table(without).try_into::<Config>();
             let crates_own = matches!(
                 section.as_str(),
-                "browser" | "cache" | "documents" | "files" | "llm" | "queues" | "retention" | "sessions" | "sites"
+                "browser"
+                    | "cache"
+                    | "documents"
+                    | "files"
+                    | "llm"
+                    | "queues"
+                    | "retention"
+                    | "search"
+                    | "sessions"
+                    | "sites"
             );
             assert_eq!(read.is_ok(), crates_own, "{section}.{key}");
             let mut more = manual.clone();
@@ -298,6 +308,24 @@ fn the_effective_settings_hide_secrets() {
     assert!(!format!("{:?}", loaded.config).contains("hush"));
     assert_eq!(loaded.effective.matches("***").count(), 5);
     assert!(loaded.effective.contains("listen = \"127.0.0.1:3002\""));
+}
+
+#[test]
+fn search_engines_are_one_word_or_a_list() {
+    let engines = |text: &str| {
+        let config = load(None, [("QUARRY__SEARCH__ENGINES".to_owned(), text.to_owned())]).unwrap().config;
+        config.search.engines.iter().map(|engine| engine.as_str()).collect::<Vec<_>>()
+    };
+    assert_eq!(engines("searxng"), ["searxng"]);
+    assert_eq!(engines("index, brave"), ["index", "brave"]);
+    check("QUARRY__SEARCH__ENGINES", "bing", "`bing` is no search engine; expected some of index, searxng");
+    check("QUARRY__SEARCH__SEARXNG_URL", "searx", "expected an address such as");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("my.toml");
+    std::fs::write(&file, "[search]\nbrave_key = \"hush1\"\n[search.limits]\nbrave = { per_second = 1 }\n").unwrap();
+    let Loaded { config, effective } = load(Some(&file), []).unwrap();
+    assert_eq!((config.search.limits.brave.per_second, config.search.brave_key.expose()), (1, "hush1"));
+    assert!(!effective.contains("hush1"), "{effective}");
 }
 
 #[test]

@@ -87,6 +87,12 @@ pub const TABLE: &[Metric] = &[
         "Questions to language models without an answer, after all attempts, by role and reason.",
     ),
     seconds("quarry_model_seconds", &["role"], "Time of a call of a language model, in seconds."),
+    counter(
+        "quarry_search_engine_queries_total",
+        &["engine", "outcome"],
+        "Queries to search engines, by engine and outcome: found, empty, cached, or the reason of a failure.",
+    ),
+    seconds("quarry_search_engine_seconds", &["engine"], "Time of a query to a search engine, in seconds."),
     gauge(
         "quarry_queue_jobs",
         "",

@@ -7,13 +7,16 @@
 mod actions;
 mod answers;
 mod clients;
+mod feedback;
 mod formats;
 mod jobs;
 mod map;
 mod options;
 mod parse;
 mod schema;
+mod search;
 mod tools;
+mod vertical;
 
 use serde_json::{Value, json};
 use wire::{Invalid, ScrapeBody, ScrapeRequest, decode_scrape};

@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 use utoipa::OpenApi;
 use wire::{
-    decode_batch, decode_crawl, decode_create_key, decode_create_team, decode_map, decode_params_preview,
-    decode_scrape, decode_update_key, decode_update_team,
+    decode_batch, decode_crawl, decode_create_key, decode_create_team, decode_developer, decode_feedback, decode_gov,
+    decode_map, decode_params_preview, decode_scrape, decode_search, decode_search_feedback, decode_update_key,
+    decode_update_team,
 };
 
 #[derive(OpenApi)]
@@ -15,6 +16,8 @@ use wire::{
     wire::Concurrency, wire::CrawlRequest, wire::BatchRequest, wire::ParamsPreview, wire::Started, wire::BatchStarted, wire::Cancelled,
     wire::JobProgress, wire::JobErrors, wire::ActiveCrawls, wire::WatchMessage<'static>, wire::MapRequest, wire::MapAnswer,
     wire::ParseUploaded, wire::UploadUrlRequest, wire::DataResponse<wire::UploadUrl>, wire::DataResponse<wire::ParseFormats>,
+    wire::SearchRequest, wire::SearchAnswer, wire::SearchFeedback, wire::FeedbackBody, wire::FeedbackAnswer, wire::DeveloperRequest,
+    wire::DeveloperAnswer, wire::GovRequest, wire::GovAnswer,
 )))]
 struct Api;
 
@@ -84,10 +87,47 @@ const PLACES: &[(&str, &str, Embed)] = &[
     ("BatchRequest", "", |key, value| json!({ "urls": ["https://a.test/"], key: value })),
     ("ParamsPreview", "", |key, value| json!({ "url": "https://a.test/", "prompt": "p", key: value })),
     ("MapRequest", "", |key, value| json!({ "url": "https://a.test/", key: value })),
+    ("SearchRequest", "", |key, value| with(json!({ "query": "q" }), key, value)),
+    (
+        "SearchCategory",
+        "categories[0].",
+        |key, value| json!({ "query": "q", "categories": [with(json!({ "type": "pdf" }), key, value)] }),
+    ),
+    ("DeveloperRequest", "", |key, value| with(json!({ "query": "q" }), key, value)),
+    ("GovRequest", "", |key, value| with(json!({ "query": "q" }), key, value)),
+    ("SearchFeedback", "", |key, value| with(json!({ "rating": "good" }), key, value)),
+    ("JobFeedback", "", |key, value| with(json!({ "endpoint": "map", "jobId": JOB, "rating": "good" }), key, value)),
+    (
+        "ValuableSource",
+        "valuableSources[0].",
+        |key, value| json!({ "rating": "good", "valuableSources": [with(json!({ "url": "u" }), key, value)] }),
+    ),
+    (
+        "MissingContent",
+        "missingContent[0].",
+        |key, value| json!({ "rating": "good", "missingContent": [with(json!({ "topic": "t" }), key, value)] }),
+    ),
+    ("ToolFeedback", "", |key, value| with(json!({ "endpoint": "alexandria" }), key, value)),
+    (
+        "RequestedWebsite",
+        "requestedWebsite.",
+        |key, value| json!({ "endpoint": "alexandria", "requestedWebsite": with(json!({ "url": "u" }), key, value) }),
+    ),
+    (
+        "ProviderFeedback",
+        "providerFeedback[0].",
+        |key, value| json!({ "endpoint": "alexandria", "providerFeedback": [with(json!({ "name": "n" }), key, value)] }),
+    ),
+    ("CapabilityFeedback", "capabilityFeedback[0].", |key, value| {
+        let tool = with(json!({ "name": "n", "provider": "p" }), key, value);
+        json!({ "endpoint": "alexandria", "capabilityFeedback": [tool] })
+    }),
     ("WebhookConfig", "webhook.", |key, value| {
         option("webhook", with(json!({ "url": "https://a.test/" }), key, value))
     }),
 ];
+
+const JOB: &str = "0199b5a0-0000-7000-8000-000000000001";
 
 fn with(mut object: Value, key: &str, value: Value) -> Value {
     object[key] = value;
@@ -117,6 +157,13 @@ fn faults(schema: &str, body: Value) -> Vec<String> {
         "BatchRequest" => decode_batch(body).err(),
         "MapRequest" => decode_map(body).err(),
         "ParamsPreview" => decode_params_preview(body).err(),
+        "SearchRequest" | "SearchCategory" => decode_search(body).err(),
+        "DeveloperRequest" => decode_developer(body).err(),
+        "GovRequest" => decode_gov(body).err(),
+        "SearchFeedback" | "ValuableSource" | "MissingContent" => decode_search_feedback(body).err(),
+        "JobFeedback" | "ToolFeedback" | "RequestedWebsite" | "ProviderFeedback" | "CapabilityFeedback" => {
+            decode_feedback(body).err()
+        }
         _ => decode_scrape(body).err(),
     };
     let fields = invalid.map(|invalid| invalid.fields).unwrap_or_default();
@@ -190,7 +237,9 @@ fn defaults_are_those_of_the_decoder() {
     let mut checked = 0;
     let crawl = serde_json::to_value(decode_crawl(json!({ "url": "https://a.test/" })).unwrap()).unwrap();
     let map = serde_json::to_value(decode_map(json!({ "url": "https://a.test/" })).unwrap()).unwrap();
+    let search = serde_json::to_value(decode_search(json!({ "query": "q" })).unwrap()).unwrap();
     for (name, decoded) in [
+        ("SearchRequest", &search),
         ("ScrapeOptions", &decoded),
         ("ScrapeRequest", &decoded),
         ("CrawlOptions", &crawl),
@@ -227,6 +276,10 @@ fn only_the_url_is_required() {
     assert_eq!(required("MapRequest"), [json!("url")]);
     assert_eq!(required("BatchRequest"), [json!("urls")]);
     assert_eq!(required("WebhookConfig"), [json!("url")]);
+    assert_eq!(required("SearchRequest"), [json!("query")]);
+    assert_eq!(required("DeveloperRequest"), [json!("query")]);
+    assert_eq!(required("GovRequest"), [json!("query")]);
+    assert_eq!(required("SearchFeedback"), [json!("rating")]);
 }
 
 #[test]
