@@ -127,14 +127,14 @@ fn page(sentences: &[String], number: usize) -> IndexedPage {
     let link = |at| AnchorText { target: format!("key{}", number + at), text: sentence(at).chars().take(20).collect() };
     IndexedPage {
         copy: format!("0198c0de-0000-7000-8000-{number:012}"),
-        scope: if number % 4 == 0 { "*".to_owned() } else { "team".to_owned() },
+        scope: if number.is_multiple_of(4) { "*".to_owned() } else { "team".to_owned() },
         page_key: format!("key{number}"),
         url: format!("https://www.host{host}.org/section/{}/page-{number}.html", number % 50),
         headings: format!("{}\n{}", sentence(30), sentence(31)),
         description: sentence(1).to_owned(),
         language: Some("en".to_owned()),
         fetched: 1_780_000_000_000 + number as i64 * 40,
-        published: (number % 3 == 0).then_some(1_700_000_000_000 + number as i64 * 700_000),
+        published: number.is_multiple_of(3).then_some(1_700_000_000_000 + number as i64 * 700_000),
         links: (0..40).map(link).collect(),
         title,
         text,

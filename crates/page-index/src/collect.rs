@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 use tantivy::columnar::{Column, StrColumn};
 use tantivy::fastfield::AliveBitSet;
-use tantivy::query::{EnableScoring, Weight};
-use tantivy::{DocId, Score};
+use tantivy::query::{EnableScoring, Scorer, Weight};
+use tantivy::{DocId, DocSet as _, Score};
 
 use crate::plan::Plan;
 use crate::schema::flags;
@@ -65,6 +65,8 @@ pub(crate) fn collect(
 ) -> tantivy::Result<Option<Vec<Candidate>>> {
     let scoring = EnableScoring::enabled_from_statistics_provider(&plan.statistics, &view.searcher);
     let weight = plan.search.weight(scoring)?;
+    let unscored = EnableScoring::disabled_from_searcher(&view.searcher);
+    let excluded = plan.excluded.as_ref().map(|search| search.weight(unscored)).transpose()?;
     let mut best = Best { heap: BinaryHeap::with_capacity(most + 1), most, seen: 0, stop, stopped: false };
     let mut segments: Vec<Segment<'_>> = view.segments().collect();
     // The largest is likely to have most of the best, which lets the others be skipped sooner.
@@ -73,8 +75,9 @@ pub(crate) fn collect(
         if (best.stop)() || best.stopped {
             return Ok(None);
         }
-        if let Some(filter) = Filter::of(segment, asked)? {
-            best.add(&*weight, segment, &filter)?;
+        if let Some(mut filter) = Filter::of(segment, asked)? {
+            filter.excluded = excluded.as_ref().map(|weight| weight.scorer(segment.reader, 1.0)).transpose()?;
+            best.add(&*weight, segment, &mut filter)?;
         }
     }
     if best.stopped {
@@ -94,7 +97,7 @@ struct Best<'a> {
 }
 
 impl Best<'_> {
-    fn add(&mut self, weight: &dyn Weight, segment: Segment<'_>, filter: &Filter<'_>) -> tantivy::Result<()> {
+    fn add(&mut self, weight: &dyn Weight, segment: Segment<'_>, filter: &mut Filter<'_>) -> tantivy::Result<()> {
         weight.for_each_pruning(self.threshold(), segment.reader, &mut |page, score| {
             self.seen += 1;
             if self.seen.is_multiple_of(BETWEEN_LOOKS) && (self.stop)() {
@@ -131,6 +134,8 @@ struct Filter<'a> {
     /// First and last moment of publication.
     published: Option<(Option<&'a Column<i64>>, RangeInclusive<i64>)>,
     flags: Option<(Option<&'a Column<u64>>, Flags)>,
+    /// Pages that have what they must not have.
+    excluded: Option<Box<dyn Scorer>>,
 }
 
 /// Bits that the flags of a page must have.
@@ -162,10 +167,12 @@ impl<'a> Filter<'a> {
             scopes: (allowed.len() < scope.num_terms()).then_some((scope, allowed)),
             published: (window != (i64::MIN..=i64::MAX)).then_some((columns.published.as_ref(), window)),
             flags: (flags.mask != 0).then_some((columns.flags.as_ref(), flags)),
+            excluded: None,
         }))
     }
 
-    fn has(&self, page: DocId) -> bool {
+    /// Returns whether a page passes. Pages are asked for in ascending order.
+    fn has(&mut self, page: DocId) -> bool {
         let of_scope = |(column, allowed): &(&StrColumn, Vec<u64>)| {
             column.ords().first(page).is_some_and(|scope| allowed.contains(&scope))
         };
@@ -174,6 +181,12 @@ impl<'a> Filter<'a> {
             && self.flags.is_none_or(|(column, flags)| number(column, page) & flags.mask == flags.bits)
             && self.published.as_ref().is_none_or(|(column, window)| {
                 moment(*column, page).is_some_and(|published| window.contains(&published))
+            })
+            && !self.excluded.as_mut().is_some_and(|excluded| {
+                if excluded.doc() < page {
+                    excluded.seek(page);
+                }
+                excluded.doc() == page
             })
     }
 }

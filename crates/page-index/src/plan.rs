@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use tantivy::Searcher;
 use tantivy::Term;
 use tantivy::query::{
-    AllQuery, Bm25StatisticsProvider, BooleanQuery, BoostQuery, ConstScoreQuery, Occur, PhraseQuery, Query as Search,
-    TermQuery,
+    AllQuery, Bm25StatisticsProvider, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, Occur, PhraseQuery,
+    Query as Search, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
 
@@ -23,6 +23,8 @@ const MOST_WORDS: usize = 32;
 const MOST_STEMS: usize = 64;
 /// Most languages in whose stems a word is looked for.
 const MOST_LANGUAGES: usize = 4;
+/// How much more than a word the name of a page counts: its title or host.
+const NAME: f32 = 2.0;
 /// Factor on the average length of pages. The library fixes k1 at 1.2 and b at 0.75; this weakens what length does, as
 /// long pages of the web often say more.
 const LENGTH: f32 = 1.2;
@@ -42,6 +44,8 @@ pub(crate) struct Wanted {
 /// Query to run.
 pub(crate) struct Plan {
     pub(crate) search: Box<dyn Search>,
+    /// What pages must not have.
+    pub(crate) excluded: Option<Box<dyn Search>>,
     pub(crate) wanted: Vec<Wanted>,
     pub(crate) statistics: Statistics,
     languages: Vec<&'static Language>,
@@ -98,9 +102,15 @@ pub(crate) fn plan(fields: &Fields, view: &View, asked: &Asked<'_>) -> tantivy::
     let mut planner = Planner { fields, languages: languages(view, asked), statistics };
     let field = if asked.source == Source::Images { fields.image_words } else { fields.words };
     let words = planner.wanted(asked, field)?;
-    let search = planner.search(field, &words, planner.demands(asked));
+    let demands = planner.demands(asked);
+    let is_dated = asked.query.before.is_some() || asked.query.after.is_some();
+    if words.wanted.is_empty() && demands.is_empty() && !is_dated {
+        return Ok(None);
+    }
+    let search = planner.search(field, &words, demands);
+    let excluded = planner.excluded(asked);
     let Planner { languages, statistics, .. } = planner;
-    Ok(Some(Plan { search, wanted: words.wanted, statistics, languages }))
+    Ok(Some(Plan { search, excluded, wanted: words.wanted, statistics, languages }))
 }
 
 /// Returns the languages in whose stems words are looked for: that of the query first, then those with most pages.
@@ -117,8 +127,6 @@ struct Words {
     /// Letters and digits of the whole query.
     joined: String,
 }
-
-type Clause = (Occur, Box<dyn Search>);
 
 struct Planner<'a> {
     fields: &'a Fields,
@@ -181,8 +189,8 @@ impl Planner<'_> {
 
     /// Puts words and demands together. Words alone stay a plain union of terms, of which the library skips what cannot
     /// be among the best.
-    fn search(&self, field: Field, words: &Words, mut demands: Vec<Clause>) -> Box<dyn Search> {
-        let mut terms: Vec<Clause> = Vec::new();
+    fn search(&self, field: Field, words: &Words, mut demands: Vec<Box<dyn Search>>) -> Box<dyn Search> {
+        let mut terms: Vec<(Occur, Box<dyn Search>)> = Vec::new();
         for word in &words.wanted {
             for stem in &word.stems {
                 let term = term(Term::from_field_text(field, stem), IndexRecordOption::WithFreqs);
@@ -193,50 +201,45 @@ impl Planner<'_> {
         }
         if field == self.fields.words && (1..=MOST_NAME).contains(&words.joined.len()) {
             let name = Term::from_field_text(field, &format!("{NAMED}{}", words.joined));
-            terms.push((Occur::Should, term(name, IndexRecordOption::WithFreqs)));
-        }
-        let has_must = demands.iter().any(|(occur, _)| *occur == Occur::Must);
-        if demands.is_empty() {
-            return Box::new(BooleanQuery::new(terms));
+            let name = term(name, IndexRecordOption::WithFreqs);
+            terms.push((Occur::Should, Box::new(BoostQuery::new(name, NAME))));
         }
         if !words.wanted.is_empty() {
-            demands.push((Occur::Must, Box::new(BooleanQuery::new(terms))));
-        } else if !has_must {
-            demands.push((Occur::Must, Box::new(AllQuery)));
+            demands.push(Box::new(BooleanQuery::new(terms)));
         }
-        Box::new(BooleanQuery::new(demands))
+        match demands.len() {
+            0 => Box::new(AllQuery),
+            1 => demands.remove(0),
+            _ => Box::new(BooleanQuery::intersection(demands)),
+        }
     }
 
-    /// Returns what a page must and must not have.
-    fn demands(&self, asked: &Asked<'_>) -> Vec<Clause> {
+    /// Returns what a page must have.
+    fn demands(&self, asked: &Asked<'_>) -> Vec<Box<dyn Search>> {
         let (fields, query) = (self.fields, asked.query);
-        let mut out: Vec<Clause> = Vec::new();
-        for phrase in &query.phrases {
-            out.extend(self.phrase(fields.words, phrase).map(|search| (Occur::Must, search)));
-        }
-        for phrase in &query.in_title {
-            out.extend(self.phrase(fields.title_words, phrase).map(|search| (Occur::Must, silent(search))));
-        }
-        for word in &query.in_url {
-            out.extend(url_phrase(fields, word).map(|search| (Occur::Must, silent(search))));
-        }
-        for phrase in &query.excluded {
-            out.extend(self.phrase(fields.words, phrase).map(|search| (Occur::MustNot, search)));
-        }
-        let types = query.file_types.iter().map(|ending| fields.fact(Fact::FileType(ending)));
-        out.extend(any(types.map(fact).collect()).map(|search| (Occur::Must, silent(search))));
-        let sites = |sites: &[String]| any(sites.iter().map(|value| site(fields, value)).collect());
-        out.extend(sites(&query.sites).map(|search| (Occur::Must, silent(search))));
-        out.extend(sites(&query.excluded_sites).map(|search| (Occur::MustNot, search)));
-        match asked.domains {
-            Some(Domains::Only(hosts)) => out.extend(sites(hosts).map(|search| (Occur::Must, silent(search)))),
-            Some(Domains::Without(hosts)) => out.extend(sites(hosts).map(|search| (Occur::MustNot, search))),
-            None => {}
-        }
-        if asked.query.words.is_empty() && asked.query.phrases.is_empty() && out.is_empty() {
-            out.push((Occur::Must, silent(Box::new(AllQuery))));
+        let mut out: Vec<Box<dyn Search>> = Vec::new();
+        out.extend(query.phrases.iter().filter_map(|phrase| self.phrase(fields.words, phrase)));
+        out.extend(query.in_title.iter().filter_map(|phrase| self.phrase(fields.title_words, phrase)).map(silent));
+        out.extend(query.in_url.iter().filter_map(|word| url_phrase(fields, word)).map(silent));
+        let types = query.file_types.iter().map(|ending| fact(fields.fact(Fact::FileType(ending))));
+        out.extend(any(types.collect()).map(silent));
+        out.extend(sites(fields, &query.sites).map(silent));
+        if let Some(Domains::Only(hosts)) = asked.domains {
+            out.push(silent(sites(fields, hosts).unwrap_or_else(|| Box::new(EmptyQuery))));
         }
         out
+    }
+
+    /// Returns what a page must not have.
+    fn excluded(&self, asked: &Asked<'_>) -> Option<Box<dyn Search>> {
+        let (fields, query) = (self.fields, asked.query);
+        let phrases = query.excluded.iter().filter_map(|phrase| self.phrase(fields.words, phrase));
+        let mut out: Vec<Box<dyn Search>> = phrases.collect();
+        out.extend(sites(fields, &query.excluded_sites));
+        if let Some(Domains::Without(hosts)) = asked.domains {
+            out.extend(sites(fields, hosts));
+        }
+        any(out)
     }
 
     /// Returns the search for a phrase in each language, or for a word.
@@ -297,7 +300,7 @@ fn in_a_row(field: Field, stems: &[String]) -> Box<dyn Search> {
             terms.push(last);
             Box::new(PhraseQuery::new(terms))
         }
-        None => Box::new(tantivy::query::EmptyQuery),
+        None => Box::new(EmptyQuery),
     }
 }
 
@@ -318,6 +321,11 @@ fn site(fields: &Fields, value: &str) -> Box<dyn Search> {
         Some(path) => Box::new(BooleanQuery::intersection(vec![host, path])),
         None => host,
     }
+}
+
+/// Returns the search for the pages of any of several hosts.
+fn sites(fields: &Fields, values: &[String]) -> Option<Box<dyn Search>> {
+    any(values.iter().map(|value| site(fields, value)).collect())
 }
 
 fn term(term: Term, option: IndexRecordOption) -> Box<dyn Search> {

@@ -57,6 +57,8 @@ fn operators_hold_for_every_hit() {
         ("tea before:2026-01-01", vec!["coffee"]),
         ("after:2026-01-02 before:2027", vec!["tea.pdf"]),
         ("-tea", vec![]),
+        ("!!!", vec![]),
+        ("intitle:...", vec![]),
         ("", vec![]),
         ("nowhere", vec![]),
         // A word that no page has costs nothing.
