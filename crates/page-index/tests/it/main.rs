@@ -1,0 +1,1 @@
+//! Tests of the index in a real folder.
