@@ -1,6 +1,7 @@
 //! The search index of the pages that this instance has read. No clock, no runtime, no network.
 
 mod asked;
+mod copies;
 mod error;
 mod index;
 mod page;
