@@ -41,7 +41,7 @@ use tokio::sync::Notify;
 
 pub use error::IndexingError;
 pub use import::{ImportError, ImportedDocument};
-pub use page_index::{Domains, Hit, PageImage, PageKind, Query, Source, Stats, Window};
+pub use page_index::{Domains, Hit, IndexError, PageImage, PageKind, Query, Source, Stats, Window};
 pub use question::Question;
 pub use settings::IndexingSettings;
 

@@ -16,6 +16,8 @@ use crate::{Indexing, IndexingError, OWNER};
 const FILES: &str = "pages";
 /// Time limit of opening the index.
 const PATIENCE: Duration = Duration::from_secs(60);
+/// Most copies that are counted.
+const MAX_COUNTED: i64 = 100_000;
 
 impl Indexing {
     /// Returns the folder with the files of the index.
@@ -75,13 +77,28 @@ impl Indexing {
         self.on_cpu(move || index.stats()).await.map(Some)
     }
 
-    /// Removes the index and builds it again from the cache; returns the number of its pages. No server may use it
-    /// meanwhile.
+    /// Returns the number of cached copies after the place of the follower, at most 100 000.
     ///
     /// # Errors
-    /// [`IndexingError`] when the files of the index, the database or the blob store fail.
+    /// [`IndexingError`] when the files of the index or the database fail.
+    #[crate::boxed]
+    pub async fn waiting(&self) -> Result<usize, IndexingError> {
+        let (place, cache) = (self.place().await?, &self.parts().cache);
+        let Some(newest) = cache.newest().await? else { return Ok(0) };
+        Ok(cache.ids_between(&place, &newest, MAX_COUNTED).await?.len())
+    }
+
+    /// Removes the index and builds it again from the cache; returns the number of its pages.
+    ///
+    /// # Errors
+    /// [`IndexError::Busy`] while a server uses it, and other errors when the files of the index, the database or the
+    /// blob store fail.
     #[crate::boxed]
     pub async fn rebuild(&self) -> Result<u64, IndexingError> {
+        if self.files().exists() {
+            let index = self.open().await?;
+            self.on_cpu(move || index.writer().map(drop)).await?;
+        }
         {
             let mut kept = self.0.index.lock().await;
             *kept = None;
