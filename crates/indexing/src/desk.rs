@@ -89,6 +89,12 @@ impl Desk {
         let _ = self.spare.run(move || drop(writer)).await;
     }
 
+    /// Closes the writer when the files are as few and as small as they get.
+    pub(crate) async fn finish(mut self) -> Result<(), IndexingError> {
+        let Some(writer) = self.writer.take() else { return Ok(()) };
+        Ok(self.spare.run(move || writer.finish()).await??)
+    }
+
     /// Runs work with the writer on the thread. After an error the writer is closed; what was not committed is lost.
     pub(crate) async fn work<T: Send + 'static>(
         &mut self,

@@ -58,9 +58,14 @@ impl Indexing {
         loop {
             match follower.round().await {
                 Ok(Round::Busy) | Err(IndexingError::Lost) => {}
-                Ok(Round::Done) => return follower.finish().await,
+                Ok(Round::Done) => break,
                 Err(error) => return Err(error),
             }
+        }
+        follower.commit_all().await?;
+        match follower.desk.take() {
+            Some(desk) => desk.finish().await,
+            None => Ok(()),
         }
     }
 }
@@ -226,11 +231,14 @@ impl Follower {
         Ok(self.desk.insert(desk))
     }
 
+    /// Commits what was taken.
+    async fn commit_all(&mut self) -> Result<(), IndexingError> {
+        if self.desk.as_ref().is_some_and(|desk| desk.due_in().is_some()) { self.commit().await } else { Ok(()) }
+    }
+
     /// Commits what was taken and closes the writer.
     async fn finish(&mut self) -> Result<(), IndexingError> {
-        if self.desk.as_ref().is_some_and(|desk| desk.due_in().is_some()) {
-            self.commit().await?;
-        }
+        self.commit_all().await?;
         if let Some(desk) = self.desk.take() {
             desk.close().await;
         }
