@@ -62,8 +62,8 @@ impl Cache {
     #[crate::boxed]
     pub async fn write_copies(&self, copies: Vec<PageCopy>) -> Result<(), CacheError> {
         let pages: Vec<PageToKeep> = copies.into_iter().filter_map(PageCopy::into_new).collect();
-        let written = self.conn().await?.tx(async |conn: &mut Conn| write_pages(conn, pages.iter().collect()).await);
-        Ok(written.await?)
+        let mut conn = self.conn().await?;
+        Ok(conn.tx(async |conn: &mut Conn| write_pages(conn, pages.iter().collect()).await).await?)
     }
 }
 
