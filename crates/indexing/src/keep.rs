@@ -18,6 +18,7 @@ const SWEEP_EVERY: Duration = Duration::from_secs(60 * 60);
 /// Times of the upkeep, and the place of the comparison with the cache.
 #[derive(Debug)]
 pub(crate) struct Keeper {
+    started: Instant,
     measure_at: Instant,
     sweep_at: Instant,
     /// Copy up to which the index was compared with the cache.
@@ -27,7 +28,7 @@ pub(crate) struct Keeper {
 impl Keeper {
     pub(crate) fn new() -> Self {
         let now = Instant::now();
-        Self { measure_at: now + MEASURE_EVERY, sweep_at: now + SWEEP_EVERY, swept: String::new() }
+        Self { started: now, measure_at: now, sweep_at: now, swept: String::new() }
     }
 
     /// Removes the oldest pages of an index that is too large. They can be found until the next commit.
@@ -52,9 +53,11 @@ impl Keeper {
         desk.remove(oldest).await
     }
 
-    /// Returns some copies of the index that have left the cache, once an hour for each copy.
+    /// Returns some copies of the index that have left the cache, once an hour for each copy. An index that nothing else
+    /// needs is opened for it after an hour only.
     pub(crate) async fn sweep(&mut self, indexing: &Indexing) -> Result<Vec<String>, IndexingError> {
-        if Instant::now() < self.sweep_at || !indexing.files().exists() {
+        let may_open = indexing.is_open().await || self.started.elapsed() >= SWEEP_EVERY;
+        if Instant::now() < self.sweep_at || !may_open || !indexing.files().exists() {
             return Ok(Vec::new());
         }
         let (index, after) = (indexing.open().await?, self.swept.clone());

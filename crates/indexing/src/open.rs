@@ -44,6 +44,11 @@ impl Indexing {
         Ok(index)
     }
 
+    /// Whether the index was opened.
+    pub(crate) async fn is_open(&self) -> bool {
+        self.0.index.lock().await.is_some()
+    }
+
     /// Returns the place of the follower as the index has it, without opening it; empty if there is none.
     pub(crate) async fn place(&self) -> Result<String, IndexingError> {
         let kept = self.0.index.lock().await.clone();

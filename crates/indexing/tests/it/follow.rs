@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use base::new_id;
 use fetch::Fetched;
-use indexing::ImportedDocument;
+use indexing::{ImportedDocument, IndexingSettings};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -162,4 +162,32 @@ async fn imported_documents_are_pages_of_their_team() {
     assert_eq!(hits[1].published, Some(1_714_953_600_000));
     assert!(hits[2].text.contains("Flint makes sparks.\nIt is hard."), "{}", hits[2].text);
     assert!(server.find("team-b", "flint").await.is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_index_over_its_size_limit_loses_its_oldest_pages() {
+    let world = World::start().await;
+    let server = world.server_with("index", IndexingSettings { max_bytes: Some(100_000), ..IndexingSettings::default() });
+    server.keep_all("team-a", (0..700).map(|number| page(&format!("/{number}"), "quartz")).collect()).await;
+    server.indexing.catch_up().await.unwrap();
+    let left = server.pages().await;
+    assert!((200..650).contains(&left), "{left} pages");
+    assert!(server.paths("team-a", "inurl:0 quartz").await.is_empty());
+    assert_eq!(server.paths("team-a", "inurl:699 quartz").await, ["/699"]);
+    // They are left out of the index alone.
+    let copies = server.cache.after("", 1000).await.unwrap();
+    assert_eq!(copies.len(), 700);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_has_left_the_cache_leaves_the_index_unasked() {
+    let world = World::start().await;
+    let server = world.server("index");
+    let erased = server.keep("team-a", page("/erased", "tuff")).await;
+    server.keep("team-b", page("/stays", "tuff")).await;
+    server.indexing.catch_up().await.unwrap();
+    store::cache::remove(&mut world.store.conn().await.unwrap(), &erased).await.unwrap();
+    server.indexing.catch_up().await.unwrap();
+    assert_eq!(server.pages().await, 1);
+    assert_eq!(server.paths("team-b", "tuff").await, ["/stays"]);
 }

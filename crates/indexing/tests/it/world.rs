@@ -57,13 +57,17 @@ impl World {
 
     /// Returns a server whose index is in this folder.
     pub(crate) fn server(&self, folder: &str) -> Server {
+        self.server_with(folder, IndexingSettings::default())
+    }
+
+    pub(crate) fn server_with(&self, folder: &str, settings: IndexingSettings) -> Server {
         let cache = self.cache();
         let indexing = Indexing::new(indexing::Parts {
             cache: cache.clone(),
             cpu: Cpu::new(2),
             clock: Arc::new(self.clock.clone()),
             folder: self.folder.path().join(folder),
-            settings: IndexingSettings::default(),
+            settings,
         });
         Server { cache, indexing }
     }
