@@ -115,7 +115,14 @@ impl Cache {
                 (true, _) => packed.get(&entry.body_digest).cloned().map(PackedBody::Packed),
                 (false, Ok(digest)) => {
                     let size = usize::try_from(entry.body_bytes).unwrap_or(0);
-                    content::get(blobs, &digest, size).await?.map(PackedBody::Open)
+                    match content::get(blobs, &digest, size).await.map_err(CacheError::from) {
+                        Ok(body) => body.map(PackedBody::Open),
+                        Err(error) if error.is_outage() => return Err(error),
+                        Err(error) => {
+                            tracing::warn!(error = &error as &dyn std::error::Error, "could not read a cached body");
+                            None
+                        }
+                    }
                 }
                 (false, Err(_)) => None,
             };

@@ -69,10 +69,9 @@ impl Desk {
         self.has_news.then(|| COMMIT_EVERY.saturating_sub(self.committed.elapsed()))
     }
 
-    /// Commits what was put and removed, with the place of the follower.
-    pub(crate) async fn commit(&mut self, place: &str) -> Result<(), IndexingError> {
-        let place = place.to_owned();
-        self.work(move |writer| writer.commit(&place)).await?;
+    /// Commits what was put and removed, with the mark of the follower.
+    pub(crate) async fn commit(&mut self, mark: String) -> Result<(), IndexingError> {
+        self.work(move |writer| writer.commit(&mark)).await?;
         (self.has_news, self.committed) = (false, Instant::now());
         Ok(())
     }
@@ -96,7 +95,7 @@ impl Desk {
     }
 
     /// Runs work with the writer on the thread. After an error the writer is closed; what was not committed is lost.
-    pub(crate) async fn work<T: Send + 'static>(
+    async fn work<T: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Writer) -> Result<T, IndexError> + Send + 'static,
     ) -> Result<T, IndexingError> {

@@ -25,7 +25,6 @@ impl Indexing {
         if !self.is_enabled() {
             return Err(IndexingError::Disabled);
         }
-        self.0.asked.notify_one();
         if !self.files().exists() {
             return Ok(Vec::new());
         }
@@ -76,10 +75,13 @@ impl Indexing {
         ids.sort_unstable();
         ids.dedup();
         let standing = self.parts().cache.standing(&ids, team).await?;
-        let mut gone = self.0.gone.lock();
-        let room = MAX_GONE.saturating_sub(gone.len());
-        gone.extend(ids.into_iter().filter(|id| !standing.contains(id)).take(room));
-        drop(gone);
+        ids.retain(|id| !standing.contains(id));
+        if !ids.is_empty() {
+            let mut gone = self.0.gone.lock();
+            let room = MAX_GONE.saturating_sub(gone.len());
+            gone.extend(ids.into_iter().take(room));
+            self.0.has_gone.notify_one();
+        }
         Ok(hits.into_iter().filter(|hit| standing.contains(&hit.copy)).collect())
     }
 }

@@ -27,8 +27,8 @@ const GATHER: Duration = Duration::from_millis(500);
 /// Pause after an error, and in an outage.
 const AFTER_ERROR: Duration = Duration::from_secs(30);
 const IN_OUTAGE: Duration = Duration::from_secs(5);
-/// Time without work after which the writer is closed.
-const IDLE: Duration = Duration::from_secs(60);
+/// Time without work after which the writer is closed: a minute, and the last look back.
+const IDLE: Duration = Duration::from_secs(66);
 /// Time for the last commit when the server stops.
 const LAST_MOMENT: Duration = Duration::from_secs(3);
 
@@ -112,12 +112,12 @@ impl Follower {
         }
     }
 
-    /// Waits for a page of this process, for a query, or for the time to pass.
+    /// Waits for a page of this process, for copies to remove, or for the time to pass.
     async fn wait(&self, pause: Duration) {
         let Indexing(inner) = &self.indexing;
         tokio::select! {
             () = inner.parts.cache.kept() => sleep(GATHER).await,
-            () = inner.asked.notified() => {}
+            () = inner.has_gone.notified() => sleep(GATHER).await,
             () = sleep(pause) => {}
         }
     }
@@ -131,43 +131,47 @@ impl Follower {
         let is_busy = i64::try_from(entries.len()).is_ok_and(|rows| rows == ROWS);
         self.take(entries).await?;
         let late = self.late(is_busy).await?;
-        self.take(late).await?;
+        for ids in late.chunks(usize::try_from(ROWS).unwrap_or(usize::MAX)) {
+            let entries = self.indexing.parts().cache.entries(ids).await?;
+            self.take(entries).await?;
+        }
         self.remove_gone().await?;
         self.commit_if_due().await?;
-        if let Some(desk) = self.desk.take_if(|desk| desk.is_idle_for(IDLE)) {
-            desk.close().await;
+        if self.desk.as_ref().is_some_and(|desk| desk.is_idle_for(IDLE)) {
+            // The place is settled by now, which the next start wants to know.
+            self.commit().await?;
+            self.close().await;
         }
         Ok(if is_busy { Round::Busy } else { Round::Done })
     }
 
     /// Reads the next rows after the place.
     async fn next(&mut self) -> Result<Vec<CacheEntry>, IndexingError> {
-        let place = match &self.recent {
-            Some(recent) => recent.place().to_owned(),
-            None => {
-                let place = self.indexing.place().await?;
-                self.recent = Some(Recent::at(place.clone()));
-                place
-            }
-        };
-        Ok(self.indexing.parts().cache.after(&place, ROWS).await?)
+        if self.recent.is_none() {
+            self.recent = Some(Recent::at(&self.indexing.mark().await?));
+        }
+        let place = self.recent.as_ref().map_or("", Recent::place);
+        Ok(self.indexing.parts().cache.after(place, ROWS).await?)
     }
 
-    /// Reads the rows before the place that were committed after those at the place.
-    async fn late(&mut self, is_busy: bool) -> Result<Vec<CacheEntry>, IndexingError> {
+    /// Returns the ids before the place whose rows were committed after those at the place.
+    async fn late(&mut self, is_busy: bool) -> Result<Vec<String>, IndexingError> {
         let Some(recent) = self.recent.as_mut().filter(|recent| recent.is_due(is_busy)) else { return Ok(Vec::new()) };
-        recent.look();
+        let is_first = recent.look();
         recent.prune();
         if recent.place().is_empty() {
             return Ok(Vec::new());
         }
-        let cache = &self.indexing.parts().cache;
-        let ids = cache.ids_between(&recent.first(), recent.place(), MAX_LATE).await?;
-        let mut entries = Vec::new();
-        for ids in recent.unseen(ids).chunks(usize::try_from(ROWS).unwrap_or(usize::MAX)) {
-            entries.extend(cache.entries(ids).await?);
+        let ids = self.indexing.parts().cache.ids_between(&recent.first(), recent.place(), MAX_LATE).await?;
+        let ids = recent.unseen(ids);
+        if !is_first || ids.is_empty() {
+            return Ok(ids);
         }
-        Ok(entries)
+        // After a start nothing was seen yet, and nearly all of them are in the index.
+        let index = self.indexing.open().await?;
+        let (ids, held) = self.indexing.on_cpu(move || index.held(&ids).map(|held| (ids, held))).await?;
+        held.iter().for_each(|id| recent.take(id));
+        Ok(recent.unseen(ids))
     }
 
     /// Takes copies into the index, piece by piece.
@@ -212,7 +216,7 @@ impl Follower {
 
     async fn commit(&mut self) -> Result<(), IndexingError> {
         let (Some(desk), Some(recent)) = (&mut self.desk, &self.recent) else { return Ok(()) };
-        desk.commit(recent.place()).await?;
+        desk.commit(recent.mark()).await?;
         self.keeper.shrink(&self.indexing, desk).await
     }
 
@@ -239,9 +243,13 @@ impl Follower {
     /// Commits what was taken and closes the writer.
     async fn finish(&mut self) -> Result<(), IndexingError> {
         self.commit_all().await?;
+        self.close().await;
+        Ok(())
+    }
+
+    async fn close(&mut self) {
         if let Some(desk) = self.desk.take() {
             desk.close().await;
         }
-        Ok(())
     }
 }

@@ -39,12 +39,11 @@ impl Keeper {
         }
         self.measure_at = Instant::now() + MEASURE_EVERY;
         let index = indexing.open().await?;
-        let oldest = desk
-            .work(move |_| match surplus(&index.stats()?, most) {
-                0 => Ok(Vec::new()),
-                pages => index.copies("", pages),
-            })
-            .await?;
+        let oldest = indexing.on_cpu(move || match surplus(&index.stats()?, most) {
+            0 => Ok(Vec::new()),
+            pages => index.copies("", pages),
+        });
+        let oldest = oldest.await?;
         if oldest.is_empty() {
             return Ok(());
         }

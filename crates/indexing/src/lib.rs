@@ -71,8 +71,8 @@ struct Inner {
     index: tokio::sync::Mutex<Option<PageIndex>>,
     /// Copies that a query has found to be gone, to be removed from the index.
     gone: Mutex<BTreeSet<String>>,
-    /// Signal that there was a query.
-    asked: Notify,
+    /// Signal that there are such copies.
+    has_gone: Notify,
     /// Whether a damaged index was removed since the follower has last looked.
     is_lost: AtomicBool,
 }
@@ -85,7 +85,7 @@ impl Indexing {
             parts,
             index: tokio::sync::Mutex::default(),
             gone: Mutex::default(),
-            asked: Notify::new(),
+            has_gone: Notify::new(),
             is_lost: AtomicBool::new(false),
         }))
     }

@@ -10,6 +10,7 @@ use base::Owner;
 use page_index::{IndexError, PageIndex, Stats};
 use tokio::time::Instant;
 
+use crate::recent::Recent;
 use crate::{Indexing, IndexingError, OWNER};
 
 /// Subfolder with the files of the index. What is in it is removed when the index is damaged.
@@ -49,8 +50,8 @@ impl Indexing {
         self.0.index.lock().await.is_some()
     }
 
-    /// Returns the place of the follower as the index has it, without opening it; empty if there is none.
-    pub(crate) async fn place(&self) -> Result<String, IndexingError> {
+    /// Returns the mark of the follower as the last commit has it, without opening the index; empty if there is none.
+    pub(crate) async fn mark(&self) -> Result<String, IndexingError> {
         let kept = self.0.index.lock().await.clone();
         let files = self.files();
         self.on_cpu(move || match kept {
@@ -88,9 +89,9 @@ impl Indexing {
     /// [`IndexingError`] when the files of the index or the database fail.
     #[crate::boxed]
     pub async fn waiting(&self) -> Result<usize, IndexingError> {
-        let (place, cache) = (self.place().await?, &self.parts().cache);
+        let (recent, cache) = (Recent::at(&self.mark().await?), &self.parts().cache);
         let Some(newest) = cache.newest().await? else { return Ok(0) };
-        Ok(cache.ids_between(&place, &newest, MAX_COUNTED).await?.len())
+        Ok(cache.ids_between(recent.place(), &newest, MAX_COUNTED).await?.len())
     }
 
     /// Removes the index and builds it again from the cache; returns the number of its pages.

@@ -17,6 +17,8 @@ const EVERY: Duration = Duration::from_secs(5);
 const MAX_SEEN: usize = 200_000;
 /// Bits of an id behind its time.
 const BITS_BEHIND_TIME: u32 = 80;
+/// End of a mark whose place needs no look back.
+const SETTLED: &str = " settled";
 
 /// Place of a follower.
 #[derive(Debug)]
@@ -24,14 +26,23 @@ pub(crate) struct Recent {
     /// Id up to which rows were taken; empty at the beginning.
     place: String,
     seen: BTreeSet<u128>,
-    moved: Instant,
+    /// Last move of the place; `None` if no row can be late.
+    moved: Option<Instant>,
     looked: Option<Instant>,
 }
 
 impl Recent {
-    /// Creates the place after the id of this copy.
-    pub(crate) fn at(place: String) -> Self {
-        Self { place, seen: BTreeSet::new(), moved: Instant::now(), looked: None }
+    /// Creates the place that a mark has.
+    pub(crate) fn at(mark: &str) -> Self {
+        let settled = mark.strip_suffix(SETTLED);
+        let moved = if settled.is_some() { None } else { Some(Instant::now()) };
+        Self { place: settled.unwrap_or(mark).to_owned(), seen: BTreeSet::new(), moved, looked: None }
+    }
+
+    /// Returns the mark of the place for a later start.
+    pub(crate) fn mark(&self) -> String {
+        let settled = if self.may_be_late() { "" } else { SETTLED };
+        format!("{}{settled}", self.place)
     }
 
     pub(crate) fn place(&self) -> &str {
@@ -42,7 +53,7 @@ impl Recent {
     pub(crate) fn take(&mut self, id: &str) {
         if id > self.place.as_str() {
             id.clone_into(&mut self.place);
-            self.moved = Instant::now();
+            self.moved = Some(Instant::now());
         }
         self.seen.extend(number(id));
     }
@@ -57,16 +68,20 @@ impl Recent {
         }
     }
 
-    /// Whether rows before the place may have appeared since the last look. `is_busy` says that more rows wait after
-    /// the place.
-    pub(crate) fn is_due(&self, is_busy: bool) -> bool {
-        let Some(looked) = self.looked else { return true };
-        let may_be_late = looked < self.moved + LATE + EVERY;
-        may_be_late && (!is_busy || looked.elapsed() >= EVERY)
+    /// Whether rows before the place may have appeared since the last look back.
+    fn may_be_late(&self) -> bool {
+        self.moved.is_some_and(|moved| self.looked.is_none_or(|looked| looked < moved + LATE))
     }
 
-    pub(crate) fn look(&mut self) {
-        self.looked = Some(Instant::now());
+    /// Whether to look back now. `is_busy` says that more rows wait after the place.
+    pub(crate) fn is_due(&self, is_busy: bool) -> bool {
+        let is_recent = self.looked.is_some_and(|looked| looked.elapsed() < EVERY);
+        self.may_be_late() && !(is_busy && is_recent)
+    }
+
+    /// Notes a look back; returns whether it is the first.
+    pub(crate) fn look(&mut self) -> bool {
+        self.looked.replace(Instant::now()).is_none()
     }
 
     /// Returns the smallest id of the minute before the place.
@@ -99,7 +114,7 @@ mod tests {
 
     #[test]
     fn rows_that_come_late_are_told_from_those_that_were_seen() {
-        let mut recent = Recent::at(String::new());
+        let mut recent = Recent::at("");
         assert_eq!((recent.first().as_str(), recent.place()), ("", ""));
         for id in [id(100_000, 1), id(100_005, 1), id(100_003, 1)] {
             recent.take(&id);
@@ -116,18 +131,21 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn the_look_back_ends_when_no_row_can_be_late() {
-        let mut recent = Recent::at(id(1, 1));
-        assert!(recent.is_due(true));
-        recent.look();
+        let mut recent = Recent::at(&id(1, 1));
+        assert!(recent.is_due(true) && recent.look());
         assert!(recent.is_due(false) && !recent.is_due(true));
         tokio::time::advance(EVERY).await;
-        assert!(recent.is_due(true));
+        assert!(recent.is_due(true) && !recent.look());
+        assert_eq!(recent.mark(), id(1, 1));
         tokio::time::advance(LATE).await;
         assert!(recent.is_due(false));
         recent.look();
-        tokio::time::advance(LATE).await;
         assert!(!recent.is_due(false));
+        assert_eq!(recent.mark(), id(1, 1) + SETTLED);
+        let again = Recent::at(&recent.mark());
+        assert!(!again.is_due(false) && again.place() == id(1, 1) && again.mark() == recent.mark());
         recent.take(&id(2, 1));
         assert!(recent.is_due(false));
+        assert_eq!(recent.mark(), id(2, 1));
     }
 }

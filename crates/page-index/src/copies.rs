@@ -16,6 +16,13 @@ impl PageIndex {
         Ok(Vec::new())
     }
 }
+
+impl PageIndex {
+    /// Held.
+    pub fn held(&self, _copies: &[String]) -> Result<Vec<String>, IndexError> {
+        Ok(Vec::new())
+    }
+}
 impl crate::Writer {
     /// Finish.
     pub fn finish(self) -> Result<(), IndexError> {
