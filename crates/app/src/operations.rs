@@ -126,8 +126,7 @@ pub(crate) mod tests {
         let code = interact::Settings { program: None, user: None, places: 1 };
         let (interact, settings) = (Arc::new(Interact::new(code)), sessions::SessionSettings::default());
         let sessions = sessions::Parts { browser: None, interact, settings };
-        let index =
-            IndexParts { folder: folder.path().join("index"), settings: indexing::IndexingSettings::default() };
+        let index = IndexParts { folder: folder.path().join("index"), settings: indexing::IndexingSettings::default() };
         let upkeep = UpkeepSettings::default();
         let operations = Operations::new(Parts { core, scraping, index, sessions, upkeep });
         operations.app.bootstrap().await.unwrap();

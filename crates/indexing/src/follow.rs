@@ -179,9 +179,9 @@ impl Follower {
         let mut entries = entries.into_iter().peekable();
         while entries.peek().is_some() {
             let (mut piece, mut ids, mut bytes) = (Vec::new(), Vec::new(), 0);
-            while let Some(entry) = entries.next_if(|entry| {
-                piece.is_empty() || piece.len() < PIECE && bytes + entry.body_bytes <= PIECE_BYTES
-            }) {
+            while let Some(entry) = entries
+                .next_if(|entry| piece.is_empty() || piece.len() < PIECE && bytes + entry.body_bytes <= PIECE_BYTES)
+            {
                 ids.push(entry.id.clone());
                 if read::is_wanted(&entry) {
                     bytes += entry.body_bytes;

@@ -99,7 +99,9 @@ impl ImportedDocument {
     fn markdown_of(&self, markdown: &str) -> String {
         let Self { title, description, language, published, .. } = self;
         let mut front = String::new();
-        for (key, value) in [("title", title), ("description", description), ("language", language), ("date", published)] {
+        for (key, value) in
+            [("title", title), ("description", description), ("language", language), ("date", published)]
+        {
             let value = value.split_whitespace().collect::<Vec<_>>().join(" ");
             if !value.is_empty() {
                 let _ = writeln!(front, "{key}: {value}");
@@ -147,11 +149,9 @@ mod tests {
 
     #[test]
     fn lines_become_pages() {
-        let found = page(r#"{"url": "https://a.test/x", "title": "A & B", "text": "one\n\n<two>", "other": 1}"#).unwrap();
-        assert_eq!(
-            found.text(),
-            "<!doctype html><title>A &amp; B</title><main><p>one</p><p>&lt;two></p></main>"
-        );
+        let found =
+            page(r#"{"url": "https://a.test/x", "title": "A & B", "text": "one\n\n<two>", "other": 1}"#).unwrap();
+        assert_eq!(found.text(), "<!doctype html><title>A &amp; B</title><main><p>one</p><p>&lt;two></p></main>");
         let found = page(r##"{"url": "https://a.test/x", "title": "A", "markdown": "# B"}"##).unwrap();
         assert_eq!((found.kind, &*found.text()), (fetch::BodyKind::Markdown, "---\ntitle: A\n---\n# B"));
         let found = page(r#"{"url": "https://a.test/x", "html": "<p>B"}"#).unwrap();

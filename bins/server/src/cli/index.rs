@@ -127,9 +127,9 @@ async fn seed(loaded: &Loaded, operations: &Operations, seeds: &Seeds) -> anyhow
     // A server that runs does the work; without one it is done here.
     let owned = boot::data::lock(&loaded.config);
     let stop = CancellationToken::new();
-    let worker = owned.is_ok().then(|| {
-        tokio::spawn(app::worker(operations, boot::worker_settings(&loaded.config)).run(stop.clone()))
-    });
+    let worker = owned
+        .is_ok()
+        .then(|| tokio::spawn(app::worker(operations, boot::worker_settings(&loaded.config)).run(stop.clone())));
     let crawled = crawl_all(operations, &caller, seeds).await;
     stop.cancel();
     if let Some(worker) = worker {
@@ -148,8 +148,7 @@ async fn crawl_all(operations: &Operations, caller: &Caller, seeds: &Seeds) -> a
         let nothing = ResultsQuery { skip: None, limit: Some(1) };
         let end = loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            let status =
-                app::runs::status(&operations.runs, caller, &app::crawl::KIND, id, nothing.clone()).await?;
+            let status = app::runs::status(&operations.runs, caller, &app::crawl::KIND, id, nothing.clone()).await?;
             if status.status.is_final() {
                 break status;
             }

@@ -140,7 +140,8 @@ mod tests {
         check("<time datetime=2024-05-06 itemprop=datePublished>", (Some("2024-05-06 00:00"), false));
         check("<time datetime=2024-05-06>", (None, false));
         check("<meta name=date content=1970-01-01>", (None, false));
-        let linked = "<script type=application/ld+json>{\"@graph\":[{\"@type\":\"WebSite\",\"datePublished\":\"2001-01-01\"},
+        let linked =
+            "<script type=application/ld+json>{\"@graph\":[{\"@type\":\"WebSite\",\"datePublished\":\"2001-01-01\"},
             {\"@type\":[\"NewsArticle\"],\"datePublished\":\"2024-05-06T07:08:09.5Z\"}]}</script>";
         check(linked, (Some("2024-05-06 07:08"), true));
     }

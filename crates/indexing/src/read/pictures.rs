@@ -55,7 +55,8 @@ mod tests {
 
     #[test]
     fn images_that_can_be_found() {
-        let html = "<title>Saws</title><meta property=og:image content=/og.png><meta property=og:image:width content=1200>
+        let html =
+            "<title>Saws</title><meta property=og:image content=/og.png><meta property=og:image:width content=1200>
             <img src=a.jpg alt='A  saw' width=300px height=200><img src=b.jpg><img src=c.gif alt=dot width=1 height=1>
             <img src='data:image/gif;base64,R0' data-src=d.jpg alt=Blade><img src=a.jpg alt=Again>";
         let page = Page::parse(html, &url::Url::parse("https://a.test/x/").unwrap());

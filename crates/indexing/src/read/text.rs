@@ -85,7 +85,8 @@ mod tests {
     fn markdown_has_a_title_and_headings() {
         let found = page("# Saws #\n\nof steel\n\n## Blades\n#no", BodyKind::Markdown);
         assert_eq!((found.title.as_str(), found.headings.as_str()), ("Saws", "Saws\nBlades"));
-        let found = page("---\ntitle: \"Saws: all\"\ndate: 2024-05-06\nlanguage: de\n---\n# Other\ntext", BodyKind::Markdown);
+        let found =
+            page("---\ntitle: \"Saws: all\"\ndate: 2024-05-06\nlanguage: de\n---\n# Other\ntext", BodyKind::Markdown);
         assert_eq!((found.title.as_str(), found.headings.as_str()), ("Saws: all", "Other"));
         assert_eq!((found.published, found.is_news), (Some(1_714_953_600_000), true));
         assert_eq!((found.text.as_str(), found.language.as_deref()), ("# Other\ntext", Some("de")));

@@ -167,7 +167,8 @@ async fn imported_documents_are_pages_of_their_team() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_index_over_its_size_limit_loses_its_oldest_pages() {
     let world = World::start().await;
-    let server = world.server_with("index", IndexingSettings { max_bytes: Some(100_000), ..IndexingSettings::default() });
+    let server =
+        world.server_with("index", IndexingSettings { max_bytes: Some(100_000), ..IndexingSettings::default() });
     server.keep_all("team-a", (0..700).map(|number| page(&format!("/{number}"), "quartz")).collect()).await;
     server.indexing.catch_up().await.unwrap();
     let left = server.pages().await;

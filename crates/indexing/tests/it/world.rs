@@ -116,8 +116,7 @@ impl Server {
     /// Caches a page, as the end of its scrape does, and returns the id of its copy.
     pub(crate) async fn keep(&self, team: &str, page: Fetched) -> String {
         let (options, owner) = (ScrapeOptions::default(), Owner::new(team, "a scrape"));
-        let slot =
-            self.cache.slot(&Page { url: &page.url, options: &options, owner: &owner, takes_markdown: false });
+        let slot = self.cache.slot(&Page { url: &page.url, options: &options, owner: &owner, takes_markdown: false });
         let copy = self.cache.keep(&slot, &page, true).await.unwrap();
         let id = copy.id().unwrap().to_owned();
         self.cache.write_copies(vec![copy]).await.unwrap();
@@ -147,8 +146,7 @@ impl Server {
     /// Returns the paths of the pages that a team finds, sorted.
     pub(crate) async fn paths(&self, team: &str, query: &str) -> Vec<String> {
         let hits = self.find(team, query).await;
-        let mut paths: Vec<String> =
-            hits.iter().map(|hit| Url::parse(&hit.url).unwrap().path().to_owned()).collect();
+        let mut paths: Vec<String> = hits.iter().map(|hit| Url::parse(&hit.url).unwrap().path().to_owned()).collect();
         paths.sort();
         paths
     }

@@ -83,7 +83,8 @@ async fn a_copy_keeps_its_validators(store: Store) {
 async fn copies_are_followed_by_their_ids(store: Store) {
     let mut conn = store.conn().await.unwrap();
     assert_eq!(cache::newest(&mut conn).await.unwrap(), None);
-    let copies: Vec<CacheEntry> = ["a", "b", "c", "d"].map(|key| CacheEntry { in_row: true, ..entry(key, key, 0) }).into();
+    let copies: Vec<CacheEntry> =
+        ["a", "b", "c", "d"].map(|key| CacheEntry { in_row: true, ..entry(key, key, 0) }).into();
     for copy in copies.iter().rev() {
         cache::insert_with_body(&mut conn, copy, copy.key.as_bytes()).await.unwrap();
     }
@@ -92,7 +93,10 @@ async fn copies_are_followed_by_their_ids(store: Store) {
     assert_eq!(cache::after(&mut conn, "", 3).await.unwrap(), copies[..3]);
     assert_eq!(cache::after(&mut conn, &ids[2], 3).await.unwrap(), copies[3..]);
     assert_eq!(cache::ids_between(&mut conn, &ids[0], &ids[2], 9).await.unwrap(), ids[1..3]);
-    assert_eq!(cache::by_ids(&mut conn, &[ids[2].clone(), ids[0].clone()]).await.unwrap(), [&copies[0], &copies[2]].map(Clone::clone));
+    assert_eq!(
+        cache::by_ids(&mut conn, &[ids[2].clone(), ids[0].clone()]).await.unwrap(),
+        [&copies[0], &copies[2]].map(Clone::clone)
+    );
     let packed = cache::all_packed(&mut conn, &["a".to_owned(), "d".to_owned(), "none".to_owned()]).await.unwrap();
     assert_eq!(packed, [("a".to_owned(), b"a".to_vec()), ("d".to_owned(), b"d".to_vec())].into());
 }

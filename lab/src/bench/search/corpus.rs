@@ -14,7 +14,7 @@ use crate::random::Random;
 /// Words of a generated document.
 const WORDS: usize = 250;
 /// Most pages of documentation.
-const MAX_DOCS: usize = 20_000;
+const MAX_DOCS: usize = 5_000;
 /// Largest file of documentation that is taken, in bytes.
 const MAX_FILE: u64 = 1 << 20;
 /// Words for generated documents if no documentation is installed.
@@ -106,7 +106,13 @@ fn made_up(number: usize, words: &[String]) -> String {
     let mut random = Random::new(number as u64 + 1);
     let mut text = String::with_capacity(WORDS * 8);
     for at in 0..WORDS {
-        text.push_str(if at == 0 { "" } else if at % 60 == 0 { "\n" } else { " " });
+        text.push_str(if at == 0 {
+            ""
+        } else if at % 60 == 0 {
+            "\n"
+        } else {
+            " "
+        });
         text.push_str(zipf(&mut random, words));
     }
     text

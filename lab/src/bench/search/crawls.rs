@@ -39,7 +39,11 @@ pub(super) async fn run(program: &Path, pages: usize, rounds: usize) -> Result<(
         // Each is the first in every other round, so that neither gets the warmer machine.
         for with in [round % 2 == 0, round % 2 == 1] {
             let crawled = crawl(program, &site, with).await?;
-            if with { on.push(crawled) } else { off.push(crawled) }
+            if with {
+                on.push(crawled)
+            } else {
+                off.push(crawled)
+            }
             site.forget();
         }
     }
@@ -50,10 +54,18 @@ pub(super) async fn run(program: &Path, pages: usize, rounds: usize) -> Result<(
     say!("crawls of {pages} pages, {AT_ONCE} at a time, medians of {rounds}:");
     for (name, crawls) in [("without", &off), ("with", &on)] {
         let each = cpu(crawls) / pages as f64;
-        say!("  {name} the follower: {:.0} pages/s, CPU {each:.2} ms a page, {:.0} MiB at its highest", rate(crawls), peak(crawls));
+        say!(
+            "  {name} the follower: {:.0} pages/s, CPU {each:.2} ms a page, {:.0} MiB at its highest",
+            rate(crawls),
+            peak(crawls)
+        );
     }
     super::slower(rate(&off), rate(&on));
-    say!("  caught up {:.1} s after the end at the latest, {:.2} s per 1 000 pages", lag.as_secs_f64(), lag.as_secs_f64() * 1e3 / pages as f64);
+    say!(
+        "  caught up {:.1} s after the end at the latest, {:.2} s per 1 000 pages",
+        lag.as_secs_f64(),
+        lag.as_secs_f64() * 1e3 / pages as f64
+    );
     Ok(())
 }
 
