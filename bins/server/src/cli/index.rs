@@ -148,7 +148,7 @@ async fn crawl_all(operations: &Operations, caller: &Caller, seeds: &Seeds) -> a
         let nothing = ResultsQuery { skip: None, limit: Some(1) };
         let end = loop {
             tokio::time::sleep(LOOK_EVERY).await;
-            let status = app::runs::status(&operations.runs, caller, &app::crawl::KIND, id, nothing.clone()).await?;
+            let status = app::runs::status(&operations.runs, caller, &app::crawl::KIND, id, nothing).await?;
             if status.status.is_final() {
                 break status;
             }
