@@ -17,7 +17,8 @@ pub struct Asked<'a> {
     pub offset: usize,
     /// Hosts that pages must or must not come from.
     pub domains: Option<&'a Domains>,
-    /// Time of publication that pages must have. Pages without a date are left out then.
+    /// Time of publication that pages must have. Pages without a date are left out then, unless the window is open on
+    /// both sides.
     pub published: Option<Window>,
     /// Kind that pages must have.
     pub kind: Option<PageKind>,
@@ -101,6 +102,8 @@ pub struct Hit {
     pub fetched: i64,
     /// Score, to be compared within one answer only.
     pub score: f32,
-    /// Image: the one that was found, or the first of the page.
+    /// Images of the page.
+    pub images: Vec<PageImage>,
+    /// Image that was found, if images were asked for.
     pub image: Option<PageImage>,
 }

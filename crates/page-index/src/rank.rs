@@ -1,0 +1,164 @@
+//! Order of the candidates: what the words of a query say together.
+
+use tantivy::postings::{Postings as _, SegmentPostings};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, DocSet as _, Searcher, SegmentReader, Term};
+
+use crate::collect::Candidate;
+use crate::plan::{Plan, Wanted};
+use crate::schema::Fields;
+
+/// Candidates of which the words' places are looked at: more cost time and come too late to be among the best.
+const CLOSELY: usize = 100;
+/// Most words of a query that are likely all meant. Of a longer one a good page need not have all.
+const FEW_WORDS: usize = 6;
+/// Positions within which two words are near each other.
+const NEAR: u32 = 8;
+
+/// What the places of words are worth, the rarity of the words being 1. Pairs and titles were chosen for collections of
+/// papers with judged queries.
+mod worth {
+    pub(super) const PAIRS: f32 = 0.5;
+    pub(super) const TITLE: f32 = 0.2;
+    pub(super) const ALL_WORDS: f32 = 0.2;
+}
+
+/// Positions of a word in one page, and in its title.
+#[derive(Debug, Default, Clone)]
+struct Places {
+    page: Vec<u32>,
+    title: Vec<u32>,
+}
+
+/// Adds to the score of candidates, in the order of their rank, what the places of the words say, and orders them by it.
+pub(crate) fn rank(
+    fields: &Fields,
+    searcher: &Searcher,
+    plan: &Plan,
+    candidates: &mut [Candidate],
+) -> tantivy::Result<()> {
+    let closely = candidates.len().min(CLOSELY);
+    let (close, _) = candidates.split_at_mut(closely);
+    // Lists of pages are read forwards only.
+    close.sort_by_key(|candidate| (candidate.segment, candidate.page));
+    for candidates in close.chunk_by_mut(|one, other| one.segment == other.segment) {
+        let Some(first) = candidates.first() else { continue };
+        let reader = searcher.segment_reader(first.segment);
+        let mut lists = Lists::open(fields, reader, &plan.wanted)?;
+        for candidate in candidates {
+            candidate.score += bonus(&plan.wanted, &lists.places(candidate.page));
+        }
+    }
+    candidates.sort_by(Candidate::rank);
+    Ok(())
+}
+
+/// Lists of pages of a word, for each of its stems.
+struct OfWord {
+    page: Vec<SegmentPostings>,
+    title: Vec<SegmentPostings>,
+}
+
+/// Lists of pages of all words in a segment.
+struct Lists(Vec<OfWord>);
+
+impl Lists {
+    fn open(fields: &Fields, reader: &SegmentReader, wanted: &[Wanted]) -> tantivy::Result<Self> {
+        let open = |field: Field, word: &Wanted| -> tantivy::Result<Vec<SegmentPostings>> {
+            let list = reader.inverted_index(field)?;
+            let mut out = Vec::new();
+            for stem in &word.stems {
+                let term = Term::from_field_text(field, stem);
+                out.extend(list.read_postings(&term, IndexRecordOption::WithFreqsAndPositions)?);
+            }
+            Ok(out)
+        };
+        let mut words = Vec::new();
+        for word in wanted {
+            words.push(OfWord { page: open(fields.words, word)?, title: open(fields.title_words, word)? });
+        }
+        Ok(Lists(words))
+    }
+
+    /// Returns the places of the words in a page.
+    fn places(&mut self, page: DocId) -> Vec<Places> {
+        let of_word = |lists: &mut OfWord| Places {
+            page: positions(&mut lists.page, page),
+            title: positions(&mut lists.title, page),
+        };
+        self.0.iter_mut().map(of_word).collect()
+    }
+}
+
+/// Returns the positions of any of several terms in a page, each once.
+fn positions(lists: &mut [SegmentPostings], page: DocId) -> Vec<u32> {
+    let mut out = Vec::new();
+    for list in lists.iter_mut() {
+        if list.doc() < page {
+            list.seek(page);
+        }
+        if list.doc() == page {
+            list.append_positions_with_offset(0, &mut out);
+        }
+    }
+    if lists.len() > 1 {
+        out.sort_unstable();
+    }
+    out.dedup();
+    out
+}
+
+/// Returns what the places of the words add to the score of a page.
+fn bonus(wanted: &[Wanted], places: &[Places]) -> f32 {
+    let all: f32 = wanted.iter().map(|word| word.rarity).sum();
+    if all <= 0.0 {
+        return 0.0;
+    }
+    let titled = wanted.iter().zip(places).filter(|(_, places)| !places.title.is_empty());
+    let in_title = titled.map(|(word, _)| word.rarity).sum::<f32>() / all;
+    let pairs: f32 = pairs(wanted, places).sum();
+    let has_all =
+        if wanted.len() <= FEW_WORDS && places.iter().all(|places| !places.page.is_empty()) { 1.0 } else { 0.0 };
+    worth::PAIRS * pairs + all * (worth::ALL_WORDS * has_all + worth::TITLE * in_title * in_title)
+}
+
+/// Returns the worth of each pair of neighbours of the query: how often they are near each other in the page, with
+/// decreasing returns, twice for those in the same order and distance.
+fn pairs<'a>(wanted: &'a [Wanted], places: &'a [Places]) -> impl Iterator<Item = f32> + 'a {
+    wanted.windows(2).zip(places.windows(2)).map(|(words, places)| {
+        let ([first, second], [one, other]) = (words, places) else { return 0.0 };
+        let apart = second.place.saturating_sub(first.place);
+        let often = near(&one.page, &other.page, apart);
+        first.rarity.min(second.rarity) * often / (often + 1.0)
+    })
+}
+
+/// Counts the positions of one word that have the other near, double where it is as far behind as in the query.
+fn near(one: &[u32], other: &[u32], apart: u32) -> f32 {
+    let mut often = 0.0;
+    let mut from = 0;
+    for position in one {
+        while other.get(from).is_some_and(|other| other + NEAR < *position) {
+            from += 1;
+        }
+        let mut worth = 0.0_f32;
+        for other in other[from..].iter().take_while(|other| **other <= position + NEAR) {
+            worth = worth.max(if *other == position + apart { 1.0 } else { 0.5 });
+        }
+        often += worth;
+    }
+    often
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_near_each_other_count_more_in_their_order() {
+        assert!((near(&[1, 50], &[2, 90], 1) - 1.0).abs() < f32::EPSILON);
+        assert!((near(&[2], &[1], 1) - 0.5).abs() < f32::EPSILON);
+        assert!((near(&[1], &[30], 1)).abs() < f32::EPSILON);
+        assert!((near(&[1, 3, 5], &[2, 4, 6], 1) - 3.0).abs() < f32::EPSILON);
+    }
+}
