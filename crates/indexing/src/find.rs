@@ -59,8 +59,8 @@ impl Indexing {
         limit: usize,
         deadline: Instant,
     ) -> Result<Vec<Hit>, IndexingError> {
-        let (index, scope) = (self.open().await?, team.to_owned());
-        let search = self.parts().cpu.run(&Owner::of_team(team), deadline, move |stop| {
+        let (index, scope, owner) = (self.open().await?, team.to_owned(), Owner::of_team(team));
+        let search = self.parts().cpu.run(&owner, deadline, move |stop| {
             index.search(&question.asked(&[&scope, EVERYBODY], limit), &|| stop.is_set())
         });
         Ok(search.await??)
