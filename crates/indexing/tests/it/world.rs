@@ -166,10 +166,11 @@ pub(crate) fn page(path: &str, words: &str) -> Fetched {
 }
 
 pub(crate) fn html(path: &str, words: &str) -> String {
+    // Words of its own, so that it is no duplicate of another page.
+    let own: String = (0..30).map(|_| format!("<p>{} {}", new_id(), new_id())).collect();
     format!(
         "<html lang=en><title>Page {path}</title><main><h1>On {words}</h1><p>This page is about {words}, and about nothing \
-         else but {words}: {}</main>",
-        new_id()
+         else but {words}.{own}</main>"
     )
 }
 
