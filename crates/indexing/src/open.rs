@@ -52,8 +52,10 @@ impl Indexing {
 
     /// Returns the mark of the follower as the last commit has it, without opening the index; empty if there is none.
     pub(crate) async fn mark(&self) -> Result<String, IndexingError> {
-        let kept = self.0.index.lock().await.clone();
-        let files = self.files();
+        let (kept, files) = (self.0.index.lock().await.clone(), self.files());
+        if kept.is_none() && !files.exists() {
+            return Ok(String::new());
+        }
         self.on_cpu(move || match kept {
             Some(index) => Ok(index.stats()?.place.unwrap_or_default()),
             None => Ok(PageIndex::place(&files).unwrap_or_default()),
