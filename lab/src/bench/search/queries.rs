@@ -14,8 +14,7 @@ const CLIENTS: [usize; 3] = [1, 8, 64];
 
 /// Prints the latencies of `POST /v2/search` and the memory of the server.
 pub(super) async fn run(installation: &Installation, corpus: &Corpus, queries: usize) -> Result<()> {
-    let server =
-        installation.clone().set("limits.team_per_minute", "0").set("limits.team_concurrency", "100").server()?;
+    let server = installation.clone().set("limits.keyless_per_minute", "0").server()?;
     let idle = server.memory()?.now;
     let address = server.addr().to_string();
     let mut random = Random::new(1);
