@@ -51,7 +51,7 @@ async fn a_site_is_crawled_into_the_index_with_a_server_and_without() {
     let server = installation.server().unwrap();
     site.html("/basalt", "<title>Basalt</title><main><p>Basalt is dark, and <a href=/gabbro>gabbro</a> too.</main>");
     site.html("/gabbro", "<title>Gabbro</title><main><p>Gabbro is coarse.</main>");
-    let said = index(&data, &["seed", site.url("/basalt").as_ref(), "--limit", "1"], &allow, true);
+    let said = index(&data, &["seed", site.url("/basalt").as_str(), "--limit", "1"], &allow, true);
     assert!(said.contains("the server that runs indexes them"), "{said}");
     assert!(index(&data, &["rebuild"], "", false).contains("the server must be stopped"));
     let until = Instant::now() + Duration::from_secs(30);

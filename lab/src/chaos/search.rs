@@ -98,7 +98,7 @@ async fn every_page_once(team: &Team, addr: SocketAddr, site: &MadeSite) -> Resu
             ensure!(answer.status == 200, "page {number}: {} {}", answer.status, answer.text());
             let answer = answer.json();
             let found = answer["data"]["web"].as_array().context("no list of pages")?;
-            let times = found.iter().filter(|page| page["url"] == Value::from(url.as_str())).count();
+            let times = found.iter().filter(|page| page["url"] == url.as_str()).count();
             ensure!(times <= 1, "{url} is found {times} times");
             if times == 1 {
                 break;
