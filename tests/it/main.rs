@@ -28,6 +28,7 @@ mod files;
 mod filter_lists;
 mod found;
 mod health;
+mod index_command;
 mod interact;
 mod jobs;
 mod keeping;

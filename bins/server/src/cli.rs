@@ -1,6 +1,8 @@
-//! The command line: administration commands for keys, teams, jobs, filter lists and backups.
+//! The command line: administration commands for keys, teams, jobs, filter lists, the index of pages and
+//! backups.
 
 mod backup;
+mod index;
 mod jobs;
 mod lists;
 
@@ -46,6 +48,9 @@ pub(crate) enum Command {
     /// Manage the filter lists that block advertisements, trackers and consent notices
     #[command(subcommand)]
     Lists(lists::Lists),
+    /// Manage the index of the pages that this instance has read
+    #[command(subcommand)]
+    Index(index::Index),
     /// Back up the database and page bodies to a new folder, also while the server runs (SQLite only)
     Backup(backup::Backup),
     /// Restore a backup into an empty data folder (SQLite only)

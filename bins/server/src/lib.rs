@@ -153,6 +153,7 @@ pub async fn start_at(config: Config, clock: Arc<dyn Clock>) -> Result<Running, 
     keyless::check(&config, &operations.app).await?;
     let jobs = config.worker.embedded.then(|| boot::worker_settings(&config));
     let background = Background::start(operations.clone(), metrics::handle(), jobs);
+    background.follow();
     let service = Arc::new(Service {
         operations,
         address,

@@ -46,6 +46,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Teams(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Jobs(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Lists(command)) => on_runtime(command.run(settings()?)),
+        Some(Command::Index(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Migrate(command)) => on_runtime(command.run(settings()?)),
         Some(Command::Backup(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Restore(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),

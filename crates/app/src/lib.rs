@@ -7,6 +7,7 @@
 //! use app::{Operations, Parts, auth, usage};
 //!
 //! # let folder = tempfile::tempdir()?;
+//! # let folder_of_index = folder.path().join("index");
 //! # let folder = folder.path().display();
 //! let store = store::Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await?;
 //! let client = net::Client::new(net::Config::default())?;
@@ -31,6 +32,7 @@
 //!         profile_key: base::Secret::default(),
 //!         remembers: false,
 //!     },
+//!     index: app::IndexParts { folder: folder_of_index, settings: app::IndexingSettings::default() },
 //!     sessions: app::SessionParts {
 //!         browser: None,
 //!         interact: Arc::new(interact),
@@ -65,6 +67,7 @@ mod worker;
 pub use ::accounts::{activity, keys, teams, usage};
 pub use ::cache::CacheSettings;
 pub use ::crawls::{CrawlsError, batch, crawl};
+pub use ::indexing::{self, Indexing, IndexingSettings};
 pub use ::kernel::{
     Active, App, AppError, AuthMode, DEFAULT_TEAM, KeyHold, Parts as CoreParts, Refusal, Refused, Report, Rules,
     Settings, SiteSettings, Slot, Waker, auth,
@@ -74,7 +77,7 @@ pub use ::runs::{self, Runs, RunsError, webhooks};
 pub use ::scraping::{Parts as ScrapingParts, Scraper, ScrapingError, files, parse, scrape};
 pub use ::sessions::{Parts as SessionParts, SessionSettings, Sessions, SessionsError, browser, interact};
 pub use load::{Load, load};
-pub use operations::{Operations, Parts};
+pub use operations::{IndexParts, Operations, Parts};
 pub use retention::{Retention, UpkeepSettings};
 pub use tasks::{maintain, maintain_once, tasks};
 pub use worker::{QUEUES, WorkerSettings, worker};

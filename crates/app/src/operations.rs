@@ -1,7 +1,11 @@
 //! All operations of the service in one value, for the programs that offer them.
 
+use std::path::PathBuf;
+use std::sync::Arc;
+
 use ::runs::{RunKind, Runs};
 use crawls::{batch, crawl};
+use indexing::{Indexing, IndexingSettings};
 use kernel::App;
 use scraping::Scraper;
 use sessions::Sessions;
@@ -16,6 +20,8 @@ pub struct Operations {
     pub app: App,
     /// Scraping of pages.
     pub scraper: Scraper,
+    /// Index of the pages that this instance has read.
+    pub indexing: Indexing,
     /// Crawls, batches and other runs.
     pub runs: Runs,
     /// Browser sessions.
@@ -29,21 +35,39 @@ pub struct Parts {
     pub core: kernel::Parts,
     /// Parts of scraping.
     pub scraping: scraping::Parts,
+    /// Parts of the index of pages.
+    pub index: IndexParts,
     /// Parts of browser sessions.
     pub sessions: sessions::Parts,
     /// Settings of upkeep.
     pub upkeep: UpkeepSettings,
 }
 
+/// Parts of the index of pages.
+#[derive(Debug, Clone)]
+pub struct IndexParts {
+    /// Folder that it has for itself.
+    pub folder: PathBuf,
+    /// Settings of the operator.
+    pub settings: IndexingSettings,
+}
+
 impl Operations {
     /// Assembles the service. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { core, scraping, sessions, upkeep } = parts;
+        let Parts { core, scraping, index, sessions, upkeep } = parts;
         let app = App::new(core);
         let scraper = Scraper::new(app.clone(), scraping);
+        let indexing = Indexing::new(indexing::Parts {
+            cache: scraper.cache().clone(),
+            cpu: scraper.tools().cpu.clone(),
+            clock: Arc::clone(app.clock()),
+            folder: index.folder,
+            settings: index.settings,
+        });
         let (runs, sessions) = (Runs::new(scraper.clone(), kinds()), Sessions::new(scraper.clone(), sessions));
-        Self { app, scraper, runs, sessions, upkeep }
+        Self { app, scraper, indexing, runs, sessions, upkeep }
     }
 
     /// Returns the optional capabilities of this server. Whether OCR is available is known some time after the start.
@@ -66,8 +90,6 @@ pub(crate) fn kinds() -> Vec<RunKind> {
 
 #[cfg(test)]
 pub(crate) mod tests {
-    use std::sync::Arc;
-
     use base::{Secret, SystemClock};
     use interact::Interact;
     use store::Store;
@@ -104,7 +126,9 @@ pub(crate) mod tests {
         let code = interact::Settings { program: None, user: None, places: 1 };
         let (interact, settings) = (Arc::new(Interact::new(code)), sessions::SessionSettings::default());
         let sessions = sessions::Parts { browser: None, interact, settings };
-        let operations = Operations::new(Parts { core, scraping, sessions, upkeep: UpkeepSettings::default() });
+        let index = IndexParts { folder: folder.path().join("index"), settings: indexing::IndexingSettings::default() };
+        let upkeep = UpkeepSettings::default();
+        let operations = Operations::new(Parts { core, scraping, index, sessions, upkeep });
         operations.app.bootstrap().await.unwrap();
         (operations, folder)
     }

@@ -136,19 +136,24 @@ pub async fn get(blobs: &Blobs, digest: &Digest, max_bytes: usize) -> Result<Opt
 /// [`BlobError::Codec`] when the digest does not match; [`BlobError::TooLarge`] as soon as the body exceeds
 /// `max_bytes`.
 pub async fn open(packed: Bytes, digest: &Digest, max_bytes: usize) -> Result<Bytes, BlobError> {
-    let (key, wanted) = (digest.key(), *digest);
-    let unpack = move || {
-        let body = unpack(&packed, max_bytes)?;
-        Ok(body.map(|body| (Digest::of(&body) == wanted, body)))
-    };
-    let unpacked = if max_bytes <= SMALL { unpack() } else { off_thread(unpack).await };
-    let source = match unpacked {
-        Ok(Some((true, body))) => return Ok(body),
-        Ok(None) => return Err(BlobError::TooLarge { key, limit: max_bytes }),
-        Ok(Some((false, _))) => std::io::Error::other("the content does not match its digest"),
+    let wanted = *digest;
+    let open = move || open_here(&packed, &wanted, max_bytes);
+    if max_bytes <= SMALL { open() } else { off_thread(open).await }
+}
+
+/// Decompresses and verifies the result of [`Hashed::pack`] on this thread, which is busy for about a millisecond per
+/// MiB.
+///
+/// # Errors
+/// Those of [`open`].
+pub fn open_here(packed: &[u8], digest: &Digest, max_bytes: usize) -> Result<Bytes, BlobError> {
+    let source = match unpack(packed, max_bytes) {
+        Ok(Some(body)) if Digest::of(&body) == *digest => return Ok(body),
+        Ok(None) => return Err(BlobError::TooLarge { key: digest.key(), limit: max_bytes }),
+        Ok(Some(_)) => std::io::Error::other("the content does not match its digest"),
         Err(source) => source,
     };
-    Err(BlobError::Codec { action: "decompress", key, source })
+    Err(BlobError::Codec { action: "decompress", key: digest.key(), source })
 }
 
 async fn pack(digest: &Digest, body: Bytes) -> Result<Vec<u8>, BlobError> {

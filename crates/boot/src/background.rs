@@ -36,6 +36,11 @@ impl Background {
         Self { operations, tasks, stop_jobs, stop_upkeep }
     }
 
+    /// Starts the task that indexes the pages of the cache. Every server has an index of its own; workers have none.
+    pub fn follow(&self) {
+        self.tasks.spawn(self.operations.indexing.clone().follow(self.stop_upkeep.clone()));
+    }
+
     /// Adds a task, which [`Background::settle`] waits for.
     pub fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         self.tasks.spawn(task);

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 pub use app::AuthMode;
-use app::{CacheSettings, Retention, SessionSettings, SiteSettings};
+use app::{CacheSettings, IndexingSettings, Retention, SessionSettings, SiteSettings};
 use base::{Secret, setting};
 use ipnet::IpNet;
 use serde::Deserialize;
@@ -46,6 +46,8 @@ pub struct Config {
     pub documents: reader::Settings,
     /// Page cache.
     pub cache: CacheSettings,
+    /// Index of pages.
+    pub index: IndexingSettings,
     /// Use of `llms.txt`.
     pub sites: SiteSettings,
     /// Files with signed URLs.

@@ -24,6 +24,8 @@ use crate::own::own;
 
 /// Folder of the filter lists in the data folder.
 const LISTS: &str = "lists";
+/// Folder of the index in the data folder.
+const INDEX: &str = "index";
 
 /// Opens the database, the blob store and the HTTP client, and migrates the database. `listen` is the address of this
 /// process, which pages are never fetched from; `None` for commands, which check and log less.
@@ -109,8 +111,12 @@ async fn open_parts(
         profile_key: profile_key(config, &folder)?,
         remembers: sessions.browser.is_some(),
     };
+    let index = app::IndexParts {
+        folder: config.index.path.clone().unwrap_or_else(|| folder.join(INDEX)),
+        settings: config.index.clone(),
+    };
     let upkeep = UpkeepSettings { retention: config.retention, every: config.worker.every };
-    let operations = Operations::new(Parts { core, scraping, sessions, upkeep });
+    let operations = Operations::new(Parts { core, scraping, index, sessions, upkeep });
     operations.app.bootstrap().await?;
     Ok(operations)
 }

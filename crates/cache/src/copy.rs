@@ -5,6 +5,7 @@ use store::cache::{self as rows, BodyPlace, CacheEntry};
 use store::{Conn, StoreError};
 
 use crate::versions::NewVersion;
+use crate::{Cache, CacheError};
 
 /// Stored page that a document was made from, or new one.
 pub enum PageCopy {
@@ -51,6 +52,19 @@ pub struct NewCopy {
     pub(crate) entry: CacheEntry,
     /// Compressed body; absent when the database has it already.
     pub(crate) packed: Option<Vec<u8>>,
+}
+
+impl Cache {
+    /// Writes new copies in a transaction of their own, for pages that belong to no scrape and to no run.
+    ///
+    /// # Errors
+    /// [`CacheError`] when the database fails; nothing was written then.
+    #[crate::boxed]
+    pub async fn write_copies(&self, copies: Vec<PageCopy>) -> Result<(), CacheError> {
+        let pages: Vec<PageToKeep> = copies.into_iter().filter_map(PageCopy::into_new).collect();
+        let mut conn = self.conn().await?;
+        Ok(conn.tx(async |conn: &mut Conn| write_pages(conn, pages.iter().collect()).await).await?)
+    }
 }
 
 impl NewCopy {

@@ -41,6 +41,7 @@ pub(crate) use async_recursion::async_recursion as boxed;
 mod copy;
 mod error;
 mod facts;
+mod following;
 mod key;
 mod policy;
 mod settings;
@@ -60,6 +61,7 @@ use chrono::TimeDelta;
 use fetch::{BodyKind, Fetched, Validators};
 use store::cache::{self as rows, BodyPlace, CacheEntry, Wanted};
 use store::{Conn, Store};
+use tokio::sync::Notify;
 use url::Url;
 use wire::{ProxyUsed, ScrapeOptions};
 
@@ -68,6 +70,7 @@ use self::size::Size;
 
 pub use self::copy::{NewCopy, PageCopy, PageToKeep, write_pages};
 pub use self::error::CacheError;
+pub use self::following::PackedCopy;
 pub use self::policy::{OnMiss, Policy, Situation, Window, policy};
 pub use self::settings::CacheSettings;
 pub use self::sweep::Swept;
@@ -81,8 +84,8 @@ const MAX_TO_TRY: usize = 8 * MAX_IN_ROW;
 /// Size up to which compressing a body takes no longer than asking whether it is stored already.
 const QUICK_TO_PACK: usize = 32 << 10;
 
-/// Scope of a cache shared by all teams.
-const EVERYBODY: &str = "*";
+/// Scope of copies that all teams share.
+pub const EVERYBODY: &str = "*";
 
 /// Cache of fetched pages. Cheap to clone; all clones are one cache.
 #[derive(Clone)]
@@ -91,6 +94,8 @@ pub struct Cache(Arc<Inner>);
 struct Inner {
     parts: Parts,
     size: Size,
+    /// Signal that a page was stored.
+    kept: Notify,
 }
 
 /// Parts of a [`Cache`].
@@ -178,7 +183,7 @@ impl Cache {
     /// Assembles the cache. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(Inner { parts, size: Size::default() }))
+        Self(Arc::new(Inner { parts, size: Size::default(), kept: Notify::new() }))
     }
 
     /// Returns the settings of the operator.
@@ -271,7 +276,10 @@ impl Cache {
             return None;
         }
         match self.write(slot, fetched).await {
-            Ok(copy) => copy,
+            Ok(copy) => {
+                self.0.kept.notify_one();
+                copy
+            }
             Err(error) if error.is_outage() => None,
             Err(error) => {
                 let error = error.source().map(tracing::field::display);

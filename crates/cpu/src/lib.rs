@@ -1,7 +1,9 @@
 //! Scheduling of CPU-bound work ([`Cpu`]): on blocking threads, with limited concurrency, fairness between teams and
-//! cancellation. Also a fair queue for any limited resource ([`mod@line`]).
+//! cancellation. Also a fair queue for any limited resource ([`mod@line`]), and a thread for work that can wait
+//! ([`Spare`]).
 
 pub mod line;
+mod spare;
 mod team_slots;
 mod turns;
 
@@ -14,6 +16,8 @@ use tokio::time::{Instant, timeout_at};
 
 use line::Load;
 use team_slots::TeamSlots;
+
+pub use spare::Spare;
 
 /// Time after which work moves from a quick slot to a slow slot. Most pages need a few milliseconds.
 const QUANTUM: Duration = Duration::from_millis(200);

@@ -18,7 +18,7 @@ use crate::{Asked, Hit, IndexError, Writer};
 /// File of the folder that says how the index is written, and its content. The number changes whenever pages have to be
 /// indexed again: with the fields, the analysis, or the format of the library.
 const FORMAT_FILE: &str = "format";
-const FORMAT: &str = "quarry pages 1\n";
+pub(crate) const FORMAT: &str = "quarry pages 1\n";
 
 /// Bounds of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -159,7 +159,7 @@ impl std::fmt::Debug for PageIndex {
 
 /// Returns how the index of a folder is written. A folder of files without that is of another format; an empty one is
 /// none yet, as is one whose making was cut short.
-fn read_format(folder: &Path) -> std::io::Result<Option<String>> {
+pub(crate) fn read_format(folder: &Path) -> std::io::Result<Option<String>> {
     match std::fs::read(folder.join(FORMAT_FILE)) {
         Ok(format) => Ok(Some(String::from_utf8_lossy(&format).into_owned())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {

@@ -61,6 +61,7 @@ mod address;
 mod anchors;
 mod asked;
 mod collect;
+mod copies;
 mod document;
 mod encode;
 mod error;

@@ -2,6 +2,7 @@
 //! store.
 
 mod bodies;
+mod following;
 
 use base::Timestamp;
 use diesel::prelude::*;
@@ -13,6 +14,7 @@ use crate::error::Result;
 use crate::schema::cache_entry;
 
 pub use bodies::{BodyPlace, add_body, bytes, delete_next, deleted, has_body, let_go, lock_body, packed, rely_on};
+pub use following::{after, all_packed, by_ids, ids_between, newest, standing};
 
 /// Limit of copies that [`find`] returns: enough to skip a few whose page failed.
 const NEWEST: i64 = 5;

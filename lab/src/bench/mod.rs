@@ -11,6 +11,7 @@ mod product;
 mod queue;
 mod rivals;
 mod scrape;
+mod search;
 mod start;
 
 use std::path::{Path, PathBuf};
@@ -42,6 +43,8 @@ pub(crate) enum Bench {
     Rivals(rivals::Args),
     /// Requests per second, latency and memory of POST /v2/scrape, with the cache off and on.
     Scrape(scrape::Args),
+    /// The index of pages: speed of indexing and of queries, and what it costs a crawl.
+    Search(search::Args),
     /// Speed and memory of HTML to markdown, compared with other libraries.
     Markdown(markdown::Args),
     /// Time and memory of comparing two versions of a page, beside git diff.
@@ -78,6 +81,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
         Bench::QueueSqlite(args) => queue::sqlite(&args),
         Bench::Rivals(args) => runtime.block_on(rivals::run(args)),
         Bench::Scrape(args) => runtime.block_on(scrape::run(args)),
+        Bench::Search(args) => runtime.block_on(search::run(args)),
         Bench::Markdown(args) => markdown::run(&args),
         Bench::Change => change::run(),
         Bench::Product(args) => product::run(&args),

@@ -13,6 +13,7 @@ mod model;
 mod overdraft;
 mod poison;
 mod postgres;
+mod search;
 mod watch;
 mod zombie;
 
@@ -53,6 +54,8 @@ pub(crate) enum Chaos {
     /// Run the model server of `chaos model`.
     #[command(hide = true)]
     ModelEndpoint(model::EndpointArgs),
+    /// Kill the server while a site is crawled and indexed, and while it is searched.
+    Search(search::Args),
     /// Run two servers and two workers on one PostgreSQL and one S3-compatible store.
     Cluster(cluster::Args),
 }
@@ -85,6 +88,7 @@ pub(crate) fn run(what: Chaos) -> Result<()> {
             Chaos::Browser(args) => browser::run(args).await,
             Chaos::Model(args) => model::run(args).await,
             Chaos::ModelEndpoint(args) => model::endpoint(args).await,
+            Chaos::Search(args) => search::run(args).await,
             Chaos::Cluster(args) => cluster::run(args).await,
         }
     })

@@ -97,6 +97,15 @@ impl Installation {
         self.start(&self.server.with_file_name("quarry-worker"), "worker.listen", free_address()?)
     }
 
+    /// Returns a command of the server, such as `index stats`, on the data of this installation.
+    #[must_use]
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.server);
+        command.args(arguments).current_dir(self.home()).stdin(Stdio::null());
+        command.envs(self.environment.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
     /// Returns the data folder.
     #[must_use]
     pub fn data(&self) -> PathBuf {

@@ -230,6 +230,7 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> 
     let egress = Egress { allow, ..Egress::default() };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
     let engine: Arc<dyn Engine> = Arc::new(HttpEngine::new(client.clone()));
+    let index = folder.join("index");
     let folder = folder.display();
     let store = Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await.unwrap();
     let cpu = ::scrape::Cpu::new(2);
@@ -258,7 +259,8 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> 
         settings: app::SessionSettings::default(),
     };
     let upkeep = UpkeepSettings { every: Duration::from_millis(5), ..UpkeepSettings::default() };
-    let operations = Operations::new(app::Parts { core: parts.clone(), scraping, sessions, upkeep });
+    let index = app::IndexParts { folder: index, settings: app::IndexingSettings::default() };
+    let operations = Operations::new(app::Parts { core: parts.clone(), scraping, index, sessions, upkeep });
     operations.app.bootstrap().await.unwrap();
     (operations, parts)
 }

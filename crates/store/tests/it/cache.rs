@@ -19,6 +19,8 @@ suite!(
     a_body_in_two_places_leaves_each_by_itself,
     copies_are_told_apart_by_their_scripts,
     a_copy_keeps_its_validators,
+    copies_are_followed_by_their_ids,
+    copies_stand_until_they_expire,
 );
 
 fn entry(key: &str, body: &str, fetched: i64) -> CacheEntry {
@@ -76,6 +78,41 @@ async fn a_copy_keeps_its_validators(store: Store) {
     }
     assert_eq!(cache::find(&mut conn, &wanted("a", 0, 9)).await.unwrap(), copies);
     assert_eq!(cache::by_id(&mut conn, &copies[0].id).await.unwrap().as_ref(), Some(&copies[0]));
+}
+
+async fn copies_are_followed_by_their_ids(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    assert_eq!(cache::newest(&mut conn).await.unwrap(), None);
+    let copies: Vec<CacheEntry> =
+        ["a", "b", "c", "d"].map(|key| CacheEntry { in_row: true, ..entry(key, key, 0) }).into();
+    for copy in copies.iter().rev() {
+        cache::insert_with_body(&mut conn, copy, copy.key.as_bytes()).await.unwrap();
+    }
+    let ids: Vec<String> = copies.iter().map(|copy| copy.id.clone()).collect();
+    assert_eq!(cache::newest(&mut conn).await.unwrap().as_ref(), ids.last());
+    assert_eq!(cache::after(&mut conn, "", 3).await.unwrap(), copies[..3]);
+    assert_eq!(cache::after(&mut conn, &ids[2], 3).await.unwrap(), copies[3..]);
+    assert_eq!(cache::ids_between(&mut conn, &ids[0], &ids[2], 9).await.unwrap(), ids[1..3]);
+    assert_eq!(
+        cache::by_ids(&mut conn, &[ids[2].clone(), ids[0].clone()]).await.unwrap(),
+        [&copies[0], &copies[2]].map(Clone::clone)
+    );
+    let packed = cache::all_packed(&mut conn, &["a".to_owned(), "d".to_owned(), "none".to_owned()]).await.unwrap();
+    assert_eq!(packed, [("a".to_owned(), b"a".to_vec()), ("d".to_owned(), b"d".to_vec())].into());
+}
+
+async fn copies_stand_until_they_expire(store: Store) {
+    let mut conn = store.conn().await.unwrap();
+    let (one, two) = (entry("a", "d", 0), CacheEntry { scope: "*".to_owned(), ..entry("b", "d", 5) });
+    for copy in [&one, &two] {
+        cache::insert(&mut conn, copy).await.unwrap();
+    }
+    let ids = [one.id.clone(), two.id.clone(), id()];
+    let pair = |copy: &CacheEntry| (copy.id.clone(), copy.scope.clone());
+    assert_eq!(cache::standing(&mut conn, &ids, at(99)).await.unwrap(), [pair(&one), pair(&two)].into());
+    assert_eq!(cache::standing(&mut conn, &ids, at(100)).await.unwrap(), [pair(&two)].into());
+    cache::remove(&mut conn, &two.id).await.unwrap();
+    assert_eq!(cache::standing(&mut conn, &ids, at(100)).await.unwrap(), [].into());
 }
 
 async fn a_copy_comes_back_as_it_was(store: Store) {
