@@ -10,7 +10,7 @@ CREATE TABLE team (
     enterprise BOOLEAN NOT NULL,
     catalog BOOLEAN NOT NULL,
     created_at TIMESTAMP NOT NULL
-, addresses TEXT);
+, addresses TEXT, model_tokens_per_day BIGINT CHECK (model_tokens_per_day >= 0), model_cost_per_day BIGINT CHECK (model_cost_per_day >= 0));
 
 CREATE TABLE api_key (
     id TEXT NOT NULL PRIMARY KEY,
@@ -520,6 +520,40 @@ CREATE TABLE periodic_task (
     next_at TIMESTAMP NOT NULL
 );
 
+CREATE TABLE search (
+    id TEXT PRIMARY KEY NOT NULL,
+    team_id TEXT NOT NULL REFERENCES team (id) ON DELETE CASCADE,
+    api_key_id TEXT,
+    query TEXT NOT NULL,
+    sources TEXT NOT NULL,
+    engines TEXT NOT NULL,
+    results BIGINT NOT NULL,
+    credits BIGINT NOT NULL,
+    duration_ms BIGINT NOT NULL,
+    created_at TIMESTAMP NOT NULL
+);
+
+CREATE INDEX search_team ON search (team_id, created_at);
+
+CREATE INDEX search_age ON search (created_at);
+
+CREATE TABLE feedback (
+    id TEXT PRIMARY KEY NOT NULL,
+    team_id TEXT NOT NULL REFERENCES team (id) ON DELETE CASCADE,
+    job_id TEXT,
+    endpoint TEXT NOT NULL,
+    rating TEXT NOT NULL,
+    content TEXT NOT NULL,
+    credits BIGINT NOT NULL,
+    created_at TIMESTAMP NOT NULL
+);
+
+CREATE UNIQUE INDEX feedback_job ON feedback (team_id, job_id) WHERE job_id IS NOT NULL;
+
+CREATE INDEX feedback_team ON feedback (team_id, created_at);
+
+CREATE INDEX feedback_age ON feedback (created_at);
+
 INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261121000000'),
 ('20261121100000'),
@@ -542,4 +576,6 @@ INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261126020000'),
 ('20261126100000'),
 ('20261126130000'),
-('20261126140000');
+('20261126140000'),
+('20261126200000'),
+('20261126210000');

@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use testkit::Site;
 
-use crate::ARTICLE;
 use crate::process::{installation, run, terminate};
 
 const PAGES: &str = r##"{"url": "https://a.test/flint", "title": "On flint", "text": "Flint makes sparks."}
@@ -42,7 +41,7 @@ async fn a_site_is_crawled_into_the_index_with_a_server_and_without() {
     let site = Site::start().await;
     let (allow, installation) = (site.addr().to_string(), installation().set("egress.allow", site.addr().to_string()));
     site.html("/", r#"<title>Home</title><main><p>Granite, by the way. <a href="/granite">more</a></main>"#);
-    site.html("/granite", ARTICLE);
+    site.html("/granite", "<title>Granite</title><main><p>Granite is a hard stone of many places.</main>");
     let data = installation.data();
     fs::create_dir_all(&data).unwrap();
     let start = site.url("/").to_string();

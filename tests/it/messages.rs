@@ -94,9 +94,9 @@ async fn what_needs_a_browser_says_what_to_install() {
 async fn a_path_that_is_not_here_says_whether_it_could_be() {
     let app = TestApp::with_keys().await;
     let team = app.team(None, json!({})).await;
-    let search = team.post("/v2/search", &json!({"query": "x"})).await;
-    assert_eq!((search.status, search.code()), (404, "ENDPOINT_NOT_AVAILABLE"));
-    assert_eq!(search.body["error"], "Web search is not available on this server; GET /openapi.json lists what is");
+    let agent = team.post("/v2/agent", &json!({"prompt": "x"})).await;
+    assert_eq!((agent.status, agent.code()), (404, "ENDPOINT_NOT_AVAILABLE"));
+    assert_eq!(agent.body["error"], "The agent is not available on this server; GET /openapi.json lists what is");
     assert_eq!(team.get("/v2/monitor").await.code(), "ENDPOINT_NOT_AVAILABLE");
     let old = team.post("/v1/scrape", &json!({"url": "https://example.com"})).await;
     assert_eq!((old.status, old.code()), (404, "ENDPOINT_NOT_AVAILABLE"));
@@ -105,7 +105,7 @@ async fn a_path_that_is_not_here_says_whether_it_could_be() {
     let twice = team.post("/v2/v2/scrape", &json!({})).await;
     assert_eq!((twice.status, twice.code()), (404, "NOT_FOUND"));
     // Without a key the paths below /v2 are not revealed.
-    assert_eq!(app.anonymous().post("/v2/search", &json!({})).await.status, 401);
+    assert_eq!(app.anonymous().post("/v2/agent", &json!({})).await.status, 401);
 }
 
 #[tokio::test]

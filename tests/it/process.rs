@@ -119,7 +119,7 @@ async fn the_log_line_of_a_refused_request_has_its_code() {
     let installation = installation();
     let server = installation.server().unwrap();
     let client = server.client(None).unwrap();
-    for path in ["/v2/search", "/v2/team/credit-usage"] {
+    for path in ["/v2/agent", "/v2/team/credit-usage"] {
         client.send(Method::GET, path, "").await.unwrap();
     }
     let line = |route: &str| {

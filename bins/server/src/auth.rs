@@ -138,7 +138,7 @@ impl Gate {
         let caller = match found {
             Err(AppError::Unauthorized(_)) if is_bare && !service.config.auth.keyless.is_empty() => {
                 service.refusals.count(context.address(), token, per_minute);
-                return Err(keyless::needs_key());
+                return Err(keyless::needs_key(&service.config.auth));
             }
             Err(error @ AppError::Unauthorized(_)) => {
                 service.refusals.count(context.address(), token, per_minute);

@@ -8,7 +8,7 @@ use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use boot::logging::Chain;
-use wire::{Code, ErrorBody, UsedUp};
+use wire::{Code, ErrorBody, FeedbackErrorCode, UsedUp};
 
 /// A refused or failed request, ready to be sent.
 #[derive(Debug)]
@@ -35,6 +35,12 @@ impl Failure {
         self.body.reason = Some(reason);
         self.body.retry_after_seconds = Some(seconds);
         self.retry_after(seconds)
+    }
+
+    /// Sets the reason why feedback was not accepted.
+    pub(crate) fn feedback(mut self, reason: FeedbackErrorCode) -> Self {
+        self.body.feedback_error_code = Some(reason);
+        self
     }
 
     /// Returns the error code.

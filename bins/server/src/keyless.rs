@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use app::{App, AppError, AuthMode, ScrapingError, teams};
+use app::{App, AppError, AuthMode, Refusal, teams};
 use boot::StartError;
 use boot::config::{Auth, Config, ConfigError, Keyless};
 use wire::{Code, EndpointGroup, UsedUp};
@@ -53,12 +53,31 @@ impl KeylessLimits {
 /// Returns whether a call of a route with this access rule is admitted without a key.
 pub(crate) fn admits(settings: &Auth, access: Option<Access>) -> bool {
     let Some(Access::TeamOrKeyless(group)) = access else { return false };
-    settings.mode == AuthMode::Keys && settings.keyless.iter().any(|Keyless::Scrape| group == EndpointGroup::Scrape)
+    settings.mode == AuthMode::Keys && settings.keyless.iter().any(|keyless| group_of(*keyless) == group)
+}
+
+/// Returns the group of the endpoint that needs no key.
+fn group_of(keyless: Keyless) -> EndpointGroup {
+    match keyless {
+        Keyless::Scrape => EndpointGroup::Scrape,
+        Keyless::Search => EndpointGroup::Search,
+    }
+}
+
+/// Lists the calls that need no key.
+fn calls(settings: &Auth) -> String {
+    let call = |keyless: &Keyless| match keyless {
+        Keyless::Scrape => "POST /v2/scrape",
+        Keyless::Search => "POST /v2/search",
+    };
+    let calls: Vec<&str> = settings.keyless.iter().map(call).collect();
+    calls.join(" and ")
 }
 
 /// Returns the refusal of a call that needs a key, on a server where `auth.keyless` admits others without.
-pub(crate) fn needs_key() -> Failure {
-    let why = format!("this call requires an API key; only POST /v2/scrape is available without one: {GET_A_KEY}");
+pub(crate) fn needs_key(settings: &Auth) -> Failure {
+    let (calls, verb) = (calls(settings), if settings.keyless.len() == 1 { "is" } else { "are" });
+    let why = format!("this call requires an API key; only {calls} {verb} available without one: {GET_A_KEY}");
     Failure::new(Code::Unauthorized, why)
 }
 
@@ -76,17 +95,17 @@ pub(crate) fn too_many(standing: &Standing) -> Failure {
 }
 
 /// Returns the error for a call without a key. It reveals neither the credits nor the limits of the team.
-pub(crate) fn failure(error: ScrapingError) -> Failure {
-    match error {
-        ScrapingError::App(AppError::InsufficientCredits { .. }) => {
+pub(crate) fn failure<E: Refusal>(error: E) -> Failure {
+    match error.code() {
+        Code::InsufficientCredits => {
             let why = format!("the credits for calls without an API key are used up; {GET_A_KEY}");
             Failure::new(Code::RateLimited, why).used_up(UsedUp::Credits, CREDITS_AFTER)
         }
-        ScrapingError::App(AppError::ConcurrencyLimited { .. }) => {
+        Code::ConcurrencyLimited => {
             let why = format!("too many calls without an API key are running; try again shortly, or {GET_A_KEY}");
             Failure::new(Code::ConcurrencyLimited, why).retry_after(1)
         }
-        other => other.into(),
+        _ => error.into(),
     }
 }
 
@@ -110,7 +129,8 @@ pub(crate) async fn check(config: &Config, app: &App) -> Result<(), StartError> 
     };
     match teams::read(app, team).await {
         Ok(team) => {
-            tracing::info!(team = %team.id, name = team.name, "auth.keyless: POST /v2/scrape is allowed without a key");
+            let calls = calls(&config.auth);
+            tracing::info!(team = %team.id, name = team.name, "auth.keyless: {calls} allowed without a key");
             Ok(())
         }
         Err(AppError::NotFound(_)) => {

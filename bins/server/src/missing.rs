@@ -7,17 +7,13 @@ use wire::Code;
 use crate::error::Failure;
 
 /// Endpoints that this server does not implement: path prefix and name.
-const ELSEWHERE: [(&str, &str); 15] = [
+const ELSEWHERE: [(&str, &str); 11] = [
     ("/v2/search/research", "The research index"),
-    ("/v2/search/developer", "The search of developer documentation"),
-    ("/v2/search/gov", "The search of legal texts"),
-    ("/v2/search", "Web search"),
     ("/v2/research", "The research index"),
     ("/v2/developer", "The search of developer documentation"),
     ("/v2/extract", "Extraction by a model"),
     ("/v2/agent", "The agent"),
     ("/v2/monitor", "Monitoring"),
-    ("/v2/feedback", "Feedback"),
     ("/v2/exchange", "The catalog of provider tools"),
     ("/v2/support", "Support"),
     ("/v2/slack", "Notification by chat"),
@@ -74,13 +70,12 @@ mod tests {
 
     #[test]
     fn what_the_interface_has_elsewhere() {
-        let search =
-            "ENDPOINT_NOT_AVAILABLE: Web search is not available on this server; GET /openapi.json lists what is";
-        check("/v2/search", search);
-        check("/v2/search/6f1e/feedback", search);
-        check("/v2/search/", search);
-        for path in ["/v2/monitor/x/checks", "/v2/agent", "/v2/extract/1", "/v2/search/research/papers", "/v2/feedback"]
-        {
+        let agent =
+            "ENDPOINT_NOT_AVAILABLE: The agent is not available on this server; GET /openapi.json lists what is";
+        check("/v2/agent", agent);
+        check("/v2/agent/6f1e", agent);
+        check("/v2/agent/", agent);
+        for path in ["/v2/monitor/x/checks", "/v2/agent", "/v2/extract/1", "/v2/search/research/papers"] {
             assert!(failure_for(path).to_string().starts_with("ENDPOINT_NOT_AVAILABLE: "), "{path}");
         }
     }

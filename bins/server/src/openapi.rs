@@ -28,12 +28,13 @@ pub(crate) fn document(routes: Vec<Route>) -> Document {
 #[openapi(
     info(
         title = "quarry",
-        description = "Web data service: scrapes and crawls pages, maps sites, parses documents and runs browser sessions. A success has status 200 (files also 206 or 302); every other response has the body ErrorBody.",
+        description = "Web data service: scrapes, crawls and searches pages, maps sites, parses documents and runs browser sessions. A success has status 200 (files also 206 or 302); every other response has the body ErrorBody.",
         license(name = "MIT OR Apache-2.0")
     ),
     tags(
         (name = "scrape", description = "Scraping of single pages"),
         (name = "map", description = "Listing the URLs of a site"),
+        (name = "search", description = "Searching the web and the pages that this server has read; feedback on calls"),
         (name = "crawl", description = "Crawling whole sites"),
         (name = "batch", description = "Scraping lists of pages in one job"),
         (name = "parse", description = "Parsing of uploaded files"),

@@ -19,8 +19,8 @@ use crate::auth::Listener;
 use crate::error::Failure;
 use crate::route::{Handler, Route, route};
 use crate::{
-    Service, admin, auth, batch, browser, crawl, files, health, interact, map, missing, openapi, parse, root, scrape,
-    sessions, tasks, team, telemetry, webhooks,
+    Service, admin, auth, batch, browser, crawl, feedback, files, health, interact, map, missing, openapi, parse, root,
+    scrape, search, sessions, tasks, team, telemetry, vertical, webhooks,
 };
 
 /// Size in bytes from which answers are compressed.
@@ -32,7 +32,7 @@ pub(crate) fn table() -> Vec<Route> {
 }
 
 fn handlers() -> Vec<Handler> {
-    [scraping(), browsing(), jobs(), usage(), operator(), monitoring()].into_iter().flatten().collect()
+    [scraping(), searching(), browsing(), jobs(), usage(), operator(), monitoring()].into_iter().flatten().collect()
 }
 
 fn scraping() -> Vec<Handler> {
@@ -45,6 +45,17 @@ fn scraping() -> Vec<Handler> {
         route!(Team(Parse), parse::formats),
         route!(Signed, files::show),
         route!(Signed, files::receive),
+    ]
+}
+
+fn searching() -> Vec<Handler> {
+    vec![
+        route!(TeamOrKeyless(Search), search::search),
+        route!(Team(Search), vertical::developer),
+        route!(Team(Search), vertical::read_developer),
+        route!(Team(Search), vertical::gov),
+        route!(Team(Search), feedback::of_search),
+        route!(Team(Search), feedback::of_call),
     ]
 }
 

@@ -33,6 +33,7 @@
 //!         remembers: false,
 //!     },
 //!     index: app::IndexParts { folder: folder_of_index, settings: app::IndexingSettings::default() },
+//!     searches: app::SearchParts::default(),
 //!     sessions: app::SessionParts {
 //!         browser: None,
 //!         interact: Arc::new(interact),
@@ -75,6 +76,7 @@ pub use ::kernel::{
 pub use ::maps::{self as map, MapError};
 pub use ::runs::{self, Runs, RunsError, webhooks};
 pub use ::scraping::{Parts as ScrapingParts, Scraper, ScrapingError, files, parse, scrape};
+pub use ::searches::{self as search, FeedbackError, Parts as SearchParts, SearchError, Searches};
 pub use ::sessions::{Parts as SessionParts, SessionSettings, Sessions, SessionsError, browser, interact};
 pub use load::{Load, load};
 pub use operations::{IndexParts, Operations, Parts};

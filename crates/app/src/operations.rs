@@ -8,6 +8,7 @@ use crawls::{batch, crawl};
 use indexing::{Indexing, IndexingSettings};
 use kernel::App;
 use scraping::Scraper;
+use searches::Searches;
 use sessions::Sessions;
 use wire::Capabilities;
 
@@ -22,6 +23,8 @@ pub struct Operations {
     pub scraper: Scraper,
     /// Index of the pages that this instance has read.
     pub indexing: Indexing,
+    /// Searches, and feedback on calls.
+    pub searches: Searches,
     /// Crawls, batches and other runs.
     pub runs: Runs,
     /// Browser sessions.
@@ -37,6 +40,8 @@ pub struct Parts {
     pub scraping: scraping::Parts,
     /// Parts of the index of pages.
     pub index: IndexParts,
+    /// Parts of searches.
+    pub searches: searches::Parts,
     /// Parts of browser sessions.
     pub sessions: sessions::Parts,
     /// Settings of upkeep.
@@ -56,7 +61,7 @@ impl Operations {
     /// Assembles the service. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { core, scraping, index, sessions, upkeep } = parts;
+        let Parts { core, scraping, index, searches, sessions, upkeep } = parts;
         let app = App::new(core);
         let scraper = Scraper::new(app.clone(), scraping);
         let indexing = Indexing::new(indexing::Parts {
@@ -66,8 +71,9 @@ impl Operations {
             folder: index.folder,
             settings: index.settings,
         });
+        let searches = Searches::new(scraper.clone(), indexing.clone(), searches);
         let (runs, sessions) = (Runs::new(scraper.clone(), kinds()), Sessions::new(scraper.clone(), sessions));
-        Self { app, scraper, indexing, runs, sessions, upkeep }
+        Self { app, scraper, indexing, searches, runs, sessions, upkeep }
     }
 
     /// Returns the optional capabilities of this server. Whether OCR is available is known some time after the start.
@@ -127,8 +133,8 @@ pub(crate) mod tests {
         let (interact, settings) = (Arc::new(Interact::new(code)), sessions::SessionSettings::default());
         let sessions = sessions::Parts { browser: None, interact, settings };
         let index = IndexParts { folder: folder.path().join("index"), settings: indexing::IndexingSettings::default() };
-        let upkeep = UpkeepSettings::default();
-        let operations = Operations::new(Parts { core, scraping, index, sessions, upkeep });
+        let (searches, upkeep) = (searches::Parts::default(), UpkeepSettings::default());
+        let operations = Operations::new(Parts { core, scraping, index, searches, sessions, upkeep });
         operations.app.bootstrap().await.unwrap();
         (operations, folder)
     }

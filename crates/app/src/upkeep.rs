@@ -10,7 +10,7 @@ use chrono::TimeDelta;
 use crawls::crawl;
 use kernel::{App, AppError, Refused};
 use scraping::{ScrapingError, files, profiles};
-use store::{browser, hosts, jobs, leases, ledger, robots, scrapes, versions, webhooks};
+use store::{browser, feedback, hosts, jobs, leases, ledger, robots, scrapes, search, versions, webhooks};
 
 use crate::Operations;
 use crate::task::Task;
@@ -24,6 +24,7 @@ const ABANDONED_AFTER: TimeDelta = TimeDelta::minutes(10);
 pub(crate) const TASKS: &[Task] = &[
     Task::sweep("reservations", |operations| Box::pin(release_reservations(operations))),
     Task::sweep("scrapes", |operations| Box::pin(forget_scrapes(operations))),
+    Task::sweep("searches", |operations| Box::pin(forget_searches(operations))),
     Task::sweep("robots", |operations| Box::pin(forget_robots(operations))),
     Task::sweep("webhooks", |operations| Box::pin(forget_webhooks(operations))),
     Task::sweep("runs", |operations| Box::pin(erase_runs(operations))),
@@ -64,6 +65,14 @@ async fn forget_scrapes(operations: Operations) -> Result<usize, Refused> {
     let app = &operations.app;
     let before = before(app, operations.upkeep.retention.scrapes);
     Ok(to_the_end!(app, |conn| scrapes::forget(conn, before, BATCH)))
+}
+
+/// Removes rows of old searches, and old feedback.
+async fn forget_searches(operations: Operations) -> Result<usize, Refused> {
+    let app = &operations.app;
+    let before = before(app, operations.upkeep.retention.scrapes);
+    let feedback = to_the_end!(app, |conn| feedback::forget(conn, before, BATCH));
+    Ok(feedback + to_the_end!(app, |conn| search::forget(conn, before, BATCH)))
 }
 
 /// Removes expired robots.txt answers.

@@ -27,7 +27,7 @@ pub use booking::{
 };
 pub use ledger::{Applied, Ledger, Record};
 pub use price::{
-    Delivered, EXTRAS, Extra, LOCKDOWN_HIT, LOCKDOWN_MISS, MAP, Outcome, PAGE, charge, extras, price, quote,
-    quote_pages,
+    Delivered, EXTRAS, Extra, LOCKDOWN_HIT, LOCKDOWN_MISS, MAP, Outcome, PAGE, PRIVATE_SEARCH, RESULTS, SEARCH, charge,
+    extras, price, quote, quote_pages, search,
 };
 pub use session::{PROMPTED_SESSION_MINUTE, SESSION_MINUTE, SessionKind, prompt_extra, session};

@@ -12,6 +12,12 @@ pub const LOCKDOWN_HIT: i64 = 5;
 pub const LOCKDOWN_MISS: i64 = 1;
 /// Price of a map, regardless of the number of URLs.
 pub const MAP: i64 = 1;
+/// Price of each started [`RESULTS`] results of a search, over all its sources.
+pub const SEARCH: i64 = 2;
+/// Replaces [`SEARCH`] with zero data retention.
+pub const PRIVATE_SEARCH: i64 = 10;
+/// Number of search results that one price covers.
+pub const RESULTS: usize = 10;
 
 /// Extra work on a page. Charged at most once per document, except [`Extra::RedactPii`], which is charged per page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -77,6 +83,13 @@ pub enum Outcome {
     LockdownHit(Delivered),
     /// A cache miss under lockdown.
     LockdownMiss,
+}
+
+/// Returns the price of a search that found this many results over all its sources, without their pages, in credits.
+#[must_use]
+pub fn search(results: usize, private: bool) -> i64 {
+    let started = i64::try_from(results.div_ceil(RESULTS)).unwrap_or(i64::MAX);
+    started.saturating_mul(if private { PRIVATE_SEARCH } else { SEARCH })
 }
 
 /// Returns the extras that the options request, each once, in the order of [`EXTRAS`].
@@ -177,6 +190,13 @@ mod tests {
             Ok(ScrapeBody::Page(request)) => request.options,
             other => panic!("not a page: {other:?}"),
         }
+    }
+
+    #[test]
+    fn searches_are_charged_by_started_tens() {
+        let prices = |private| [0, 1, 10, 11, 100, 300].map(|results| search(results, private));
+        assert_eq!(prices(false), [0, 2, 2, 4, 20, 60]);
+        assert_eq!(prices(true), [0, 10, 10, 20, 100, 300]);
     }
 
     #[test]

@@ -58,6 +58,10 @@ pub struct Config {
     pub retention: Retention,
     /// Language models.
     pub llm: llm::Settings,
+    /// Web sites of the categories of searches.
+    pub verticals: app::search::Sites,
+    /// Limits of feedback.
+    pub feedback: app::search::FeedbackSettings,
     /// Search engines.
     pub search: search::Settings,
     /// Authentication.
@@ -214,6 +218,8 @@ pub struct Auth {
 pub enum Keyless {
     /// `POST /v2/scrape`.
     Scrape,
+    /// `POST /v2/search`.
+    Search,
 }
 
 /// Section `limits`.

@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
-const OURS: [&str; 47] = [
+const OURS: [&str; 50] = [
     "accounts",
     "answers",
     "app",
@@ -35,6 +35,7 @@ const OURS: [&str; 47] = [
     "fetch",
     "files",
     "formats",
+    "indexing",
     "interact",
     "kernel",
     "llm",
@@ -43,6 +44,7 @@ const OURS: [&str; 47] = [
     "ocr",
     "outage",
     "page",
+    "page_index",
     "politeness",
     "quarry_reader",
     "quarry_server",
@@ -53,6 +55,7 @@ const OURS: [&str; 47] = [
     "scrape",
     "scraping",
     "search",
+    "searches",
     "sessions",
     "site",
     "store",

@@ -86,6 +86,7 @@ async fn open_parts(
     let answers = answers(config, Arc::clone(&clock)).await?;
     let extract = answers.has_model(false).then(|| Arc::clone(&answers) as Arc<dyn scrape::Extract>);
     let products = products(config)?;
+    let searches = searches(config, client.clone(), Arc::clone(&clock)).await?;
     let answers = Some(answers);
     let tools = scrape::Tools { engines, proxies, products, cpu, documents, answers, extract, diff_object };
     let sessions = app::SessionParts {
@@ -116,7 +117,7 @@ async fn open_parts(
         settings: config.index.clone(),
     };
     let upkeep = UpkeepSettings { retention: config.retention, every: config.worker.every };
-    let operations = Operations::new(Parts { core, scraping, index, sessions, upkeep });
+    let operations = Operations::new(Parts { core, scraping, index, searches, sessions, upkeep });
     operations.app.bootstrap().await?;
     Ok(operations)
 }
@@ -258,6 +259,21 @@ async fn answers(config: &Config, clock: Arc<dyn Clock>) -> Result<Arc<answers::
     let made = tokio::task::spawn_blocking(move || answers::Answers::new(&settings, clock));
     let why = |error: String| ConfigError::new("LLM__URL", error);
     made.await.map_err(|error| why(error.to_string()))?.map(Arc::new).map_err(|error| why(error.to_string()))
+}
+
+/// Returns the parts of searches. Engines are created on a blocking thread, because that reads all certificates of the
+/// system where one of the web is listed.
+///
+/// # Errors
+/// [`ConfigError`] for an engine without its key or URL.
+async fn searches(config: &Config, pages: net::Client, clock: Arc<dyn Clock>) -> Result<app::SearchParts, ConfigError> {
+    let settings = config.search.clone();
+    let has_index = settings.lists(search::EngineName::Index);
+    let made = tokio::task::spawn_blocking(move || search::Engines::new(&settings, search::Parts { clock, pages }));
+    let made = made.await.map_err(|error| ConfigError::new("SEARCH__ENGINES", error))?;
+    let why = |error: search::SettingsError| ConfigError::new(&format!("SEARCH__{}", error.key.to_uppercase()), error);
+    let (sites, feedback) = (config.verticals.clone(), config.feedback);
+    Ok(app::SearchParts { engines: made.map_err(why)?, has_index, sites, feedback })
 }
 
 /// Returns the settings for running callers' code: child processes of this same program.

@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 use wire::{
-    ActiveCrawls, BatchStarted, BrowserSessions, BrowserStarted, Cancelled, CreditUsage, DataResponse, Executed,
-    FileFormat, JobErrors, JobProgress, MapAnswer, ParseFormats, ResultsQuery, ScrapeAnswer, SessionEnded,
-    SessionStatus, Started, TeamCreated, TeamView, UploadUrl,
+    ActiveCrawls, BatchStarted, BrowserSessions, BrowserStarted, Cancelled, CreditUsage, DataResponse, DeveloperAnswer,
+    Executed, FeedbackAnswer, FileFormat, GovAnswer, JobErrors, JobProgress, MapAnswer, ParseFormats, ResultsQuery,
+    ScrapeAnswer, SearchAnswer, SessionEnded, SessionStatus, Started, TeamCreated, TeamView, UploadUrl,
 };
 
 use crate::{Client, Error, Result, Run};
@@ -39,6 +39,31 @@ impl Client {
     /// Lists the URLs of a site: `POST /v2/map`.
     pub async fn map(&self, request: &impl Serialize) -> Result<MapAnswer> {
         self.post("/v2/map", request).await
+    }
+
+    /// Searches the web, and the pages that the service has read: `POST /v2/search`.
+    pub async fn search(&self, request: &impl Serialize) -> Result<SearchAnswer> {
+        self.post("/v2/search", request).await
+    }
+
+    /// Searches documentation, issues, pull requests and READMEs: `POST /v2/search/developer`.
+    pub async fn developer_search(&self, request: &impl Serialize) -> Result<DeveloperAnswer> {
+        self.post("/v2/search/developer", request).await
+    }
+
+    /// Searches the web sites of governments and courts: `POST /v2/search/gov`.
+    pub async fn gov_search(&self, request: &impl Serialize) -> Result<GovAnswer> {
+        self.post("/v2/search/gov", request).await
+    }
+
+    /// Gives feedback on a search: `POST /v2/search/{id}/feedback`.
+    pub async fn search_feedback(&self, search: Uuid, request: &impl Serialize) -> Result<FeedbackAnswer> {
+        self.post(&format!("/v2/search/{search}/feedback"), request).await
+    }
+
+    /// Gives feedback on a call: `POST /v2/feedback`.
+    pub async fn feedback(&self, request: &impl Serialize) -> Result<FeedbackAnswer> {
+        self.post("/v2/feedback", request).await
     }
 
     /// Runs code or a prompt on the page of a scrape: `POST /v2/scrape/{id}/interact`.

@@ -7,7 +7,7 @@ use page_index::{Asked, Domains, PageKind, Query, Source, Window};
 pub struct Question {
     /// Words and operators.
     pub query: Query,
-    /// What is looked for.
+    /// Kind of results.
     pub source: Source,
     /// Most hits.
     pub limit: usize,

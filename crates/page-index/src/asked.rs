@@ -9,7 +9,7 @@ pub struct Asked<'a> {
     pub scopes: &'a [&'a str],
     /// Words and operators.
     pub query: &'a Query,
-    /// What is looked for.
+    /// Kind of results.
     pub source: Source,
     /// Most hits, at most [`crate::MOST_HITS`] with the offset.
     pub limit: usize,
@@ -47,7 +47,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// What is looked for.
+/// Kind of results.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Source {
     /// Pages and documents.

@@ -10,7 +10,7 @@ use crate::schema::{Fact, Fields, Identity, flags, site_number};
 use crate::simhash::simhash;
 use crate::{IndexedPage, MOST_IMAGES, MOST_TEXT, PageImage, PageKind};
 
-/// How many times a term counts in each part of a page, the text being 1.
+/// Weight of a term in each part of a page; in the text it is 1.
 mod weight {
     pub(super) const TITLE: u8 = 3;
     pub(super) const HEADINGS: u8 = 2;

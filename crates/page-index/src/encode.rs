@@ -98,7 +98,7 @@ pub(crate) struct Decoder;
 pub(crate) struct Decoded<'a> {
     rest: &'a str,
     weight: u8,
-    /// How often the current term is still to be given.
+    /// Repetitions of the current term that are left.
     again: u8,
     position: usize,
     token: Token,

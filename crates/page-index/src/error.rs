@@ -10,7 +10,7 @@ pub enum IndexError {
     Unreadable {
         /// Folder of the index.
         folder: PathBuf,
-        /// What is wrong with it.
+        /// Fault, for the log.
         reason: String,
     },
     /// Another writer is open, of this process or another.

@@ -33,7 +33,7 @@ impl Default for Settings {
     }
 }
 
-/// What an index holds.
+/// Contents of an index.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Pages that can be found.
@@ -53,7 +53,7 @@ pub(crate) struct Opened {
     pub(crate) settings: Settings,
     pub(crate) index: Index,
     reader: IndexReader,
-    /// What queries see.
+    /// Searcher of the last commit.
     view: RwLock<Arc<View>>,
     pub(crate) fields: Fields,
     pub(crate) anchors: Mutex<Anchors>,

@@ -7,7 +7,7 @@ use frostem::{Algorithm, Stemmer};
 
 use crate::words::{fold_into, lower_into, words};
 
-/// What is known of a language.
+/// Facts about a language.
 pub(crate) struct Language {
     pub(crate) tag: &'static str,
     stemmer: Stemmer,
@@ -26,7 +26,7 @@ static STOP: LazyLock<HashMap<&'static str, u16>> = LazyLock::new(|| {
     out
 });
 
-/// How many words of a text are looked at to find its language.
+/// Number of words of a text from which its language is detected.
 const SAMPLE: usize = 200;
 
 /// Languages, of which the first is that of texts that show none.

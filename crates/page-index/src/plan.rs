@@ -23,7 +23,7 @@ const MOST_WORDS: usize = 32;
 const MOST_STEMS: usize = 64;
 /// Most languages in whose stems a word is looked for.
 const MOST_LANGUAGES: usize = 4;
-/// How much more than a word the name of a page counts: its title or host.
+/// Weight of the name of a page, its title or host, relative to a word.
 const NAME: f32 = 2.0;
 /// Factor on the average length of pages. The library fixes k1 at 1.2 and b at 0.75; this weakens what length does, as
 /// long pages of the web often say more.
@@ -35,16 +35,16 @@ pub(crate) struct Wanted {
     pub(crate) stems: Vec<String>,
     /// Place among the words of the query, those without a topic counted.
     pub(crate) place: u32,
-    /// How rarely pages have the word: the weight that BM25 gives it.
+    /// Rarity of the word among the pages: its weight in BM25.
     pub(crate) rarity: f32,
-    /// How often the query has it.
+    /// Frequency in the query.
     times: f32,
 }
 
 /// Query to run.
 pub(crate) struct Plan {
     pub(crate) search: Box<dyn Search>,
-    /// What pages must not have.
+    /// Terms that pages must not have.
     pub(crate) excluded: Option<Box<dyn Search>>,
     pub(crate) wanted: Vec<Wanted>,
     pub(crate) statistics: Statistics,
@@ -61,7 +61,7 @@ impl Plan {
     }
 }
 
-/// What BM25 is told of the index.
+/// Statistics of the index for BM25.
 #[derive(Debug)]
 pub(crate) struct Statistics {
     searcher: Searcher,

@@ -37,7 +37,7 @@ pub struct Query {
 /// Part of a query between blanks.
 struct Part<'a> {
     is_excluded: bool,
-    /// What stands before the first colon, if anything.
+    /// Text before the first colon, if there is one.
     name: Option<&'a str>,
     value: &'a str,
     is_quoted: bool,

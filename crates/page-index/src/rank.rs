@@ -15,7 +15,7 @@ const FEW_WORDS: usize = 6;
 /// Positions within which two words are near each other.
 const NEAR: u32 = 8;
 
-/// What the places of words are worth, the rarity of the words being 1. Pairs and titles were chosen for collections of
+/// Weights of the places of words, relative to their rarity. Pairs and titles were chosen for collections of
 /// papers with judged queries.
 mod worth {
     pub(super) const PAIRS: f32 = 0.5;

@@ -11,8 +11,8 @@ pub(crate) const DECODER: &str = "encoded";
 
 /// Fields of a page.
 ///
-/// What queries filter and count by is in columns (`fast`), what they match is in lists of pages by term, and what an
-/// answer shows is in the compressed store.
+/// Values that queries filter and count by are in columns (`fast`), the terms that they match in lists of pages, and the
+/// texts of answers in the compressed store.
 #[derive(Debug, Clone)]
 pub(crate) struct Fields {
     /// Terms of all parts of the page, each weighed by its part.

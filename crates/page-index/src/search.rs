@@ -54,7 +54,7 @@ struct Answer<'a> {
     wanted: usize,
 }
 
-/// What the columns say of a candidate.
+/// Columns of a candidate.
 struct Row {
     candidate: Candidate,
     published: Option<i64>,

@@ -1,4 +1,4 @@
-//! What differs between the engines of the web: the request for one page of results, and its answer.
+//! Differences between the engines of the web: the request for one page of results, and its answer.
 
 use async_trait::async_trait;
 use base::{Secret, Timestamp};

@@ -507,6 +507,34 @@ table! {
     }
 }
 
+table! {
+    search (id) {
+        id -> Text,
+        team_id -> Text,
+        api_key_id -> Nullable<Text>,
+        query -> Text,
+        sources -> Text,
+        engines -> Text,
+        results -> BigInt,
+        credits -> BigInt,
+        duration_ms -> BigInt,
+        created_at -> Timestamp,
+    }
+}
+
+table! {
+    feedback (id) {
+        id -> Text,
+        team_id -> Text,
+        job_id -> Nullable<Text>,
+        endpoint -> Text,
+        rating -> Text,
+        content -> Text,
+        credits -> BigInt,
+        created_at -> Timestamp,
+    }
+}
+
 joinable!(api_key -> team (team_id));
 allow_tables_to_appear_in_same_query!(api_key, team);
 allow_tables_to_appear_in_same_query!(page_version, version_body);

@@ -22,6 +22,8 @@ words! {
         Crawl = "crawl",
         /// `/v2/map`.
         Map = "map",
+        /// `/v2/search`, and feedback on calls.
+        Search = "search",
         /// `/v2/parse`.
         Parse = "parse",
         /// `/v2/scrape/{id}/interact`.

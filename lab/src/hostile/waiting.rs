@@ -11,6 +11,8 @@ const PATHS: &[&str] = &[
     "/v2/crawl",
     "/v2/batch/scrape",
     "/v2/map",
+    "/v2/search",
+    "/v2/feedback",
     "/v2/parse",
     "/v2/team/",
     "/v2/concurrency-check",

@@ -260,7 +260,8 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> 
     };
     let upkeep = UpkeepSettings { every: Duration::from_millis(5), ..UpkeepSettings::default() };
     let index = app::IndexParts { folder: index, settings: app::IndexingSettings::default() };
-    let operations = Operations::new(app::Parts { core: parts.clone(), scraping, index, sessions, upkeep });
+    let searches = app::SearchParts::default();
+    let operations = Operations::new(app::Parts { core: parts.clone(), scraping, index, searches, sessions, upkeep });
     operations.app.bootstrap().await.unwrap();
     (operations, parts)
 }

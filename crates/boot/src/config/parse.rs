@@ -53,8 +53,11 @@ pub(super) fn queues<'de, D: Deserializer<'de>>(input: D) -> Result<BTreeMap<Str
 pub(super) fn keyless<'de, D: Deserializer<'de>>(input: D) -> Result<Vec<Keyless>, D::Error> {
     each(input, |item| match item {
         "scrape" => Ok(Keyless::Scrape),
-        "research" => Err("research: this version has no research endpoints yet; expected `scrape`".to_owned()),
-        other => Err(format!("{other}: expected `scrape`")),
+        "search" => Ok(Keyless::Search),
+        "research" => {
+            Err("research: this version has no research endpoints yet; expected `scrape` or `search`".to_owned())
+        }
+        other => Err(format!("{other}: expected `scrape` or `search`")),
     })
 }
 

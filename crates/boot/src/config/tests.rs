@@ -37,6 +37,8 @@ fn the_manual_has_the_defaults_of_the_crates() {
     assert_eq!(config.documents, reader::Settings::default());
     assert!(config.llm == llm::Settings::default());
     assert_eq!(config.search, search::Settings::default());
+    assert_eq!(config.verticals, app::search::Sites::default());
+    assert_eq!(config.feedback, app::search::FeedbackSettings::default());
     assert_eq!(config.retention, upkeep.retention);
     assert_eq!(config.auth.mode, defaults.auth);
     assert_eq!(config.limits.team_concurrency, defaults.team_concurrency);
@@ -62,6 +64,7 @@ fn each_key_of_the_manual_is_read() {
                     | "cache"
                     | "documents"
                     | "files"
+                    | "index"
                     | "llm"
                     | "queues"
                     | "retention"

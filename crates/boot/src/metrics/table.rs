@@ -68,6 +68,12 @@ pub const TABLE: &[Metric] = &[
     gauge("quarry_pages_in_work", "", &[], "Pages of crawls and batches in progress in this process."),
     seconds("quarry_page_seconds", &[], "Time of a page of a crawl or batch from fetch to document, in seconds."),
     counter("quarry_cache_lookups_total", &["state"], "Lookups in the page cache: hit or miss."),
+    counter(
+        "quarry_searches_total",
+        &["engine", "outcome"],
+        "Questions to search engines, by engine and outcome: found, empty or failed.",
+    ),
+    seconds("quarry_search_seconds", &["engine"], "Time of the answer of a search engine, in seconds."),
     counter("quarry_credits_total", &[], "Credits charged to teams."),
     counter(
         "quarry_webhook_attempts_total",

@@ -50,6 +50,10 @@ const SHOWN: &[(&str, &str)] = &[
         "<div class=reel><div class=row><p>WORDS one</p><p>WORDS two</p><p>WORDS three</p></div></div>",
         ".reel { overflow: hidden; width: 600px } .row { display: flex; transform: translateX(-600px) } .row p { flex: 0 0 600px }",
     ),
+    (
+        "<div class=wide><table><tr><td class=first>one</td><td>WORDS of a wide table</td></tr></table></div>",
+        ".wide { position: absolute; width: 500px; overflow-x: auto } .first { min-width: 9000px }",
+    ),
     ("<p class=small>WORDS in small print</p>", ".small { font-size: 8px; opacity: .5 }"),
     (
         "<p class=mark><mark>WORDS with a ground of their own</mark></p>",

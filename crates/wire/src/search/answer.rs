@@ -73,7 +73,9 @@ pub struct WebResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<CategoryName>,
     /// Scraped page, flattened into this object.
+    // A failed page is a document too: nothing but some metadata.
     #[serde(flatten, deserialize_with = "scraped")]
+    #[schema(value_type = Document)]
     pub page: Option<ScrapedPage>,
 }
 
@@ -101,7 +103,9 @@ pub struct NewsResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub category: Option<CategoryName>,
     /// Scraped page, flattened into this object.
+    // A failed page is a document too: nothing but some metadata.
     #[serde(flatten, deserialize_with = "scraped")]
+    #[schema(value_type = Document)]
     pub page: Option<ScrapedPage>,
 }
 

@@ -19,6 +19,8 @@ pub(super) struct Around {
     fold: Fold,
     /// Whether an element around it cuts what is larger, so that it may be moved into sight.
     is_cut: bool,
+    /// Whether an element around it is out of the flow, and nothing between the two scrolls.
+    is_placed: bool,
     ink: Paint,
     ground: Ground,
 }
@@ -67,7 +69,7 @@ impl<'a> Look<'a> {
     /// Returns what the root of the document gets.
     pub(super) fn of_page(&self) -> Around {
         let ground = if self.is_frame { Ground::Unknown } else { Ground::Solid([255; 3], None) };
-        Around { cause: None, fold: Fold::None, is_cut: false, ink: Paint::Unknown, ground }
+        Around { cause: None, fold: Fold::None, is_cut: false, is_placed: false, ink: Paint::Unknown, ground }
     }
 
     /// Returns what the content of an element gets.
@@ -101,7 +103,9 @@ impl<'a> Look<'a> {
             Paint::Clear if is_html && is_light(ink) => Ground::Unknown,
             Paint::Clear => around.ground,
         };
-        Around { cause, fold, is_cut: around.is_cut || laid.cuts() && !is_page, ink, ground }
+        let is_cut = around.is_cut || laid.cuts() && !is_page;
+        let is_placed = !laid.scrolls() && (around.is_placed || laid.is_out_of_flow());
+        Around { cause, fold, is_cut, is_placed, ink, ground }
     }
 
     /// Returns why a text or a picture is invisible.
@@ -122,7 +126,9 @@ impl<'a> Look<'a> {
     fn is_off_page(&self, area: Area, around: Around) -> bool {
         let (right, bottom) = (area.left + area.width, area.top + area.height);
         let reach = if around.is_cut { FAR } else { 0.0 };
-        right <= -reach || bottom <= -reach || area.left - self.width > FAR
+        // A wide table or a long line can be scrolled to; what was placed far to the right is meant to stay there.
+        let is_far_right = around.is_placed && area.left - self.width > FAR;
+        right <= -reach || bottom <= -reach || is_far_right
     }
 
     fn has_color_of_ground(&self, text: Node, area: Area, around: Around) -> bool {

@@ -1,6 +1,7 @@
 //! Colours and boxes of a page as they are painted.
 
 use std::cell::Cell;
+use std::num::NonZeroU32;
 
 use super::super::snapshot::{Document, Node, Snapshot};
 
@@ -49,8 +50,10 @@ pub(super) struct Laid<'s> {
 
 /// All laid-out nodes of a document.
 pub(super) struct Painted<'s> {
-    /// By node.
-    laid: Vec<Option<Laid<'s>>>,
+    snapshot: &'s Snapshot,
+    document: &'s Document,
+    /// Place in the layout by node, from 1; `None` if the node is not laid out.
+    places: Vec<Option<NonZeroU32>>,
     /// Boxes that paint something, pseudo-elements included.
     boxes: Vec<PaintedBox>,
     /// Number of comparisons that are left of [`MAX_COMPARED`].
@@ -65,22 +68,24 @@ struct PaintedBox {
 
 impl<'s> Painted<'s> {
     pub(super) fn of(snapshot: &'s Snapshot, document: &'s Document) -> Self {
-        let mut painted = Self { laid: vec![None; document.len()], boxes: Vec::new(), left: Cell::new(MAX_COMPARED) };
+        let (places, boxes) = (vec![None; document.len()], Vec::new());
+        let mut painted = Self { snapshot, document, places, boxes, left: Cell::new(MAX_COMPARED) };
         for (at, &node) in document.layout.node_index.iter().enumerate() {
-            let Some(node) = usize::try_from(node).ok().filter(|node| *node < painted.laid.len()) else { continue };
+            let Some(node) = usize::try_from(node).ok().filter(|node| *node < painted.places.len()) else { continue };
             let Some(laid) = laid(snapshot, document, at) else { continue };
             let is_picture = PICTURES.contains(&snapshot.name(document, node).as_ref());
             let paint = if is_picture { Paint::Unknown } else { laid.ground_paint() };
             if paint != Paint::Clear {
                 painted.boxes.push(PaintedBox { node, area: laid.area, paint });
             }
-            painted.laid[node] = Some(laid);
+            painted.places[node] = u32::try_from(at + 1).ok().and_then(NonZeroU32::new);
         }
         painted
     }
 
-    pub(super) fn laid(&self, node: Node) -> Option<&Laid<'s>> {
-        self.laid.get(node)?.as_ref()
+    pub(super) fn laid(&self, node: Node) -> Option<Laid<'s>> {
+        let place = (*self.places.get(node)?)?;
+        laid(self.snapshot, self.document, place.get() as usize - 1)
     }
 
     /// Whether anything in another colour than `ink` lies where a text is, besides the elements around it.
@@ -170,6 +175,11 @@ impl Laid<'_> {
     /// Whether the element cuts what is larger than it.
     pub(super) fn cuts(&self) -> bool {
         self.overflow.contains("hidden") || self.overflow.contains("clip")
+    }
+
+    /// Whether visitors can scroll what is larger than the element.
+    pub(super) fn scrolls(&self) -> bool {
+        self.overflow.contains("auto") || self.overflow.contains("scroll")
     }
 
     /// Whether `clip` or `clip-path` leave nothing of the element.
