@@ -258,7 +258,7 @@ async fn bad_rules_are_refused_by_field() {
     let team = Team::new(&app).await;
     let operator = app.operator();
     for (body, field) in [
-        (json!({"endpoints": ["search"]}), "endpoints[0]"),
+        (json!({"endpoints": ["agents"]}), "endpoints[0]"),
         (json!({"formats": ["markdown", "pdf"]}), "formats[1]"),
         (json!({"formats": "markdown"}), "formats"),
         (json!({"addresses": []}), "addresses"),
