@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use base::Stop;
 
+use super::compare::{Status, compare};
 use super::key::{is_key, key, looks_like};
 use super::lines::{Line, LineKind, Lines, without_marks};
 use super::slide::{Side, slide};
@@ -24,10 +25,21 @@ struct Block {
     new: Range<usize>,
 }
 
+/// Comparison of lines.
+#[derive(Clone, Copy)]
+enum Comparison {
+    /// As their readers see them.
+    Visible,
+    /// By their characters.
+    Exact,
+}
+
 /// The versions from their first difference on.
 struct Versions<'t> {
     /// Number of lines before it, of either version.
     skipped: usize,
+    /// Whether these lines have the same characters in both versions.
+    is_equal: bool,
     /// The last of them.
     context: Vec<&'t str>,
     old: Vec<Line<'t>>,
@@ -45,19 +57,26 @@ pub fn unified(previous: &str, current: &str, stop: &Stop) -> Result<String, Gav
         return Ok(String::new());
     }
     let (previous, current) = (without_marks(previous), without_marks(current));
-    let versions = Versions::read(&previous, &current, stop)?;
-    let blocks = blocks(&versions, stop)?;
-    if stop.is_set() {
-        return Err(GaveUp::Stopped);
+    let versions = Versions::read(&previous, &current, Comparison::Visible, stop)?;
+    let found = blocks(&versions, stop)?;
+    if versions.leads_to(&previous, &current, &found) {
+        return if stop.is_set() { Err(GaveUp::Stopped) } else { Ok(versions.print(&found)) };
     }
-    Ok(versions.print(&blocks))
+    // A kept line, with its own blanks, means something else between the new lines: then every character counts.
+    let versions = Versions::read(&previous, &current, Comparison::Exact, stop)?;
+    let found = blocks(&versions, stop)?;
+    Ok(versions.print(&found))
 }
 
 impl<'t> Versions<'t> {
-    fn read(previous: &'t str, current: &'t str, stop: &Stop) -> Result<Self, GaveUp> {
-        let (mut before, mut after) = (Lines::new(previous), Lines::new(current));
+    fn read(previous: &'t str, current: &'t str, comparison: Comparison, stop: &Stop) -> Result<Self, GaveUp> {
+        let read = |line: Line<'t>| match comparison {
+            Comparison::Visible => line,
+            Comparison::Exact => Line { kind: LineKind::Code, ..line },
+        };
+        let (mut before, mut after) = (Lines::new(previous).map(read), Lines::new(current).map(read));
         let mut context = VecDeque::with_capacity(CONTEXT + 1);
-        let mut skipped = 0;
+        let (mut skipped, mut is_equal) = (0, true);
         let first = loop {
             match (before.next(), after.next()) {
                 (Some(one), Some(other)) if looks_like(one, other) => {
@@ -66,13 +85,43 @@ impl<'t> Versions<'t> {
                         context.pop_front();
                     }
                     skipped += 1;
+                    is_equal &= one.text == other.text;
                 }
                 differing => break differing,
             }
         };
         let old = rest(first.0, before, stop)?;
         let new = rest(first.1, after, stop)?;
-        Ok(Self { skipped, context: context.into(), old, new })
+        Ok(Self { skipped, is_equal, context: context.into(), old, new })
+    }
+
+    /// Whether the diff, applied to the previous version, gives one that looks like the current.
+    fn leads_to(&self, previous: &str, current: &str, blocks: &[Block]) -> bool {
+        if self.is_equal && self.keeps_characters(blocks) {
+            return true;
+        }
+        let mut applied: Vec<&str> = Lines::new(previous).take(self.skipped).map(|line| line.text).collect();
+        let mut at = 0;
+        for block in blocks {
+            applied.extend(self.old[at..block.old.start].iter().map(|line| line.text));
+            applied.extend(self.new[block.new.clone()].iter().map(|line| line.text));
+            at = block.old.end;
+        }
+        applied.extend(self.old[at..].iter().map(|line| line.text));
+        compare(&applied.join("\n"), current) == Status::Same
+    }
+
+    /// Whether all lines outside of the blocks have the same characters in both versions.
+    fn keeps_characters(&self, blocks: &[Block]) -> bool {
+        let (mut one, mut other) = (0, 0);
+        let are_equal = |(one, other): (&Line<'_>, &Line<'_>)| one.text == other.text;
+        for block in blocks {
+            if !self.old[one..block.old.start].iter().zip(&self.new[other..block.new.start]).all(are_equal) {
+                return false;
+            }
+            (one, other) = (block.old.end, block.new.end);
+        }
+        self.old[one..].iter().zip(&self.new[other..]).all(are_equal)
     }
 
     fn print(&self, blocks: &[Block]) -> String {
@@ -139,7 +188,11 @@ fn print_lines<'t>(diff: &mut String, sign: char, lines: impl Iterator<Item = &'
     }
 }
 
-fn rest<'t>(first: Option<Line<'t>>, lines: Lines<'t>, stop: &Stop) -> Result<Vec<Line<'t>>, GaveUp> {
+fn rest<'t>(
+    first: Option<Line<'t>>,
+    lines: impl Iterator<Item = Line<'t>>,
+    stop: &Stop,
+) -> Result<Vec<Line<'t>>, GaveUp> {
     let rest: Vec<_> = first.into_iter().chain(lines).take(MAX_LINES + 1).collect();
     if stop.is_set() {
         return Err(GaveUp::Stopped);

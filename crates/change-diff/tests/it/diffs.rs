@@ -20,6 +20,15 @@ fn check(previous: &str, current: &str, expect: &str) {
 }
 
 #[test]
+fn a_kept_line_means_what_the_current_one_means() {
+    // Behind the old paragraph the last line of the quote is text; behind the new one it would be code.
+    let (previous, current) = ("> \na\n>  a\n>     b", "   a\na\n>    b\nc");
+    let diff = unified(previous, current, &Stop::new()).unwrap();
+    let applied = apply(&canonical(previous), &diff);
+    assert_eq!(change_diff::compare(&applied, current), change_diff::Status::Same, "{diff}");
+}
+
+#[test]
 fn hunks_have_three_lines_of_context() {
     check("a\nb\nc\nd\ne\nf\ng\n", "a\nb\nc\nd\nE\nf\ng\n", "@@ -2,6 +2,6 @@\n b\n c\n d\n-e\n+E\n f\n g\n");
     check(
