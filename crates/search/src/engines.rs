@@ -113,10 +113,9 @@ impl Engines {
         let mut found = Found::default();
         let mut failures = Vec::new();
         let mut lists = Vec::new();
-        let index = own.map(|answer| answer.map(|answer| ("index", answer)));
         let mut has_failed = false;
-        match index {
-            Some(Ok(answer)) => lists.push(taken(&mut found, answer)),
+        match own {
+            Some(Ok(answer)) => lists.push(taken(&mut found, "index", answer)),
             Some(Err(failure)) => {
                 has_failed = true;
                 failures.push(failure);
@@ -125,7 +124,7 @@ impl Engines {
         }
         has_failed |= chain.answer.is_none() && !chain.failures.is_empty();
         failures.extend(chain.failures);
-        lists.extend(chain.answer.map(|answer| taken(&mut found, answer)));
+        lists.extend(chain.answer.map(|(engine, answer)| taken(&mut found, engine, answer)));
         let is_empty = lists.iter().all(Vec::is_empty);
         if lists.is_empty() || (is_empty && has_failed) {
             return Err(Failures { source: query.source, list: failures });
@@ -186,9 +185,9 @@ impl Engines {
     }
 }
 
-/// Takes the answer of an engine: its name and warnings into `found`, and its results to be fused.
-fn taken(found: &mut Found, answer: (&'static str, EngineAnswer)) -> Vec<EngineResult> {
-    let (engine, EngineAnswer { results, warnings }) = answer;
+/// Takes the answer of an engine: its name and warnings into `found`. Returns the results, which are to be fused.
+fn taken(found: &mut Found, engine: &'static str, answer: EngineAnswer) -> Vec<EngineResult> {
+    let EngineAnswer { results, warnings } = answer;
     found.engines.push(engine);
     found.warnings.extend(warnings.into_iter().map(|warning| format!("{engine}: {warning}")));
     results
