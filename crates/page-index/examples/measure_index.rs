@@ -1,6 +1,6 @@
 //! Measures the index with generated pages.
 //!
-//! `measure_index FOLDER CORPUS.jsonl PAGES` makes so many pages of about 3 KB from the sentences of the corpus
+//! `measure_index FOLDER CORPUS.jsonl PAGES` makes PAGES pages of about 3 KB from the sentences of the corpus
 //! (`{"text": …}` a line), puts them into an index in FOLDER with a commit after every 500, and asks queries of two to
 //! five words of them, at 1 and at 8 threads.
 

@@ -160,7 +160,7 @@ fn add_columns(fields: &Fields, page: &IndexedPage, document: &mut TantivyDocume
     document.add_u64(fields.flags, kind | news);
 }
 
-/// Returns the start of a text, of at most so many bytes, cut between words where there are any.
+/// Returns the start of a text, at most `most` bytes long, cut between words where possible.
 fn cut(text: &str, most: usize) -> &str {
     if text.len() <= most {
         return text;

@@ -46,7 +46,7 @@ struct Part<'a> {
 }
 
 impl Query {
-    /// Reads a query. Every text is one: what is no operator is words. Days are UTC, as in `after:2026-03-01`; a year or
+    /// Reads a query. Never fails: everything but operators is read as words. Days are UTC, as in `after:2026-03-01`; a year or
     /// a month is its first day.
     #[must_use]
     pub fn parse(text: &str) -> Query {

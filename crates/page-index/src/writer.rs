@@ -16,7 +16,7 @@ use crate::{IndexError, IndexedPage};
 /// Least and most memory that the library takes, in bytes.
 const LEAST_MEMORY: usize = 15_000_000;
 const MOST_MEMORY: usize = 2 << 30;
-/// Text that may wait for the indexing thread, in bytes. Beyond it the writer commits by itself, with the place of the
+/// Text that may wait for the indexing thread, in bytes. Beyond it the writer commits early, with the place of the
 /// last commit: what follows that place is read again after a crash, and replaced.
 const MOST_WAITING: usize = 64 << 20;
 

@@ -1,5 +1,5 @@
 //! `cargo xtask bench search`: the index of pages of the real server: what following costs a crawl, the speed of indexing
-//! by itself, and queries over a large index.
+//! alone, and queries over a large index.
 
 mod corpus;
 mod crawls;

@@ -1,4 +1,4 @@
-//! Indexing by itself: the command `index rebuild` on a cache that is full of documents.
+//! Speed of indexing alone: the command `index rebuild` on a cache that is full of documents.
 
 use std::process::Stdio;
 use std::thread;
