@@ -112,50 +112,22 @@ impl Outage {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
     use std::sync::Arc;
+
+    use testkit::CapturedLog;
 
     use super::*;
 
-    /// Captured log of a thread.
-    #[derive(Clone, Default)]
-    struct Lines(Arc<Mutex<Vec<u8>>>);
-
-    impl Write for Lines {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-
-    impl Lines {
-        fn take(&self) -> Vec<String> {
-            let bytes = std::mem::take(&mut *self.0.lock());
-            String::from_utf8(bytes).unwrap().lines().map(str::to_owned).collect()
-        }
-    }
-
-    fn listen() -> (Lines, tracing::subscriber::DefaultGuard) {
-        let lines = Lines::default();
-        let writer = lines.clone();
-        let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
-        (lines, tracing::subscriber::set_default(subscriber))
-    }
-
     #[tokio::test(start_paused = true)]
     async fn an_outage_has_a_line_a_minute_and_one_at_its_end() {
-        let (lines, _guard) = listen();
+        let log = CapturedLog::start();
         let outage = Outage::new("database");
         outage.works();
-        assert!(lines.take().is_empty() && !outage.lasts());
+        assert!(log.take().is_empty() && !outage.lasts());
         let mut told = Vec::new();
         for second in 0..150 {
             outage.failed(format!("refused {second}"));
-            told.extend(lines.take());
+            told.extend(log.take());
             tokio::time::advance(Duration::from_secs(1)).await;
         }
         assert_eq!(told.len(), 3, "{told:#?}");
@@ -163,21 +135,21 @@ mod tests {
         assert!(told[1].contains("still unavailable") && told[1].contains("refused 60"), "{}", told[1]);
         assert!(outage.lasts() && outage.cause() == "refused 149");
         outage.works();
-        let end = lines.take();
+        let end = log.take();
         assert!(end.len() == 1 && end[0].contains("available again") && end[0].contains("seconds=150"), "{end:?}");
         assert!(!outage.lasts() && outage.cause().is_empty());
     }
 
     #[tokio::test(start_paused = true)]
     async fn what_comes_and_goes_is_told_once_a_minute() {
-        let (lines, _guard) = listen();
+        let log = CapturedLog::start();
         let outage = Outage::new("database");
         for _ in 0..50 {
             outage.failed("gone");
             tokio::time::advance(Duration::from_secs(1)).await;
             outage.works();
         }
-        let told = lines.take();
+        let told = log.take();
         assert_eq!(told.len(), 2, "{told:#?}");
     }
 

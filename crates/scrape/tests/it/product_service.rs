@@ -1,14 +1,13 @@
 //! The product of a page from a service of the operator.
 
-use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use fetch::{Fetched, Rendered};
 use scrape::{ProductService, Scraped, Target, Tools};
 use serde_json::{Value, json};
-use testkit::{Reply, Script, Site};
+use testkit::{CapturedLog, Reply, Script, Site};
 use tokio::time::Instant;
 use wire::Format;
 
@@ -102,38 +101,9 @@ async fn a_service_that_fails_costs_the_product_only() {
     assert!(service.requests().iter().all(|seen| seen.path != "/other"), "a redirect was followed");
 }
 
-/// Captured log of a thread.
-#[derive(Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Lines {
-    fn with(&self, text: &str) -> Vec<String> {
-        let log = String::from_utf8(self.0.lock().unwrap().clone()).unwrap();
-        log.lines().filter(|line| line.contains(text)).map(str::to_owned).collect()
-    }
-}
-
-fn listen() -> (Lines, tracing::subscriber::DefaultGuard) {
-    let lines = Lines::default();
-    let writer = lines.clone();
-    let subscriber = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
-    (lines, tracing::subscriber::set_default(subscriber))
-}
-
 #[tokio::test]
 async fn a_service_that_fails_has_one_line_and_not_one_for_each_page() {
-    let (lines, _guard) = listen();
+    let log = CapturedLog::start();
     let service = Site::start().await;
     service.script(PATH, vec![Script::Reply(Reply { status: 500, ..Reply::default() })]);
     let products = Arc::new(ProductService::new(&service.url("/base/")).unwrap());
@@ -145,6 +115,6 @@ async fn a_service_that_fails_has_one_line_and_not_one_for_each_page() {
         let found = run_with(&with_page(tools, page), asked).await.unwrap().document;
         assert!(found.product.is_none() && found.warning.unwrap().contains("answered 500"));
     }
-    let found = lines.with("the product service failed");
+    let found = log.lines_with("the product service failed");
     assert!(found.len() == 1 && found[0].contains("status 500"), "{found:#?}");
 }
