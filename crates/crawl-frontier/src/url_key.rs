@@ -227,23 +227,8 @@ fn without_session(segment: &str) -> &str {
 
 /// Appends the query in a fixed order and spelling, without tracking and session parameters.
 fn push_folded_query(key: &mut String, query: &str) {
-    let mut pairs: Vec<String> = query
-        .split('&')
-        .filter(|pair| !pair.is_empty())
-        .filter_map(|pair| {
-            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            if is_noise(name, value) {
-                return None;
-            }
-            let mut text = String::with_capacity(pair.len() + 4);
-            push_form(&mut text, name);
-            if !value.is_empty() {
-                text.push('=');
-                push_form(&mut text, value);
-            }
-            Some(text).filter(|text| !text.is_empty())
-        })
-        .collect();
+    let mut pairs: Vec<String> =
+        query.split('&').filter(|pair| !pair.is_empty()).filter_map(folded_pair).collect();
     if pairs.len() <= MAX_SORTED {
         pairs.sort_unstable();
     }
@@ -251,6 +236,21 @@ fn push_folded_query(key: &mut String, query: &str) {
         key.push(if number == 0 { '?' } else { '&' });
         key.push_str(pair);
     }
+}
+
+/// Returns a parameter in its normal spelling; `None` if it does not affect the page.
+fn folded_pair(pair: &str) -> Option<String> {
+    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+    let mut text = String::with_capacity(pair.len() + 4);
+    push_form(&mut text, name);
+    let name_end = text.len();
+    if !value.is_empty() {
+        text.push('=');
+        push_form(&mut text, value);
+    }
+    // Judged in the normal spelling, so that escaped letters hide no session. Ids of PHP may have commas.
+    let value = text.get(name_end + 1..).unwrap_or_default().replace("%2C", ",");
+    Some(text).filter(|text| !text.is_empty() && !is_noise(&text[..name_end], &value))
 }
 
 /// Appends a name or value in form encoding: a space is `+`, everything except letters, digits and `-._~` is escaped.
@@ -305,6 +305,7 @@ mod tests {
             "https://example.com/a;jsessionid=0A1B2C3D?utm_source=x&utm_medium=y&gclid=1",
             "https://example.com/(S(lit3py55t21z5v55vlm25s55))/a",
             "https://example.com/a?PHPSESSID=abc&sid=0123456789abcdef01",
+            "https://example.com/a?PHPSESS%49D=abc&s%69d=0123456789%61bcdef01&sess=0123456789%2cabcdef",
             "https://example.com/x/../a?&",
         ] {
             check(input, "https://example.com/a");
