@@ -227,8 +227,7 @@ fn without_session(segment: &str) -> &str {
 
 /// Appends the query in a fixed order and spelling, without tracking and session parameters.
 fn push_folded_query(key: &mut String, query: &str) {
-    let mut pairs: Vec<String> =
-        query.split('&').filter(|pair| !pair.is_empty()).filter_map(folded_pair).collect();
+    let mut pairs: Vec<String> = query.split('&').filter(|pair| !pair.is_empty()).filter_map(folded_pair).collect();
     if pairs.len() <= MAX_SORTED {
         pairs.sort_unstable();
     }

@@ -1,6 +1,6 @@
 //! Pairs of items between two that are equal.
 
-use super::likeness::{Budget, EQUAL};
+use super::likeness::{Budget, EQUAL, Likeness};
 use super::values::{Id, Values};
 
 /// Item of a list.
@@ -26,8 +26,20 @@ pub(super) struct Pair {
     pub(super) inside: bool,
 }
 
+/// Cost of a reported change. It outweighs all likeness, of which a gap has less than this: the shortest report is the
+/// best one, and of equally short ones that of the likeliest pairs.
+const CHANGE: u64 = 1 << 40;
+
 /// Cost of an item without a partner. That of a pair is between nothing and two of them.
-const ALONE: u32 = EQUAL;
+const ALONE: u64 = CHANGE + EQUAL as u64;
+
+impl Likeness {
+    /// Returns the cost of a pair, which is at most that of two items alone: an item of which much has changed is still a
+    /// pair.
+    fn cost(self) -> u64 {
+        u64::from(self.changes) * CHANGE + 2 * u64::from(EQUAL - self.score)
+    }
+}
 
 #[derive(Clone, Copy)]
 enum GapStep {
@@ -67,7 +79,7 @@ impl Gap<'_> {
         // cell.
         let width = self.new.len() + 1;
         let mut steps = vec![GapStep::New; (self.old.len() + 1) * width];
-        let mut below: Vec<u32> = (0..width).rev().map(|left| left as u32 * ALONE).collect();
+        let mut below: Vec<u64> = (0..width).rev().map(|left| left as u64 * ALONE).collect();
         for (row, old) in self.old.iter().enumerate().rev() {
             let mut costs = vec![below[width - 1] + ALONE; width];
             steps[row * width + width - 1] = GapStep::Old;
@@ -78,9 +90,10 @@ impl Gap<'_> {
                 } else {
                     (below[column] + ALONE, GapStep::Old)
                 };
-                let pair = self.values.likeness(old.id, new.id).map(|likeness| {
-                    (below[column + 1] + 2 * (EQUAL - likeness.score), GapStep::Pair { inside: likeness.inside })
-                });
+                let pair = self
+                    .values
+                    .likeness(old.id, new.id)
+                    .map(|likeness| (below[column + 1] + likeness.cost(), GapStep::Pair { inside: likeness.inside }));
                 // And a pair is better than two items alone.
                 let best = pair.filter(|(paired, _)| *paired <= cost).unwrap_or((cost, step));
                 (costs[column], steps[row * width + column]) = best;

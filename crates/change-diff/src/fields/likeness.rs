@@ -41,6 +41,8 @@ impl Budget {
 pub(super) struct Likeness {
     /// From 1 to [`EQUAL`].
     pub(super) score: u32,
+    /// Number of changes that the pair is reported as, at most 2.
+    pub(super) changes: u32,
     /// Whether their parts are compared. Otherwise one replaces the other as a whole.
     pub(super) inside: bool,
 }
@@ -58,7 +60,10 @@ impl Shares {
         // One part that differs, or half of the smaller side equal: a report of single changes is shorter than the
         // items.
         let inside = self.all - self.equal <= 1 || (self.equal > 0 && 2 * self.equal >= self.fewer);
-        Likeness { score: if inside { 300 + part(699, self.equal, self.all) } else { 100 }, inside }
+        let score = if inside { 300 + part(699, self.equal, self.all) } else { 100 };
+        // A value that is replaced as a whole costs as much as two items: pairs whose parts are compared come first.
+        let changes = if inside { (self.all - self.equal).min(2) as u32 } else { 2 };
+        Likeness { score, changes, inside }
     }
 }
 
@@ -76,7 +81,7 @@ impl Values<'_> {
                 shares.likeness()
             }
             (Shape::List(one), Shape::List(other)) => self.shared_items(one, other).likeness(),
-            _ => Likeness { score: scalars(one.value, other.value), inside: false },
+            _ => Likeness { score: scalars(one.value, other.value), changes: 1, inside: false },
         })
     }
 

@@ -81,6 +81,17 @@ fn items(ids: impl IntoIterator<Item = u32>) -> Vec<Value> {
 }
 
 #[test]
+fn the_shortest_report_is_the_best() {
+    let tea = |number: u32, price: u32| json!({"text": format!("Tea {number}"), "price": price, "tags": ["a"], "g": 9});
+    // One gone, one dearer, one new: three changes. In their order the items would be four.
+    check(
+        json!([tea(0, 0), tea(1, 0)]),
+        json!([tea(1, 7), tea(5, 50)]),
+        json!({"[0]": [tea(0, 0), null], "[0].price": [0, 7], "[1]": [null, tea(5, 50)]}),
+    );
+}
+
+#[test]
 fn items_are_aligned() {
     let item = |id: u32| items([id]).remove(0);
     check(json!(items(1..=20)), json!(items([99].into_iter().chain(1..=20))), json!({"[0]": [null, item(99)]}));
