@@ -9,6 +9,7 @@ mod made_site;
 mod moto;
 mod random;
 mod robots;
+mod schedules;
 mod soak;
 mod team;
 mod trend;
@@ -37,6 +38,8 @@ enum Lab {
     Hostile(hostile::Args),
     /// Check files of robots.txt cases.
     Robots(robots::Args),
+    /// Check files of schedules of monitors, and compare random ones with a walk over every minute.
+    Schedules(schedules::Args),
     /// Run a mixed load for a long time, and check the server for leaks.
     Soak(soak::Args),
     /// Verify the guarantees of webhook delivery.
@@ -54,6 +57,7 @@ fn main() -> Result<()> {
         Lab::CrawlDocs(args) => crawl_docs::run(&args),
         Lab::Hostile(args) => hostile::run(args),
         Lab::Robots(args) => robots::run(&args),
+        Lab::Schedules(args) => schedules::run(&args),
         Lab::Soak(args) => soak::run(&args),
         Lab::WebhookSim(what) => webhook_sim::run(what),
         Lab::WebhookVectors(args) => webhook_vectors::run(&args),

@@ -66,6 +66,8 @@ enum Task {
     Hostile(Forwarded),
     /// Check files of robots.txt cases.
     Robots(Forwarded),
+    /// Check files of schedules of monitors, and compare random ones with a walk over every minute.
+    Schedules(Forwarded),
     /// Run a mixed load for a long time, and check the server for leaks.
     Soak(Forwarded),
     /// Verify the guarantees of webhook delivery.
@@ -123,6 +125,7 @@ pub fn run() -> Result<()> {
         Task::CrawlDocs(forwarded) => lab("crawl-docs", &forwarded),
         Task::Hostile(forwarded) => lab("hostile", &forwarded),
         Task::Robots(forwarded) => lab("robots", &forwarded),
+        Task::Schedules(forwarded) => lab("schedules", &forwarded),
         Task::Soak(forwarded) => lab("soak", &forwarded),
         Task::WebhookSim(forwarded) => lab("webhook-sim", &forwarded),
         Task::WebhookVectors(forwarded) => lab("webhook-vectors", &forwarded),

@@ -24,7 +24,7 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// Checks that there is such a time, and that none is too close to the one before.
+    /// Checks that there is such a time.
     pub(crate) fn new(cron: Cron) -> Result<Self, Invalid> {
         let schedules = match cron.either {
             true => vec![schedule(&cron, cron.days, EVERY_WEEKDAY)?, schedule(&cron, EVERY_DAY, cron.weekdays)?],
@@ -34,7 +34,6 @@ impl Times {
         if times.after(start_of_cycle().and_time(NaiveTime::MIN)).is_none() {
             return Err(Invalid::Never(times.cron.text));
         }
-        times.check_distance()?;
         Ok(times)
     }
 
@@ -79,7 +78,8 @@ impl Times {
         has(months, day.month()) && if either { date || weekday } else { date && weekday }
     }
 
-    fn check_distance(&self) -> Result<(), Invalid> {
+    /// Checks that no time is too close to the one before, midnight included.
+    pub(crate) fn check_distance(&self) -> Result<(), Invalid> {
         let minutes_of_day: Vec<u32> = values(self.cron.hours)
             .flat_map(|hour| values(self.cron.minutes).map(move |minute| hour * 60 + minute))
             .collect();

@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn times_are_fixed_unless_minute_or_hour_begins_with_a_star() {
-        for (cron, fixed) in [("0 1 * * *", true), ("*/9 1 * * *", false), ("0 * * * *", false), ("0 0-23 * * *", true)] {
+        for (cron, fixed) in [("0 1 * * *", true), ("*/9 1 * * *", false), ("0 * * * *", false), ("0 0-23 * * *", true)]
+        {
             assert_eq!(Cron::parse(cron).unwrap().is_fixed, fixed, "{cron}");
         }
     }

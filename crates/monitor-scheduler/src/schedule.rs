@@ -21,7 +21,7 @@ const SECOND: TimeDelta = TimeDelta::seconds(1);
 
 /// When the checks of a monitor are due.
 ///
-/// It always fires, and never more often than every [`MIN_DISTANCE`] minutes of the clock on the wall.
+/// It always fires.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     times: Times,
@@ -34,6 +34,16 @@ impl Schedule {
     /// # Errors
     /// The expression or the zone cannot be read, it never fires, or two runs are too close.
     pub fn cron(cron: &str, zone: &str) -> Result<Self, Invalid> {
+        let schedule = Self::at_any_distance(cron, zone)?;
+        schedule.times.check_distance()?;
+        Ok(schedule)
+    }
+
+    /// Reads a cron expression whose runs may be closer than [`MIN_DISTANCE`], in an IANA time zone.
+    ///
+    /// # Errors
+    /// The expression or the zone cannot be read, or it never fires.
+    pub fn at_any_distance(cron: &str, zone: &str) -> Result<Self, Invalid> {
         let zone = Zone::named(zone)?;
         Ok(Self { times: Times::new(Cron::parse(cron)?)?, zone })
     }

@@ -72,10 +72,10 @@ pub fn parse_text(text: &str, monitor_id: &str) -> Result<String, Invalid> {
 }
 
 fn every_minutes(count: u32, phase: Option<u32>, spread: Spread) -> Result<String, Invalid> {
-    if count > 0 && count % 60 == 0 {
+    if count > 0 && count.is_multiple_of(60) {
         return every_hours(count / 60, phase, spread);
     }
-    if count == 0 || 60 % count != 0 {
+    if count == 0 || !60_u32.is_multiple_of(count) {
         return Err(Invalid::Text(format!(
             "every {count} minutes does not fill an hour: use 5, 6, 10, 12, 15, 20 or 30 minutes, or whole hours"
         )));
