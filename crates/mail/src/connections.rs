@@ -8,8 +8,11 @@ use lettre::transport::smtp::client::{
 };
 use lettre::transport::smtp::extension::ClientId;
 use parking_lot::Mutex;
+use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 
+use crate::error::line;
+use crate::limited::Limited;
 use crate::{Security, SendError, ServerUrl, Settings, SettingsError};
 
 /// How long an idle connection is kept; servers close theirs after some minutes.
@@ -79,10 +82,15 @@ impl Connections {
     async fn connect(&self) -> Result<AsyncSmtpConnection, SendError> {
         let before = |error| SendError::before_letter(&error);
         let ServerUrl { host, port, security, user, password } = &self.server;
-        let wrapper = (*security == Security::Tls).then(|| self.tls.clone());
         let address = (host.as_str(), *port);
-        let connecting = AsyncSmtpConnection::connect_tokio1(address, Some(self.timeout), &self.hello, wrapper, None);
-        let mut connection = connecting.await.map_err(before)?;
+        let mut connection = if *security == Security::Tls {
+            let tls = Some(self.tls.clone());
+            AsyncSmtpConnection::connect_tokio1(address, Some(self.timeout), &self.hello, tls, None).await
+        } else {
+            let stream = TcpStream::connect(address).await.map_err(|error| SendError::Later(line(error)))?;
+            AsyncSmtpConnection::connect_with_transport(Box::new(Limited::new(stream)), &self.hello).await
+        }
+        .map_err(before)?;
         let upgrades = match security {
             Security::StartTls => true,
             Security::Opportunistic => connection.can_starttls(),
@@ -114,7 +122,7 @@ fn tls(settings: &Settings, server: &ServerUrl) -> Result<TlsParameters, Setting
         let invalid = || fault(format!("{} has no certificate in PEM", path.display()));
         builder = builder.add_root_certificate(certificate.ok_or_else(invalid)?);
     }
-    builder.build_rustls().map_err(|error| SettingsError { key: "url", reason: crate::error::line(error) })
+    builder.build_rustls().map_err(|error| SettingsError { key: "url", reason: line(error) })
 }
 
 /// Certificates of the system, or Mozilla's where it has none, as for the pages that are fetched.

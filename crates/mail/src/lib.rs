@@ -35,6 +35,7 @@ mod content;
 mod error;
 mod letter;
 pub mod letters;
+mod limited;
 mod mailer;
 mod plain;
 mod settings;

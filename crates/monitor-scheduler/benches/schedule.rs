@@ -14,7 +14,7 @@ use chrono_tz::Tz;
 use monitor_scheduler::Schedule;
 
 /// Name, expression, zone, and an instant to search from.
-const SCHEDULES: [(&str, &str, Tz, &str); 12] = [
+const SCHEDULES: [(&str, &str, Tz, &str); 11] = [
     ("every 30 minutes", "*/30 * * * *", Tz::UTC, "2026-01-05T00:10:00Z"),
     ("every 5 minutes in a zone", "*/5 * * * *", Tz::Europe__Berlin, "2026-01-05T00:12:00Z"),
     ("hourly", "7 * * * *", Tz::America__New_York, "2026-01-05T00:10:00Z"),
@@ -23,8 +23,7 @@ const SCHEDULES: [(&str, &str, Tz, &str); 12] = [
     ("monthly", "0 0 1 * *", Tz::Europe__Berlin, "2026-01-05T00:10:00Z"),
     ("day of month or week", "0 0 1,15 * 1", Tz::Europe__Berlin, "2026-01-05T00:10:00Z"),
     ("the 31st", "0 0 31 * *", Tz::Europe__Berlin, "2026-03-31T12:00:00Z"),
-    ("29 February", "0 0 29 2 *", Tz::Europe__Berlin, "2096-03-01T00:00:00Z"),
-    ("29 February from 2024", "0 0 29 2 *", Tz::Europe__Berlin, "2024-03-01T00:00:00Z"),
+    ("29 February", "0 0 29 2 *", Tz::Europe__Berlin, "2024-03-01T00:00:00Z"),
     ("in a fold", "*/5 1 * * *", Tz::America__New_York, "2026-11-01T05:58:00Z"),
     ("in a gap", "30 2 * * *", Tz::America__New_York, "2026-03-08T06:30:00Z"),
 ];

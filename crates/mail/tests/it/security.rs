@@ -48,6 +48,15 @@ async fn starttls_that_is_offered_is_used() {
 }
 
 #[tokio::test]
+async fn answers_from_before_tls_do_not_count_after_it() {
+    let answer = Some(("STARTTLS", "220 go ahead\r\n250-double\r\n250 AUTH PLAIN"));
+    let server = Double::start(Behaviour { answer, ..Behaviour::default() }).await;
+    let error = send(&mailer(&server, "smtp://user:p%3Ass@SERVER"), "ops@example.com", "text").await.unwrap_err();
+    assert!(error.is_temporary(), "{error}");
+    assert_eq!(server.commands(), ["EHLO", "STARTTLS"]);
+}
+
+#[tokio::test]
 async fn tls_from_the_first_byte() {
     let server = Double::start(Behaviour { wrapped: true, ..Behaviour::default() }).await;
     send(&mailer(&server, "smtps://user:p%3Ass@SERVER"), "ops@example.com", "text").await.unwrap();
