@@ -5,10 +5,13 @@ mod browser_pages;
 mod chaos;
 mod crawl_docs;
 mod hostile;
+mod letters;
 mod made_site;
 mod moto;
 mod random;
 mod robots;
+mod schedules;
+mod smtp;
 mod soak;
 mod team;
 mod trend;
@@ -35,8 +38,12 @@ enum Lab {
     CrawlDocs(crawl_docs::Args),
     /// Run a file of hostile cases against the real server.
     Hostile(hostile::Args),
+    /// Send letters of monitors through a real mail server, and check what arrives.
+    Mail(letters::Args),
     /// Check files of robots.txt cases.
     Robots(robots::Args),
+    /// Check files of schedules of monitors, and compare random ones with a walk over every minute.
+    Schedules(schedules::Args),
     /// Run a mixed load for a long time, and check the server for leaks.
     Soak(soak::Args),
     /// Verify the guarantees of webhook delivery.
@@ -53,7 +60,9 @@ fn main() -> Result<()> {
         Lab::Chaos(what) => chaos::run(what),
         Lab::CrawlDocs(args) => crawl_docs::run(&args),
         Lab::Hostile(args) => hostile::run(args),
+        Lab::Mail(args) => tokio::runtime::Runtime::new()?.block_on(letters::run(args)),
         Lab::Robots(args) => robots::run(&args),
+        Lab::Schedules(args) => schedules::run(&args),
         Lab::Soak(args) => soak::run(&args),
         Lab::WebhookSim(what) => webhook_sim::run(what),
         Lab::WebhookVectors(args) => webhook_vectors::run(&args),

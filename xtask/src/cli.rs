@@ -64,8 +64,12 @@ enum Task {
     CrawlDocs(Forwarded),
     /// Run a file of hostile cases against the real server.
     Hostile(Forwarded),
+    /// Send letters of monitors through a real mail server, and check what arrives.
+    Mail(Forwarded),
     /// Check files of robots.txt cases.
     Robots(Forwarded),
+    /// Check files of schedules of monitors, and compare random ones with a walk over every minute.
+    Schedules(Forwarded),
     /// Run a mixed load for a long time, and check the server for leaks.
     Soak(Forwarded),
     /// Verify the guarantees of webhook delivery.
@@ -122,7 +126,9 @@ pub fn run() -> Result<()> {
         Task::Chaos(forwarded) => lab("chaos", &forwarded),
         Task::CrawlDocs(forwarded) => lab("crawl-docs", &forwarded),
         Task::Hostile(forwarded) => lab("hostile", &forwarded),
+        Task::Mail(forwarded) => lab("mail", &forwarded),
         Task::Robots(forwarded) => lab("robots", &forwarded),
+        Task::Schedules(forwarded) => lab("schedules", &forwarded),
         Task::Soak(forwarded) => lab("soak", &forwarded),
         Task::WebhookSim(forwarded) => lab("webhook-sim", &forwarded),
         Task::WebhookVectors(forwarded) => lab("webhook-vectors", &forwarded),

@@ -245,6 +245,19 @@ pub fn for_s3() -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// Installs aiosmtpd, a mail server, in its own virtual environment, and returns the folder.
+pub fn for_smtp() -> Result<PathBuf> {
+    let folder = sh::root().join("target/aiosmtpd");
+    if !folder.join("bin/aiosmtpd").is_file() {
+        packages(&[PYTHON])?;
+        say!("setup: installing aiosmtpd in {} (a mail server)", folder.display());
+        sh::run(sh::command("python3").args(["-m", "venv"]).arg(&folder))?;
+        let mut install = sh::command(folder.join("bin/pip"));
+        sh::run(install.args(["install", "--quiet", "--disable-pip-version-check", "aiosmtpd==1.4.6"]))?;
+    }
+    Ok(folder)
+}
+
 /// Installs the build dependencies of the server.
 pub(crate) fn for_build() -> Result<()> {
     packages(&[COMPILER])

@@ -10,6 +10,7 @@ mod markdown;
 mod product;
 mod queue;
 mod rivals;
+mod schedule;
 mod scrape;
 mod search;
 mod start;
@@ -41,6 +42,8 @@ pub(crate) enum Bench {
     QueueSqlite(queue::Args),
     /// Crawls and scrapes by Quarry and by other programs with the same API.
     Rivals(rivals::Args),
+    /// Time of finding the next run of a schedule, beside croner.
+    Schedule,
     /// Requests per second, latency and memory of POST /v2/scrape, with the cache off and on.
     Scrape(scrape::Args),
     /// The index of pages: speed of indexing and of queries, and what it costs a crawl.
@@ -80,6 +83,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
         Bench::QueueLatency(args) => queue::latency(&args),
         Bench::QueueSqlite(args) => queue::sqlite(&args),
         Bench::Rivals(args) => runtime.block_on(rivals::run(args)),
+        Bench::Schedule => schedule::run(),
         Bench::Scrape(args) => runtime.block_on(scrape::run(args)),
         Bench::Search(args) => runtime.block_on(search::run(args)),
         Bench::Markdown(args) => markdown::run(&args),
