@@ -554,6 +554,13 @@ CREATE INDEX feedback_team ON feedback (team_id, created_at);
 
 CREATE INDEX feedback_age ON feedback (created_at);
 
+CREATE TABLE search_month (
+    engine TEXT NOT NULL,
+    month TEXT NOT NULL,
+    requests BIGINT NOT NULL,
+    PRIMARY KEY (engine, month)
+);
+
 INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261121000000'),
 ('20261121100000'),
@@ -578,4 +585,5 @@ INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261126130000'),
 ('20261126140000'),
 ('20261126200000'),
-('20261126210000');
+('20261126210000'),
+('20261127000000');

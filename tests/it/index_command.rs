@@ -1,6 +1,7 @@
 //! The command `quarry-server index`, and a server that follows what it stores.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -34,6 +35,35 @@ async fn documents_are_imported_and_the_index_is_built_again() {
     assert!(said.contains("line 2: a document needs exactly one of"), "{said}");
     assert!(index(data.path(), &["rebuild"], "", true).contains("2 pages\n"));
     assert!(index(data.path(), &["stats"], "", true).starts_with("2 pages, "));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_web_archive_is_imported() {
+    let data = tempfile::tempdir().unwrap();
+    let page = |name: &str| {
+        let body = format!("<title>{name}</title><main><p>All about {name}, a stone that is found in many places.</main>");
+        let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{body}");
+        format!(
+            "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.test/{name}\r\n\
+             Content-Type: application/http; msgtype=response\r\nContent-Length: {}\r\n\r\n{block}\r\n\r\n",
+            block.len()
+        )
+    };
+    // Each record is packed by itself, as crawlers do.
+    let packed: Vec<u8> = ["gneiss", "schist"].iter().flat_map(|name| gzip(page(name).as_bytes())).collect();
+    let (file, bad) = (data.path().join("pages.warc.gz"), data.path().join("bad.warc"));
+    fs::write(&file, packed).unwrap();
+    fs::write(&bad, PAGES).unwrap();
+    let said = index(data.path(), &["import", &file.display().to_string()], "", true);
+    assert!(said.contains("2 documents stored\n2 pages, "), "{said}");
+    let said = index(data.path(), &["import", &bad.display().to_string()], "", false);
+    assert!(said.contains("record 1 is no record of a web archive"), "{said}");
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut out = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    out.write_all(bytes).unwrap();
+    out.finish().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

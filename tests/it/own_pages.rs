@@ -5,6 +5,9 @@ use std::time::{Duration, Instant};
 use boot::config::{AuthMode, Keyless};
 use e2e::{Answer, Client, TestApp};
 use serde_json::{Value, json};
+use testkit::Pdf;
+
+use crate::documents::file;
 
 /// Time until a page that was read is found.
 const SOON: Duration = Duration::from_secs(15);
@@ -123,4 +126,22 @@ async fn callers_without_a_key_see_the_pages_of_no_team() {
     found(&team, &json!({"query": "granite stone"}), "web").await;
     let strange = search(&app.anonymous(), &json!({"query": "granite stone"})).await.body;
     assert_eq!(strange["data"], json!({"web": []}), "{strange}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn files_are_found_by_their_text() {
+    let app = TestApp::with_documents().await;
+    app.site.respond("/files/annual.pdf", file("application/pdf", Pdf::Report(2).bytes()));
+    app.site.respond("/files/note", file("application/rtf", r"{\rtf1\ansi Gneiss is a {\b banded} stone.}"));
+    let team = app.team(Some(1000), json!({})).await;
+    for path in ["/files/annual.pdf", "/files/note"] {
+        let scraped = team.scrape(&json!({"url": app.page(path)})).await;
+        assert_eq!(scraped.status, 200, "{}", scraped.body);
+    }
+    let answer = found(&team, &json!({"query": "\"page 2 of the report\"", "categories": ["pdf"]}), "web").await;
+    let first = &answer["data"]["web"][0];
+    assert_eq!((&first["url"], &first["title"]), (&json!(app.page("/files/annual.pdf")), &json!("Report")), "{answer}");
+    assert!(first["description"].as_str().unwrap().contains("Page 2 of the report."), "{answer}");
+    let answer = found(&team, &json!({"query": "banded gneiss"}), "web").await;
+    assert_eq!(answer["data"]["web"][0]["url"], app.page("/files/note"), "{answer}");
 }

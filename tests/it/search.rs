@@ -58,6 +58,24 @@ fn answer(seen: &Seen, pages: &str) -> Reply {
     let is_first = page.is_empty() || page == "1";
     match first.as_str() {
         "nothing" => {}
+        "evil" => results = evil(pages),
+        "html" => results.push(json!({
+            "url": format!("{pages}/html"), "title": "<b>Slabs</b> &amp; blocks<script>alert(1)</script>",
+            "content": "A <em>text</em>&nbsp;with &lt;tags&gt;",
+        })),
+        "twice" => {
+            let spellings = [format!("{pages}/p"), format!("{pages}/p/"), format!("{pages}/p?utm_source=z"), format!("{pages}/p#x")];
+            results = spellings.iter().map(|url| json!({ "url": url, "title": "One page" })).collect();
+        }
+        "partly" => {
+            results.push(json!({ "url": format!("{pages}/partly"), "title": "Partly" }));
+            unresponsive = json!([["b", "access denied"]]);
+        }
+        "many" => {
+            let first = 20 * page.parse::<usize>().unwrap_or(1).saturating_sub(1);
+            let result = |number| json!({ "url": format!("{pages}/many/{number}"), "title": format!("Result {number}") });
+            results = (first..first.saturating_add(20).min(45)).map(result).collect();
+        }
         "silent" => unresponsive = json!([["a", "timeout"], ["b", "CAPTCHA"]]),
         _ if !is_first => {}
         _ => {
@@ -84,6 +102,23 @@ fn answer(seen: &Seen, pages: &str) -> Reply {
         "infoboxes": [], "suggestions": [], "unresponsive_engines": unresponsive,
     });
     Reply { body: body.to_string().into(), ..Reply::default() }.header("content-type", "application/json")
+}
+
+/// Results that no caller may get, and one that is fine.
+fn evil(pages: &str) -> Vec<Value> {
+    let urls = [
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "http://169.254.169.254/latest/",
+        "http://user:pass@host.test/",
+        "data:text/html,x",
+        "http://[::1]/",
+        "http://10.0.0.1/admin",
+        "not a url",
+    ];
+    let url = |url: &str| json!({ "url": url, "title": "Evil", "content": "Evil." });
+    let fine = format!("{pages}/fine");
+    urls.into_iter().chain([fine.as_str()]).map(url).collect()
 }
 
 async fn search(client: &Client, body: Value) -> Answer {
@@ -412,4 +447,73 @@ async fn searches_of_one_field_ask_the_same_engines() {
     let category =
         search(&team, json!({"query": "granite", "categories": [{"type": "gov", "sites": ["site.test"]}]})).await;
     assert_eq!(category.body["data"]["web"][0]["category"], "gov", "{}", category.body);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn hostile_results_reach_no_caller_and_no_scrape() {
+    let web = Web::start().await;
+    let team = web.app.team(Some(100), json!({})).await;
+    web.app.site.html("/fine", "<main><p>A fine page about stones, with a sentence that is long enough.</p></main>");
+    let body = json!({"query": "evil", "limit": 10, "sources": ["web", "news"], "scrapeOptions": {"formats": ["markdown"]}});
+    let found = search(&team, body).await;
+    check(&found, 200, "");
+    for source in ["web", "news"] {
+        let items = found.body["data"][source].as_array().unwrap();
+        assert_eq!(items.len(), 1, "{source}: {items:?}");
+        assert_eq!(items[0]["url"], web.app.page("/fine"));
+        assert!(items[0]["markdown"].as_str().unwrap().contains("A fine page"), "{items:?}");
+    }
+    assert_eq!((found.body["creditsUsed"].as_i64(), left(&team).await), (Some(3), 97));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn answers_of_engines_are_put_in_order() {
+    let web = Web::start().await;
+    let team = web.app.team(Some(100), json!({})).await;
+    let html = search(&team, json!({"query": "html"})).await.body;
+    let first = &html["data"]["web"][0];
+    assert_eq!((&first["title"], &first["description"]), (&json!("Slabs & blocks"), &json!("A text with <tags>")));
+    let twice = search(&team, json!({"query": "twice", "limit": 10})).await.body;
+    assert_eq!(twice["data"]["web"].as_array().map(Vec::len), Some(1), "{twice}");
+    let partly = search(&team, json!({"query": "partly"})).await.body;
+    assert_eq!(partly["data"]["web"].as_array().map(Vec::len), Some(1), "{partly}");
+    assert!(partly["warning"].as_str().unwrap().contains("b (access denied)"), "{partly}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_engine_is_asked_for_pages_until_there_are_enough() {
+    let web = Web::start().await;
+    let team = web.app.team(Some(100), json!({})).await;
+    for (limit, results, pages, credits) in [(15, 15, 1, 4), (30, 30, 2, 6), (100, 45, 3, 10)] {
+        let before = web.asked().len();
+        let found = search(&team, json!({"query": format!("many {limit}"), "limit": limit})).await;
+        check(&found, 200, "");
+        let items = found.body["data"]["web"].as_array().unwrap();
+        let positions: Vec<u64> = items.iter().filter_map(|item| item["position"].as_u64()).collect();
+        assert_eq!((items.len(), positions), (results, (1..=results as u64).collect()), "limit {limit}");
+        assert_eq!((web.asked().len() - before, found.body["creditsUsed"].as_i64()), (pages, Some(credits)));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_limit_of_a_month_outlives_a_restart() {
+    let limit = |config: &mut Config| config.search.limits.searxng.per_month = 2;
+    let mut web = Web::with(limit).await;
+    let team = web.app.team(Some(100), json!({})).await;
+    check(&search(&team, json!({"query": "granite one", "limit": 1})).await, 200, "");
+    check(&search(&team, json!({"query": "granite one", "limit": 1})).await, 200, "");
+    assert_eq!(web.asked().len(), 1, "an answer from the cache is no request");
+    check(&search(&team, json!({"query": "granite two", "limit": 1})).await, 200, "");
+    web.app.stop().await;
+    let data = web.app.data().to_owned();
+    let next = Web::with(|config| {
+        limit(config);
+        config.data.dir = data;
+    })
+    .await;
+    let team = next.app.team(Some(100), json!({})).await;
+    let refused = search(&team, json!({"query": "granite three", "limit": 1})).await;
+    check(&refused, 503, "SEARCH_UNAVAILABLE");
+    assert!(refused.body["error"].as_str().unwrap().contains("its limit of 2 requests this month"), "{}", refused.body);
+    assert_eq!((next.asked().len(), left(&team).await), (0, 100));
 }

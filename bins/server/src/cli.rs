@@ -2,6 +2,7 @@
 //! backups.
 
 mod backup;
+mod import;
 mod index;
 mod jobs;
 mod lists;

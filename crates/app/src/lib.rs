@@ -32,7 +32,7 @@
 //!         profile_key: base::Secret::default(),
 //!         remembers: false,
 //!     },
-//!     index: app::IndexParts { folder: folder_of_index, settings: app::IndexingSettings::default() },
+//!     index: app::IndexParts { documents: None, folder: folder_of_index, settings: app::IndexingSettings::default() },
 //!     searches: app::SearchParts::default(),
 //!     sessions: app::SessionParts {
 //!         browser: None,

@@ -7,6 +7,7 @@ use ::runs::{RunKind, Runs};
 use crawls::{batch, crawl};
 use indexing::{Indexing, IndexingSettings};
 use kernel::App;
+use reader::Pool;
 use scraping::Scraper;
 use searches::Searches;
 use sessions::Sessions;
@@ -49,8 +50,9 @@ pub struct Parts {
 }
 
 /// Parts of the index of pages.
-#[derive(Debug, Clone)]
 pub struct IndexParts {
+    /// Readers of the texts of PDF and office files.
+    pub documents: Option<Arc<Pool>>,
     /// Folder that it has for itself.
     pub folder: PathBuf,
     /// Settings of the operator.
@@ -68,6 +70,7 @@ impl Operations {
             cache: scraper.cache().clone(),
             cpu: scraper.tools().cpu.clone(),
             clock: Arc::clone(app.clock()),
+            documents: index.documents,
             folder: index.folder,
             settings: index.settings,
         });
@@ -132,7 +135,8 @@ pub(crate) mod tests {
         let code = interact::Settings { program: None, user: None, places: 1 };
         let (interact, settings) = (Arc::new(Interact::new(code)), sessions::SessionSettings::default());
         let sessions = sessions::Parts { browser: None, interact, settings };
-        let index = IndexParts { folder: folder.path().join("index"), settings: indexing::IndexingSettings::default() };
+        let settings = indexing::IndexingSettings::default();
+        let index = IndexParts { documents: None, folder: folder.path().join("index"), settings };
         let (searches, upkeep) = (searches::Parts::default(), UpkeepSettings::default());
         let operations = Operations::new(Parts { core, scraping, index, searches, sessions, upkeep });
         operations.app.bootstrap().await.unwrap();

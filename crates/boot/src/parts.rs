@@ -86,7 +86,7 @@ async fn open_parts(
     let answers = answers(config, Arc::clone(&clock)).await?;
     let extract = answers.has_model(false).then(|| Arc::clone(&answers) as Arc<dyn scrape::Extract>);
     let products = products(config)?;
-    let searches = searches(config, client.clone(), Arc::clone(&clock)).await?;
+    let searches = searches(config, search_parts(&client, &clock, &store)).await?;
     let answers = Some(answers);
     let tools = scrape::Tools { engines, proxies, products, cpu, documents, answers, extract, diff_object };
     let sessions = app::SessionParts {
@@ -113,6 +113,7 @@ async fn open_parts(
         remembers: sessions.browser.is_some(),
     };
     let index = app::IndexParts {
+        documents: spare_documents(config)?,
         folder: config.index.path.clone().unwrap_or_else(|| folder.join(INDEX)),
         settings: config.index.clone(),
     };
@@ -266,14 +267,19 @@ async fn answers(config: &Config, clock: Arc<dyn Clock>) -> Result<Arc<answers::
 ///
 /// # Errors
 /// [`ConfigError`] for an engine without its key or URL.
-async fn searches(config: &Config, pages: net::Client, clock: Arc<dyn Clock>) -> Result<app::SearchParts, ConfigError> {
+async fn searches(config: &Config, parts: search::Parts) -> Result<app::SearchParts, ConfigError> {
     let settings = config.search.clone();
     let has_index = settings.lists(search::EngineName::Index);
-    let made = tokio::task::spawn_blocking(move || search::Engines::new(&settings, search::Parts { clock, pages }));
+    let made = tokio::task::spawn_blocking(move || search::Engines::new(&settings, parts));
     let made = made.await.map_err(|error| ConfigError::new("SEARCH__ENGINES", error))?;
     let why = |error: search::SettingsError| ConfigError::new(&format!("SEARCH__{}", error.key.to_uppercase()), error);
     let (sites, feedback) = (config.verticals.clone(), config.feedback);
     Ok(app::SearchParts { engines: made.map_err(why)?, has_index, sites, feedback })
+}
+
+fn search_parts(pages: &net::Client, clock: &Arc<dyn Clock>, store: &Store) -> search::Parts {
+    let months = Arc::new(app::search::StoredMonths::new(store.clone()));
+    search::Parts { clock: Arc::clone(clock), pages: pages.clone(), months }
 }
 
 /// Returns the settings for running callers' code: child processes of this same program.
@@ -356,6 +362,12 @@ fn documents(config: &Config) -> Result<Option<Arc<reader::Pool>>, ConfigError> 
         return Ok(None);
     }
     Ok(Some(Arc::new(pool)))
+}
+
+/// Returns the readers for the index, which take what the processor has left.
+fn spare_documents(config: &Config) -> Result<Option<Arc<reader::Pool>>, ConfigError> {
+    let pool = reader::Pool::spare(&config.documents).map_err(|error| ConfigError::new("DOCUMENTS__READER", error))?;
+    Ok(pool.can_read().then(|| Arc::new(pool)))
 }
 
 /// Returns the product service, if one is set.

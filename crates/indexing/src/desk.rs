@@ -7,9 +7,11 @@ use base::Stop;
 use cache::PackedCopy;
 use cpu::Spare;
 use page_index::{IndexError, PageIndex, Writer};
+use reader::Answer;
 use tokio::time::{Instant, sleep};
 
-use crate::{IndexingError, OWNER, read};
+use crate::read::{self, File, Opened};
+use crate::{IndexingError, OWNER};
 
 /// Pages after which a commit is due.
 const MAX_UNCOMMITTED: usize = 500;
@@ -39,8 +41,8 @@ impl Desk {
         Ok(Self { spare, writer, has_news: false, committed: now, used: now })
     }
 
-    /// Reads these copies and puts them into the index.
-    pub(crate) async fn put(&mut self, copies: Vec<PackedCopy>) -> Result<(), IndexingError> {
+    /// Reads these copies and puts them into the index. Returns the files, which a reader has to read.
+    pub(crate) async fn put(&mut self, copies: Vec<PackedCopy>) -> Result<Vec<File>, IndexingError> {
         let stop = Stop::new();
         let (watched, seen) = (stop.clone(), stop);
         let work = self.work(move |writer| put(writer, copies, &seen));
@@ -50,6 +52,18 @@ impl Desk {
             () = sleep(PATIENCE) => watched.set(),
         }
         tracing::warn!("reading pages for the index took too long; the rest of this piece is not indexed");
+        work.await
+    }
+
+    /// Puts a file into the index: with the text that a reader has found, or else by its name.
+    pub(crate) async fn put_file(&mut self, file: File, text: Option<Answer>) -> Result<(), IndexingError> {
+        let work = self.work(move |writer| {
+            let name = file.page.clone();
+            let read = || text.map(|answer| file.with_text(&answer.html.unwrap_or_default(), &answer.metadata, &Stop::new()));
+            // A panic is that of one file, as in `put`.
+            let page = catch_unwind(AssertUnwindSafe(read)).ok().flatten();
+            writer.put(&page.unwrap_or(name))
+        });
         work.await
     }
 
@@ -111,18 +125,20 @@ impl Desk {
     }
 }
 
-fn put(writer: &mut Writer, copies: Vec<PackedCopy>, stop: &Stop) -> Result<(), IndexError> {
+fn put(writer: &mut Writer, copies: Vec<PackedCopy>, stop: &Stop) -> Result<Vec<File>, IndexError> {
+    let mut files = Vec::new();
     for copy in copies {
         if stop.is_set() {
             break;
         }
         let id = copy.entry().id.clone();
         // One page that makes the reader panic must not keep the follower from all others.
-        match catch_unwind(AssertUnwindSafe(|| read::page(copy, stop))) {
-            Ok(Some(page)) if !stop.is_set() => writer.put(&page)?,
+        match catch_unwind(AssertUnwindSafe(|| read::open(copy, stop))) {
+            Ok(Some(Opened::Page(page))) if !stop.is_set() => writer.put(&page)?,
+            Ok(Some(Opened::File(file))) => files.push(file),
             Ok(_) => {}
             Err(_) => tracing::error!(copy = id, "reading a page for the index panicked; it is not indexed"),
         }
     }
-    Ok(())
+    Ok(files)
 }

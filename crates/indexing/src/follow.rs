@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use base::Owner;
 use store::cache::CacheEntry;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::desk::Desk;
 use crate::keep::Keeper;
+use crate::read::{self, File};
 use crate::recent::Recent;
-use crate::{Indexing, IndexingError, OWNER, read};
+use crate::{Indexing, IndexingError, OWNER, files};
 
 /// Rows that are read at a time.
 const ROWS: i64 = 256;
@@ -190,11 +191,28 @@ impl Follower {
             }
             if !piece.is_empty() {
                 let copies = self.indexing.parts().cache.packed(piece, &self.owner).await?;
-                self.desk().await?.put(copies).await?;
+                let files = self.desk().await?.put(copies).await?;
+                self.put_files(files).await?;
             }
             if let Some(recent) = &mut self.recent {
                 ids.iter().for_each(|id| recent.take(id));
             }
+            self.commit_if_due().await?;
+        }
+        Ok(())
+    }
+
+    /// Has the texts of files read and puts them into the index. When the time is over, the others are found by their
+    /// names alone.
+    async fn put_files(&mut self, files: Vec<File>) -> Result<(), IndexingError> {
+        let deadline = Instant::now() + files::PATIENCE;
+        for file in files {
+            let text = match &self.indexing.parts().documents {
+                Some(pool) => files::text(pool, &file, &self.owner, deadline).await,
+                None => None,
+            };
+            self.desk().await?.put_file(file, text).await?;
+            // The place is still before these files, so they are read again if this is the last commit.
             self.commit_if_due().await?;
         }
         Ok(())

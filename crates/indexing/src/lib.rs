@@ -16,6 +16,7 @@ pub(crate) use async_recursion::async_recursion as boxed;
 
 mod desk;
 mod error;
+mod files;
 mod find;
 mod follow;
 mod import;
@@ -25,6 +26,7 @@ mod question;
 mod read;
 mod recent;
 mod settings;
+mod warc;
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -37,6 +39,7 @@ use cache::Cache;
 use cpu::Cpu;
 use page_index::PageIndex;
 use parking_lot::Mutex;
+use reader::Pool;
 use tokio::sync::Notify;
 
 pub use error::IndexingError;
@@ -44,6 +47,7 @@ pub use import::{ImportError, ImportedDocument};
 pub use page_index::{Domains, Hit, IndexError, PageImage, PageKind, Query, Source, Stats, Window};
 pub use question::Question;
 pub use settings::IndexingSettings;
+pub use warc::{WarcError, WebArchive};
 
 /// Name of the work on the index where owners of work share what is scarce.
 const OWNER: &str = "index";
@@ -60,6 +64,8 @@ pub struct Parts {
     pub cpu: Cpu,
     /// Clock of the server.
     pub clock: Arc<dyn Clock>,
+    /// Readers of the texts of PDF and office files; without them these are found by their names alone.
+    pub documents: Option<Arc<Pool>>,
     /// Folder that the index has for itself. It is created with the first page.
     pub folder: PathBuf,
     /// Settings of the operator.

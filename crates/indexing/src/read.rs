@@ -7,11 +7,13 @@ mod text;
 
 use base::Stop;
 use cache::PackedCopy;
+use documents::{Kind, Metadata};
 use fetch::{BodyKind, Fetched};
 use formats::{ContentOptions, Page, PlainText};
 use page_index::{IndexedPage, MOST_TEXT, PageKind};
 use serde_json::{Map, Value};
 use store::cache::CacheEntry;
+use url::Url;
 
 /// Most of a page of HTML that is parsed, in bytes; the rest is cut off.
 const MAX_SOURCE: usize = 8 << 20;
@@ -25,24 +27,78 @@ pub(crate) fn is_wanted(entry: &CacheEntry) -> bool {
     (200..300).contains(&entry.status_code)
 }
 
-/// Opens a copy and reads it; `None` for a body that is damaged, or that has no text to find it by. The text of PDF and
-/// office files is not read, since that takes a program of its own: they are found by their names. JSON is left out.
-pub(crate) fn page(copy: PackedCopy, stop: &Stop) -> Option<IndexedPage> {
-    let CacheEntry { id, scope, key, final_url, fetched_at, .. } = copy.entry().clone();
+/// Opened copy.
+pub(crate) enum Opened {
+    /// Page for the index.
+    Page(IndexedPage),
+    /// File whose text takes a program of its own to read.
+    File(File),
+}
+
+/// PDF, office file or book.
+pub(crate) struct File {
+    pub(crate) fetched: Fetched,
+    pub(crate) kind: Kind,
+    /// The file without its text: it is found by its name.
+    pub(crate) page: IndexedPage,
+}
+
+/// Opens a copy and reads it; `None` for a body that is damaged, or that has no text to find it by. JSON and images are
+/// left out.
+pub(crate) fn open(copy: PackedCopy, stop: &Stop) -> Option<Opened> {
+    let entry = copy.entry().clone();
     let mut fetched = copy.open()?;
-    let mut page = match fetched.kind {
+    if let Some(kind) = kind(&fetched) {
+        let page = IndexedPage { kind: PageKind::Document, ..named(IndexedPage::default(), entry, &fetched.url) };
+        return Some(Opened::File(File { fetched, kind, page }));
+    }
+    let page = match fetched.kind {
         BodyKind::Html | BodyKind::Xml => of_html(&mut fetched, stop),
         BodyKind::Text | BodyKind::Markdown => text::page(&fetched.text(), fetched.kind),
         BodyKind::Pdf | BodyKind::Other => IndexedPage { kind: PageKind::Document, ..IndexedPage::default() },
         BodyKind::Json | BodyKind::Image => return None,
     };
-    if page.title.is_empty() {
-        page.title = text::file_name(&fetched.url);
-    }
-    if page.text.is_empty() && page.title.is_empty() {
+    let page = named(page, entry, &fetched.url);
+    (!page.text.is_empty() || !page.title.is_empty()).then_some(Opened::Page(page))
+}
+
+/// Returns the kind of a file that a reader has to read. The lines of CSV are text already.
+fn kind(fetched: &Fetched) -> Option<Kind> {
+    if !matches!(fetched.kind, BodyKind::Pdf | BodyKind::Other | BodyKind::Text) {
         return None;
     }
-    Some(IndexedPage { copy: id, scope, page_key: key, url: final_url, fetched: fetched_at.timestamp_millis(), ..page })
+    let found = documents::detect(&fetched.body, fetched.content_type.as_deref(), Some(fetched.url.path()))?;
+    (!matches!(found, Kind::Csv | Kind::Image(_))).then_some(found)
+}
+
+/// Returns a page with what its row says of it, and with a title.
+fn named(page: IndexedPage, entry: CacheEntry, url: &Url) -> IndexedPage {
+    let CacheEntry { id, scope, key, final_url, fetched_at, .. } = entry;
+    let title = if page.title.is_empty() { text::file_name(url) } else { page.title };
+    let fetched = fetched_at.timestamp_millis();
+    IndexedPage { copy: id, scope, page_key: key, url: final_url, fetched, title, ..page }
+}
+
+impl File {
+    /// Returns the file with the text and the metadata that a reader has found, the text in HTML.
+    pub(crate) fn with_text(self, html: &str, metadata: &Metadata, stop: &Stop) -> IndexedPage {
+        let source = &html[..html.floor_char_boundary(MAX_SOURCE)];
+        let read = Page::parse_until(source, &self.fetched.url, stop);
+        // All of a document is content: it has no frame as pages of sites have.
+        let options = ContentOptions { only_main_content: false, ..ContentOptions::default() };
+        let PlainText { text, headings } = formats::plain_text(&formats::content(&read, &options), MOST_TEXT);
+        let said = |value: &Option<String>| value.as_deref().map(str::trim).unwrap_or_default().to_owned();
+        let titles = [said(&metadata.title), headings.lines().next().unwrap_or_default().to_owned(), self.page.title];
+        let title = titles.into_iter().find(|title| !title.is_empty()).unwrap_or_default();
+        IndexedPage {
+            title: cut(&title, MAX_TITLE),
+            headings: cut(&headings, MAX_HEADINGS),
+            description: cut(&said(&metadata.subject), MAX_DESCRIPTION),
+            language: metadata.language.clone().filter(|language| !language.is_empty()),
+            text,
+            ..self.page
+        }
+    }
 }
 
 /// Reads a page of HTML, or of XML that is made into HTML as scrapes do.

@@ -16,10 +16,20 @@ use crate::settings::Settings;
 /// Error where no reader program exists.
 const NO_PROGRAM: &str = "there is no reader program; put quarry-reader beside the server, or set documents.reader";
 
+/// Priority of the children of a pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Priority {
+    /// That of this process.
+    Usual,
+    /// The lowest of the system.
+    Lowest,
+}
+
 /// Children of one pool, and the queues for them.
 pub(crate) struct Children {
     pub(crate) settings: Settings,
     pub(crate) programs: Programs,
+    priority: Priority,
     /// Slots for documents.
     pub(crate) documents: Line,
     /// Slots for pages under OCR. A document holds a slot of the other kind while it waits for its pages, so there is
@@ -35,7 +45,7 @@ pub(crate) struct Children {
 }
 
 impl Children {
-    pub(crate) fn new(settings: Settings, programs: Programs) -> Self {
+    pub(crate) fn new(settings: Settings, programs: Programs, priority: Priority) -> Self {
         let places = settings.places();
         Self {
             documents: Line::new(places, settings.waiting.into()),
@@ -43,6 +53,7 @@ impl Children {
             pages: Line::new(places, places * places),
             settings,
             programs,
+            priority,
             idle: Mutex::default(),
             sweeps: AtomicBool::new(false),
             running: Arc::default(),
@@ -79,6 +90,9 @@ impl Children {
                 Ok((child, ready)) => {
                     self.programs.started(&program, &ready.languages);
                     self.tell(&ready);
+                    if self.priority == Priority::Lowest {
+                        child.lower();
+                    }
                     return Ok(child);
                 }
                 Err(why) => {

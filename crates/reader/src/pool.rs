@@ -1,15 +1,19 @@
 //! The pool of children, which reads documents.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use cpu::line::Load;
 use tokio::time::{Instant, timeout_at};
 
-use crate::children::Children;
+use crate::children::{Children, Priority};
 use crate::job::{Answer, Job, ReadError};
 use crate::programs::Programs;
 use crate::read;
 use crate::settings::{Settings, StartError};
+
+/// Longest idle time of a child for work that can wait.
+const SPARE_IDLE: Duration = Duration::from_secs(10);
 
 /// Pool of children. Dropping it kills them.
 pub struct Pool(Arc<Children>);
@@ -21,7 +25,18 @@ impl Pool {
     /// [`StartError`] when the configured program does not exist.
     pub fn new(settings: Settings) -> Result<Self, StartError> {
         let programs = Programs::find(settings.reader.as_deref())?;
-        Ok(Self(Arc::new(Children::new(settings, programs))))
+        Ok(Self(Arc::new(Children::new(settings, programs, Priority::Usual))))
+    }
+
+    /// Creates a pool for work that can wait: one child at a time, of the lowest priority, which ends soon after its last
+    /// document.
+    ///
+    /// # Errors
+    /// [`StartError`] when the configured program does not exist.
+    pub fn spare(settings: &Settings) -> Result<Self, StartError> {
+        let settings = Settings { children: 1, idle: settings.idle.min(SPARE_IDLE), ..settings.clone() };
+        let programs = Programs::find(settings.reader.as_deref())?;
+        Ok(Self(Arc::new(Children::new(settings, programs, Priority::Lowest))))
     }
 
     /// Whether OCR is available, as far as is known: until a child has started, whether its program exists.

@@ -1,21 +1,24 @@
 //! Limits of requests to one engine: per second, per month, and the pauses that it asks for.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::Timestamp;
-use chrono::Datelike;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
 use crate::error::EngineError;
+use crate::months::Months;
 use crate::settings::Limit;
 
 /// Longest wait for the limit per second. A query that would wait longer goes to the next engine.
 const MAX_WAIT: Duration = Duration::from_secs(2);
 
-/// Requests that may still be made.
+/// Requests to one engine that may still be made.
 pub(crate) struct Allowance {
+    engine: &'static str,
     limit: Limit,
+    months: Arc<dyn Months>,
     state: Mutex<State>,
 }
 
@@ -25,23 +28,39 @@ struct State {
     next: Option<Instant>,
     /// End of a pause that the engine has asked for.
     paused: Option<Instant>,
-    month: (i32, u32),
-    used: u32,
 }
 
 impl Allowance {
-    pub(crate) fn new(limit: Limit) -> Self {
-        Self { limit, state: Mutex::default() }
+    pub(crate) fn new(engine: &'static str, limit: Limit, months: Arc<dyn Months>) -> Self {
+        Self { engine, limit, months, state: Mutex::default() }
     }
 
     /// Counts one request, and waits until it may be made.
     ///
     /// # Errors
-    /// [`EngineError::MonthUsed`], and [`EngineError::RateLimited`] if the wait would be too long. Nothing is counted then.
+    /// [`EngineError::RateLimited`] if the wait would be too long, [`EngineError::MonthUsed`], and
+    /// [`EngineError::Uncounted`]. Nothing is counted for the month then.
     pub(crate) async fn take(&self, now: Timestamp, deadline: Instant) -> Result<(), EngineError> {
-        let start = self.reserve(now, Instant::now(), deadline)?;
+        let start = self.reserve(Instant::now(), deadline)?;
+        self.count(now).await?;
         tokio::time::sleep_until(start).await;
         Ok(())
+    }
+
+    /// Counts one request of this month.
+    async fn count(&self, now: Timestamp) -> Result<(), EngineError> {
+        let most = self.limit.per_month;
+        if most == 0 {
+            return Ok(());
+        }
+        match self.months.take(self.engine, &now.format("%Y-%m").to_string(), most).await {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(EngineError::MonthUsed { most }),
+            Err(error) => {
+                tracing::warn!(engine = self.engine, error, "could not count a request to a search engine");
+                Err(EngineError::Uncounted)
+            }
+        }
     }
 
     /// Makes no requests for that long, since the engine asks for it.
@@ -49,20 +68,12 @@ impl Allowance {
         self.state.lock().paused = Some(Instant::now() + wait);
     }
 
-    /// Counts one request and returns the time when it may be made.
-    fn reserve(&self, now: Timestamp, at: Instant, deadline: Instant) -> Result<Instant, EngineError> {
+    /// Reserves the turn of one request and returns its time.
+    fn reserve(&self, at: Instant, deadline: Instant) -> Result<Instant, EngineError> {
         let mut state = self.state.lock();
         let paused = state.paused.map(|until| until.saturating_duration_since(at)).filter(|wait| !wait.is_zero());
         if paused.is_some() {
             return Err(EngineError::RateLimited { retry_after: paused });
-        }
-        let month = (now.year(), now.month());
-        if state.month != month {
-            (state.month, state.used) = (month, 0);
-        }
-        let most = self.limit.per_month;
-        if most > 0 && state.used >= most {
-            return Err(EngineError::MonthUsed { most });
         }
         let mut start = at;
         if self.limit.per_second > 0 {
@@ -73,7 +84,6 @@ impl Allowance {
             }
             state.next = Some(start + Duration::from_secs(1) / self.limit.per_second);
         }
-        state.used = state.used.saturating_add(1);
         Ok(start)
     }
 }
@@ -81,35 +91,47 @@ impl Allowance {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::CountedHere;
 
     fn time(text: &str) -> Timestamp {
         text.parse().unwrap()
     }
 
-    #[test]
-    fn requests_are_spread_over_the_second() {
-        let allowance = Allowance::new(Limit { per_second: 2, per_month: 0 });
-        let (now, at) = (time("2026-11-26T00:00:00Z"), Instant::now());
-        let deadline = at + Duration::from_secs(60);
-        let waits: Vec<_> =
-            (0..5).map(|_| allowance.reserve(now, at, deadline).map(|start| (start - at).as_millis())).collect();
-        assert_eq!(waits, [Ok(0), Ok(500), Ok(1000), Ok(1500), Ok(2000)]);
-        let refused = allowance.reserve(now, at, deadline);
-        assert_eq!(refused, Err(EngineError::RateLimited { retry_after: Some(Duration::from_millis(2500)) }));
-        let later = at + Duration::from_secs(10);
-        assert_eq!(allowance.reserve(now, later, deadline), Ok(later));
-        let soon = later + Duration::from_millis(100);
-        let refused = allowance.reserve(now, later, soon);
-        assert!(matches!(refused, Err(EngineError::RateLimited { .. })), "{refused:?}");
+    fn allowance(limit: Limit) -> Allowance {
+        Allowance::new("brave", limit, Arc::new(CountedHere::default()))
     }
 
     #[test]
-    fn the_month_has_an_end() {
-        let allowance = Allowance::new(Limit { per_second: 0, per_month: 2 });
+    fn requests_are_spread_over_the_second() {
+        let allowance = allowance(Limit { per_second: 2, per_month: 0 });
         let at = Instant::now();
-        let take = |now: &str| allowance.reserve(time(now), at, at + Duration::from_secs(1)).map(|_| ());
-        assert_eq!([take("2026-11-01T00:00:00Z"), take("2026-11-30T23:59:59Z")], [Ok(()), Ok(())]);
-        assert_eq!(take("2026-11-30T23:59:59Z"), Err(EngineError::MonthUsed { most: 2 }));
-        assert_eq!(take("2026-12-01T00:00:00Z"), Ok(()));
+        let deadline = at + Duration::from_secs(60);
+        let waits: Vec<_> =
+            (0..5).map(|_| allowance.reserve(at, deadline).map(|start| (start - at).as_millis())).collect();
+        assert_eq!(waits, [Ok(0), Ok(500), Ok(1000), Ok(1500), Ok(2000)]);
+        let refused = allowance.reserve(at, deadline);
+        assert_eq!(refused, Err(EngineError::RateLimited { retry_after: Some(Duration::from_millis(2500)) }));
+        let later = at + Duration::from_secs(10);
+        assert_eq!(allowance.reserve(later, deadline), Ok(later));
+        let soon = later + Duration::from_millis(100);
+        let refused = allowance.reserve(later, soon);
+        assert!(matches!(refused, Err(EngineError::RateLimited { .. })), "{refused:?}");
+    }
+
+    #[tokio::test]
+    async fn the_month_has_an_end() {
+        let allowance = allowance(Limit { per_second: 0, per_month: 2 });
+        let take = async |now: &str| allowance.take(time(now), Instant::now() + Duration::from_secs(1)).await;
+        assert_eq!([take("2026-11-01T00:00:00Z").await, take("2026-11-30T23:59:59Z").await], [Ok(()), Ok(())]);
+        assert_eq!(take("2026-11-30T23:59:59Z").await, Err(EngineError::MonthUsed { most: 2 }));
+        assert_eq!(take("2026-12-01T00:00:00Z").await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn a_request_that_cannot_be_counted_is_not_made() {
+        let limit = Limit { per_second: 0, per_month: 2 };
+        let allowance = Allowance::new("brave", limit, Arc::new(CountedHere::broken()));
+        let taken = allowance.take(time("2026-11-01T00:00:00Z"), Instant::now() + Duration::from_secs(1)).await;
+        assert_eq!(taken, Err(EngineError::Uncounted));
     }
 }

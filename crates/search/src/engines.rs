@@ -17,6 +17,7 @@ use crate::error::{EngineError, Failure, Failures};
 use crate::fuse::{Order, fuse};
 use crate::google::Google;
 use crate::metrics;
+use crate::months::Months;
 use crate::query::EngineQuery;
 use crate::rounds::WebEngine;
 use crate::searxng::Searxng;
@@ -47,6 +48,8 @@ pub struct Parts {
     pub clock: Arc<dyn Clock>,
     /// Client that pages are fetched with. Results at addresses that it may not reach are left out.
     pub pages: net::Client,
+    /// Count of requests per month.
+    pub months: Arc<dyn Months>,
 }
 
 /// Results of a query.
@@ -74,11 +77,12 @@ impl Engines {
     /// [`SettingsError`] if an engine lacks its key or URL, or its client cannot be set up.
     pub fn new(settings: &Settings, parts: Parts) -> Result<Self, SettingsError> {
         settings.check()?;
-        let Parts { clock, pages } = parts;
+        let Parts { clock, pages, months } = parts;
         let mut web: Vec<Arc<dyn SearchEngine>> = Vec::new();
         for engine in settings.engines.iter().copied() {
             if let Some(adapter) = adapter(engine, settings)? {
-                let allowance = Allowance::new(settings.limit(engine));
+                let limit = settings.limit(engine);
+                let allowance = Allowance::new(engine.as_str(), limit, Arc::clone(&months));
                 let (pages, clock) = (pages.clone(), Arc::clone(&clock));
                 web.push(Arc::new(WebEngine { adapter, allowance, pages, clock }));
             }

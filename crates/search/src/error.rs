@@ -38,6 +38,9 @@ pub enum EngineError {
         /// Maximum number of requests per month.
         most: u32,
     },
+    /// The request cannot be counted, which the limit per month requires.
+    #[error("its requests of this month cannot be counted now")]
+    Uncounted,
     /// The engine has not answered before the deadline.
     #[error("it did not answer in time")]
     Timeout,
@@ -81,7 +84,7 @@ impl EngineError {
             Self::Unauthorized { .. } => "unauthorized",
             Self::JsonOff => "json_off",
             Self::RateLimited { .. } => "rate_limited",
-            Self::Quota | Self::MonthUsed { .. } => "quota",
+            Self::Quota | Self::MonthUsed { .. } | Self::Uncounted => "quota",
             Self::Timeout => "timeout",
             Self::Unreachable(_) => "unreachable",
             Self::Redirected | Self::Rejected { .. } => "rejected",

@@ -86,7 +86,7 @@ impl FromStr for EngineName {
     }
 }
 
-/// Limits of requests, by engine. Each server counts its own requests.
+/// Limits of requests, by engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
@@ -106,9 +106,9 @@ pub struct Limits {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limit {
-    /// Requests per second.
+    /// Requests per second of each process.
     pub per_second: u32,
-    /// Requests per calendar month (UTC), counted since the start of the process.
+    /// Requests per calendar month (UTC) of all servers that share the database.
     pub per_month: u32,
 }
 

@@ -14,6 +14,7 @@ pub mod feedback;
 mod found;
 mod gather;
 mod highlights;
+mod months;
 mod operation;
 mod own;
 mod pages;
@@ -26,6 +27,7 @@ pub mod watch;
 
 pub use error::{EngineFailure, SearchError};
 pub use feedback::FeedbackError;
+pub use months::StoredMonths;
 pub use operation::search;
 pub use settings::{FeedbackSettings, Sites};
 pub use state::{Parts, Searches};

@@ -69,6 +69,7 @@ pub mod robots;
 pub mod runs;
 pub mod scrapes;
 pub mod search;
+pub mod search_months;
 pub mod teams;
 pub mod usage;
 pub mod versions;

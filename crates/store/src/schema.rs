@@ -535,6 +535,14 @@ table! {
     }
 }
 
+table! {
+    search_month (engine, month) {
+        engine -> Text,
+        month -> Text,
+        requests -> BigInt,
+    }
+}
+
 joinable!(api_key -> team (team_id));
 allow_tables_to_appear_in_same_query!(api_key, team);
 allow_tables_to_appear_in_same_query!(page_version, version_body);

@@ -1,14 +1,12 @@
 //! The command `index`: builds the index of pages again, shows its size, imports documents, and crawls sites into it.
 
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context as _, bail, ensure};
 use app::Operations;
 use app::auth::Caller;
-use app::indexing::{ImportedDocument, IndexError, IndexingError, Stats};
+use app::indexing::{IndexError, IndexingError, Stats};
 use boot::config::Loaded;
 use clap::Subcommand;
 use serde_json::json;
@@ -17,12 +15,9 @@ use url::Url;
 use uuid::Uuid;
 use wire::{GivenFields, JobStatus, ResultsQuery};
 
+use super::import::ImportedPages;
 use super::{open, open_known, print, team_or_default};
 
-/// Documents that are stored in one transaction.
-const BATCH: usize = 64;
-/// Limit of one line of an imported file, in bytes.
-const MAX_LINE: usize = 16 << 20;
 /// Interval between two looks at a crawl.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
@@ -35,7 +30,7 @@ pub(crate) enum Index {
     /// Store documents as cached pages, and index them. They expire as cached pages do
     Import {
         /// File with one JSON object per line: url, one of text, markdown and html, and optionally title, description,
-        /// language and published
+        /// language and published. Or a web archive: its name ends in .warc or .warc.gz
         file: PathBuf,
         /// Team whose searches find them [default: the default team]
         #[arg(long, value_name = "ID")]
@@ -90,26 +85,13 @@ async fn stats(operations: &Operations) -> anyhow::Result<()> {
 
 async fn import(loaded: &Loaded, operations: &Operations, file: &Path, team: Option<Uuid>) -> anyhow::Result<()> {
     let team = caller(operations, team).await?.team.id;
-    let opened = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
-    let (mut reader, mut batch, mut line) = (BufReader::new(opened), Vec::new(), Vec::new());
-    let (mut number, mut stored) = (0_u64, 0);
+    let (mut pages, mut stored) = (ImportedPages::open(file)?, 0);
     loop {
-        line.clear();
-        let limit = u64::try_from(MAX_LINE)? + 1;
-        let is_last = reader.by_ref().take(limit).read_until(b'\n', &mut line)? == 0;
-        ensure!(line.len() <= MAX_LINE, "line {} is longer than {MAX_LINE} bytes", number + 1);
-        if batch.len() == BATCH || is_last {
-            stored += operations.indexing.import(&team, std::mem::take(&mut batch)).await?;
-        }
-        if is_last {
+        let batch = pages.batch()?;
+        if batch.is_empty() {
             break;
         }
-        number += 1;
-        if !line.trim_ascii().is_empty() {
-            let document = serde_json::from_slice::<ImportedDocument>(&line);
-            let document = document.with_context(|| format!("line {number} is no document"))?;
-            batch.push(document.into_page().with_context(|| format!("line {number}"))?);
-        }
+        stored += operations.indexing.import(&team, batch).await?;
     }
     print(&format!("{stored} documents stored\n"))?;
     catch_up(loaded, operations).await

@@ -259,7 +259,7 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> 
         settings: app::SessionSettings::default(),
     };
     let upkeep = UpkeepSettings { every: Duration::from_millis(5), ..UpkeepSettings::default() };
-    let index = app::IndexParts { folder: index, settings: app::IndexingSettings::default() };
+    let index = app::IndexParts { documents: None, folder: index, settings: app::IndexingSettings::default() };
     let searches = app::SearchParts::default();
     let operations = Operations::new(app::Parts { core: parts.clone(), scraping, index, searches, sessions, upkeep });
     operations.app.bootstrap().await.unwrap();

@@ -66,6 +66,7 @@ impl World {
             cache: cache.clone(),
             cpu: Cpu::new(2),
             clock: Arc::new(self.clock.clone()),
+            documents: None,
             folder: self.folder.path().join(folder),
             settings,
         });

@@ -4,7 +4,7 @@ use documents::Kind;
 use reader::{Options, Pool, ReadError, Settings, Wants};
 use wire::PdfMode;
 
-use crate::world::{after, children_of, job, orders, pdf, pool, read, settings, until, works};
+use crate::world::{after, children_of, job, nice, orders, pdf, pool, read, settings, until, works};
 
 #[tokio::test]
 async fn a_pdf_becomes_text_and_layout() {
@@ -82,6 +82,15 @@ async fn children_are_bounded_and_end_when_nobody_needs_them() {
     assert!((1..=2).contains(&pool.children()), "{}", pool.children());
     until("no child is left", || pool.children() == 0 && children_of(std::process::id()).is_empty()).await;
     works(&pool).await;
+}
+
+#[tokio::test]
+async fn work_that_can_wait_has_one_child_of_the_lowest_priority() {
+    let pool = Pool::spare(&settings()).unwrap();
+    futures_util::future::join_all((0..3).map(|_| works(&pool))).await;
+    assert_eq!(pool.children(), 1);
+    let its_nice: Vec<_> = children_of(std::process::id()).into_iter().map(nice).collect();
+    assert_eq!(its_nice, [Some(19)]);
 }
 
 #[tokio::test]

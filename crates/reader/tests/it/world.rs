@@ -68,6 +68,14 @@ fn stat(pid: u32) -> Option<(char, u32)> {
     Some((fields.next()?.chars().next()?, fields.next()?.parse().ok()?))
 }
 
+/// Returns the nice value of a process.
+pub(crate) fn nice(pid: u32) -> Option<i32> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let (_, rest) = stat.rsplit_once(") ")?;
+    // The state is the third field of the file, and the nice value the nineteenth.
+    rest.split(' ').nth(16)?.parse().ok()
+}
+
 /// Waits until a condition holds.
 pub(crate) async fn until(what: &str, mut is: impl FnMut() -> bool) {
     let end = after(10.0);

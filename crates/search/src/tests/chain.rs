@@ -8,7 +8,7 @@ use async_trait::async_trait;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{Double, clock, pages, query};
+use super::{CountedHere, Double, clock, pages, query};
 use crate::answer::{EngineAnswer, EngineResult};
 use crate::engine::SearchEngine;
 use crate::engines::{Engines, Found, Parts};
@@ -180,7 +180,7 @@ async fn engines_of_the_settings() {
         searxng_url: Some(site.url("/search-engine/")),
         ..Settings::default()
     };
-    let parts = || Parts { clock: clock(), pages: pages() };
+    let parts = || Parts { clock: clock(), pages: pages(), months: Arc::new(CountedHere::default()) };
     let engines = Engines::new(&settings, parts()).unwrap();
     assert_eq!(engines.names().collect::<Vec<_>>(), ["searxng"]);
     // The address of the engine is loopback, which pages may not reach.

@@ -5,10 +5,13 @@ mod chain;
 mod failures;
 mod searxng;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use async_trait::async_trait;
 use base::{Clock, Secret};
+use parking_lot::Mutex;
 use serde_json::Value;
 use testkit::{ManualClock, Reply, Seen, Site};
 use tokio::time::Instant;
@@ -22,6 +25,7 @@ use crate::endpoint::Endpoint;
 use crate::engine::SearchEngine;
 use crate::error::EngineError;
 use crate::google::Google;
+use crate::months::Months;
 use crate::operators::Words;
 use crate::query::{EngineQuery, Source};
 use crate::rounds::WebEngine;
@@ -69,7 +73,8 @@ impl Double {
     pub(crate) async fn limited(name: EngineName, limit: Limit) -> Self {
         let site = Site::start().await;
         let adapter = adapter(name, site.url("/"));
-        let engine = WebEngine { adapter, allowance: Allowance::new(limit), pages: pages(), clock: clock() };
+        let allowance = Allowance::new(name.as_str(), limit, Arc::new(CountedHere::default()));
+        let engine = WebEngine { adapter, allowance, pages: pages(), clock: clock() };
         Self { site, engine }
     }
 
@@ -125,6 +130,31 @@ fn adapter(name: EngineName, base: Url) -> Box<dyn Adapter> {
         EngineName::Google => Box::new(Google { access, cx: "cx1".to_owned() }),
         EngineName::Tavily => Box::new(Tavily(access)),
         EngineName::Index => unreachable!("the index is no engine of the web"),
+    }
+}
+
+/// Count of requests in memory; `None` if it is broken.
+pub(crate) struct CountedHere(Mutex<Option<HashMap<(&'static str, String), u32>>>);
+
+impl Default for CountedHere {
+    fn default() -> Self {
+        Self(Mutex::new(Some(HashMap::new())))
+    }
+}
+
+impl CountedHere {
+    pub(crate) fn broken() -> Self {
+        Self(Mutex::new(None))
+    }
+}
+
+#[async_trait]
+impl Months for CountedHere {
+    async fn take(&self, engine: &'static str, month: &str, most: u32) -> Result<bool, String> {
+        let mut counts = self.0.lock();
+        let count = counts.as_mut().ok_or("broken")?.entry((engine, month.to_owned())).or_default();
+        *count += 1;
+        Ok(*count <= most)
     }
 }
 

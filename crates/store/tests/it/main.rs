@@ -29,6 +29,7 @@ mod robots;
 mod runs;
 mod scrapes;
 mod search;
+mod search_months;
 mod teams;
 mod tls;
 mod tx;

@@ -62,7 +62,7 @@ pub(super) fn write(file: &Path, documents: usize) -> Result<Corpus> {
 }
 
 /// Returns the files of HTML in the installed documentation.
-fn pages() -> Vec<PathBuf> {
+pub(super) fn pages() -> Vec<PathBuf> {
     let (mut found, mut folders) = (Vec::new(), setup::docs_folders());
     while let Some(folder) = folders.pop() {
         let mut entries: Vec<PathBuf> =

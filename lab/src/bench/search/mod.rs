@@ -1,8 +1,9 @@
 //! `cargo xtask bench search`: the index of pages of the real server: what following costs a crawl, the speed of indexing
-//! alone, and queries over a large index.
+//! alone, queries over a large index, and how well known pages are found.
 
 mod corpus;
 mod crawls;
+mod known;
 mod queries;
 mod rebuild;
 
@@ -28,12 +29,15 @@ pub(crate) struct Args {
     /// Number of queries in each phase.
     #[arg(long, default_value_t = 2000)]
     queries: usize,
-    /// Run only this part: crawl, index or query.
+    /// Run only this part: crawl, index, query or known.
     #[arg(long)]
     only: Option<String>,
     /// Path of a built server, instead of building one.
     #[arg(long)]
     server: Option<PathBuf>,
+    /// Path of the built example `index_pages`, instead of building it.
+    #[arg(long)]
+    example: Option<PathBuf>,
 }
 
 /// Prints the figures of each part.
@@ -42,6 +46,9 @@ pub(crate) async fn run(args: Args) -> Result<()> {
     let wanted = |name: &str| args.only.as_deref().is_none_or(|only| only == name);
     if wanted("crawl") {
         crawls::run(&program, args.pages, args.rounds).await?;
+    }
+    if wanted("known") {
+        known::run(&super::installation(&program, "")?, args.example.as_deref()).await?;
     }
     if wanted("index") || wanted("query") {
         let installation = super::installation(&program, "")?;
