@@ -133,12 +133,8 @@ fn span_markdown(span: &Span) -> String {
 fn push_link(out: &mut String, text: &str, url: &str) {
     let inner = text.trim();
     let (lead, trail) = (text.len() - text.trim_start().len(), text.len() - text.trim_end().len());
-    let bare = |address: &str| address.trim_end_matches('/').to_owned();
-    let same = bare(inner) == bare(url) || ["mailto:", "https://", "http://"].iter().any(|scheme| {
-        url.strip_prefix(scheme).is_some_and(|rest| bare(rest) == bare(inner))
-    });
     out.push_str(&" ".repeat(lead.min(1)));
-    if inner.is_empty() || same {
+    if inner.is_empty() || is_address(inner, url) {
         out.push_str(inner);
     } else {
         let even = inner.matches('[').count() == inner.matches(']').count();
@@ -147,6 +143,16 @@ fn push_link(out: &mut String, text: &str, url: &str) {
         out.push_str(&format!("[{inner}]({url})"));
     }
     out.push_str(&" ".repeat(trail.min(1)));
+}
+
+/// Whether a text is the address itself, with or without its scheme; a break at the end of a line may be in it.
+fn is_address(text: &str, url: &str) -> bool {
+    let bare = |address: &str| -> String {
+        let rest = ["mailto:", "https://", "http://"].iter().find_map(|scheme| address.strip_prefix(scheme));
+        let address = rest.unwrap_or(address).trim_end_matches('/');
+        address.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '\\' | '`')).collect()
+    };
+    bare(text) == bare(url)
 }
 
 /// Escapes every `<` that could begin a tag.

@@ -192,10 +192,12 @@ fn apart(lines: &[Line], rows: &[Row], blocks: Vec<Vec<usize>>) -> Vec<Vec<usize
     let mut beside = vec![false; lines.len()];
     for row in rows.iter().filter(|row| row.lines.len() > 1) {
         for place in &row.lines {
-            beside[*place] = row.lines.iter().any(|other| other != place && length[*other] == 1);
+            let label = |other: &usize| other != place && length[*other] == 1 && is_alike(&lines[*place], &lines[*other]);
+            beside[*place] = row.lines.iter().any(label);
         }
     }
-    let is_label = |place: &usize| lines[*place].words.len() <= LABEL_WORDS;
+    let body = super::body_size(lines);
+    let is_label = |place: &usize| lines[*place].words.len() <= LABEL_WORDS && lines[*place].size < 1.1 * body;
     let split = |block: Vec<usize>| -> Vec<Vec<usize>> {
         let labels = (2..=LABEL_LINES).contains(&block.len()) && block.iter().all(is_label);
         if labels && block.iter().any(|place| beside[*place]) {
@@ -204,6 +206,11 @@ fn apart(lines: &[Line], rows: &[Row], blocks: Vec<Vec<usize>>) -> Vec<Vec<usize
         vec![block]
     };
     blocks.into_iter().flat_map(split).collect()
+}
+
+/// Whether two lines are set alike on one baseline.
+fn is_alike(one: &Line, other: &Line) -> bool {
+    (one.baseline - other.baseline).abs() < 0.5 && (one.size - other.size).abs() < 0.3 && one.style == other.style
 }
 
 /// What the grouping of lines depends on besides them.

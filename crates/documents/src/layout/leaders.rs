@@ -58,18 +58,17 @@ pub(super) fn join(lines: &mut Vec<Line>) {
     lines.iter_mut().zip(aligned).filter(|(_, aligned)| *aligned).for_each(|(line, _)| shorten(line));
 }
 
-/// Returns for each line whether it is an entry whose number is in a column with others. Dots before numbers that are
-/// in no column are not drawn to lead there, but a part of the text.
+/// Returns for each line whether it is an entry whose number is in the column of most of them. Dots before numbers that
+/// are in no column are not drawn to lead there, but a part of the text.
 fn aligned(lines: &[Line]) -> Vec<bool> {
-    let edges: Vec<Option<(f32, f32)>> = lines
+    let edges: Vec<Option<[f32; 2]>> = lines
         .iter()
-        .map(|line| line.words.last().filter(|_| is_entry(line)).map(|word| (word.rect.x0, word.rect.x1)))
+        .map(|line| line.words.last().filter(|_| is_entry(line)).map(|word| [word.rect.x0, word.rect.x1]))
         .collect();
-    let near = |one: (f32, f32), other: (f32, f32)| {
-        (one.0 - other.0).abs() < SAME_COLUMN || (one.1 - other.1).abs() < SAME_COLUMN
-    };
-    let count = |edge: (f32, f32)| edges.iter().flatten().filter(|other| near(edge, **other)).count();
-    edges.iter().map(|edge| edge.is_some_and(|edge| count(edge) > 1)).collect()
+    let count = edges.iter().flatten().count();
+    let same = |edge: f32, side: usize| edges.iter().flatten().filter(|other| (other[side] - edge).abs() < SAME_COLUMN).count();
+    let led = |edge: [f32; 2]| (0..2).any(|side| same(edge[side], side) >= 2.max((2 * count).div_ceil(3)));
+    edges.iter().map(|edge| edge.is_some_and(led)).collect()
 }
 
 fn keep(lines: &mut Vec<Line>, gone: &[bool]) {

@@ -83,16 +83,16 @@ fn is_sparse(parts: &[Part], section: &[usize]) -> bool {
     section.len() > 1 && section.iter().all(|place| parts[*place].short)
 }
 
-/// Whether a row is part of columns: at the left edges of two of its parts or more, longer text begins too, or several
-/// other parts.
+/// Whether a row is part of columns: other parts begin at the left edges of two of its parts or more, and at one of
+/// them longer text or several parts.
 fn is_column_row(parts: &[Part], section: &[usize]) -> bool {
-    let edge = |place: &&usize| {
+    let edges = section.iter().map(|place| {
         let others = (0..parts.len()).filter(|other| !section.contains(other));
-        let same = others.filter(|other| (parts[*other].rect.x0 - parts[**place].rect.x0).abs() < SAME_EDGE);
-        let (count, long) = same.fold((1, false), |(count, long), other| (count + 1, long || !parts[other].short));
-        count >= COLUMN_ROWS || long
-    };
-    section.iter().filter(edge).count() >= 2
+        let same = others.filter(|other| (parts[*other].rect.x0 - parts[*place].rect.x0).abs() < SAME_EDGE);
+        same.fold((0, false), |(count, long), other| (count + 1, long || !parts[other].short))
+    });
+    let edges: Vec<(usize, bool)> = edges.filter(|(count, _)| *count > 0).collect();
+    edges.len() >= 2 && edges.iter().any(|(count, long)| *long || *count + 1 >= COLUMN_ROWS)
 }
 
 /// Returns the indices of boxes in reading order. Each box comes with its position in drawing order.

@@ -7,7 +7,7 @@ use crate::geometry::Rect;
 /// Minimum gap before a word that begins a column, in ems.
 const GUTTER: f32 = 1.0;
 /// Minimum number of other words that begin the column.
-const MIN_STARTS: usize = 2;
+const MIN_STARTS: usize = 3;
 /// Maximum distance of the left edges of a column, in points.
 const SAME_EDGE: f32 = 0.8;
 
@@ -31,7 +31,11 @@ pub(super) fn part(words: &mut Vec<Word>) {
     };
     let mut columns: Vec<usize> = Vec::new();
     let mut splits: Vec<(usize, usize, f32)> = Vec::new();
-    for row in rows.iter().filter(|row| row.windows(2).any(|pair| is_start(&pair) && begins(words[pair[1]].rect.x0))) {
+    let in_columns = |row: &&&[usize]| {
+        let mut gaps = row.windows(2).filter(is_start).map(|pair| begins(words[pair[1]].rect.x0)).peekable();
+        gaps.peek().is_some() && gaps.all(|aligned| aligned)
+    };
+    for row in rows.iter().filter(in_columns) {
         let close = row.windows(2).filter(|pair| !is_start(pair)).map(|pair| pair[1]);
         columns.extend(close.filter(|place| words[*place].begins_run && begins(words[*place].rect.x0)));
         let seam = |place: &usize| words[*place].seams.iter().find(|(_, x)| begins(*x)).map(|(at, x)| (*place, *at, *x));

@@ -148,7 +148,10 @@ pub(crate) fn words(page: &PageContent, turn: &Rotation) -> Vec<Word> {
     }
     builder.finish();
     let mut words = builder.words;
-    seams::part(&mut words);
+    // The words of a text layer are placed too roughly for that.
+    if !page.glyphs.first().is_some_and(|glyph| glyph.flags.has(Flags::HIDDEN)) {
+        seams::part(&mut words);
+    }
     set_bullets(&mut words, &page.styles);
     for (place, area) in (0_u16..).zip(&page.links) {
         let rect = turn.rect_to(&area.rect);
