@@ -197,7 +197,11 @@ fn apart(lines: &[Line], rows: &[Row], blocks: Vec<Vec<usize>>) -> Vec<Vec<usize
         }
     }
     let body = super::body_size(lines);
-    let is_label = |place: &usize| lines[*place].words.len() <= LABEL_WORDS && lines[*place].size < 1.1 * body;
+    let is_label = |place: &usize| {
+        let line = &lines[*place];
+        let wrapped = line.words.first().is_some_and(|word| word.text.starts_with(char::is_lowercase));
+        line.words.len() <= LABEL_WORDS && line.size < 1.1 * body && !wrapped
+    };
     let split = |block: Vec<usize>| -> Vec<Vec<usize>> {
         let labels = (2..=LABEL_LINES).contains(&block.len()) && block.iter().all(is_label);
         if labels && block.iter().any(|place| beside[*place]) {

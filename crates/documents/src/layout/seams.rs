@@ -1,6 +1,7 @@
 //! Cells of a table that touch: a run of text that begins where a column begins, close to the text before it or inside
 //! a word.
 
+use super::line::is_mark;
 use super::words::Word;
 use crate::geometry::Rect;
 
@@ -36,7 +37,8 @@ pub(super) fn part(words: &mut Vec<Word>) {
         gaps.peek().is_some() && gaps.all(|aligned| aligned)
     };
     for row in rows.iter().filter(in_columns) {
-        let close = row.windows(2).filter(|pair| !is_start(pair)).map(|pair| pair[1]);
+        let marked = |pair: &&[usize]| is_mark(&words[pair[0]].text);
+        let close = row.windows(2).filter(|pair| !is_start(pair) && !marked(pair)).map(|pair| pair[1]);
         columns.extend(close.filter(|place| words[*place].begins_run && begins(words[*place].rect.x0)));
         let seam = |place: &usize| words[*place].seams.iter().find(|(_, x)| begins(*x)).map(|(at, x)| (*place, *at, *x));
         splits.extend(row.iter().filter_map(seam));

@@ -57,6 +57,10 @@ fn page(index: usize, layout: PageLayout, marks: &[Mark], body: &Body) -> Page {
         if let LayoutPart::Paragraph(paragraph) = &part {
             if plain && paragraph.mono && !body.mono && paragraph.mark.is_none() {
                 list.flush(&mut blocks);
+                // Code in the next column has an indentation of its own.
+                if code.rect.is_some_and(|rect| rect.overlap_x(&paragraph.rect) <= 0.0) {
+                    code.flush(&mut blocks);
+                }
                 code.add(paragraph);
                 continue;
             }
