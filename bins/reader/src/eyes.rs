@@ -68,7 +68,10 @@ impl Recognise for Opened<'_> {
 }
 
 fn failed(error: &ocr::Error) -> RecogniseError {
-    RecogniseError::Failed(error.to_string())
+    match error {
+        ocr::Error::TooLarge => RecogniseError::Limit(error.to_string()),
+        other => RecogniseError::Failed(other.to_string()),
+    }
 }
 
 fn recognised(page: Page) -> RecognisedPage {

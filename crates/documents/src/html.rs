@@ -69,6 +69,9 @@ fn inline_html(inline: &Inline) -> String {
         if span.code {
             text = format!("<code>{text}</code>");
         }
+        if let Some(tag) = span.script.tag() {
+            text = format!("<{tag}>{text}</{tag}>");
+        }
         match &span.link {
             Some(url) => out.push_str(&format!("<a href=\"{}\">{text}</a>", escaped(url))),
             None => out.push_str(&text),
@@ -97,7 +100,7 @@ pub(crate) fn table_html(table: &Table) -> String {
                         out.push_str(&format!(" rowspan=\"{}\"", cell.row_span));
                     }
                     out.push('>');
-                    out.push_str(&escaped(&cell.text));
+                    out.push_str(&inline_html(&cell.text));
                     out.push_str("</td>");
                 }
                 Some(_) => {}

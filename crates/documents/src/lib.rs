@@ -39,6 +39,7 @@ mod open;
 mod reader;
 mod recognised;
 mod sample;
+mod sequence;
 mod structure;
 mod table;
 
@@ -49,7 +50,7 @@ pub use geometry::Rect;
 pub use html::html;
 pub use markdown::{Markdown, MarkdownOptions, block_markdown, markdown, page_markdown};
 pub use model::{
-    Block, BlockKind, Cell, Content, Document, Inline, Item, Metadata, Page, Quality, Span, Table, TextSource,
+    Block, BlockKind, Cell, Content, Document, Inline, Item, Metadata, Page, Quality, Script, Span, Table, TextSource,
 };
 #[cfg(feature = "office")]
 pub use office::{Office, office};

@@ -1,7 +1,8 @@
 //! Markdown output, with the position of every block.
 
 use crate::html::table_html;
-use crate::model::{Block, Content, Document, Inline, Item, Page, Table};
+use crate::sequence::sequence;
+use crate::model::{Block, Content, Document, Inline, Item, Page, Span, Table};
 
 /// Options of the markdown output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,12 +24,17 @@ pub struct Markdown {
 #[must_use]
 pub fn markdown(document: &Document, options: &MarkdownOptions) -> Markdown {
     let mut writer = Writer::default();
-    let mut spans = Vec::with_capacity(document.pages.len());
-    for (place, page) in document.pages.iter().enumerate() {
-        if place > 0 && options.page_markers {
-            writer.marker(page.number);
+    let mut spans: Vec<Vec<_>> = document.pages.iter().map(|page| vec![None; page.blocks.len()]).collect();
+    let mut marked = 0;
+    for (page, block) in sequence(document, options.page_markers) {
+        for later in document.pages.iter().take(page + 1).skip(marked + 1).filter(|_| options.page_markers) {
+            writer.marker(later.number);
         }
-        spans.push(page.blocks.iter().map(|block| writer.block(block)).collect());
+        marked = marked.max(page);
+        spans[page][block] = writer.block(&document.pages[page].blocks[block]);
+    }
+    for later in document.pages.iter().skip(marked + 1).filter(|_| options.page_markers) {
+        writer.marker(later.number);
     }
     Markdown { text: writer.out, spans }
 }
@@ -97,21 +103,56 @@ pub fn block_markdown(block: &Block) -> String {
     }
 }
 
+/// Returns running text as markdown; the spans of one link are one link.
 fn inline_markdown(inline: &Inline) -> String {
     let mut out = String::new();
-    for span in inline {
-        let text = &span.text;
-        if span.code && !text.contains('`') {
-            let inner = text.trim();
-            let (lead, trail) = (text.len() - text.trim_start().len(), text.len() - text.trim_end().len());
-            out.push_str(&" ".repeat(lead.min(1)));
-            out.push_str(&format!("`{inner}`"));
-            out.push_str(&" ".repeat(trail.min(1)));
-        } else {
-            out.push_str(&escaped(text));
+    for run in inline.chunk_by(|one, next| one.link == next.link) {
+        let text: String = run.iter().map(span_markdown).collect();
+        match run.first().and_then(|span| span.link.as_deref()) {
+            Some(url) => push_link(&mut out, &text, url),
+            None => out.push_str(&text),
         }
     }
     out
+}
+
+fn span_markdown(span: &Span) -> String {
+    let text = &span.text;
+    let inner = text.trim();
+    let (lead, trail) = (text.len() - text.trim_start().len(), text.len() - text.trim_end().len());
+    let (open, close) = match span.script.tag() {
+        Some(tag) if !inner.is_empty() => (format!("<{tag}>"), format!("</{tag}>")),
+        _ if span.code && !text.contains('`') => ("`".to_owned(), "`".to_owned()),
+        _ => return escaped(text),
+    };
+    let inner = if span.code { inner.to_owned() } else { escaped(inner) };
+    format!("{}{open}{inner}{close}{}", " ".repeat(lead.min(1)), " ".repeat(trail.min(1)))
+}
+
+/// Writes a link; an address that is its own text stays as it is.
+fn push_link(out: &mut String, text: &str, url: &str) {
+    let inner = text.trim();
+    let (lead, trail) = (text.len() - text.trim_start().len(), text.len() - text.trim_end().len());
+    out.push_str(&" ".repeat(lead.min(1)));
+    if inner.is_empty() || is_address(inner, url) {
+        out.push_str(inner);
+    } else {
+        let even = inner.matches('[').count() == inner.matches(']').count();
+        let inner = if even { inner.to_owned() } else { inner.replace('[', "\\[").replace(']', "\\]") };
+        let url = url.replace('(', "%28").replace(')', "%29").replace('<', "%3C").replace('>', "%3E");
+        out.push_str(&format!("[{inner}]({url})"));
+    }
+    out.push_str(&" ".repeat(trail.min(1)));
+}
+
+/// Whether a text is the address itself, with or without its scheme; a break at the end of a line may be in it.
+fn is_address(text: &str, url: &str) -> bool {
+    let bare = |address: &str| -> String {
+        let rest = ["mailto:", "https://", "http://"].iter().find_map(|scheme| address.strip_prefix(scheme));
+        let address = rest.unwrap_or(address).trim_end_matches('/');
+        address.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '\\' | '`')).collect()
+    };
+    bare(text) == bare(url)
 }
 
 /// Escapes every `<` that could begin a tag.
@@ -166,10 +207,10 @@ fn code_markdown(lines: &[String]) -> String {
 
 fn table_markdown(table: &Table) -> String {
     let mut out = String::new();
-    let mut grid = vec![vec![""; table.columns]; table.rows];
+    let mut grid = vec![vec![String::new(); table.columns]; table.rows];
     for cell in &table.cells {
         if let Some(place) = grid.get_mut(cell.row).and_then(|row| row.get_mut(cell.column)) {
-            *place = &cell.text;
+            *place = inline_markdown(&cell.text);
         }
     }
     for (place, row) in grid.iter().enumerate() {
@@ -178,7 +219,7 @@ fn table_markdown(table: &Table) -> String {
         }
         for text in row {
             out.push_str("| ");
-            out.push_str(&escaped(text).replace('|', "\\|").replace('\n', " "));
+            out.push_str(&text.replace('|', "\\|").replace('\n', " "));
             out.push(' ');
         }
         out.push('|');

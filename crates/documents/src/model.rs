@@ -91,6 +91,10 @@ pub struct Quality {
     pub readable: f32,
     /// Share of the page that images cover, 0 to 1.
     pub pictures: f32,
+    /// Area of the text as a share of the area of the images.
+    pub explained: f32,
+    /// Whether OCR looked at the page and found no words.
+    pub looked: bool,
     /// Whether all text is invisible, like the text layer of a scan.
     pub hidden: bool,
     /// Whether something is missing because the page exceeded a limit.
@@ -99,6 +103,11 @@ pub struct Quality {
 
 /// Minimum share of readable characters for usable text.
 const READABLE: f32 = 0.6;
+/// Minimum area of the text of a page of which an image covers most, as a share of the image. A page of text has 0.15
+/// to 0.3, the title of a slide over a photo 0.05, a stamp with a page number 0.01.
+const EXPLAINED: f32 = 0.03;
+/// Minimum share of the page that images cover if the page may be a scan.
+const SCANNED: f32 = 0.5;
 
 impl Quality {
     /// Whether the embedded text is usable.
@@ -110,8 +119,14 @@ impl Quality {
     /// Whether the page shows more than its embedded text, so that OCR is needed.
     #[must_use]
     pub fn needs_ocr(&self) -> bool {
-        let bare = self.characters < 16 && self.pictures > 0.5;
-        (self.characters > 0 && !self.counts()) || bare || (self.characters == 0 && self.pictures > 0.05)
+        let unread = self.characters > 0 && !self.counts();
+        unread || self.is_picture() || (self.characters == 0 && self.pictures > 0.05)
+    }
+
+    /// Whether the page is a picture with a little text on it: a stamp, a page number, the line of a fax.
+    #[must_use]
+    pub fn is_picture(&self) -> bool {
+        self.pictures > SCANNED && self.explained < EXPLAINED && !(self.looked && self.counts())
     }
 }
 
@@ -155,6 +170,8 @@ pub struct Block {
     pub confidence: f32,
     /// Mean confidence of recognised characters, 0 to 1.
     pub recognition: Option<f32>,
+    /// Whether it is a footnote, which a sentence may continue after on the next page.
+    pub note: bool,
 }
 
 /// Content of a block.
@@ -197,6 +214,31 @@ pub struct Span {
     pub code: bool,
     /// Link target.
     pub link: Option<String>,
+    /// Position against the line.
+    pub script: Script,
+}
+
+/// Position of text against its line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Script {
+    /// On the line.
+    #[default]
+    Normal,
+    /// Raised and smaller: powers, marks of notes.
+    Raised,
+    /// Lowered and smaller: indices, chemical formulas.
+    Lowered,
+}
+
+impl Script {
+    /// Returns the name of its element in HTML and markdown.
+    pub(crate) fn tag(self) -> Option<&'static str> {
+        match self {
+            Self::Normal => None,
+            Self::Raised => Some("sup"),
+            Self::Lowered => Some("sub"),
+        }
+    }
 }
 
 /// Table.
@@ -222,7 +264,19 @@ pub struct Cell {
     /// Number of columns that it spans.
     pub column_span: usize,
     /// Text.
-    pub text: String,
+    pub text: Inline,
+}
+
+impl Cell {
+    /// Returns the text without its markup.
+    #[must_use]
+    pub fn plain(&self) -> String {
+        self.text.iter().map(|span| span.text.as_str()).collect()
+    }
+
+    pub(crate) fn is_blank(&self) -> bool {
+        self.text.iter().all(|span| span.text.is_empty())
+    }
 }
 
 impl Table {

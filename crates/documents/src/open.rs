@@ -14,6 +14,8 @@ const MAX_PARENTS: usize = 64;
 const MAX_EDGE: f32 = 20_000.0;
 /// Default page size: US letter, as in most readers.
 const LETTER: Rect = Rect { x0: 0.0, y0: 0.0, x1: 612.0, y1: 792.0 };
+/// Maximum number of tags of a document's own.
+const MAX_ROLES: usize = 1000;
 /// Bytes in which the header is searched.
 const HEADER_WITHIN: usize = 1 << 20;
 
@@ -24,6 +26,8 @@ pub(crate) struct Pdf {
     pub(crate) pages: Vec<ObjectId>,
     /// Hidden layers.
     switched_off: HashSet<ObjectId>,
+    /// Tags of the document's own that mean a heading.
+    heading_tags: HashSet<Vec<u8>>,
 }
 
 impl Pdf {
@@ -39,11 +43,17 @@ impl Pdf {
             return Err(Error::Broken("it has no pages".to_owned()));
         }
         let switched_off = switched_off(&doc);
-        Ok(Self { doc, pages, switched_off })
+        let heading_tags = heading_tags(&doc);
+        Ok(Self { doc, pages, switched_off, heading_tags })
     }
 
     pub(crate) fn page(&self, id: ObjectId) -> Option<&Dictionary> {
         self.doc.get_object(id).ok().and_then(as_dict)
+    }
+
+    /// Whether a tag of marked content means a heading.
+    pub(crate) fn is_heading_tag(&self, tag: &[u8]) -> bool {
+        is_standard_heading(tag) || self.heading_tags.contains(tag)
     }
 
     /// Whether a layer is hidden.
@@ -149,6 +159,19 @@ fn switched_off(doc: &Document) -> HashSet<ObjectId> {
     let layers = doc.catalog().ok().and_then(|catalog| catalog.dict(doc, b"OCProperties"));
     let off = layers.and_then(|layers| layers.dict(doc, b"D")).and_then(|shown| shown.array(doc, b"OFF"));
     off.unwrap_or_default().iter().filter_map(|layer| layer.as_reference().ok()).collect()
+}
+
+/// Whether a tag is a heading by the specification.
+fn is_standard_heading(tag: &[u8]) -> bool {
+    matches!(tag, b"H" | b"H1" | b"H2" | b"H3" | b"H4" | b"H5" | b"H6" | b"Title")
+}
+
+/// Returns the tags that a document maps to standard headings.
+fn heading_tags(doc: &Document) -> HashSet<Vec<u8>> {
+    let root = doc.catalog().ok().and_then(|catalog| catalog.dict(doc, b"StructTreeRoot"));
+    let Some(roles) = root.and_then(|root| root.dict(doc, b"RoleMap")) else { return HashSet::new() };
+    let heading = |role: &Object| role.as_name().is_ok_and(is_standard_heading);
+    roles.iter().take(MAX_ROLES).filter(|(_, role)| heading(role)).map(|(tag, _)| tag.clone()).collect()
 }
 
 /// Returns the pages in the page tree, or without one, every object of the type `Page`.

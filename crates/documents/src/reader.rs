@@ -3,6 +3,8 @@
 use crate::Mode;
 use crate::layout::PageLayout;
 use crate::layout::recognised::recognised;
+use crate::layout::stamped::with_own_text;
+use crate::model::Quality;
 use crate::recognised::{Recognise, RecognisedPage};
 
 /// OCR of one document.
@@ -39,8 +41,15 @@ impl<'a> Reader<'a> {
         let wanted = self.wants(&embedded);
         let Some(recognise) = self.recognise.as_deref_mut().filter(|_| wanted) else { return embedded };
         match recognise.page(number).map(RecognisedPage::sound) {
-            Ok(page) if !page.words.is_empty() || embedded.quality.characters == 0 => recognised(&page, embedded),
-            Ok(_) => embedded,
+            Ok(page) if !page.words.is_empty() || embedded.quality.characters == 0 => {
+                // In the mode `ocr` what is recognised replaces the text, which the caller does not trust.
+                let keeps = self.mode == Mode::Auto && embedded.quality.counts();
+                if keeps { with_own_text(&page, embedded) } else { recognised(&page, embedded) }
+            }
+            Ok(_) => {
+                let quality = Quality { looked: true, ..embedded.quality };
+                PageLayout { quality, ..embedded }
+            }
             Err(error) => PageLayout { failure: Some(error), ..embedded },
         }
     }

@@ -29,6 +29,9 @@ pub enum RecogniseError {
     /// No time left.
     #[error("the deadline passed before the page was recognised; allow more time or fewer pages")]
     OutOfTime,
+    /// The page exceeds the limit of memory or work.
+    #[error("the page could not be recognised: {0}")]
+    Limit(String),
     /// Any other failure.
     #[error("the page could not be recognised: {0}")]
     Failed(String),

@@ -186,6 +186,26 @@ pub(crate) fn on_paper(red: u8, green: u8, blue: u8, alpha: u8) -> u8 {
     ((shade * alpha + 255 * (255 - alpha)) / 255) as u8
 }
 
+/// Minimum luminance of light ink, which cannot be seen on white.
+const LIGHT: u8 = 200;
+
+/// Returns the shades of interleaved red, green, blue and alpha samples on white; on black and inverted if what is drawn
+/// on a transparent ground is light, as in logos and captures of dark pages.
+pub(crate) fn of_rgba(samples: &[u8]) -> Vec<u8> {
+    let pixels = || samples.chunks_exact(4);
+    let inked = || pixels().filter(|pixel| pixel[3] > 127);
+    let (count, light) = inked().fold((0_usize, 0_usize), |(count, light), pixel| {
+        (count + 1, light + usize::from(luminance(pixel[0], pixel[1], pixel[2]) >= LIGHT))
+    });
+    // Light text covers less than half of a transparent picture, and hardly anything else is drawn there.
+    let is_light = 2 * count < samples.len() / 4 && 10 * light > 9 * count;
+    let shade = |pixel: &[u8]| match is_light {
+        true => 255 - (u32::from(luminance(pixel[0], pixel[1], pixel[2])) * u32::from(pixel[3]) / 255) as u8,
+        false => on_paper(pixel[0], pixel[1], pixel[2], pixel[3]),
+    };
+    pixels().map(shade).collect()
+}
+
 /// Returns the luminances of interleaved red, green and blue samples.
 pub(crate) fn of_rgb(samples: &[u8]) -> Vec<u8> {
     samples.chunks_exact(3).map(|colour| luminance(colour[0], colour[1], colour[2])).collect()

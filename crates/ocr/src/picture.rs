@@ -5,7 +5,7 @@ use std::io::Cursor;
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
 use crate::frame::{Frame, USUAL_DPI};
-use crate::grey::{is_allowed, of_inks, of_rgb, on_paper};
+use crate::grey::{is_allowed, of_inks, of_rgb, of_rgba, on_paper};
 use crate::tiff_pages::Tiff;
 use crate::{Error, Grey, MAX_EDGE};
 
@@ -110,12 +110,7 @@ fn shades(picture: DynamicImage) -> Result<Grey, Error> {
     let pixels = match picture {
         DynamicImage::ImageLuma8(grey) => grey.into_raw(),
         DynamicImage::ImageRgb8(colours) => of_rgb(colours.as_raw()),
-        other => other
-            .to_rgba8()
-            .as_raw()
-            .chunks_exact(4)
-            .map(|pixel| on_paper(pixel[0], pixel[1], pixel[2], pixel[3]))
-            .collect(),
+        other => of_rgba(other.to_rgba8().as_raw()),
     };
     Grey::new(width, height, pixels).ok_or(Error::TooLarge)
 }

@@ -108,7 +108,7 @@ impl Work {
         while !self.queue.lock().is_empty() {
             let Ok(_place) = self.pool.pages.enter(&self.owner, self.until).await else { return };
             if let Err(failure) = self.with_child().await {
-                let failed = Err(RecogniseError::Failed(why(failure)));
+                let failed = Err(failed(failure));
                 let Some(number) = self.queue.lock().pop_front() else { return };
                 self.send(number, failed).await;
             }
@@ -126,7 +126,7 @@ impl Work {
             match timeout(MAX_PAGE, look(&mut child, number)).await {
                 Ok(Some(seen)) => self.send(number, seen).await,
                 Ok(None) => {
-                    let failed = RecogniseError::Failed(why(child.fate().await));
+                    let failed = failed(child.fate().await);
                     self.send(number, Err(failed)).await;
                     return Ok(());
                 }
@@ -159,9 +159,10 @@ async fn look(child: &mut Child, number: u32) -> Option<Seen> {
     }
 }
 
-fn why(failure: Failure) -> String {
+fn failed(failure: Failure) -> RecogniseError {
     match failure {
-        Failure::Limit(why) | Failure::Unavailable(why) | Failure::Broken(why) => why,
-        _ => "the process that recognises the page ended".to_owned(),
+        Failure::Limit(why) => RecogniseError::Limit(why),
+        Failure::Unavailable(why) | Failure::Broken(why) => RecogniseError::Failed(why),
+        _ => RecogniseError::Failed("the process that recognises the page ended".to_owned()),
     }
 }

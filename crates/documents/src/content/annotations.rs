@@ -3,10 +3,11 @@
 use lopdf::{Dictionary, Object, Stream};
 
 use super::Interpreter;
+use super::fields::Field;
 use super::page::{Direction, Flags, Glyph, LinkArea};
 use super::show::spread;
 use crate::geometry::{Matrix, Point, Rect};
-use crate::objects::{Lookup, as_dict, decode_text, resolve};
+use crate::objects::{Lookup, as_dict, resolve};
 use crate::open::VisibleArea;
 
 /// Maximum number of annotations of one page.
@@ -45,11 +46,15 @@ impl Interpreter<'_> {
         }
     }
 
-    /// Runs the appearance stream of an annotation, in its rectangle.
+    /// Shows a field or note: its state, its value or its appearance stream.
     fn show_annotation(&mut self, annotation: &Dictionary, rect: &Rect, view: &VisibleArea) {
         let doc = &self.pdf.doc;
         if annotation.integer(doc, b"F").unwrap_or(0) & NOT_SHOWN != 0 {
             return;
+        }
+        let field = Field::of(doc, annotation);
+        if let Some(ticked) = field.ticked() {
+            return self.show_box(ticked, rect, view);
         }
         let looks = annotation.dict(doc, b"AP").and_then(|looks| looks.object(doc, b"N"));
         let stream = match looks {
@@ -57,40 +62,60 @@ impl Interpreter<'_> {
             Some(Object::Dictionary(states)) => annotation.name(doc, b"AS").and_then(|state| states.stream(doc, state)),
             _ => None,
         };
-        let Some(stream) = stream else { return self.show_value(annotation, rect, view) };
-        if let Some(matrix) = placed(stream, rect, doc) {
+        // Viewers draw the values themselves where the file asks for it.
+        let values = self.needs_appearances() && !field.value().is_empty();
+        let before = self.page.glyphs.len();
+        if let Some((stream, matrix)) = stream.filter(|_| !values).and_then(|stream| Some((stream, placed(stream, rect, doc)?))) {
             self.state.matrix = matrix.then(&view.matrix);
             self.saved.clear();
             let none = Dictionary::new();
             self.run_form(None, stream, &none);
         }
+        let drawn = self.page.glyphs.get(before..).unwrap_or_default();
+        if drawn.iter().all(|glyph| glyph.flags.has(Flags::SPACE)) {
+            self.show_value(&field.value(), rect, view);
+        }
     }
-}
 
-impl Interpreter<'_> {
-    /// Adds the value of a field without an appearance stream, which PDF viewers generate themselves.
-    fn show_value(&mut self, field: &Dictionary, rect: &Rect, view: &VisibleArea) {
+    fn needs_appearances(&self) -> bool {
         let doc = &self.pdf.doc;
-        let own = |key: &[u8]| field.object(doc, key).or_else(|| field.dict(doc, b"Parent")?.object(doc, key));
-        let is_text = matches!(own(b"FT").and_then(|kind| kind.as_name().ok()), Some(b"Tx" | b"Ch"));
-        let Some(value) = own(b"V").and_then(decode_text).filter(|_| is_text) else { return };
+        let form = doc.catalog().ok().and_then(|catalog| catalog.dict(doc, b"AcroForm"));
+        form.and_then(|form| form.object(doc, b"NeedAppearances")?.as_bool().ok()).unwrap_or(false)
+    }
+
+    /// Shows a check box or radio button; what its appearance draws cannot be told from other drawings.
+    fn show_box(&mut self, ticked: bool, rect: &Rect, view: &VisibleArea) {
+        let size = (0.8 * rect.height()).clamp(4.0, 14.0);
+        // The middle of the letter is that of the field.
+        let y = rect.center().y - 0.28 * size;
+        self.write(if ticked { "☒" } else { "☐" }, Point { x: rect.x0, y }, size, view);
+    }
+
+    /// Adds the value of a field without text in its appearance, which viewers generate themselves.
+    fn show_value(&mut self, value: &str, rect: &Rect, view: &VisibleArea) {
         // As viewers lay it out: letters of 0.7 of the height of the field, 11 points at most, lines of 1.1 em from the
-        // top, and 2 points from the left edge. Half an em for a letter is the average; no font is known here.
+        // top, and 2 points from the left edge.
         let (size, mut y) = ((0.7 * rect.height()).clamp(4.0, 11.0), rect.y1);
         for line in value.lines().take(MAX_VALUE_LINES) {
             y -= 1.1 * size;
-            let letters = line.chars().take(MAX_VALUE).count();
-            if !self.budget.glyphs(self.page.glyphs.len() + letters) {
-                self.page.cut = true;
-                return;
-            }
-            let start = view.matrix.apply(rect.x0 + 2.0, y);
-            let end = view.matrix.apply(rect.x0 + 2.0 + 0.5 * size * letters as f32, y);
-            let direction = Direction::of(Point { x: end.x - start.x, y: end.y - start.y });
-            let flags = Flags::default().with(Flags::FIRST, true);
-            let glyph = Glyph { text: ' ', start, end, size, style: self.state.style, direction, flags };
-            spread(&mut self.page.glyphs, &glyph, &line.chars().take(MAX_VALUE).collect::<String>());
+            self.write(line, Point { x: rect.x0 + 2.0, y }, size, view);
         }
+    }
+
+    /// Adds a line of text at a point of the page. Half an em for a letter is the average; no font is known here.
+    fn write(&mut self, line: &str, from: Point, size: f32, view: &VisibleArea) {
+        let text: String = line.chars().filter(|letter| !letter.is_control()).take(MAX_VALUE).collect();
+        let letters = text.chars().count();
+        if !self.budget.glyphs(self.page.glyphs.len() + letters) {
+            self.page.cut = true;
+            return;
+        }
+        let start = view.matrix.apply(from.x, from.y);
+        let end = view.matrix.apply(from.x + 0.5 * size * letters as f32, from.y);
+        let direction = Direction::of(Point { x: end.x - start.x, y: end.y - start.y });
+        let flags = Flags::default().with(Flags::FIRST, true);
+        let glyph = Glyph { text: ' ', start, end, size, style: self.state.style, direction, flags };
+        spread(&mut self.page.glyphs, &glyph, &text);
     }
 }
 

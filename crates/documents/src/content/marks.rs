@@ -20,6 +20,7 @@ pub(super) struct Marks {
     open: Vec<Mark>,
     artifacts: usize,
     hidden: usize,
+    headings: usize,
     /// Number of open marks beyond the maximum nesting.
     beyond: usize,
 }
@@ -28,6 +29,7 @@ pub(super) struct Marks {
 struct Mark {
     artifact: bool,
     hidden: bool,
+    heading: bool,
     actual: Option<String>,
     /// Number of glyphs on the page before the mark.
     glyphs: usize,
@@ -42,6 +44,10 @@ impl Marks {
         self.hidden > 0
     }
 
+    pub(super) fn heading(&self) -> bool {
+        self.headings > 0
+    }
+
     fn push(&mut self, mark: Mark) {
         if self.open.len() >= MAX_MARKS {
             self.beyond += 1;
@@ -49,6 +55,7 @@ impl Marks {
         }
         self.artifacts += usize::from(mark.artifact);
         self.hidden += usize::from(mark.hidden);
+        self.headings += usize::from(mark.heading);
         self.open.push(mark);
     }
 
@@ -60,6 +67,7 @@ impl Marks {
         let mark = self.open.pop()?;
         self.artifacts -= usize::from(mark.artifact);
         self.hidden -= usize::from(mark.hidden);
+        self.headings -= usize::from(mark.heading);
         Some(mark)
     }
 }
@@ -88,8 +96,10 @@ impl Interpreter<'_> {
     }
 
     fn mark(&self, lexer: &Lexer<'_>) -> Mark {
-        let artifact = lexer.name(0) == Some(b"Artifact");
-        Mark { artifact, glyphs: self.page.glyphs.len(), ..Mark::default() }
+        let tag = lexer.name(0);
+        let artifact = tag == Some(b"Artifact");
+        let heading = tag.is_some_and(|tag| self.pdf.is_heading_tag(tag));
+        Mark { artifact, heading, glyphs: self.page.glyphs.len(), ..Mark::default() }
     }
 
     fn read_properties(&self, mark: &mut Mark, name: &[u8], resources: &Dictionary) {
@@ -133,7 +143,7 @@ fn replace(glyphs: &mut Vec<Glyph>, from: usize, actual: &str) {
 }
 
 fn drawn_flags(flags: Flags) -> Flags {
-    [Flags::HIDDEN, Flags::ARTIFACT, Flags::FIRST]
+    [Flags::HIDDEN, Flags::ARTIFACT, Flags::FIRST, Flags::HEADING]
         .into_iter()
         .fold(Flags::default(), |kept, flag| kept.with(flag, flags.has(flag)))
 }

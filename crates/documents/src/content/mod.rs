@@ -5,6 +5,7 @@
 
 mod annotations;
 mod budget;
+mod fields;
 pub(crate) mod lexer;
 mod marks;
 pub(crate) mod page;

@@ -41,6 +41,8 @@ impl Flags {
     pub(crate) const FIRST: Self = Self(16);
     /// Part of the glyph before, such as the second letter of a ligature.
     pub(crate) const JOINED: Self = Self(32);
+    /// Tagged as a heading.
+    pub(crate) const HEADING: Self = Self(64);
 
     pub(crate) fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0

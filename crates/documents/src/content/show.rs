@@ -9,6 +9,7 @@ use super::page::{Direction, Flags, Glyph};
 use crate::font::DecodedCode;
 use crate::font::text::Text;
 use crate::geometry::{Matrix, Point};
+use crate::layout::words::is_rtl;
 
 // Text outside of these bounds cannot be read: it is hidden, or its matrix is damaged.
 
@@ -138,6 +139,7 @@ impl Interpreter<'_> {
 
     fn flags(&self) -> Flags {
         Flags::default().with(Flags::HIDDEN, self.state.invisible).with(Flags::ARTIFACT, self.marks.artifact())
+            .with(Flags::HEADING, self.marks.heading())
     }
 
     /// Records a glyph with its advance in unscaled text space.
@@ -182,11 +184,19 @@ fn spaced(glyph: Glyph) -> Glyph {
 pub(super) fn spread(glyphs: &mut Vec<Glyph>, glyph: &Glyph, text: &str) {
     let count = text.chars().count().max(1) as f32;
     let (dx, dy) = ((glyph.end.x - glyph.start.x) / count, (glyph.end.y - glyph.start.y) / count);
-    for (place, letter) in text.chars().enumerate() {
-        let from = place as f32;
+    // The text is in the order of reading: from right to left if it is of such a script.
+    let backwards = text.chars().any(is_rtl) && dx >= 0.0;
+    // Its letters are added in the direction in which the text is drawn, so that each is next to the one before.
+    let leftwards = glyphs.last().is_some_and(|last| last.start.x > glyph.start.x);
+    let mut letters: Vec<(usize, char)> = text.chars().enumerate().collect();
+    if backwards && !leftwards {
+        letters.reverse();
+    }
+    for (count_before, (place, letter)) in letters.into_iter().enumerate() {
+        let from = if backwards { count - 1.0 - place as f32 } else { place as f32 };
         let start = Point { x: glyph.start.x + dx * from, y: glyph.start.y + dy * from };
         let end = Point { x: start.x + dx, y: start.y + dy };
-        let flags = glyph.flags.with(Flags::JOINED, place > 0);
+        let flags = glyph.flags.with(Flags::JOINED, count_before > 0);
         glyphs.push(spaced(Glyph { text: letter, start, end, flags, ..*glyph }));
     }
 }

@@ -14,6 +14,11 @@ const MAX_SPACES: usize = 200;
 /// Maximum length of the text of one entry, in bytes.
 const MAX_TEXT: usize = 512;
 
+/// Minimum number of characters that show that the bytes of a map are the wrong way round.
+const MIN_SWAPPED: usize = 4;
+/// High bytes of alphabets are below this one.
+const MAX_HIGH_BYTE: u16 = 0x20;
+
 /// Range of codes, `[first, last]`, that maps to successive numbers.
 #[derive(Debug, Clone, Copy)]
 struct Range {
@@ -56,9 +61,31 @@ impl CMap {
                 _ => {}
             }
         }
+        map.unswap();
         map.text_ranges.sort_by_key(|range| range.first);
         map.cid_ranges.sort_by_key(|range| range.first);
         map
+    }
+
+    /// Corrects a map whose characters have their two bytes the wrong way round: all of them have the same low byte.
+    fn unswap(&mut self) {
+        let single = |text: &Text| match text {
+            Text::One(letter) => u16::try_from(u32::from(*letter)).ok(),
+            _ => None,
+        };
+        // The space in wrong order is a space of another width, which is known as a space.
+        let units: Vec<u16> =
+            self.text.values().filter(|text| **text != Text::One(' ')).filter_map(|text| single(text)).collect();
+        let Some(low) = units.first().map(|unit| unit & 0xff).filter(|low| *low < MAX_HIGH_BYTE) else { return };
+        let known = self.text.values().filter(|text| text.is_known() && **text != Text::One(' ')).count();
+        if units.len() < MIN_SWAPPED || units.len() < known || units.iter().any(|unit| unit & 0xff != low || *unit < 0x100) {
+            return;
+        }
+        for text in self.text.values_mut().filter(|text| **text != Text::One(' ')) {
+            if let Some(letter) = single(text).and_then(|unit| char::from_u32(u32::from(unit.swap_bytes()))) {
+                *text = Text::of_char(letter);
+            }
+        }
     }
 
     /// Returns the text of a code.
@@ -228,6 +255,16 @@ mod tests {
         assert_eq!(map.length(b"\x41\x42"), Some(1));
         assert_eq!(map.length(b"\x81\x42"), Some(2));
         assert_eq!(map.length(b"\xff\x42"), None);
+    }
+
+    #[test]
+    fn bytes_that_are_the_wrong_way_round_are_turned() {
+        let map = CMap::parse(b"beginbfchar <20> <2000> <43> <4300> <61> <6100> <6e> <6e00> <79> <7900> endbfchar");
+        let text: Vec<Text> = [0x43, 0x79, 0x61, 0x6e, 0x20].into_iter().map(|code| map.text(code)).collect();
+        assert_eq!(text, ['C', 'y', 'a', 'n', ' '].map(Text::One));
+        // Three such characters may be what they say.
+        let map = CMap::parse(b"beginbfchar <43> <4300> <61> <6100> <6e> <6e00> endbfchar");
+        assert_eq!(map.text(0x43), Text::One('\u{4300}'));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Text of a font's codes.
 
+use unicode_normalization::UnicodeNormalization as _;
+
 /// Text of a code.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Text {
@@ -13,7 +15,10 @@ pub(crate) enum Text {
 impl Text {
     /// Creates a text without characters that cannot appear in readable text.
     pub(crate) fn of(text: &str) -> Self {
-        let clean: String = text.chars().filter_map(plain).flat_map(expand).collect();
+        let mut clean: String = text.chars().filter_map(plain).flat_map(expand).collect();
+        if clean.contains(is_shaped) {
+            clean = base_letters(&clean);
+        }
         let mut chars = clean.chars();
         match (chars.next(), chars.next()) {
             (None, _) => Self::Unknown,
@@ -85,6 +90,25 @@ fn expand(text: char) -> impl Iterator<Item = char> {
         _ => "",
     };
     letters.is_empty().then_some(text).into_iter().chain(letters.chars())
+}
+
+/// Whether the character is a shape of Hebrew or Arabic letters rather than a letter.
+fn is_shaped(letter: char) -> bool {
+    matches!(letter, '\u{fb1d}'..='\u{fd3d}' | '\u{fd50}'..='\u{fdfb}' | '\u{fe70}'..='\u{fefc}')
+}
+
+/// Replaces shapes of letters by the letters, which are what is searched for.
+fn base_letters(text: &str) -> String {
+    let mut out = String::new();
+    for letter in text.chars() {
+        if is_shaped(letter) {
+            // Shapes of vowel signs decompose to a space and the sign.
+            out.extend(letter.nfkc().filter(|base| *base != ' '));
+        } else {
+            out.push(letter);
+        }
+    }
+    out
 }
 
 const SYMBOL_LOW: &str =

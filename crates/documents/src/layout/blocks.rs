@@ -4,11 +4,19 @@
 //! title over two columns ends where they begin, and each column is a separate block.
 
 use super::drawings::Drawings;
-use super::line::{Line, rows};
+use super::line::{Line, Row, rows};
 use crate::geometry::Rect;
 
-/// Maximum gap inside a block, as a share of the size.
+/// Maximum gap inside a block, as a share of the size, unless the page is set with wider spacing.
 const MAX_GAP: f32 = 1.05;
+/// Maximum gap of widely spaced text, as a share of the size: text with two blank lines.
+const WIDEST_GAP: f32 = 2.6;
+/// Minimum number of gaps that show wide spacing, and how much they may differ, as a share of the size.
+const MIN_WIDE: usize = 2;
+const EVEN_GAP: f32 = 0.3;
+/// Maximum number of lines of a block that may be labels of several rows, and maximum number of words of a label.
+const LABEL_LINES: usize = 3;
+const LABEL_WORDS: usize = 4;
 /// Allowed ratio of sizes inside a block.
 const SAME_SIZE: std::ops::RangeInclusive<f32> = 0.78..=1.28;
 /// Maximum gap inside a line of justified text that is bridged by comparison with a neighbouring line, in ems.
@@ -124,12 +132,14 @@ fn grouped(lines: &[Line], scene: &Drawings<'_>) -> Vec<Vec<usize>> {
     let all: Vec<usize> = (0..lines.len()).collect();
     let mut blocks: Vec<OpenBlock> = Vec::new();
     let mut done: Vec<Vec<usize>> = Vec::new();
-    for row in rows(lines, &all) {
+    let rows = rows(lines, &all);
+    let most = usual_gap(lines, &rows);
+    for row in &rows {
         let early = |block: &OpenBlock| lines[block.last].rect.y1 < row.y0 - 3.0 * lines[block.last].size.max(8.0);
         let (closed, open): (Vec<OpenBlock>, Vec<OpenBlock>) = blocks.into_iter().partition(early);
         done.extend(closed.into_iter().map(|block| block.places));
         blocks = open;
-        let wanted: Vec<Vec<usize>> = row.lines.iter().map(|place| candidates(lines, *place, &blocks, scene)).collect();
+        let wanted: Vec<Vec<usize>> = row.lines.iter().map(|place| candidates(lines, *place, &blocks, &Look { scene, gap: most })).collect();
         for (index, place) in row.lines.iter().enumerate() {
             let alone = |block: usize| wanted.iter().filter(|other| other.contains(&block)).count() == 1;
             match wanted[index][..] {
@@ -144,21 +154,88 @@ fn grouped(lines: &[Line], scene: &Drawings<'_>) -> Vec<Vec<usize>> {
         }
     }
     done.extend(blocks.into_iter().map(|block| block.places));
-    done
+    apart(lines, &rows, done)
+}
+
+/// Returns the maximum gap inside a block: more than usual where most lines of running text have the same wide gap.
+fn usual_gap(lines: &[Line], rows: &[Row]) -> f32 {
+    let right = lines.iter().map(|line| line.rect.x1).fold(0.0, f32::max);
+    let mut gaps: Vec<f32> = Vec::new();
+    let mut pairs = 0;
+    for pair in rows.windows(2) {
+        let ([above], [below]) = (&pair[0].lines[..], &pair[1].lines[..]) else { continue };
+        let (above, below) = (&lines[*above], &lines[*below]);
+        let wordy = above.words.len() >= 5 && above.rect.x1 > 0.8 * right && (above.size - below.size).abs() < 0.5;
+        if !wordy || above.rect.overlap_x(&below.rect) <= 0.0 {
+            continue;
+        }
+        pairs += 1;
+        let gap = (below.rect.y0 - above.rect.y1) / above.size.max(0.1);
+        // A line in the middle of a sentence continues the one above.
+        let goes_on = below.words.first().is_some_and(|word| word.text.starts_with(char::is_lowercase));
+        if goes_on && (MAX_GAP..WIDEST_GAP).contains(&gap) {
+            gaps.push(gap);
+        }
+    }
+    gaps.sort_by(f32::total_cmp);
+    let Some(usual) = gaps.get(gaps.len() / 2).copied() else { return MAX_GAP };
+    let even = gaps.iter().filter(|gap| (**gap - usual).abs() < EVEN_GAP).count();
+    if even >= MIN_WIDE && 5 * even >= 2 * pairs { usual + EVEN_GAP } else { MAX_GAP }
+}
+
+/// Splits blocks of a few short lines with a single line beside them: labels of a form, whose rows belong together.
+fn apart(lines: &[Line], rows: &[Row], blocks: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
+    let mut length = vec![0; lines.len()];
+    for block in &blocks {
+        block.iter().for_each(|place| length[*place] = block.len());
+    }
+    let mut beside = vec![false; lines.len()];
+    for row in rows.iter().filter(|row| row.lines.len() > 1) {
+        for place in &row.lines {
+            let label = |other: &usize| other != place && length[*other] == 1 && is_alike(&lines[*place], &lines[*other]);
+            beside[*place] = row.lines.iter().any(label);
+        }
+    }
+    let body = super::body_size(lines);
+    let is_label = |place: &usize| {
+        let line = &lines[*place];
+        let wrapped = line.words.first().is_some_and(|word| word.text.starts_with(char::is_lowercase));
+        line.words.len() <= LABEL_WORDS && line.size < 1.1 * body && !wrapped
+    };
+    let split = |block: Vec<usize>| -> Vec<Vec<usize>> {
+        let labels = (2..=LABEL_LINES).contains(&block.len()) && block.iter().all(is_label);
+        if labels && block.iter().any(|place| beside[*place]) {
+            return block.into_iter().map(|place| vec![place]).collect();
+        }
+        vec![block]
+    };
+    blocks.into_iter().flat_map(split).collect()
+}
+
+/// Whether two lines are set alike on one baseline.
+fn is_alike(one: &Line, other: &Line) -> bool {
+    (one.baseline - other.baseline).abs() < 0.5 && (one.size - other.size).abs() < 0.3 && one.style == other.style
+}
+
+/// What the grouping of lines depends on besides them.
+struct Look<'a> {
+    scene: &'a Drawings<'a>,
+    /// Maximum gap inside a block, as a share of the size.
+    gap: f32,
 }
 
 /// Returns the blocks that a line could continue.
-fn candidates(lines: &[Line], place: usize, blocks: &[OpenBlock], scene: &Drawings<'_>) -> Vec<usize> {
+fn candidates(lines: &[Line], place: usize, blocks: &[OpenBlock], look: &Look<'_>) -> Vec<usize> {
     let line = &lines[place];
     let fits = |block: &OpenBlock| {
         let last = &lines[block.last];
         let gap = line.rect.y0 - last.rect.y1;
         let ratio = line.size / last.size.max(0.1);
         line.baseline > last.baseline + 0.3 * line.size.min(last.size)
-            && gap < MAX_GAP * line.size.min(last.size)
+            && gap < look.gap * line.size.min(last.size)
             && SAME_SIZE.contains(&ratio)
             && line.rect.overlap_x(&block.rect) > 0.2 * line.rect.width().min(block.rect.width())
-            && !is_parted(&last.rect, &line.rect, scene)
+            && !is_parted(&last.rect, &line.rect, look.scene)
     };
     (0..blocks.len()).filter(|block| fits(&blocks[*block])).collect()
 }

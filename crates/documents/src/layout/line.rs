@@ -1,7 +1,21 @@
 //! A line of a page, its text in reading order, and rows of lines at one height.
 
+use super::rtl::in_reading_order;
 use super::words::{Word, is_ideograph};
 use crate::geometry::Rect;
+use crate::model::Script;
+
+/// Maximum ratio of the size of raised or lowered text to that of its line.
+const SMALL: f32 = 0.85;
+/// Minimum and maximum shift of its baseline, in ems of the line.
+const SHIFT: std::ops::RangeInclusive<f32> = 0.06..=0.7;
+/// Maximum length of a raised or lowered word, in characters.
+const MAX_SCRIPT: usize = 8;
+/// Maximum distance to the text that it belongs to, in ems of the line.
+const ADJACENT: f32 = 0.4;
+
+/// Maximum number of words of a line that are compared with each other.
+const MAX_COMPARED: usize = 400;
 
 /// Words on one baseline.
 #[derive(Debug, Clone)]
@@ -67,7 +81,7 @@ impl Line {
 
     /// Returns the words in reading order.
     pub(crate) fn reading(&self) -> Vec<&Word> {
-        if self.rtl { rtl_order(&self.words) } else { self.words.iter().collect() }
+        if self.rtl { in_reading_order(&self.words) } else { self.words.iter().collect() }
     }
 
     /// Whether a space precedes the word at an index of the reading order.
@@ -87,6 +101,28 @@ impl Line {
         !ideographs && (gap > 0.14 * size || (word.spaced && gap > -0.1 * size))
     }
 
+    /// Returns whether a word is raised or lowered against the text beside it.
+    pub(crate) fn script(&self, word: &Word) -> Script {
+        // On nearly all lines no word is smaller than the rest. A page with too many words is one line, for speed.
+        if self.words.len() > MAX_COMPARED {
+            return Script::Normal;
+        }
+        if word.text.chars().nth(MAX_SCRIPT).is_some() || !self.words.iter().any(|other| word.size < SMALL * other.size) {
+            return Script::Normal;
+        }
+        let larger = |other: &&Word| {
+            let gap = (word.rect.x0 - other.rect.x1).max(other.rect.x0 - word.rect.x1);
+            let shift = (other.baseline - word.baseline).abs() / other.size;
+            word.size < SMALL * other.size && gap < ADJACENT * other.size && SHIFT.contains(&shift)
+        };
+        let beside = self.words.iter().filter(larger).max_by(|a, b| a.size.total_cmp(&b.size));
+        match beside {
+            Some(base) if base.baseline > word.baseline => Script::Raised,
+            Some(_) => Script::Lowered,
+            None => Script::Normal,
+        }
+    }
+
     pub(crate) fn letters(&self) -> usize {
         self.words.iter().map(|word| word.text.chars().count()).sum()
     }
@@ -97,18 +133,9 @@ impl Line {
     }
 }
 
-/// Returns the words from right to left, with runs of Latin words in their own order.
-fn rtl_order(words: &[Word]) -> Vec<&Word> {
-    // All words are turned around, then each run of Latin words back.
-    let mut order: Vec<&Word> = words.iter().rev().collect();
-    let mut start = 0;
-    while start < order.len() {
-        let latin = |word: &&Word| word.text.contains(|letter: char| letter.is_ascii_alphabetic());
-        let length = order[start..].iter().take_while(|word| latin(word)).count();
-        order[start..start + length].reverse();
-        start += length.max(1);
-    }
-    order
+/// Whether the text is a mark that says yes or no.
+pub(crate) fn is_state(text: &str) -> bool {
+    matches!(text, "✓" | "✔" | "✗" | "✘" | "☐" | "☑" | "☒")
 }
 
 /// Whether the text is a bullet, or a number or letter with a dot or bracket.
@@ -118,7 +145,7 @@ pub(crate) fn is_mark(text: &str) -> bool {
 
 pub(crate) fn is_bullet(text: &str) -> bool {
     let mut chars = text.chars();
-    matches!(
+    is_state(text) || matches!(
         (chars.next(), chars.next()),
         (
             Some(

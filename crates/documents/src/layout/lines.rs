@@ -25,6 +25,10 @@ const LOOSE_SPACE: f32 = 0.62;
 /// Maximum difference of baselines in one line, in ems, because of superscripts and subscripts.
 // Common programs raise superscripts by 0.33 to 0.41 em.
 const SHIFT: f32 = 0.45;
+/// Shift beyond which text is raised or lowered, in ems.
+const ON_LINE: f32 = 0.2;
+/// Minimum ratio of its size to that of the line; a letter that is larger still is an initial.
+const SMALLEST: f32 = 0.35;
 /// Maximum gap after the mark of a list item, in ems.
 // Word processors put the text of an item at a tab stop: half an inch at most, which is 3.6 em of 10 points.
 const AFTER_MARK: f32 = 4.0;
@@ -154,8 +158,12 @@ fn follows(last: &Word, word: &Word) -> bool {
     let size = last.size.max(word.size);
     let gap = last.gap_to(word);
     let wide = if word.joined { WIDE_SPACE } else { SPACE };
+    let shift = (last.baseline - word.baseline).abs();
+    if word.column || (shift > ON_LINE * size && last.size.min(word.size) < SMALLEST * size) {
+        return false;
+    }
     // A small negative gap is kerning or an italic overhang; a larger one starts a new line.
-    (last.baseline - word.baseline).abs() < SHIFT * size && gap > -0.3 * size && gap < wide * size
+    shift < SHIFT * size && gap > -0.3 * size && gap < wide * size
 }
 
 /// Joins lines on one baseline that are close to each other, in any drawing order.
@@ -181,14 +189,17 @@ fn belongs(left: &Line, right: &Line) -> bool {
     let (large, small) = (left.size.max(right.size), left.size.min(right.size));
     let shift = (left.baseline - right.baseline).abs();
     let gap = right.rect.x0 - left.rect.x1;
+    if right.words.first().is_some_and(|word| word.column) {
+        return false;
+    }
     // A negative gap is an overlap: italics and kerning reach 0.3 em into the next word, more is text printed over
     // text.
     if shift > SHIFT * large || gap < -0.35 * large {
         return false;
     }
     // A superscript or subscript is smaller than its base, close to it, and short.
-    if shift > 0.2 * large {
-        return small < 0.85 * large && gap < 0.25 * large && (left.letters().min(right.letters()) <= 6);
+    if shift > ON_LINE * large {
+        return (SMALLEST..0.85).contains(&(small / large)) && gap < 0.25 * large && (left.letters().min(right.letters()) <= 6);
     }
     let mark = left.words.len() == 1 && left.mark().is_some() && right.mark().is_none();
     gap < LOOSE_SPACE * large || (mark && gap < AFTER_MARK * large) || is_numbered(left, right, gap / large)
@@ -202,5 +213,5 @@ fn is_numbered(number: &Line, heading: &Line, gap: f32) -> bool {
     // A number with dots, as in 2.1, is hardly anything but the number of a heading, so that its gap may be wider.
     let widest = if word.text.contains('.') { 2.5 } else { 1.35 };
     let named = heading.words.first().is_some_and(|word| word.text.starts_with(char::is_uppercase));
-    digits && gap < widest && named && number.style == heading.style && heading.letters() >= 4
+    digits && gap < widest && named && number.style == heading.style && heading.letters() >= 3
 }

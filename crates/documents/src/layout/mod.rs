@@ -6,18 +6,23 @@
 
 mod accents;
 pub(crate) mod blocks;
-mod drawings;
+pub(crate) mod drawings;
 pub(crate) mod figures;
-mod leaders;
+pub(crate) mod leaders;
 pub(crate) mod line;
+mod margins;
 pub(crate) mod lines;
 pub(crate) mod order;
 pub(crate) mod paragraphs;
 pub(crate) mod recognised;
+mod rtl;
+mod seams;
+mod turned;
+pub(crate) mod stamped;
 pub(crate) mod text;
 pub(crate) mod words;
 
-use crate::content::page::{Flags, LinkArea, PageContent};
+use crate::content::page::{Flags, Glyph, LinkArea, PageContent};
 use crate::geometry::{Rect, Size};
 use crate::layout::drawings::Drawings;
 use crate::layout::line::Line;
@@ -25,7 +30,7 @@ use crate::layout::paragraphs::Paragraph;
 use crate::layout::words::{Rotation, Word, directions, words};
 use crate::model::{Quality, TextSource};
 use crate::recognised::RecogniseError;
-use crate::table::{PlacedTable, bands, columns, grid};
+use crate::table::{PlacedTable, bands, columns};
 
 /// Maximum number of words of a page for the layout analysis; beyond it they stay in drawing order.
 const MAX_WORDS: usize = 15_000;
@@ -95,11 +100,18 @@ fn laid_out(content: &PageContent) -> PageLayout {
     };
     let directions = directions(content);
     let page = Size { width: content.width, height: content.height };
-    for (place, direction) in directions.iter().enumerate() {
-        let turn = Rotation { direction: *direction, page };
-        let words = words(content, &turn);
+    let mut texts: Vec<DirectedText> = directions
+        .iter()
+        .map(|direction| {
+            let turn = Rotation { direction: *direction, page };
+            DirectedText { turn, words: words(content, &turn) }
+        })
+        .collect();
+    for place in 0..texts.len() {
+        let turn = texts[place].turn;
         let scene = Drawings::new(content, &turn, place == 0);
-        for mut part in parts(words, &scene) {
+        let tables = if place == 0 { turned::tables(&scene, &mut texts) } else { Vec::new() };
+        for mut part in parts(std::mem::take(&mut texts[place].words), tables, &scene) {
             part.turn_back(&turn);
             layout.parts.push(part);
         }
@@ -112,23 +124,37 @@ fn laid_out(content: &PageContent) -> PageLayout {
     layout
 }
 
-fn parts(words: Vec<Word>, scene: &Drawings<'_>) -> Vec<LayoutPart> {
-    let mut words = words;
+/// Words of one direction.
+struct DirectedText {
+    turn: Rotation,
+    words: Vec<Word>,
+}
+
+/// Lays out words, from which the words of the given tables have been taken out.
+fn parts(words: Vec<Word>, tables: Vec<PlacedTable>, scene: &Drawings<'_>) -> Vec<LayoutPart> {
+    let (mut words, mut tables) = (words, tables);
     if words.len() > MAX_WORDS {
         let lines = vec![Line::new(words)];
         return paragraphs::split(&lines, scene, 0.0).into_iter().map(LayoutPart::Paragraph).collect();
     }
-    let mut tables = Vec::new();
-    for net in grid::nets(&scene.edges) {
-        tables.extend(grid::read_table(&net, &mut words));
-    }
+    margins::remove_line_numbers(&mut words, scene);
+    let vertical = scene.turned && is_ideographic(&words);
     let mut lines = lines::lines(words);
     let body = body_size(&lines);
-    tables.extend(bands::find(&scene.edges.across, &scene.fills, &mut lines));
+    tables.extend(bands::find(scene, &mut lines));
+    leaders::join_contents(&mut lines);
     let prose = blocks::prose(&lines, scene);
-    tables.extend(columns::find(&mut lines, &prose, &scene.figures));
+    // Lines of vertical text are columns by nature.
+    if !vertical {
+        tables.extend(columns::find(&mut lines, &prose, scene));
+    }
     tables.sort_by_key(|table| table.order);
     arrange(lines, tables, scene, body)
+}
+
+fn is_ideographic(words: &[Word]) -> bool {
+    let letters = || words.iter().flat_map(|word| word.text.chars());
+    2 * letters().filter(|letter| words::is_ideograph(*letter)).count() > letters().count()
 }
 
 /// Returns the size of most letters.
@@ -154,21 +180,24 @@ fn arrange(lines: Vec<Line>, tables: Vec<PlacedTable>, scene: &Drawings<'_>, bod
     let mut figures = scene.figures.clone();
     figures.extend(figures::charts(&scene.fills, &tables, &lines, scene.size));
     let (inside, lines) = figures::take(&figures::merged(figures), &tables, lines);
-    let mut items: Vec<(Rect, u32, Item)> = Vec::new();
+    let mut items: Vec<(order::Part, Item)> = Vec::new();
     for block in blocks::gather(lines, scene) {
         let rect = block.iter().fold(Rect::EMPTY, |rect, line| rect.union(&line.rect));
         let order = block.iter().map(|line| line.order).min().unwrap_or(u32::MAX);
-        items.push((rect, order, Item::Lines(block)));
+        let words = block.iter().map(|line| line.words.len()).max().unwrap_or(0);
+        let short = order::Part::is_short(block.len(), words);
+        items.push((order::Part { rect, order, short }, Item::Lines(block)));
     }
-    items.extend(tables.into_iter().map(|table| (table.rect, table.order, Item::Table(table))));
+    let part = |table: &PlacedTable| order::Part { rect: table.rect, order: table.order, short: false };
+    items.extend(tables.into_iter().map(|table| (part(&table), Item::Table(table))));
     for (rect, lines) in inside {
         let order = lines.iter().map(|line| line.order).min().unwrap_or(u32::MAX);
-        items.push((rect, order, Item::Figure(rect, lines)));
+        items.push((order::Part { rect, order, short: true }, Item::Figure(rect, lines)));
     }
-    let boxes: Vec<(Rect, u32)> = items.iter().map(|(rect, order, _)| (*rect, *order)).collect();
-    let mut items: Vec<Option<Item>> = items.into_iter().map(|(.., item)| Some(item)).collect();
+    let places: Vec<order::Part> = items.iter().map(|(part, _)| *part).collect();
+    let mut items: Vec<Option<Item>> = items.into_iter().map(|(_, item)| Some(item)).collect();
     let mut parts = Vec::new();
-    for place in order::reading_order(&boxes) {
+    for place in order::page_order(&places) {
         match items[place].take() {
             Some(Item::Lines(lines)) => {
                 parts.extend(paragraphs::split(&lines, scene, body).into_iter().map(LayoutPart::Paragraph));
@@ -218,11 +247,18 @@ fn quality(content: &PageContent) -> Quality {
     let strange = inked().filter(|glyph| glyph.flags.has(Flags::UNKNOWN) || is_strange(glyph.text)).count();
     let sheet = Rect { x0: 0.0, y0: 0.0, x1: content.width, y1: content.height };
     let covered: f32 = content.images.iter().map(|image| image.shared(&sheet)).sum();
+    let letter = |glyph: &Glyph| {
+        let (dx, dy) = (glyph.end.x - glyph.start.x, glyph.end.y - glyph.start.y);
+        dx.hypot(dy) * glyph.size
+    };
+    let text: f32 = inked().map(letter).sum();
     let share = |part: usize| if characters == 0 { 0.0 } else { part as f32 / characters as f32 };
     Quality {
         characters,
         readable: share(characters - strange),
         pictures: (covered / sheet.area().max(1.0)).min(1.0),
+        explained: text / covered.max(1.0),
+        looked: false,
         hidden: characters > 0 && inked().all(|glyph| glyph.flags.has(Flags::HIDDEN)),
         cut: content.cut,
     }

@@ -8,10 +8,92 @@
 
 use crate::geometry::Rect;
 
+/// Maximum number of lines of a short part, and maximum number of words of one of its lines.
+const SHORT_LINES: usize = 5;
+const SHORT_WORDS: usize = 6;
+/// Minimum number of parts with the same left edge that show a column.
+const COLUMN_ROWS: usize = 3;
+/// Maximum distance of the left edges of a column, in points.
+const SAME_EDGE: f32 = 3.0;
 /// Maximum number of parts that are compared with each other.
 const MAX_PARTS: usize = 220;
 /// Maximum height of a row at the top or bottom of a page, in points.
 const MAX_ROW: f32 = 30.0;
+
+/// Part of a page with what its place in the order depends on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Part {
+    pub(crate) rect: Rect,
+    /// Position in drawing order.
+    pub(crate) order: u32,
+    /// Whether it is short text or a figure, which give no evidence of a column.
+    pub(crate) short: bool,
+}
+
+impl Part {
+    pub(crate) fn is_short(lines: usize, words: usize) -> bool {
+        lines <= SHORT_LINES && words <= SHORT_WORDS
+    }
+}
+
+/// Returns the indices of parts in reading order.
+///
+/// Short parts side by side, with nothing beside them that reaches above or below, are a row of their own: names of
+/// authors, labels of a form, the address and the date of a letter. A column needs longer text, or several such rows.
+pub(crate) fn page_order(parts: &[Part]) -> Vec<usize> {
+    let sections = sections(parts);
+    let mut order = Vec::with_capacity(parts.len());
+    let mut open: Vec<usize> = Vec::new();
+    for section in &sections {
+        if is_sparse(parts, section) && !is_column_row(parts, section) {
+            order.extend(ordered(parts, &std::mem::take(&mut open)));
+            order.extend(ordered(parts, section));
+        } else {
+            open.extend(section);
+        }
+    }
+    order.extend(ordered(parts, &open));
+    order
+}
+
+/// Returns some of the parts in reading order.
+fn ordered(parts: &[Part], some: &[usize]) -> Vec<usize> {
+    let boxes: Vec<(Rect, u32)> = some.iter().map(|place| (parts[*place].rect, parts[*place].order)).collect();
+    reading_order(&boxes).into_iter().map(|place| some[place]).collect()
+}
+
+/// Splits the parts where a blank runs across the whole page, from top to bottom.
+fn sections(parts: &[Part]) -> Vec<Vec<usize>> {
+    let mut places: Vec<usize> = (0..parts.len()).collect();
+    places.sort_by(|a, b| parts[*a].rect.y0.total_cmp(&parts[*b].rect.y0));
+    let mut sections: Vec<Vec<usize>> = Vec::new();
+    let mut bottom = f32::NEG_INFINITY;
+    for place in places {
+        let rect = &parts[place].rect;
+        match sections.last_mut().filter(|_| rect.y0 < bottom) {
+            Some(section) => section.push(place),
+            None => sections.push(vec![place]),
+        }
+        bottom = bottom.max(rect.y1);
+    }
+    sections
+}
+
+fn is_sparse(parts: &[Part], section: &[usize]) -> bool {
+    section.len() > 1 && section.iter().all(|place| parts[*place].short)
+}
+
+/// Whether a row is part of columns: other parts begin at the left edges of two of its parts or more, and at one of
+/// them longer text or several parts.
+fn is_column_row(parts: &[Part], section: &[usize]) -> bool {
+    let edges = section.iter().map(|place| {
+        let others = (0..parts.len()).filter(|other| !section.contains(other));
+        let same = others.filter(|other| (parts[*other].rect.x0 - parts[*place].rect.x0).abs() < SAME_EDGE);
+        same.fold((0, false), |(count, long), other| (count + 1, long || !parts[other].short))
+    });
+    let edges: Vec<(usize, bool)> = edges.filter(|(count, _)| *count > 0).collect();
+    edges.len() >= 2 && edges.iter().any(|(count, long)| *long || *count + 1 >= COLUMN_ROWS)
+}
 
 /// Returns the indices of boxes in reading order. Each box comes with its position in drawing order.
 pub(crate) fn reading_order(boxes: &[(Rect, u32)]) -> Vec<usize> {
@@ -171,6 +253,30 @@ mod tests {
             let boxes: Vec<_> = [head, title, section, text, number].into_iter().zip(drawn).collect();
             assert_eq!(reading_order(&boxes), [0, 1, 2, 3, 4], "{drawn:?}");
         }
+    }
+
+    #[test]
+    fn names_side_by_side_come_before_the_columns_below_them() {
+        let part = |rect, order, short| Part { rect, order, short };
+        let parts = [
+            part(rect(100.0, 80.0, 180.0, 92.0), 0, true),
+            part(rect(70.0, 140.0, 290.0, 600.0), 1, false),
+            part(rect(400.0, 80.0, 480.0, 92.0), 2, true),
+            part(rect(310.0, 140.0, 530.0, 600.0), 3, false),
+        ];
+        assert_eq!(page_order(&parts), [0, 2, 1, 3]);
+    }
+
+    #[test]
+    fn several_rows_with_the_same_edges_are_columns() {
+        let parts: Vec<Part> = (0..4)
+            .flat_map(|row| {
+                let y = 100.0 + 30.0 * row as f32;
+                let part = |x: f32, order| Part { rect: rect(x, y, x + 100.0, y + 12.0), order, short: true };
+                [part(70.0, row), part(320.0, 10 + row)]
+            })
+            .collect();
+        assert_eq!(page_order(&parts), [0, 2, 4, 6, 1, 3, 5, 7]);
     }
 
     #[test]

@@ -29,10 +29,16 @@ pub(crate) struct Paragraph {
     pub(crate) mark: Option<String>,
     /// Whether all of it is marked as page furniture.
     pub(crate) artifact: bool,
+    /// Whether all of it is tagged as a heading.
+    pub(crate) tagged: bool,
     /// Lines of code, with their indentation; empty for other text.
     pub(crate) code: Vec<String>,
     /// Distance to the text above; infinite at the top of a block.
     pub(crate) above: f32,
+}
+
+fn is_tagged(line: &Line) -> bool {
+    line.words.iter().all(|word| word.tagged)
 }
 
 /// Splits a block into paragraphs.
@@ -131,7 +137,7 @@ impl<'a> Block<'a> {
         if (line.baseline - last.baseline).abs() < 0.1 * size {
             return true;
         }
-        if leaders::is_entry(last) {
+        if leaders::is_entry(last) || is_tagged(last) != is_tagged(line) {
             return true;
         }
         let turns = self.is_bold(last) != self.is_bold(line) && !self.runs_on(start, place);
@@ -229,6 +235,7 @@ impl<'a> Block<'a> {
             letters,
             mark,
             artifact: lines.iter().flat_map(|line| &line.words).all(|word| word.artifact),
+            tagged: lines.iter().flat_map(|line| &line.words).all(|word| word.tagged),
             code: if mono { self.code(&lines) } else { Vec::new() },
             above,
         }

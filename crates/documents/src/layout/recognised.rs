@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::drawings::Drawings;
 use super::words::{Direction, Rotation, Word};
-use super::{PageLayout, Recognition, figures, parts};
+use super::{DirectedText, PageLayout, Recognition, figures, parts, turned};
 use crate::content::page::{Fill, PageContent, Style};
 use crate::geometry::{Rect, Size};
 use crate::model::{Quality, TextSource};
@@ -37,16 +37,10 @@ const BOLD_STYLE: u16 = 1;
 /// Lays out a recognised page after `RecognisedPage::sound` has dropped its invalid parts. The embedded layout supplies
 /// the links and the share of the page that images cover.
 pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLayout {
-    let direction = match page.turned {
-        1 => Direction::Up,
-        2 => Direction::Left,
-        3 => Direction::Down,
-        _ => Direction::Right,
-    };
     let size = Size { width: page.width, height: page.height };
     // The words of a turned page are laid out upright, and the finished parts are turned back.
     let Size { width, height } = if page.turned % 2 == 1 { size.turned() } else { size };
-    let turn = Rotation { direction, page: Size { width, height } };
+    let turn = Rotation { direction: direction(page), page: Size { width, height } };
     let style = |bold| Style { font: if bold { "bold" } else { "plain" }.to_owned(), bold, ..Style::default() };
     let content = PageContent {
         width,
@@ -60,12 +54,16 @@ pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLay
     let scene = Drawings {
         content: &content,
         size,
+        turned: false,
         edges: Edges::of(&page.rules),
         fills: page.fills.iter().map(|rect| Fill { rect: *rect, white: false }).collect(),
         figures: figures::find(&page.pictures, &[], size),
     };
     let characters = words.iter().map(|word| word.text.chars().count()).sum();
-    let mut parts = parts(words, &scene);
+    let mut texts = [DirectedText { turn: Rotation { direction: Direction::Right, page: size }, words }];
+    let tables = turned::tables(&scene, &mut texts);
+    let [DirectedText { words, .. }] = texts;
+    let mut parts = parts(words, tables, &scene);
     parts.iter_mut().for_each(|part| part.turn_back(&turn));
     PageLayout {
         width,
@@ -77,6 +75,16 @@ pub(crate) fn recognised(page: &RecognisedPage, embedded: PageLayout) -> PageLay
         source: TextSource::Recognised,
         recognition: Recognition(sure),
         failure: None,
+    }
+}
+
+/// Returns the direction of the text on the visible page.
+pub(super) fn direction(page: &RecognisedPage) -> Direction {
+    match page.turned {
+        1 => Direction::Up,
+        2 => Direction::Left,
+        3 => Direction::Down,
+        _ => Direction::Right,
     }
 }
 
@@ -100,6 +108,10 @@ fn words(page: &RecognisedPage, content: &PageContent, turn: &Rotation) -> Vec<W
             spaced: true,
             joined,
             artifact: false,
+            tagged: false,
+            column: false,
+            begins_run: false,
+            seams: Vec::new(),
             link: None,
         });
     }

@@ -3,16 +3,7 @@
 use super::line::Line;
 use super::words::{Word, is_ideograph};
 use crate::content::page::{LinkArea, Style};
-use crate::model::{Inline, Span};
-
-/// Returns the joined text of lines.
-pub(crate) fn joined(lines: &[Line]) -> String {
-    let mut text = String::new();
-    for line in lines {
-        append(&mut text, &line.text());
-    }
-    text
-}
+use crate::model::{Inline, Script, Span};
 
 /// Appends a line to a text: with a space, or without one after a hyphenated word part or between ideographs.
 pub(crate) fn append(text: &mut String, line: &str) {
@@ -51,7 +42,9 @@ fn join(text: &str, last: char, first: char) -> Join {
     let letters = word.chars().rev().take_while(|letter| letter.is_alphabetic()).count();
     let lower = word.chars().next_back().is_some_and(char::is_lowercase);
     if letters == 0 {
-        return Join::Spaced;
+        // A range of years or pages: `1914-` is followed by `1918`.
+        let range = before.ends_with(|letter: char| letter.is_ascii_digit()) && first.is_ascii_digit();
+        return if range { Join::Glued } else { Join::Spaced };
     }
     // A compound keeps the hyphen at the end of the line: `state-of-the-` is followed by `art`.
     let compound = word.contains('-') || word.contains('/');
@@ -71,10 +64,11 @@ pub(crate) fn inline(lines: &[&Line], styles: &[Style], links: &[LinkArea]) -> I
         for (place, word) in line.reading().into_iter().enumerate() {
             let link = word.link.and_then(|link| links.get(usize::from(link))).map(|area| area.url.clone());
             let mut mono = mono(word.style);
+            let script = line.script(word);
             for (part, text) in parts(word).enumerate() {
                 let code = mono && !all && text.chars().any(char::is_alphanumeric);
                 let spaced = part == 0 && line.is_spaced(place);
-                let markup = Markup { code, link: link.clone() };
+                let markup = Markup { code: code && script == Script::Normal, link: link.clone(), script };
                 add(&mut pieces, text, markup, place == 0 && part == 0, spaced);
                 mono = !mono;
             }
@@ -91,17 +85,33 @@ fn parts(word: &Word) -> impl Iterator<Item = &str> {
 }
 
 /// Markup of a word.
+#[derive(PartialEq)]
 struct Markup {
     code: bool,
     link: Option<String>,
+    script: Script,
+}
+
+impl Markup {
+    fn of(span: &Span) -> Self {
+        Self { code: span.code, link: span.link.clone(), script: span.script }
+    }
+
+    fn span(self, text: String) -> Span {
+        Span { text, code: self.code, link: self.link, script: self.script }
+    }
+
+    fn is_plain(&self) -> bool {
+        !self.code && self.link.is_none() && self.script == Script::Normal
+    }
 }
 
 fn add(pieces: &mut Inline, word: &str, markup: Markup, first: bool, spaced: bool) {
-    let Markup { code, link } = markup;
     let Some(last) = pieces.last_mut() else {
-        return pieces.push(Span { text: word.to_owned(), code, link });
+        return pieces.push(markup.span(word.to_owned()));
     };
-    if last.code == code && last.link == link {
+    let known = Markup::of(last);
+    if known == markup {
         match first {
             true => append(&mut last.text, word),
             false => {
@@ -113,7 +123,7 @@ fn add(pieces: &mut Inline, word: &str, markup: Markup, first: bool, spaced: boo
         }
         return;
     }
-    // The space between two spans goes to the plain one, never into code or a link.
+    // The space between two spans goes to the plain one, never into code, a link or raised text.
     let mut text = last.text.clone();
     if first {
         append(&mut text, word)
@@ -125,16 +135,24 @@ fn add(pieces: &mut Inline, word: &str, markup: Markup, first: bool, spaced: boo
     if broken {
         last.text.pop();
     }
-    let before = gap && !last.code && last.link.is_none();
+    let before = gap && known.is_plain();
     if before {
         last.text.push(' ');
     }
     let after = if gap && !before { " " } else { "" };
-    if after.is_empty() || (!code && link.is_none()) {
-        pieces.push(Span { text: format!("{after}{word}"), code, link });
+    if after.is_empty() || markup.is_plain() {
+        pieces.push(markup.span(format!("{after}{word}")));
     } else {
-        pieces.push(Span { text: after.to_owned(), code: false, link: None });
-        pieces.push(Span { text: word.to_owned(), code, link });
+        pieces.push(Span { text: after.to_owned(), ..Span::default() });
+        pieces.push(markup.span(word.to_owned()));
+    }
+}
+
+/// Appends the text of a further line.
+pub(crate) fn append_inline(pieces: &mut Inline, line: Inline) {
+    for (place, span) in line.into_iter().enumerate() {
+        let markup = Markup::of(&span);
+        add(pieces, &span.text, markup, place == 0, false);
     }
 }
 
@@ -156,6 +174,7 @@ mod tests {
             ("COVID-", "19", "COVID-19"),
             ("Mary-", "Jane", "Mary-Jane"),
             ("2010 -", "2012", "2010 - 2012"),
+            ("for 1914-", "1918 and", "for 1914-1918 and"),
             ("soft\u{ad}", "ware", "software"),
             ("漢", "字", "漢字"),
         ] {

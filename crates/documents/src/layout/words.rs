@@ -4,8 +4,10 @@
 //! laid out like any other, and its boxes are rotated back at the end. Text in other directions is laid out separately.
 
 use super::accents::{self, Letter};
+use super::rtl::logical;
+use super::seams;
 pub(crate) use crate::content::page::Direction;
-use crate::content::page::{Flags, Glyph, PageContent};
+use crate::content::page::{Flags, Glyph, PageContent, Style};
 use crate::geometry::{Point, Rect, Size};
 
 /// Minimum gap between words, as a share of the em.
@@ -16,6 +18,11 @@ const SAME_BASELINE: f32 = 0.12;
 const TYPED_SPACES: usize = 2;
 /// Maximum width of these spaces, in ems.
 const TYPED_GAP: f32 = 2.5;
+/// Maximum number of runs that are noted inside a word.
+const MAX_SEAMS: usize = 2;
+/// Maximum ratio of the size of raised or lowered letters to that of the word before, and their minimum shift in ems.
+const SMALL: f32 = 0.8;
+const SHIFTED: f32 = 0.06;
 /// Height of letters above the baseline, as a share of the em.
 const ASCENT: f32 = 0.78;
 /// Depth of letters below the baseline, as a share of the em.
@@ -38,6 +45,14 @@ pub(crate) struct Word {
     /// Whether only a single space, of any width, separates it from the word before; in monospaced text, several.
     pub(crate) joined: bool,
     pub(crate) artifact: bool,
+    /// Whether it is tagged as a heading.
+    pub(crate) tagged: bool,
+    /// Whether it begins a column of a table, although it may touch the word before.
+    pub(crate) column: bool,
+    /// Whether a run of its own begins with it.
+    pub(crate) begins_run: bool,
+    /// Letters that begin a run of their own inside the word: byte offset and left edge.
+    pub(crate) seams: Vec<(usize, f32)>,
     /// Index in the links of the page.
     pub(crate) link: Option<u16>,
 }
@@ -133,6 +148,11 @@ pub(crate) fn words(page: &PageContent, turn: &Rotation) -> Vec<Word> {
     }
     builder.finish();
     let mut words = builder.words;
+    // The words of a text layer are placed too roughly for that.
+    if !page.glyphs.first().is_some_and(|glyph| glyph.flags.has(Flags::HIDDEN)) {
+        seams::part(&mut words);
+    }
+    set_bullets(&mut words, &page.styles);
     for (place, area) in (0_u16..).zip(&page.links) {
         let rect = turn.rect_to(&area.rect);
         for word in words.iter_mut().filter(|word| rect.holds(word.rect.center())) {
@@ -140,6 +160,20 @@ pub(crate) fn words(page: &PageContent, turn: &Rotation) -> Vec<Word> {
         }
     }
     words
+}
+
+/// Replaces the letter `o` by the bullet that word processors draw with it: in a font of its own, at the tab stop before
+/// the text.
+fn set_bullets(words: &mut [Word], styles: &[Style]) {
+    let mono = |word: &Word| styles.get(usize::from(word.style)).is_some_and(|style| style.mono);
+    for place in 1..words.len() {
+        let (before, after) = words.split_at_mut(place);
+        let (Some(bullet), Some(next)) = (before.last_mut(), after.first()) else { continue };
+        let level = (bullet.baseline - next.baseline).abs() < SAME_BASELINE * next.size;
+        if bullet.text == "o" && level && mono(bullet) && !mono(next) && bullet.gap_to(next) > 0.4 * next.size {
+            bullet.text = "◦".to_owned();
+        }
+    }
 }
 
 #[derive(Default)]
@@ -181,6 +215,10 @@ impl Builder {
             word.rect.y0 = word.rect.y0.min(y - ASCENT * size);
             word.rect.y1 = word.rect.y1.max(y + DESCENT * size);
             word.size = word.size.max(size);
+            let joins = letters.last().is_some_and(|last| last.text.is_alphanumeric()) && glyph.text.is_alphanumeric();
+            if joins && glyph.flags.has(Flags::FIRST) && !glyph.flags.has(Flags::JOINED) {
+                word.seams.push((letters.len(), x0));
+            }
             if self.mono != self.last_mono && !letters.is_empty() {
                 word.turns.push(letters.len());
             }
@@ -195,7 +233,9 @@ impl Builder {
             return true;
         }
         let size = word.size.max(glyph.size);
-        let level = (y - word.baseline).abs() < SAME_BASELINE * size;
+        let shift = (y - word.baseline).abs();
+        let small = word.size.min(glyph.size) < SMALL * size && shift > SHIFTED * size;
+        let level = shift < SAME_BASELINE * size && !small;
         let gap = letter.x0 - word.rect.x1;
         let forward = gap < WORD_GAP * word.size.min(glyph.size) && gap > -0.4 * size;
         // Right-to-left text is often drawn from right to left.
@@ -221,6 +261,10 @@ impl Builder {
             spaced: self.spaced,
             joined: self.is_joined(x0, glyph.size),
             artifact: glyph.flags.has(Flags::ARTIFACT),
+            tagged: glyph.flags.has(Flags::HEADING),
+            column: false,
+            begins_run: self.new_run,
+            seams: Vec::new(),
             link: None,
         };
         (self.new_run, self.spaces) = (false, 0);
@@ -239,9 +283,17 @@ impl Builder {
         let Some((mut word, mut letters)) = self.open.take() else { return };
         if letters.iter().any(|letter| is_rtl(letter.text)) {
             letters.sort_by(|a, b| b.x0.total_cmp(&a.x0));
-            word.text = logical(letters.iter().map(|letter| letter.text));
+            word.text = logical(&letters.iter().map(|letter| letter.text).collect::<Vec<_>>());
             word.turns.clear();
+            word.seams.clear();
         } else {
+            // Where every letter is a run of its own, the runs say nothing.
+            if word.seams.len() > MAX_SEAMS {
+                word.seams.clear();
+            }
+            for seam in &mut word.seams {
+                seam.0 = accents::composed(&letters[..seam.0], word.size).len();
+            }
             let mut start = 0;
             for turn in &mut word.turns {
                 word.text.push_str(&accents::composed(&letters[start..*turn], word.size));
@@ -262,32 +314,6 @@ impl Builder {
                 && (other.baseline - word.baseline).abs() < 0.12 * word.size
         };
         self.words.iter().rev().take(24).any(same)
-    }
-}
-
-/// Converts letters from visual order, right to left, to logical order: numbers and Latin words run the other way.
-fn logical(letters: impl Iterator<Item = char>) -> String {
-    let mut text = String::new();
-    let mut run: Vec<char> = Vec::new();
-    for letter in letters {
-        if letter.is_ascii_alphanumeric() || (!run.is_empty() && matches!(letter, '.' | ',' | ':' | '/')) {
-            run.push(letter);
-            continue;
-        }
-        text.extend(run.drain(..).rev());
-        text.push(mirrored(letter));
-    }
-    text.extend(run.drain(..).rev());
-    text
-}
-
-fn mirrored(letter: char) -> char {
-    match letter {
-        '(' => ')',
-        ')' => '(',
-        '[' => ']',
-        ']' => '[',
-        other => other,
     }
 }
 

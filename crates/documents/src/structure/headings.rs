@@ -9,6 +9,7 @@ use super::Body;
 use super::furniture::Furniture;
 use super::outline::Outline;
 use super::signs::{is_caption, is_formula, number_depth};
+use crate::layout::leaders::LEADER;
 use crate::layout::paragraphs::Paragraph;
 use crate::layout::text::plain;
 use crate::layout::{LayoutPart, PageLayout};
@@ -161,6 +162,10 @@ impl Context<'_> {
         if is_caption(text) || is_formula(text) || self.is_item() {
             return false;
         }
+        // The author says so. Whole paragraphs are tagged by mistake.
+        if self.paragraph.tagged && !is_sentence(text, lines) {
+            return true;
+        }
         // The outline says so, and the text looks a little like it: outlines also list figures and plain paragraphs.
         if outline.depth(text).is_some() && (bold || size > 1.02 * self.body.size || number_depth(text).is_some()) {
             return true;
@@ -240,6 +245,7 @@ fn can_be(text: &str) -> bool {
     letters >= 2
         && letters * 3 >= text.chars().filter(|letter| !letter.is_whitespace()).count()
         && !text.contains("://")
+        && !text.contains(LEADER)
 }
 
 /// Whether the text ends like a sentence and is as long as one, or breaks off in the middle of one.

@@ -1,7 +1,7 @@
 //! Lists: paragraphs that begin with bullets or numbers.
 
 use crate::geometry::Rect;
-use crate::layout::line::is_bullet;
+use crate::layout::line::{is_bullet, is_state};
 use crate::layout::paragraphs::Paragraph;
 use crate::model::{Block, BlockKind, Content, Item, Span};
 
@@ -40,7 +40,8 @@ impl List {
             self.levels.push(x);
         }
         let mut text = paragraph.inline.clone();
-        if let Some(first) = text.first_mut() {
+        // A tick or an empty box is part of what the item says.
+        if let Some(first) = text.first_mut().filter(|_| !is_state(&mark)) {
             let rest = first.text.strip_prefix(mark.as_str()).unwrap_or(&first.text);
             first.text = rest.trim_start().to_owned();
         }
@@ -61,6 +62,7 @@ impl List {
                 repeated: false,
                 confidence: 0.8,
                 recognition: None,
+                note: false,
             });
         }
     }

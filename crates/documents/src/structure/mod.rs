@@ -18,6 +18,9 @@ use crate::structure::furniture::Furniture;
 use crate::structure::headings::Headings;
 pub(crate) use crate::structure::outline::{Outline, outline};
 
+/// Maximum ratio of a footnote's size to that of running text.
+const SMALLER: f32 = 0.93;
+
 /// Look of the running text.
 #[derive(Debug, Clone)]
 pub(crate) struct Body {
@@ -54,6 +57,10 @@ fn page(index: usize, layout: PageLayout, marks: &[Mark], body: &Body) -> Page {
         if let LayoutPart::Paragraph(paragraph) = &part {
             if plain && paragraph.mono && !body.mono && paragraph.mark.is_none() {
                 list.flush(&mut blocks);
+                // Code in the next column has an indentation of its own.
+                if code.rect.is_some_and(|rect| rect.overlap_x(&paragraph.rect) <= 0.0) {
+                    code.flush(&mut blocks);
+                }
                 code.add(paragraph);
                 continue;
             }
@@ -65,7 +72,8 @@ fn page(index: usize, layout: PageLayout, marks: &[Mark], body: &Body) -> Page {
         }
         code.flush(&mut blocks);
         list.flush(&mut blocks);
-        blocks.push(block(part, mark, body));
+        let note = is_note(&part, body, layout.height);
+        blocks.push(Block { note, ..block(part, mark, body) });
     }
     code.flush(&mut blocks);
     list.flush(&mut blocks);
@@ -86,6 +94,14 @@ fn page(index: usize, layout: PageLayout, marks: &[Mark], body: &Body) -> Page {
     }
 }
 
+/// Whether a part is a footnote: small text in the lower half of the page that begins with a mark.
+fn is_note(part: &LayoutPart, body: &Body, height: f32) -> bool {
+    let LayoutPart::Paragraph(paragraph) = part else { return false };
+    let text = crate::layout::text::plain(&paragraph.inline);
+    let marked = text.starts_with(|letter: char| letter.is_ascii_digit() || matches!(letter, '*' | '†' | '‡' | '§'));
+    marked && paragraph.size < SMALLER * body.size && paragraph.rect.y0 > 0.5 * height && text.contains(char::is_alphabetic)
+}
+
 fn is_blank(block: &Block) -> bool {
     match &block.content {
         Content::Heading(_, inline) | Content::Paragraph(inline) => {
@@ -98,7 +114,7 @@ fn is_blank(block: &Block) -> bool {
 fn block(part: LayoutPart, mark: &Mark, body: &Body) -> Block {
     let rect = part.rect();
     let make =
-        |kind, content, confidence| Block { kind, rect, content, repeated: false, confidence, recognition: None };
+        |kind, content, confidence| Block { kind, rect, content, repeated: false, confidence, recognition: None, note: false };
     match part {
         LayoutPart::Table(found) => make(BlockKind::Table, Content::Table(found.table), found.confidence),
         LayoutPart::Figure(_, text) if text.is_empty() => make(BlockKind::Figure, Content::Picture, 0.7),
@@ -168,6 +184,7 @@ impl Code {
                 repeated: false,
                 confidence: 0.7,
                 recognition: None,
+                note: false,
             });
         }
     }

@@ -4,6 +4,7 @@ use super::PlacedTable;
 use super::cells::{Sheet, table};
 use super::edges::Edge;
 use super::judge;
+use crate::layout::drawings::Drawings;
 use crate::content::page::Fill;
 use crate::geometry::Rect;
 use crate::layout::line::Line;
@@ -31,11 +32,11 @@ struct Stack {
 }
 
 /// Returns the tables between rules and bands, and removes their lines of text from the list.
-pub(crate) fn find(across: &[Edge], fills: &[Fill], lines: &mut Vec<Line>) -> Vec<PlacedTable> {
+pub(crate) fn find(scene: &Drawings<'_>, lines: &mut Vec<Line>) -> Vec<PlacedTable> {
     let mut found = Vec::new();
     let mut tries = MAX_TRIES;
-    for stack in stacks(across, fills) {
-        found.extend(read_tables(&stack, across, lines, &mut tries));
+    for stack in stacks(&scene.edges.across, &scene.fills) {
+        found.extend(read_tables(&stack, scene, lines, &mut tries));
     }
     found
 }
@@ -83,7 +84,7 @@ fn merged_bands(mut sides: Vec<Edge>) -> Vec<Edge> {
 }
 
 /// Reads the tables of a stack: everything between its rules belongs together unless running text comes between.
-fn read_tables(stack: &Stack, across: &[Edge], lines: &mut Vec<Line>, tries: &mut usize) -> Vec<PlacedTable> {
+fn read_tables(stack: &Stack, scene: &Drawings<'_>, lines: &mut Vec<Line>, tries: &mut usize) -> Vec<PlacedTable> {
     let mut found = Vec::new();
     let mut start = 0;
     while start + 1 < stack.ys.len() && *tries > 0 {
@@ -99,7 +100,7 @@ fn read_tables(stack: &Stack, across: &[Edge], lines: &mut Vec<Line>, tries: &mu
                     if stack.ends_in_band && end + 1 == stack.ys.len() {
                         area = with_last_row(&area, lines);
                     }
-                    is_table(stack, &area, across, lines).map(|table| (end, area, table))
+                    is_table(stack, &area, scene, lines).map(|table| (end, area, table))
                 },
             )
         });
@@ -179,13 +180,13 @@ fn inside(area: &Rect, line: &Line) -> bool {
     area.x0 - 3.0 <= x && x <= area.x1 + 3.0 && area.y0 <= middle && middle <= area.y1
 }
 
-fn is_table(stack: &Stack, area: &Rect, across: &[Edge], lines: &[Line]) -> Option<PlacedTable> {
+fn is_table(stack: &Stack, area: &Rect, scene: &Drawings<'_>, lines: &[Line]) -> Option<PlacedTable> {
     let here: Vec<Line> = lines.iter().filter(|line| inside(area, line)).cloned().collect();
     let sticks_out = |line: &Line| line.rect.x0 < area.x0 - 12.0 || line.rect.x1 > area.x1 + 12.0;
     if !(4..=MAX_LINES).contains(&here.len()) || here.iter().any(sticks_out) {
         return None;
     }
-    let partial = across.iter().filter(|edge| edge.from >= area.x0 - 4.0 && edge.to <= area.x1 + 4.0);
+    let partial = scene.edges.across.iter().filter(|edge| edge.from >= area.x0 - 4.0 && edge.to <= area.x1 + 4.0);
     let separators: Vec<f32> = stack.ys.iter().copied().chain(partial.map(|edge| edge.at)).collect();
     // Text in two columns of a page has long lines side by side.
     let prose = here.iter().filter(|line| line.words.len() >= 6 && line.rect.width() > 0.38 * area.width()).count();
@@ -193,7 +194,7 @@ fn is_table(stack: &Stack, area: &Rect, across: &[Edge], lines: &[Line]) -> Opti
     if prose * 3 > here.len() && !framed {
         return None;
     }
-    let table = table(&Sheet { lines: &here, separators: &separators })?;
+    let table = table(&Sheet { lines: &here, separators: &separators, links: &scene.content.links })?;
     let order = here.iter().map(|line| line.order).min()?;
     judge::columns(&table, true).then_some(PlacedTable { rect: *area, table, order, confidence: 0.85 })
 }

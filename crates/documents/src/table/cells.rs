@@ -6,11 +6,14 @@
 
 use crate::geometry::Rect;
 use crate::layout::line::{Line, Row, rows};
-use crate::layout::text::append;
-use crate::model::{Cell, Table};
+use crate::content::page::LinkArea;
+use crate::layout::text::{append_inline, inline, plain};
+use crate::model::{Cell, Inline, Table};
 
 /// Maximum number of columns of a table without a grid.
 const MAX_COLUMNS: usize = 60;
+/// Width of a letter, in ems.
+const LETTER: f32 = 0.5;
 
 /// Horizontal range of one column.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +27,8 @@ pub(crate) struct Sheet<'a> {
     pub(crate) lines: &'a [Line],
     /// Vertical positions of rules across the table.
     pub(crate) separators: &'a [f32],
+    /// Links of the page.
+    pub(crate) links: &'a [LinkArea],
 }
 
 /// Returns the table that the lines form.
@@ -35,7 +40,7 @@ pub(crate) fn table(sheet: &Sheet<'_>) -> Option<Table> {
     if columns.len() < 2 || columns.len() > MAX_COLUMNS {
         return None;
     }
-    let mut placed: Vec<Vec<PlacedLine>> = rows.iter().map(|row| place(&lines, row, &columns)).collect();
+    let mut placed: Vec<Vec<PlacedLine>> = rows.iter().map(|row| place(sheet, &lines, row, &columns)).collect();
     let joins = continuations(&lines, &rows, &placed, sheet.separators);
     let mut cells: Vec<Cell> = Vec::new();
     let mut count: usize = 0;
@@ -57,7 +62,7 @@ fn add(cells: &mut Vec<Cell>, item: PlacedLine, row: usize) {
         cell.row == row && cell.column < item.column + item.span && item.column < cell.column + cell.column_span
     };
     match cells.iter_mut().rev().take(MAX_COLUMNS).find(overlaps) {
-        Some(cell) => append(&mut cell.text, &item.text),
+        Some(cell) => append_inline(&mut cell.text, item.text),
         None => cells.push(Cell { row, column: item.column, row_span: 1, column_span: item.span, text: item.text }),
     }
 }
@@ -66,7 +71,7 @@ fn add(cells: &mut Vec<Cell>, item: PlacedLine, row: usize) {
 struct PlacedLine {
     column: usize,
     span: usize,
-    text: String,
+    text: Inline,
     rect: Rect,
 }
 
@@ -157,23 +162,31 @@ fn widen(columns: &mut [Column], place: usize, rect: &Rect) {
     columns[place] = Column { x0: x0.min(rect.x0.max(left)), x1: x1.max(rect.x1.min(right)) };
 }
 
-fn place(lines: &[Line], row: &Row, columns: &[Column]) -> Vec<PlacedLine> {
+fn place(sheet: &Sheet<'_>, lines: &[Line], row: &Row, columns: &[Column]) -> Vec<PlacedLine> {
     let mut placed: Vec<PlacedLine> = Vec::new();
     for line in row.lines.iter().map(|place| &lines[*place]) {
-        let over: Vec<usize> = (0..columns.len()).filter(|place| lies_over(&columns[*place], line)).collect();
+        let over = columns_of(columns, line);
         let (column, span) = match (over.first(), over.last()) {
             (Some(first), Some(last)) => (*first, last - first + 1),
             _ => (nearest(columns, line.rect.center().x), 1),
         };
         match placed.last_mut().filter(|last| column < last.column + last.span) {
             Some(last) => {
-                append(&mut last.text, &line.text());
+                append_inline(&mut last.text, inline(&[line], &[], sheet.links));
                 last.rect = last.rect.union(&line.rect);
             }
-            None => placed.push(PlacedLine { column, span, text: line.text(), rect: line.rect }),
+            None => placed.push(PlacedLine { column, span, text: inline(&[line], &[], sheet.links), rect: line.rect }),
         }
     }
     placed
+}
+
+/// Returns the columns that a line is in. One into which it reaches by less than a letter is none of them.
+fn columns_of(columns: &[Column], line: &Line) -> Vec<usize> {
+    let over: Vec<usize> = (0..columns.len()).filter(|place| lies_over(&columns[*place], line)).collect();
+    let shared = |place: &usize| columns[*place].x1.min(line.rect.x1) - columns[*place].x0.max(line.rect.x0);
+    let wide: Vec<usize> = over.iter().filter(|place| shared(place) > LETTER * line.size).copied().collect();
+    if over.len() < 2 || wide.is_empty() { over } else { wide }
 }
 
 fn nearest(columns: &[Column], x: f32) -> usize {
@@ -233,7 +246,7 @@ fn blanks(rows: &[Row]) -> Vec<f32> {
 /// Whether the rows between the first two rules are one header: two to five rows, without spans and numbers.
 fn is_header(rows: &[Vec<PlacedLine>]) -> bool {
     let spans = rows.iter().flatten().any(|cell| cell.span > 1);
-    let counts = rows.iter().skip(1).flatten().any(|cell| super::judge::is_number(&cell.text) && cell.text.len() < 12);
+    let counts = rows.iter().skip(1).flatten().any(|cell| super::judge::is_number(&plain(&cell.text)) && plain(&cell.text).len() < 12);
     (2..=5).contains(&rows.len()) && !spans && !counts
 }
 
@@ -248,7 +261,7 @@ fn is_wrapped(rows: &[Vec<PlacedLine>]) -> bool {
     for column in 0..columns {
         let cells: Vec<&PlacedLine> =
             rows.iter().flatten().filter(|cell| cell.column == column && cell.span == 1).collect();
-        if cells.iter().filter(|cell| super::judge::is_number(&cell.text)).count() > 1 {
+        if cells.iter().filter(|cell| super::judge::is_number(&plain(&cell.text))).count() > 1 {
             return false;
         }
         let widest = cells.iter().map(|cell| cell.rect.width()).fold(0.0, f32::max);
@@ -269,10 +282,10 @@ fn is_wrapped(rows: &[Vec<PlacedLine>]) -> bool {
 fn goes_on(above: &[Vec<PlacedLine>], here: &[PlacedLine], tight: bool) -> bool {
     let has =
         |column: usize| above.iter().flatten().any(|cell| (cell.column..cell.column + cell.span).contains(&column));
-    let plain = here.iter().all(|cell| cell.span == 1 && !super::judge::is_number(&cell.text));
+    let texts = here.iter().all(|cell| cell.span == 1 && !super::judge::is_number(&plain(&cell.text)));
     let over = here.iter().all(|cell| has(cell.column));
     let fewer = above.first().is_some_and(|first| here.len() < first.len());
     let first_empty = here.iter().all(|cell| cell.column > 0) && has(0);
-    let starts_low = here.iter().all(|cell| cell.text.starts_with(|letter: char| !letter.is_uppercase()));
-    over && fewer && plain && ((first_empty && (tight || starts_low)) || (tight && starts_low))
+    let starts_low = here.iter().all(|cell| plain(&cell.text).starts_with(|letter: char| !letter.is_uppercase()));
+    over && fewer && texts && ((first_empty && (tight || starts_low)) || (tight && starts_low))
 }

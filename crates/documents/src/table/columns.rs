@@ -4,6 +4,7 @@ use super::PlacedTable;
 use super::cells::{Sheet, table};
 use super::judge;
 use crate::geometry::Rect;
+use crate::layout::drawings::Drawings;
 use crate::layout::line::{Line, Row, rows};
 
 /// Maximum number of lines of one table.
@@ -12,7 +13,7 @@ const MAX_LINES: usize = 2000;
 const FAR: f32 = 3.2;
 
 /// Returns the tables among lines that are not running text, and removes their lines from the list.
-pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], pictures: &[Rect]) -> Vec<PlacedTable> {
+pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], scene: &Drawings<'_>) -> Vec<PlacedTable> {
     let free: Vec<usize> = (0..lines.len()).filter(|place| !prose[*place]).collect();
     let rows = rows(lines, &free);
     let mut found = Vec::new();
@@ -24,10 +25,10 @@ pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], pictures: &[Rect]) -> 
         }
         let here: Vec<Line> = members.iter().map(|place| lines[*place].clone()).collect();
         let rect = here.iter().fold(Rect::EMPTY, |rect, line| rect.union(&line.rect));
-        if pictures.iter().any(|picture| picture.shared(&rect) > 0.3 * rect.area()) {
+        if scene.figures.iter().any(|picture| picture.shared(&rect) > 0.3 * rect.area()) {
             continue;
         }
-        let Some(table) = table(&Sheet { lines: &here, separators: &[] }) else { continue };
+        let Some(table) = table(&Sheet { lines: &here, separators: &[], links: &scene.content.links }) else { continue };
         let Some(order) = here.iter().map(|line| line.order).min() else { continue };
         if aligned(&here) && judge::columns(&table, false) {
             found.push(PlacedTable { rect, table, order, confidence: 0.6 });

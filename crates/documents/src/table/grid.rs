@@ -7,12 +7,14 @@
 use super::PlacedTable;
 use super::edges::{Edge, Edges};
 use super::judge;
+use crate::content::page::LinkArea;
 use crate::geometry::{Point, Rect};
 use crate::layout::line::Line;
 use crate::layout::lines::lines;
-use crate::layout::text::joined;
+use crate::layout::text::inline;
 use crate::layout::words::Word;
-use crate::model::{Cell, Table};
+use crate::model::{Cell, Inline, Table};
+use crate::table::groups;
 
 // The distances are those of drawn rules, which do not depend on the size of the text. Programs draw rules of half a
 // point to two points, and many end a rule at the edge, not in the middle, of the one that it meets. The values were
@@ -101,12 +103,12 @@ fn close_sides(values: &mut Vec<f32>, others: &[Edge]) {
 }
 
 /// Reads the table in a net, and removes its words from the list. If it is not a table, the words are put back.
-pub(crate) fn read_table(net: &Lattice, words: &mut Vec<Word>) -> Option<PlacedTable> {
+pub(crate) fn read_table(net: &Lattice, words: &mut Vec<Word>, links: &[LinkArea]) -> Option<PlacedTable> {
     // By half of the width of a thick rule, so that a word that touches the frame still counts as inside.
     let rect = net.rect().grown(1.5);
     let (inside, outside): (Vec<Word>, Vec<Word>) = words.drain(..).partition(|word| rect.holds(word.rect.center()));
     *words = outside;
-    match table(net, &inside) {
+    match table(net, &inside, links) {
         Some(found) => Some(found),
         None => {
             words.extend(inside);
@@ -116,7 +118,7 @@ pub(crate) fn read_table(net: &Lattice, words: &mut Vec<Word>) -> Option<PlacedT
     }
 }
 
-fn table(net: &Lattice, words: &[Word]) -> Option<PlacedTable> {
+fn table(net: &Lattice, words: &[Word], links: &[LinkArea]) -> Option<PlacedTable> {
     let (rows, columns) = (net.ys.len() - 1, net.xs.len() - 1);
     let areas = areas(net, rows, columns);
     // For each place, the index of the cell that covers it, so that a word finds its cell by its centre.
@@ -140,9 +142,16 @@ fn table(net: &Lattice, words: &[Word]) -> Option<PlacedTable> {
         return None;
     }
     let read: Vec<(Area, Vec<Line>)> = areas.into_iter().zip(inside.into_iter().map(lines)).collect();
-    let table = compact(split_rows(net, &read, rows), columns);
     // The table stands in the text where its first word was drawn.
     let order = words.iter().map(|word| word.order).min()?;
+    if let Some(table) = groups::table(net, read.iter().map(|(_, lines)| lines.as_slice()), links) {
+        return Some(PlacedTable { rect: net.rect(), table, order, confidence: 0.85 });
+    }
+    let mut split = split_rows(net, &read, rows);
+    for cell in &mut split {
+        cell.text = inline(&cell.lines.iter().collect::<Vec<_>>(), &[], links);
+    }
+    let table = compact(split, columns);
     judge::grid(&table).then(|| PlacedTable { rect: net.rect(), table, order, confidence: 0.95 })
 }
 
@@ -204,10 +213,17 @@ fn rectangles(groups: &mut Groups, rows: usize, columns: usize) -> Vec<Area> {
     areas
 }
 
-/// Cell with its text.
+/// Cell with its lines and the text of them.
 struct CellText {
     area: Area,
-    text: String,
+    lines: Vec<Line>,
+    text: Inline,
+}
+
+impl CellText {
+    fn new(area: Area, lines: Vec<Line>) -> Self {
+        Self { area, lines, text: Inline::new() }
+    }
 }
 
 /// Splits rows that have rules only between their columns at the lines of their text.
@@ -223,14 +239,14 @@ fn split_rows(net: &Lattice, cells: &[(Area, Vec<Line>)], rows: usize) -> Vec<Ce
         shift[row + 1] = shift[row] + extra;
         for (area, lines) in here {
             if extra == 0 {
-                out.push(CellText { area: Area { row: row + shift[row], ..*area }, text: joined(lines) });
+                out.push(CellText::new(Area { row: row + shift[row], ..*area }, lines.clone()));
                 continue;
             }
             for (place, (top, bottom)) in bands.iter().enumerate() {
                 let inside: Vec<Line> =
                     lines.iter().filter(|line| (*top..*bottom).contains(&line.baseline)).cloned().collect();
                 let area = Area { row: row + shift[row] + place, ..*area };
-                out.push(CellText { area, text: joined(&inside) });
+                out.push(CellText::new(area, inside));
             }
         }
     }
@@ -239,7 +255,7 @@ fn split_rows(net: &Lattice, cells: &[(Area, Vec<Line>)], rows: usize) -> Vec<Ce
     for (area, lines) in cells.iter().filter(|(area, _)| area.row_span > 1) {
         let last = area.row + area.row_span;
         let row_span = area.row_span + shift[last] - shift[area.row];
-        out.push(CellText { area: Area { row: area.row + shift[area.row], row_span, ..*area }, text: joined(lines) });
+        out.push(CellText::new(Area { row: area.row + shift[area.row], row_span, ..*area }, lines.clone()));
     }
     out
 }
@@ -286,12 +302,12 @@ fn compact(cells: Vec<CellText>, columns: usize) -> Table {
     let rows = cells.iter().map(|cell| cell.area.row + cell.area.row_span).max().unwrap_or(0);
     let mut full_rows = vec![false; rows];
     let mut full_columns = vec![false; columns];
-    for CellText { area, .. } in cells.iter().filter(|cell| !cell.text.is_empty()) {
+    for CellText { area, .. } in cells.iter().filter(|cell| !cell.lines.is_empty()) {
         full_rows[area.row] = true;
         full_columns[area.column] = true;
     }
     let before = |full: &[bool], place: usize| full[..place].iter().filter(|full| **full).count();
-    let cells = cells.into_iter().filter_map(|CellText { area, text }| {
+    let cells = cells.into_iter().filter_map(|CellText { area, text, .. }| {
         let (row, column) = (before(&full_rows, area.row), before(&full_columns, area.column));
         let row_span = before(&full_rows, area.row + area.row_span) - row;
         let column_span = before(&full_columns, area.column + area.column_span) - column;

@@ -19,9 +19,9 @@ pub(crate) fn crossed(xs: &[f32], words: &[Word]) -> bool {
 
 /// Whether a net contains a table, rather than a frame, an empty form or a page laid out in boxes.
 pub(crate) fn grid(table: &Table) -> bool {
-    let full = table.cells.iter().filter(|cell| !cell.text.is_empty());
-    let (count, letters) = full.clone().fold((0, 0), |(count, letters), cell| (count + 1, letters + cell.text.len()));
-    let longest = full.map(|cell| cell.text.len()).max().unwrap_or(0);
+    let full = || table.cells.iter().filter(|cell| !cell.is_blank()).map(|cell| cell.plain().len());
+    let (count, letters) = full().fold((0, 0), |(count, letters), length| (count + 1, letters + length));
+    let longest = full().max().unwrap_or(0);
     // One cell of 1 200 bytes, more than half of a column, with most of the text: a frame around running text.
     let framed = longest > 1200 && longest * 10 > letters * 6;
     // A form is empty but for its labels: fewer than one cell in six with text.
@@ -30,11 +30,11 @@ pub(crate) fn grid(table: &Table) -> bool {
 
 /// Whether text in columns is a table, rather than a list, a table of contents, a form or two columns of text.
 pub(crate) fn columns(table: &Table, ruled: bool) -> bool {
-    let full: Vec<_> = table.cells.iter().filter(|cell| !cell.text.is_empty()).collect();
+    let full: Vec<_> = table.cells.iter().filter(|cell| !cell.is_blank()).collect();
     if table.columns < 2 || table.rows < 2 || full.len() < 4 {
         return false;
     }
-    let letters: usize = full.iter().map(|cell| cell.text.chars().count()).sum();
+    let letters: usize = full.iter().map(|cell| cell.plain().chars().count()).sum();
     let average = letters / full.len();
     let places = table.rows * table.columns;
     let filled = |row: usize| full.iter().filter(|cell| cell.row == row).count() >= 2;
@@ -49,7 +49,7 @@ pub(crate) fn columns(table: &Table, ruled: bool) -> bool {
     }
     // Without rules, the fewer rows and columns there are, the more the rest must speak for a table: two columns must
     // have numbers or four rows.
-    let numbers = full.iter().filter(|cell| is_number(&cell.text)).count();
+    let numbers = full.iter().filter(|cell| is_number(&cell.plain())).count();
     let dense = full.len() * 2 >= places;
     let rows_enough = table.rows >= 3 || (table.rows == 2 && table.columns >= 4);
     let columns_enough = table.columns >= 3 || (numbers * 3 >= full.len() && !is_contents(table)) || table.rows >= 4;
@@ -60,7 +60,7 @@ pub(crate) fn columns(table: &Table, ruled: bool) -> bool {
 fn is_contents(table: &Table) -> bool {
     let last = table.columns - 1;
     let numbers: Vec<Option<u32>> =
-        table.cells.iter().filter(|cell| cell.column == last).map(|cell| cell.text.trim().parse().ok()).collect();
+        table.cells.iter().filter(|cell| cell.column == last).map(|cell| cell.plain().trim().parse().ok()).collect();
     let known: Vec<u32> = numbers.iter().flatten().copied().collect();
     // Roman numbers and parts without a page are allowed: four of five.
     table.columns <= 3
@@ -72,8 +72,8 @@ fn is_contents(table: &Table) -> bool {
 
 /// Whether it is a list: two columns, the first of list marks only.
 fn is_list(table: &Table) -> bool {
-    let first: Vec<_> = table.cells.iter().filter(|cell| cell.column == 0 && !cell.text.is_empty()).collect();
-    table.columns == 2 && first.iter().all(|cell| crate::layout::line::is_mark(&cell.text))
+    let first: Vec<_> = table.cells.iter().filter(|cell| cell.column == 0 && !cell.is_blank()).collect();
+    table.columns == 2 && first.iter().all(|cell| crate::layout::line::is_mark(&cell.plain()))
 }
 
 /// Whether the text is a number or measurement, or a placeholder for one.

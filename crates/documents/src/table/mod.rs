@@ -10,6 +10,7 @@ pub(crate) mod cells;
 pub(crate) mod columns;
 pub(crate) mod edges;
 pub(crate) mod grid;
+mod groups;
 pub(crate) mod judge;
 
 use crate::geometry::Rect;

@@ -194,7 +194,7 @@ fn links_and_forms_of_a_page_are_read() {
              /Resources << /Font << /F << /Type /Font /Subtype /Type1 /BaseFont /Helvetica >> >> >>",
         b"BT /F 12 Tf 2 5 Td (What was filled in) Tj ET",
     );
-    assert_eq!(paper.markdown(), "A link\n\nWhat was filled in");
+    assert_eq!(paper.markdown(), "[A link](https://example.com/a)\n\nWhat was filled in");
     assert_eq!(paper.read().links(), ["https://example.com/a"]);
 }
 

@@ -10,5 +10,6 @@ mod layout;
 mod office;
 mod packages;
 mod paper;
+mod reading;
 mod recognised;
 mod tables;

@@ -194,6 +194,36 @@ fn only_pages_without_text_are_recognised() {
 }
 
 #[test]
+fn a_scan_under_a_stamp_is_recognised_and_keeps_the_stamp_once() {
+    let image = "q 612 0 0 792 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x7f EI Q ";
+    let stamp = text("F1", 9.0, 60.0, 770.0, "Case 3:24-cv-00123 Filed 05/03/24");
+    let opened = Opened::new(&Paper::default().page(format!("{image}{stamp}")).file()).expect("a document");
+    let scan = || Scan::new().line(60.0, 22.0, PLAIN, "Case 3:24-cv-00123 Filed 05/03/24").prose(90.0).0;
+    let read = |mode, page| {
+        let mut eyes = Eyes::of(vec![page]);
+        opened.read(&ReadOptions { mode, ..ReadOptions::default() }, Some(&mut eyes))
+    };
+    let document = read(Mode::Auto, scan());
+    let text = text_of(&document);
+    assert!(text.starts_with("Case 3:24-cv-00123 Filed 05/03/24\n\nthe quick brown dog"), "{text}");
+    assert_eq!(text.matches("00123").count(), 1, "{text}");
+    assert!(document.pages_for_ocr().is_empty());
+    // Without recognition the page is known to show more than was read.
+    assert_eq!(read(Mode::Fast, scan()).pages_for_ocr(), [1]);
+    // A photo with a caption: recognition finds nothing, and nothing is missing.
+    assert!(read(Mode::Auto, RecognisedPage::default()).pages_for_ocr().is_empty());
+}
+
+#[test]
+fn a_page_of_text_over_a_background_is_not_recognised() {
+    let image = "q 612 0 0 792 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x7f EI Q ";
+    let line = "Words of a page that has a picture as its background, as many brochures do, are enough.";
+    let content = format!("{image}{}", lines(72.0, 700.0, &[line; 20]));
+    let document = Paper::default().page(content).read();
+    assert!(document.pages_for_ocr().is_empty());
+}
+
+#[test]
 fn when_time_runs_out_the_pages_before_are_kept() {
     let out = || Err(RecogniseError::OutOfTime);
     let mut eyes = Eyes { pages: vec![Ok(Scan::new().prose(90.0).0), out(), out()], asked: Vec::new() };

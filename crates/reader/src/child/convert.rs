@@ -39,6 +39,7 @@ fn refuse(document: &Document, mode: PdfMode, blind: Option<&str>) -> Result<(),
     }
     match document.pages.iter().find_map(|page| page.failure.as_ref()) {
         Some(RecogniseError::OutOfTime) => Err(Failure::Timeout),
+        Some(RecogniseError::Limit(why)) => Err(Failure::Limit(format!("no page could be recognised: {why}"))),
         Some(RecogniseError::Failed(why)) => Err(Failure::Broken(format!("no page could be recognised: {why}"))),
         None => Ok(()),
     }
@@ -49,7 +50,7 @@ fn warnings(document: &Document, mode: PdfMode, blind: Option<&str>) -> Vec<Stri
         document.pages.iter().filter(|page| is(page)).map(|page| page.number).collect()
     };
     let late = those(&|page| page.failure == Some(RecogniseError::OutOfTime));
-    let failed = those(&|page| matches!(page.failure, Some(RecogniseError::Failed(_))));
+    let failed = those(&|page| matches!(page.failure, Some(RecogniseError::Failed(_) | RecogniseError::Limit(_))));
     let unread = those(&|page| page.needs_ocr() && page.failure.is_none());
     let cut = those(&|page| page.quality.cut);
     let unread_why = match (mode, blind) {

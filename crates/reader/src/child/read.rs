@@ -100,7 +100,10 @@ fn pdf(parent: &mut Parent, order: &Order) -> Result<Answer, Stop> {
 fn pictures<'e>(parent: &mut Parent, order: &Order, eyes: Option<&mut (dyn Eyes + 'e)>) -> Result<Answer, Stop> {
     let missing = || Failure::OcrMissing(NO_OCR.to_owned());
     let eyes = eyes.filter(|_| order.can_ocr).ok_or_else(missing)?;
-    let count = eyes.count(&order.file, order.kind).map_err(|error| Failure::Broken(error.to_string()))?;
+    let count = eyes.count(&order.file, order.kind).map_err(|error| match error {
+        RecogniseError::Limit(why) => Failure::Limit(why),
+        other => Failure::Broken(other.to_string()),
+    })?;
     let options = ReadOptions { max_pages: order.options.max_pages, mode: Mode::Ocr };
     afford(parent, options.pages_of(count))?;
     let mut asking = Asking { parent, lost: None };
