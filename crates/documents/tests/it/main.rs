@@ -11,4 +11,6 @@ mod office;
 mod packages;
 mod paper;
 mod recognised;
+#[cfg(feature = "office")]
+mod repairs;
 mod tables;
