@@ -29,6 +29,7 @@ mod font;
 mod geometry;
 mod html;
 mod layout;
+mod mail;
 mod markdown;
 mod metadata;
 mod model;
@@ -48,12 +49,16 @@ pub use detect::{Family, ImageKind, Kind, detect, looks_like};
 pub use error::Error;
 pub use geometry::Rect;
 pub use html::html;
+pub use mail::{is_mail, mail_page};
 pub use markdown::{Markdown, MarkdownOptions, block_markdown, markdown, page_markdown};
 pub use model::{
     Block, BlockKind, Cell, Content, Document, Inline, Item, Metadata, Page, Quality, Script, Span, Table, TextSource,
 };
 #[cfg(feature = "office")]
 pub use office::{Office, office};
+#[cfg(feature = "office")]
+#[doc(hidden)]
+pub use office::{rewritten_file, rewritten_part};
 pub use recognised::{Recognise, RecogniseError, RecognisedPage, RecognisedWord};
 #[doc(hidden)]
 pub use sample::sample;

@@ -127,7 +127,7 @@ const ROWS: [Row; 24] = [
     row(
         Kind::Odt,
         Family::Document,
-        &["odt", "ott"],
+        &["odt", "ott", "fodt"],
         &["application/vnd.oasis.opendocument.text", "application/vnd.oasis.opendocument.text-template"],
     ),
     row(Kind::Rtf, Family::Document, &["rtf"], &["application/rtf", "text/rtf", "text/richtext"]),
@@ -160,7 +160,7 @@ const ROWS: [Row; 24] = [
     row(
         Kind::Odp,
         Family::Presentation,
-        &["odp", "otp"],
+        &["odp", "otp", "fodp"],
         &[
             "application/vnd.oasis.opendocument.presentation",
             "application/vnd.oasis.opendocument.presentation-template",
@@ -191,7 +191,7 @@ const ROWS: [Row; 24] = [
     row(
         Kind::Ods,
         Family::Spreadsheet,
-        &["ods", "ots"],
+        &["ods", "ots", "fods"],
         &["application/vnd.oasis.opendocument.spreadsheet", "application/vnd.oasis.opendocument.spreadsheet-template"],
     ),
     row(

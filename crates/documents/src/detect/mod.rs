@@ -1,6 +1,7 @@
 //! Detection of the kind of a file: by its bytes, then by its name and media type.
 
 mod compound;
+mod flat;
 mod kind;
 mod look;
 mod zip;
@@ -18,7 +19,7 @@ const LOOK: usize = 1024;
 ///
 /// `declared` is a media type as sent, `name` a file name or the path of a URL. The bytes decide. Only if they fit
 /// several kinds, or none, do type and name count: CSV has no signature, so it depends on them, unless the bytes are
-/// markup or binary. `None` for unsupported files, including HTML and XML pages.
+/// markup or binary. `None` for unsupported files, including HTML and XML pages, but for documents of office programs in one file of XML.
 #[must_use]
 pub fn detect(bytes: &[u8], declared: Option<&str>, name: Option<&str>) -> Option<Kind> {
     let by_type = declared.and_then(Kind::of_mime_type);
@@ -39,8 +40,11 @@ pub fn detect(bytes: &[u8], declared: Option<&str>, name: Option<&str>) -> Optio
     if bytes.starts_with(compound::SIGNATURE) {
         return in_compound(bytes, said);
     }
-    if start.is_empty() || is_markup(start) {
+    if start.is_empty() {
         return None;
+    }
+    if is_markup(start) {
+        return flat::kind(bytes);
     }
     let typeless = declared.is_none_or(says_nothing);
     match said {

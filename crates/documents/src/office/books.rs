@@ -1,4 +1,7 @@
-//! Paragraphs of books that are not marked as `p`.
+//! Chapters of books: their encodings, paragraphs, raised text and readings.
+//!
+//! The converter reads UTF-8 and the commonest named characters, so chapters are decoded before. It also drops what
+//! raises text, and writes the reading of a word like a part of it.
 //!
 //! Many books mark paragraphs as `div`, and glossaries as `dt` and `dd`. The converter takes such an element for inline
 //! text, and so joins the last word of one with the first of the next. So the book is rewritten before: those elements
@@ -7,10 +10,17 @@
 use std::io::{Cursor, Read, Write};
 use std::ops::Range;
 
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use memchr::memmem;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use super::entities;
+use super::marks::Script;
+use super::package::Package;
+use super::tree;
 
 /// Elements that contain either blocks or text.
 const HOLDERS: [&str; 13] = [
@@ -51,9 +61,25 @@ const BLOCKS: [&str; 18] = [
 ];
 /// Maximum size of a chapter that is rewritten, in bytes.
 const MAX_CHAPTER: u64 = 16 * 1024 * 1024;
+/// Encryption that only makes fonts useless elsewhere.
+const OF_FONTS: [&str; 2] = ["http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"];
+
+/// Whether a chapter is encrypted, as in books with rights management.
+pub(super) fn is_locked(book: &[u8]) -> bool {
+    let list = Package::open(book).and_then(|mut package| package.text("META-INF/encryption.xml"));
+    let Some(root) = list.as_deref().and_then(tree::parse) else { return false };
+    let mut is_locked = false;
+    root.each("EncryptedData", &mut |data| {
+        let method = data.child("EncryptionMethod").and_then(|method| method.attribute("Algorithm"));
+        let address = data.below("CipherReference").and_then(|part| part.attribute("URI"));
+        let is_chapter = address.is_some_and(|address| is_markup(&address));
+        is_locked |= is_chapter && !method.is_some_and(|method| OF_FONTS.contains(&method.as_ref()));
+    });
+    is_locked
+}
 
 /// Returns the rewritten book; `None` if nothing has to be changed, or if it cannot be written.
-pub(super) fn with_paragraphs(book: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn mended(book: &[u8]) -> Option<Vec<u8>> {
     let mut archive = ZipArchive::new(Cursor::new(book)).ok()?;
     let mut out = ZipWriter::new(Cursor::new(Vec::with_capacity(book.len())));
     let mut is_changed = false;
@@ -75,13 +101,93 @@ pub(super) fn with_paragraphs(book: &[u8]) -> Option<Vec<u8>> {
 fn chapter(archive: &mut ZipArchive<Cursor<&[u8]>>, index: usize) -> Option<(String, Vec<u8>)> {
     let file = archive.by_index(index).ok()?;
     let name = file.name().to_owned();
-    let ending = name.rsplit('.').next()?.to_ascii_lowercase();
-    if !matches!(ending.as_str(), "xhtml" | "html" | "htm" | "xml") || file.size() > MAX_CHAPTER {
+    if !is_markup(&name) || file.size() > MAX_CHAPTER {
         return None;
     }
     let mut text = Vec::new();
     file.take(MAX_CHAPTER + 1).read_to_end(&mut text).ok()?;
-    (text.len() as u64 <= MAX_CHAPTER).then(|| renamed(&text)).flatten().map(|text| (name, text))
+    if text.len() as u64 > MAX_CHAPTER {
+        return None;
+    }
+    let decoded = decoded(&text);
+    let source = decoded.as_deref().map_or(&text[..], str::as_bytes);
+    let renamed = renamed(source);
+    let spliced = spliced(renamed.as_deref().unwrap_or(source));
+    spliced.or(renamed).or(decoded.map(String::into_bytes)).map(|text| (name, text))
+}
+
+fn is_markup(name: &str) -> bool {
+    let ending = name.rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+    matches!(ending.as_str(), "xhtml" | "html" | "htm" | "xml")
+}
+
+/// Returns a chapter in UTF-8 without named characters; `None` if it is so already.
+fn decoded(text: &[u8]) -> Option<String> {
+    let is_utf8 = std::str::from_utf8(text).is_ok();
+    let (decoded, used, _) = encoding(text, is_utf8).decode(text);
+    let names = entities::without_names(&decoded);
+    if is_utf8 && names == decoded && !text.starts_with(b"\xEF\xBB\xBF") {
+        return None;
+    }
+    // The declaration names the old encoding.
+    let is_declared = used != UTF_8 && names.trim_start().starts_with("<?xml");
+    let start = names.find("?>").filter(|_| is_declared).map_or(0, |end| end + 2);
+    Some(names[start..].to_owned())
+}
+
+/// Returns the encoding of a chapter: as declared, else UTF-8, else that of Western Europe.
+fn encoding(text: &[u8], is_utf8: bool) -> &'static Encoding {
+    if let Some((encoding, _)) = Encoding::for_bom(text) {
+        return encoding;
+    }
+    let start = String::from_utf8_lossy(&text[..text.len().min(1024)]).to_ascii_lowercase();
+    let declared = ["encoding=", "charset="].iter().find_map(|word| {
+        let value = start.split_once(word)?.1.trim_start_matches(['"', '\'', ' ']);
+        let end = value.find(|letter: char| !letter.is_ascii_alphanumeric() && !matches!(letter, '-' | '_' | ':'));
+        Encoding::for_label(&value.as_bytes()[..end.unwrap_or(value.len())])
+    });
+    match declared {
+        _ if is_utf8 => UTF_8,
+        Some(encoding) if encoding != UTF_8 => encoding,
+        _ => WINDOWS_1252,
+    }
+}
+
+/// Puts marks around raised and lowered text, and brackets around readings; `None` if there are none.
+fn spliced(text: &[u8]) -> Option<Vec<u8>> {
+    let has = |word: &[u8]| memmem::find(text, word).is_some();
+    let has_readings = has(b"<rt") && !has(b"<rp");
+    if !(has_readings || has(b"<sup") || has(b"<sub")) {
+        return None;
+    }
+    let (mut out, mut rest) = (Vec::with_capacity(text.len() + 1024), text);
+    while let Some(at) = memchr::memchr(b'<', rest) {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at..];
+        let end = memchr::memchr(b'>', rest)? + 1;
+        let tag = &rest[..end];
+        rest = &rest[end..];
+        let name = tag[1..].split(|byte| matches!(byte, b' ' | b'>' | b'/' | b'\n' | b'\r' | b'\t'));
+        let name = name.clone().next().filter(|name| !name.is_empty()).or_else(|| name.clone().nth(1)).unwrap_or_default();
+        let mark = usize::from(tag.starts_with(b"</"));
+        let extra = match name {
+            b"sup" => Script::Raised.ends()[mark],
+            b"sub" => Script::Lowered.ends()[mark],
+            b"rt" if has_readings => ["(", ")"][mark],
+            _ => "",
+        };
+        let is_empty = tag.ends_with(b"/>");
+        // The marks stand inside of the element, so that spaces around it stay outside.
+        if mark == 1 {
+            out.extend_from_slice(extra.as_bytes());
+        }
+        out.extend_from_slice(tag);
+        if mark == 0 && !is_empty {
+            out.extend_from_slice(extra.as_bytes());
+        }
+    }
+    out.extend_from_slice(rest);
+    Some(out)
 }
 
 struct Element {
@@ -167,6 +273,27 @@ mod tests {
         );
         check("<body><div><span><hr/></span></div></body>", None);
         check("<!-- <div> --><p>a</p><![CDATA[<div>]]>", None);
+    }
+
+    #[test]
+    fn chapters_are_decoded() {
+        let check = |text: &[u8], expected: Option<&str>| assert_eq!(decoded(text).as_deref(), expected);
+        check(b"<p>caf\xC3\xA9 &amp;</p>", None);
+        check(b"<?xml version='1.0' encoding='ISO-8859-1'?><p>caf\xE9</p>", Some("<p>caf\u{e9}</p>"));
+        check(b"<p>caf\xE9</p>", Some("<p>caf\u{e9}</p>"));
+        check(b"<?xml version='1.0' encoding='windows-1251'?><p>\xE4\xE0</p>", Some("<p>\u{434}\u{430}</p>"));
+        check("<p>caf\u{e9}&hellip;</p>".as_bytes(), Some("<p>caf\u{e9}\u{2026}</p>"));
+        let utf16: Vec<u8> = "\u{feff}<p>\u{df}</p>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        check(&utf16, Some("<p>\u{df}</p>"));
+    }
+
+    #[test]
+    fn raised_text_and_readings_are_marked() {
+        let spliced = |text: &str| spliced(text.as_bytes()).map(|text| String::from_utf8(text).unwrap());
+        assert_eq!(spliced("<p>m<sup class='x'>2</sup></p>").unwrap(), "<p>m<sup class='x'>\u{FDD0}2\u{FDD1}</sup></p>");
+        assert_eq!(spliced("<ruby>a<rt>b</rt></ruby><rt/>").unwrap(), "<ruby>a<rt>(b)</rt></ruby><rt/>");
+        assert_eq!(spliced("<ruby>a<rp>(</rp><rt>b</rt></ruby>"), None);
+        assert_eq!(spliced("<sup"), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(super) struct OfficeOutput {
 
 /// Converts markdown to HTML. Links that would run code in a browser are reduced to their text, in both.
 ///
-/// The writer of the markdown uses three HTML tags where markdown has no equivalent; any other tag was text in the
+/// The markdown has a few HTML tags where it has no equivalent, for breaks, anchors, raised and lowered text; any other tag was text in the
 /// document and is escaped.
 pub(super) fn written(markdown: String) -> OfficeOutput {
     let options =
@@ -93,7 +93,8 @@ impl Cuts {
 
 fn allowed(tag: CowStr<'_>) -> Event<'_> {
     let is_anchor = |tag: &str| tag.strip_prefix("<a id=\"").is_some_and(|rest| rest.find('"') == rest.rfind('"'));
-    if matches!(&*tag, "<br>" | "</a>") || is_anchor(&tag) { Event::InlineHtml(tag) } else { Event::Text(tag) }
+    let is_known = matches!(&*tag, "<br>" | "</a>" | "<sup>" | "</sup>" | "<sub>" | "</sub>");
+    if is_known || is_anchor(&tag) { Event::InlineHtml(tag) } else { Event::Text(tag) }
 }
 
 /// Whether the address has a known scheme and so needs no base.
@@ -144,8 +145,8 @@ mod tests {
 
     #[test]
     fn tables_notes_and_anchors_stay() {
-        let html = html("<a id=\"x\"></a>n[^1]\n\n| a |\n| --- |\n| b<br>c |\n\n[^1]: note\n");
-        for part in ["<a id=\"x\"></a>", "<th>a</th>", "<td>b<br>c</td>", "note"] {
+        let html = html("<a id=\"x\"></a>n[^1] m<sup>2</sup>\n\n| a |\n| --- |\n| b<br>c |\n\n[^1]: note\n");
+        for part in ["m<sup>2</sup>", "<a id=\"x\"></a>", "<th>a</th>", "<td>b<br>c</td>", "note"] {
             assert!(html.contains(part), "{part}: {html}");
         }
     }

@@ -27,12 +27,12 @@ pub(super) fn check(bytes: &[u8], kind: Kind) -> Result<(), Error> {
         Kind::Csv => rows::check(bytes),
         Kind::Doc | Kind::Rtf | Kind::Ppt | Kind::Xls | Kind::Pdf | Kind::Image(_) => Ok(()),
         // An encrypted package is a compound file, which the converter knows.
-        _ if bytes.starts_with(b"PK") => archive(bytes),
+        _ if bytes.starts_with(b"PK") => archive(bytes, kind),
         _ => Ok(()),
     }
 }
 
-fn archive(bytes: &[u8]) -> Result<(), Error> {
+fn archive(bytes: &[u8], kind: Kind) -> Result<(), Error> {
     let mut archive = ZipArchive::new(Cursor::new(bytes))
         .map_err(|error| Error::Broken(format!("it is not a complete archive: {error}")))?;
     if archive.len() > MAX_ENTRIES {
@@ -46,7 +46,10 @@ fn archive(bytes: &[u8]) -> Result<(), Error> {
             // The converter decides whether this part is essential.
             Err(_) => continue,
         };
+        // Sheets and their texts are read row by row where they are large.
+        let is_streamed = matches!(kind, Kind::Xlsx | Kind::Xlsm) && is_of_sheets(file.name());
         let (size, in_part) = measure(file, MAX_UNPACKED - unpacked)?;
+        let in_part = if is_streamed { 0 } else { in_part };
         unpacked += size;
         tags += in_part;
         if in_part > MAX_TAGS || tags > MAX_ALL_TAGS {
@@ -54,6 +57,10 @@ fn archive(bytes: &[u8]) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+fn is_of_sheets(name: &str) -> bool {
+    name.contains("worksheets/") || name.ends_with("sharedStrings.xml")
 }
 
 /// Returns the size of a part and the number of its tags. A damaged part is measured up to the damage.

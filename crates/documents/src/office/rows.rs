@@ -19,26 +19,73 @@ const SAMPLE: usize = 20;
 /// Bytes that the encoding is guessed from.
 const GUESS: usize = 1 << 20;
 
-/// Rejects a table that is too wide or too large. Short rows are padded, so one long row costs as many cells as there
-/// are rows.
+/// Rejects a table that is too wide or too long in bytes.
 pub(super) fn check(bytes: &[u8]) -> Result<(), Error> {
     if bytes.len() > MAX_BYTES {
         return Err(Error::Limit("it is too long"));
     }
     let text = utf8(bytes);
-    let (mut rows, mut widest, mut record) = (0_usize, 0_usize, ByteRecord::new());
-    let mut reader = reader(&text, delimiter(&text));
+    let (delimiter, text) = named_delimiter(&text).unwrap_or_else(|| (delimiter(&text), &text));
+    let (mut record, mut reader) = (ByteRecord::new(), reader(text, delimiter));
     while reader.read_byte_record(&mut record).unwrap_or(false) {
-        rows += 1;
-        widest = widest.max(record.len());
-        if widest > MAX_COLUMNS {
+        if record.len() > MAX_COLUMNS {
             return Err(Error::Limit("it has too many columns"));
-        }
-        if rows.saturating_mul(widest) > MAX_PLACES {
-            return Err(Error::Limit("it has too many cells"));
         }
     }
     Ok(())
+}
+
+/// Table, and what its reader must know.
+pub(super) struct Rows {
+    pub text: Vec<u8>,
+    pub warning: Option<String>,
+}
+
+/// Returns the rows of a table in UTF-8. Short rows are padded, so one long row costs as many cells as there are rows;
+/// what exceeds the maximum is cut, and a warning says where.
+pub(super) fn rows(bytes: &[u8]) -> Rows {
+    let mut text = table(bytes);
+    let (mut rows, mut widest, mut record) = (0_usize, 0_usize, ByteRecord::new());
+    let mut reader = reader(&text, delimiter(&text));
+    let cut = loop {
+        let start = reader.position().byte();
+        if !reader.read_byte_record(&mut record).unwrap_or(false) {
+            break None;
+        }
+        rows += 1;
+        widest = widest.max(record.len());
+        if rows.saturating_mul(widest) > MAX_PLACES {
+            break usize::try_from(start).ok();
+        }
+    };
+    let warning = cut.map(|cut| {
+        text.truncate(cut);
+        format!("the table is cut before its row {rows}, as it has more than {MAX_PLACES} cells")
+    });
+    Rows { text, warning }
+}
+
+/// Returns the table in UTF-8, with a delimiter that the converter finds. A first line `sep=;`, which Excel reads as
+/// the name of the delimiter, is no row.
+fn table(bytes: &[u8]) -> Vec<u8> {
+    let text = utf8(bytes);
+    let Some((delimiter, rest)) = named_delimiter(&text) else { return text.into_owned() };
+    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(Vec::with_capacity(rest.len()));
+    for record in reader(rest, delimiter).into_byte_records().map_while(Result::ok) {
+        if writer.write_byte_record(&record).is_err() {
+            break;
+        }
+    }
+    writer.into_inner().unwrap_or_default()
+}
+
+/// Returns the delimiter that the first line names, and the text behind that line.
+fn named_delimiter(text: &[u8]) -> Option<(u8, &[u8])> {
+    let rest = text.strip_prefix(b"sep=").or_else(|| text.strip_prefix(b"\"sep="))?;
+    let (delimiter, rest) = rest.split_first()?;
+    let rest = rest.strip_prefix(b"\"").unwrap_or(rest);
+    let rest = rest.strip_prefix(b"\r\n").or_else(|| rest.strip_prefix(b"\n")).or_else(|| rest.strip_prefix(b"\r"))?;
+    (delimiter.is_ascii() && !delimiter.is_ascii_alphanumeric() && *delimiter != b'"').then_some((*delimiter, rest))
 }
 
 /// Converts the text to UTF-8: by its byte order mark, unchanged if it is valid UTF-8, else by a guess.
@@ -101,6 +148,19 @@ mod tests {
     }
 
     #[test]
+    fn the_first_line_may_name_the_delimiter() {
+        for (text, expected) in [
+            ("sep=;\r\na;b\n1,5;2", "a,b\n\"1,5\",2\n"),
+            ("\"sep=\t\"\na\tb", "a,b\n"),
+            ("sep=x\na", "sep=x\na"),
+            ("sep=;", "sep=;"),
+            ("a;b", "a;b"),
+        ] {
+            assert_eq!(String::from_utf8(table(text.as_bytes())).unwrap(), expected);
+        }
+    }
+
+    #[test]
     fn old_encodings_are_recognised() {
         let (japanese, ..) = encoding_rs::SHIFT_JIS.encode("名前,年齢,住所\n佐藤太郎,30,東京\n三木英子,25,大阪\n");
         assert!(String::from_utf8_lossy(&utf8(&japanese)).contains("佐藤太郎,30,東京"));
@@ -109,11 +169,13 @@ mod tests {
     }
 
     #[test]
-    fn tables_that_are_too_large_are_refused() {
+    fn tables_that_are_too_large_are_refused_or_cut() {
         let wide = "a,".repeat(20_000);
         assert_eq!(check(wide.as_bytes()), Err(Error::Limit("it has too many columns")));
         let long_row = format!("{}\n{}", "a,".repeat(10_000), "b\n".repeat(1000));
-        assert_eq!(check(long_row.as_bytes()), Err(Error::Limit("it has too many cells")));
+        let rows = rows(long_row.as_bytes());
+        assert_eq!(rows.warning.unwrap(), "the table is cut before its row 100, as it has more than 1000000 cells");
+        assert_eq!(rows.text.iter().filter(|byte| **byte == b'\n').count(), 99);
         let utf16: Vec<u8> = [0xFEFF].into_iter().chain(wide.encode_utf16()).flat_map(u16::to_le_bytes).collect();
         assert_eq!(check(&utf16), Err(Error::Limit("it has too many columns")));
         assert_eq!(check("a,b\n".repeat(100_000).as_bytes()), Ok(()));

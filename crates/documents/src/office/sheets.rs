@@ -8,6 +8,9 @@ use std::ops::Range;
 
 use super::grid::Grid;
 
+/// Maximum size of markdown whose tables are separated, in bytes.
+pub(super) const MAX_SHEET: usize = 8 * 1024 * 1024;
+
 /// Returns the markdown with the tables of each sheet separated.
 pub(super) fn with_tables_apart(markdown: &str) -> String {
     let lines: Vec<&str> = markdown.lines().collect();
@@ -31,6 +34,12 @@ pub(super) fn with_tables_apart(markdown: &str) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Whether the first row names the columns of the others.
+pub(super) fn names_columns(rows: &[Vec<String>]) -> bool {
+    let columns = 0..rows.first().map_or(0, Vec::len);
+    Cells(rows).is_header(&Area { rows: 0..rows.len(), columns })
 }
 
 /// Rectangle of cells.

@@ -12,4 +12,6 @@ mod packages;
 mod paper;
 mod reading;
 mod recognised;
+#[cfg(feature = "office")]
+mod repairs;
 mod tables;

@@ -113,9 +113,9 @@ fn pictures<'e>(parent: &mut Parent, order: &Order, eyes: Option<&mut (dyn Eyes 
 
 fn office(parent: &mut Parent, order: &Order) -> Result<Answer, Stop> {
     afford(parent, 1)?;
-    let Office { markdown, html, links, metadata } = documents::office(&order.file, order.kind)?;
+    let Office { markdown, html, links, metadata, warnings } = documents::office(&order.file, order.kind)?;
     let html = order.options.wants.html.then_some(html);
-    Ok(Answer { markdown, html, links, metadata, pages_read: 1, ..Answer::default() })
+    Ok(Answer { markdown, html, links, metadata, warnings, pages_read: 1, ..Answer::default() })
 }
 
 /// Asks the parent whether to go on with a document of this many pages.

@@ -1,0 +1,171 @@
+//! Parts of a message: their kinds, their bytes, and the parts in them.
+
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use memchr::memchr;
+
+use super::headers::Headers;
+
+/// Maximum nesting of parts.
+const MAX_DEPTH: usize = 12;
+/// Maximum number of parts of a message.
+const MAX_PARTS: usize = 1000;
+
+/// Parts that may still be read.
+#[derive(Debug)]
+pub(super) struct Budget {
+    depth: usize,
+    parts: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { depth: MAX_DEPTH, parts: MAX_PARTS }
+    }
+}
+
+/// Part of a message.
+#[derive(Debug)]
+pub(super) struct Part<'m> {
+    pub headers: Headers,
+    /// Bytes as they were sent.
+    body: &'m [u8],
+    pub parts: Vec<Part<'m>>,
+    kind: String,
+}
+
+impl<'m> Part<'m> {
+    /// Reads a part; `None` if there are too many.
+    pub(super) fn read(bytes: &'m [u8], budget: &mut Budget) -> Option<Self> {
+        budget.parts = budget.parts.checked_sub(1)?;
+        let (headers, body) = Headers::read(bytes).unwrap_or((Headers::default(), bytes));
+        let kind = headers.value("content-type").unwrap_or_else(|| "text/plain".to_owned());
+        let mut part = Self { headers, body, parts: Vec::new(), kind };
+        budget.depth = budget.depth.checked_sub(1)?;
+        if part.kind.starts_with("multipart/") {
+            if let Some(boundary) = part.headers.parameter("content-type", "boundary").filter(|boundary| !boundary.is_empty()) {
+                part.parts = split(body, &boundary).into_iter().map_while(|piece| Part::read(piece, budget)).collect();
+            }
+        } else if part.kind == "message/rfc822" {
+            part.parts = Part::read(body, budget).into_iter().collect();
+        }
+        budget.depth += 1;
+        Some(part)
+    }
+
+    /// Media type in lower case.
+    pub(super) fn kind(&self) -> &str {
+        &self.kind
+    }
+
+    /// Whether this is an archive of a page rather than a message to somebody.
+    pub(super) fn is_archive(&self) -> bool {
+        let is_saved = self.headers.get("snapshot-content-location").is_some()
+            || self.headers.get("from").is_none_or(|from| from.to_ascii_lowercase().contains("saved by"));
+        is_saved && self.headers.get("to").is_none() && matches!(self.kind(), "multipart/related" | "text/html")
+    }
+
+    /// Whether the part is sent as a file.
+    pub(super) fn is_attached(&self) -> bool {
+        self.headers.value("content-disposition").as_deref() == Some("attachment")
+    }
+
+    /// Name of the file.
+    pub(super) fn name(&self) -> Option<String> {
+        let named = self.headers.parameter("content-disposition", "filename");
+        named.or_else(|| self.headers.parameter("content-type", "name")).filter(|name| !name.trim().is_empty())
+    }
+
+    /// Returns how good the part is for reading, among alternatives; 0 for none.
+    pub(super) fn quality(&self) -> u8 {
+        match self.kind() {
+            "text/html" | "application/xhtml+xml" if self.text().trim().is_empty() => 0,
+            "text/html" | "application/xhtml+xml" => 3,
+            "text/plain" => 1,
+            kind if kind.starts_with("text/") => 1,
+            kind if kind.starts_with("multipart/") => self.parts.iter().map(Part::quality).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+
+    /// Returns the text of the part.
+    pub(super) fn text(&self) -> String {
+        let bytes = match self.headers.value("content-transfer-encoding").as_deref() {
+            Some("base64") => base64(self.body),
+            Some("quoted-printable") => quoted(self.body, false),
+            _ => self.body.to_vec(),
+        };
+        let declared = self.headers.parameter("content-type", "charset");
+        let declared = declared.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
+        let encoding = declared.unwrap_or_else(|| if std::str::from_utf8(&bytes).is_ok() { UTF_8 } else { WINDOWS_1252 });
+        encoding.decode(&bytes).0.into_owned()
+    }
+}
+
+/// Splits a body at the lines of its boundary. What is before the first and behind the last is for no reader.
+fn split<'m>(body: &'m [u8], boundary: &str) -> Vec<&'m [u8]> {
+    let (mut parts, mut start, mut at) = (Vec::new(), None, 0);
+    while at < body.len() && parts.len() < MAX_PARTS {
+        let end = memchr(b'\n', &body[at..]).map_or(body.len(), |end| at + end + 1);
+        let line = body[at..end].trim_ascii_end();
+        if let Some(rest) = line.strip_prefix(b"--").and_then(|line| line.strip_prefix(boundary.as_bytes())) {
+            let is_last = rest == b"--";
+            if is_last || rest.is_empty() {
+                parts.extend(start.map(|start| &body[start..at]));
+                start = (!is_last).then_some(end);
+                if is_last {
+                    return parts;
+                }
+            }
+        }
+        at = end;
+    }
+    parts.extend(start.map(|start: usize| &body[start..]));
+    parts
+}
+
+/// Decodes base64; what is no letter of it is skipped.
+pub(super) fn base64(text: &[u8]) -> Vec<u8> {
+    let (mut out, mut bits, mut count) = (Vec::with_capacity(text.len() / 4 * 3), 0_u32, 0_u32);
+    for byte in text {
+        let value = match byte {
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' | b'-' => 62,
+            b'/' | b'_' => 63,
+            b'=' => break,
+            _ => continue,
+        };
+        bits = bits << 6 | u32::from(value);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push(u8::try_from(bits >> count & 0xFF).unwrap_or_default());
+        }
+    }
+    out
+}
+
+/// Decodes quoted-printable text; in headers `_` is a space.
+pub(super) fn quoted(text: &[u8], is_header: bool) -> Vec<u8> {
+    let digit = |byte: Option<&u8>| byte.and_then(|byte| char::from(*byte).to_digit(16));
+    let (mut out, mut at) = (Vec::with_capacity(text.len()), 0);
+    while let Some(byte) = text.get(at) {
+        at += 1;
+        match byte {
+            b'=' => match (digit(text.get(at)), digit(text.get(at + 1))) {
+                (Some(high), Some(low)) => {
+                    out.push(u8::try_from(high << 4 | low).unwrap_or_default());
+                    at += 2;
+                }
+                _ => {
+                    let line = &text[at..memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1)];
+                    if line.trim_ascii().is_empty() { at += line.len() } else { out.push(b'=') }
+                }
+            },
+            b'_' if is_header => out.push(b' '),
+            byte => out.push(*byte),
+        }
+    }
+    out
+}
