@@ -1,8 +1,8 @@
 //! Markdown output, with the position of every block.
 
 use crate::html::table_html;
-use crate::sequence::sequence;
 use crate::model::{Block, Content, Document, Inline, Item, Page, Span, Table};
+use crate::sequence::sequence;
 
 /// Options of the markdown output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -65,7 +65,9 @@ impl Interpreter<'_> {
         // Viewers draw the values themselves where the file asks for it.
         let values = self.needs_appearances() && !field.value().is_empty();
         let before = self.page.glyphs.len();
-        if let Some((stream, matrix)) = stream.filter(|_| !values).and_then(|stream| Some((stream, placed(stream, rect, doc)?))) {
+        if let Some((stream, matrix)) =
+            stream.filter(|_| !values).and_then(|stream| Some((stream, placed(stream, rect, doc)?)))
+        {
             self.state.matrix = matrix.then(&view.matrix);
             self.saved.clear();
             let none = Dictionary::new();

@@ -10,6 +10,7 @@ pub(crate) mod lexer;
 mod marks;
 pub(crate) mod page;
 mod path;
+mod repair;
 mod show;
 mod state;
 
@@ -43,6 +44,7 @@ pub(crate) fn read_content(pdf: &Pdf, page: &Dictionary, fonts: &mut Fonts, budg
     let resources = pdf.inherited(page, b"Resources").and_then(as_dict).unwrap_or(&none);
     let content = interpreter.page_bytes(page);
     interpreter.run(&content, resources);
+    interpreter.repair();
     interpreter.annotations(page, &view);
     interpreter.page
 }
@@ -62,6 +64,8 @@ pub(crate) struct Interpreter<'a> {
     running: Vec<ObjectId>,
     depth: usize,
     styles: HashMap<*const Font, u16>,
+    /// Fonts with the number of glyphs before the first that each of them shows.
+    runs: Vec<(usize, Rc<Font>)>,
 }
 
 impl<'a> Interpreter<'a> {
@@ -82,6 +86,7 @@ impl<'a> Interpreter<'a> {
             running: Vec::new(),
             depth: 0,
             styles: HashMap::new(),
+            runs: Vec::new(),
         }
     }
 

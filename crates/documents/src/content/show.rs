@@ -113,6 +113,9 @@ impl Interpreter<'_> {
 
     fn show(&mut self, bytes: &[u8], first: bool) {
         let font = std::rc::Rc::clone(&self.state.font);
+        if self.runs.last().is_none_or(|(_, last)| !std::rc::Rc::ptr_eq(last, &font)) {
+            self.runs.push((self.page.glyphs.len(), std::rc::Rc::clone(&font)));
+        }
         let mut rest = bytes;
         let mut flags = self.flags().with(Flags::FIRST, first);
         while let Some(shown) = font.next(rest) {
@@ -138,7 +141,9 @@ impl Interpreter<'_> {
     }
 
     fn flags(&self) -> Flags {
-        Flags::default().with(Flags::HIDDEN, self.state.invisible).with(Flags::ARTIFACT, self.marks.artifact())
+        Flags::default()
+            .with(Flags::HIDDEN, self.state.invisible)
+            .with(Flags::ARTIFACT, self.marks.artifact())
             .with(Flags::HEADING, self.marks.heading())
     }
 

@@ -78,7 +78,10 @@ impl CMap {
             self.text.values().filter(|text| **text != Text::One(' ')).filter_map(|text| single(text)).collect();
         let Some(low) = units.first().map(|unit| unit & 0xff).filter(|low| *low < MAX_HIGH_BYTE) else { return };
         let known = self.text.values().filter(|text| text.is_known() && **text != Text::One(' ')).count();
-        if units.len() < MIN_SWAPPED || units.len() < known || units.iter().any(|unit| unit & 0xff != low || *unit < 0x100) {
+        if units.len() < MIN_SWAPPED
+            || units.len() < known
+            || units.iter().any(|unit| unit & 0xff != low || *unit < 0x100)
+        {
             return;
         }
         for text in self.text.values_mut().filter(|text| **text != Text::One(' ')) {

@@ -6,6 +6,7 @@
 
 pub(crate) mod cmap;
 mod composite;
+pub(crate) mod likelihood;
 mod names;
 mod program;
 mod simple;
@@ -64,6 +65,14 @@ impl Font {
         match &self.codes {
             Codes::Simple(simple) => simple.next(bytes),
             Codes::Composite(composite) => composite.next(bytes),
+        }
+    }
+
+    /// Returns what the encoding of the font says in place of each character of its `ToUnicode`, if the two differ.
+    pub(crate) fn by_encoding(&self) -> Option<HashMap<char, char>> {
+        match &self.codes {
+            Codes::Simple(simple) => simple.by_encoding(),
+            Codes::Composite(_) => None,
         }
     }
 

@@ -1,5 +1,7 @@
 //! Simple fonts with one byte per code: Type 1, TrueType, Type 3.
 
+use std::collections::HashMap;
+
 use lopdf::{Dictionary, Document, Object};
 
 use crate::font::cmap::CMap;
@@ -9,6 +11,8 @@ use crate::font::text::{Text, dingbat, symbol};
 use crate::font::{DecodedCode, program_bytes, widths};
 use crate::objects::{Lookup, as_dict, resolve};
 
+/// Minimum number of codes for which `ToUnicode` and the encoding differ if one of them is wrong.
+const MIN_DIFFERENT: usize = 4;
 /// Flag of fonts whose characters are not Latin letters.
 const SYMBOLIC: i64 = 1 << 2;
 
@@ -24,6 +28,8 @@ pub(super) struct FontSource<'a> {
 /// Font with one byte per code.
 pub(super) struct Simple {
     text: Vec<Text>,
+    /// Text by the encoding, where `ToUnicode` says something else for several codes.
+    encoded: Option<Vec<Text>>,
     widths: [f32; 256],
 }
 
@@ -38,17 +44,32 @@ impl Simple {
         })
     }
 
+    /// Returns the character by the encoding for each character of `ToUnicode`; the first code counts.
+    pub(super) fn by_encoding(&self) -> Option<HashMap<char, char>> {
+        let mut map = HashMap::new();
+        for pair in self.text.iter().zip(self.encoded.as_ref()?) {
+            if let (Text::One(from), Text::One(to)) = pair {
+                map.entry(*from).or_insert(*to);
+            }
+        }
+        Some(map)
+    }
+
     pub(super) fn load(source: &FontSource<'_>, unicode: Option<CMap>, names: &mut Names) -> Self {
         let mut text = encoded(source, names);
+        let mut own = None;
         if let Some(unicode) = unicode {
+            let before = text.clone();
             for (code, slot) in (0..).zip(&mut text) {
                 let mapped = unicode.text(code);
                 if mapped.is_known() {
                     *slot = mapped;
                 }
             }
+            let differ = before.iter().zip(&text).filter(|(one, other)| one.is_known() && one != other).count();
+            own = (differ >= MIN_DIFFERENT).then_some(before);
         }
-        Self { text, widths: widths::simple(source.doc, source.font, source.name, source.scale) }
+        Self { text, encoded: own, widths: widths::simple(source.doc, source.font, source.name, source.scale) }
     }
 }
 

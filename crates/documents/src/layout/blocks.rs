@@ -139,7 +139,8 @@ fn grouped(lines: &[Line], scene: &Drawings<'_>) -> Vec<Vec<usize>> {
         let (closed, open): (Vec<OpenBlock>, Vec<OpenBlock>) = blocks.into_iter().partition(early);
         done.extend(closed.into_iter().map(|block| block.places));
         blocks = open;
-        let wanted: Vec<Vec<usize>> = row.lines.iter().map(|place| candidates(lines, *place, &blocks, &Look { scene, gap: most })).collect();
+        let wanted: Vec<Vec<usize>> =
+            row.lines.iter().map(|place| candidates(lines, *place, &blocks, &Look { scene, gap: most })).collect();
         for (index, place) in row.lines.iter().enumerate() {
             let alone = |block: usize| wanted.iter().filter(|other| other.contains(&block)).count() == 1;
             match wanted[index][..] {
@@ -192,7 +193,8 @@ fn apart(lines: &[Line], rows: &[Row], blocks: Vec<Vec<usize>>) -> Vec<Vec<usize
     let mut beside = vec![false; lines.len()];
     for row in rows.iter().filter(|row| row.lines.len() > 1) {
         for place in &row.lines {
-            let label = |other: &usize| other != place && length[*other] == 1 && is_alike(&lines[*place], &lines[*other]);
+            let label =
+                |other: &usize| other != place && length[*other] == 1 && is_alike(&lines[*place], &lines[*other]);
             beside[*place] = row.lines.iter().any(label);
         }
     }

@@ -25,7 +25,14 @@ impl<'a> Drawings<'a> {
         let turned = |rects: &[Rect]| -> Vec<Rect> { rects.iter().map(|rect| turn.rect_to(rect)).collect() };
         let fill = |fill: &Fill| Fill { rect: turn.rect_to(&fill.rect), white: fill.white };
         if !with_drawings {
-            return Self { content, size, turned: turned_text, edges: Edges::default(), fills: Vec::new(), figures: Vec::new() };
+            return Self {
+                content,
+                size,
+                turned: turned_text,
+                edges: Edges::default(),
+                fills: Vec::new(),
+                figures: Vec::new(),
+            };
         }
         let images = turned(&content.images);
         let drawings = turned(&content.drawings);

@@ -66,7 +66,9 @@ fn aligned(lines: &[Line]) -> Vec<bool> {
         .map(|line| line.words.last().filter(|_| is_entry(line)).map(|word| [word.rect.x0, word.rect.x1]))
         .collect();
     let count = edges.iter().flatten().count();
-    let same = |edge: f32, side: usize| edges.iter().flatten().filter(|other| (other[side] - edge).abs() < SAME_COLUMN).count();
+    let same = |edge: f32, side: usize| {
+        edges.iter().flatten().filter(|other| (other[side] - edge).abs() < SAME_COLUMN).count()
+    };
     let led = |edge: [f32; 2]| (0..2).any(|side| same(edge[side], side) >= 2.max((2 * count).div_ceil(3)));
     edges.iter().map(|edge| edge.is_some_and(led)).collect()
 }
@@ -90,7 +92,9 @@ fn shorten(line: &mut Line) {
     while let Some(mut word) = words.next() {
         let mut count = if word.text.chars().all(is_dot) { length(&word.text) } else { 0 };
         let mut dots = vec![];
-        while count > 0 && let Some(next) = words.next_if(|next| next.text.chars().all(is_dot)) {
+        while count > 0
+            && let Some(next) = words.next_if(|next| next.text.chars().all(is_dot))
+        {
             count += length(&next.text);
             dots.push(next);
         }
@@ -113,7 +117,8 @@ fn shorten(line: &mut Line) {
 /// Splits the dots of a leader from a word that they are drawn with.
 fn apart(word: Word) -> Vec<Word> {
     let whole: Vec<char> = word.text.chars().collect();
-    let start = (0..whole.len()).find(|start| whole[*start..].iter().take_while(|letter| is_dot(**letter)).count() >= MIN_DOTS);
+    let start =
+        (0..whole.len()).find(|start| whole[*start..].iter().take_while(|letter| is_dot(**letter)).count() >= MIN_DOTS);
     let Some(start) = start.filter(|_| !whole.iter().all(|letter| is_dot(*letter))) else { return vec![word] };
     let end = start + whole[start..].iter().take_while(|letter| is_dot(**letter)).count();
     let width = word.rect.width() / whole.len().max(1) as f32;
@@ -178,7 +183,9 @@ fn is_contents(lines: &[Line], entries: &[Vec<usize>]) -> bool {
 /// Joins the lines of a row, with the sign of a leader before the page number.
 fn join_entry(lines: &mut [Line], row: &[usize]) {
     let [first, .., title, page] = row else {
-        return if let [title, page] = row { join_parts(lines, *title, &[], *page) };
+        return if let [title, page] = row {
+            join_parts(lines, *title, &[], *page)
+        };
     };
     join_parts(lines, *first, &[*title], *page);
 }
@@ -234,9 +241,11 @@ fn is_amount(line: &Line) -> bool {
 }
 
 fn is_amount_text(text: &str) -> bool {
-    let sign = |letter: char| matches!(letter, '.' | ',' | '-' | '–' | '−' | '(' | ')' | '%' | '$' | '€' | '£' | '¥' | '\'');
+    let sign =
+        |letter: char| matches!(letter, '.' | ',' | '-' | '–' | '−' | '(' | ')' | '%' | '$' | '€' | '£' | '¥' | '\'');
     let currency = text.len() == 3 && text.bytes().all(|byte| byte.is_ascii_uppercase());
-    text.len() <= MAX_AMOUNT && (currency || text.chars().all(|letter| letter.is_ascii_digit() || sign(letter)))
+    text.len() <= MAX_AMOUNT
+        && (currency || text.chars().all(|letter| letter.is_ascii_digit() || sign(letter)))
         && !text.chars().all(is_dot)
 }
 

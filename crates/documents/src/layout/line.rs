@@ -107,7 +107,8 @@ impl Line {
         if self.words.len() > MAX_COMPARED {
             return Script::Normal;
         }
-        if word.text.chars().nth(MAX_SCRIPT).is_some() || !self.words.iter().any(|other| word.size < SMALL * other.size) {
+        if word.text.chars().nth(MAX_SCRIPT).is_some() || !self.words.iter().any(|other| word.size < SMALL * other.size)
+        {
             return Script::Normal;
         }
         let larger = |other: &&Word| {
@@ -145,42 +146,43 @@ pub(crate) fn is_mark(text: &str) -> bool {
 
 pub(crate) fn is_bullet(text: &str) -> bool {
     let mut chars = text.chars();
-    is_state(text) || matches!(
-        (chars.next(), chars.next()),
-        (
-            Some(
-                '•' | '◦'
-                    | '▪'
-                    | '▫'
-                    | '■'
-                    | '□'
-                    | '●'
-                    | '○'
-                    | '‣'
-                    | '⁃'
-                    | '–'
-                    | '-'
-                    | '*'
-                    | '·'
-                    | '➢'
-                    | '✓'
-                    | '❖'
-                    | '❑'
-                    | '∙'
-                    | '⋅'
-                    | '▶'
-                    | '►'
-                    | '▸'
-                    | '◆'
-                    | '◇'
-                    | '✔'
-                    | '➔'
-                    | '➤'
-                    | '\u{25b7}'
-            ),
-            None
+    is_state(text)
+        || matches!(
+            (chars.next(), chars.next()),
+            (
+                Some(
+                    '•' | '◦'
+                        | '▪'
+                        | '▫'
+                        | '■'
+                        | '□'
+                        | '●'
+                        | '○'
+                        | '‣'
+                        | '⁃'
+                        | '–'
+                        | '-'
+                        | '*'
+                        | '·'
+                        | '➢'
+                        | '✓'
+                        | '❖'
+                        | '❑'
+                        | '∙'
+                        | '⋅'
+                        | '▶'
+                        | '►'
+                        | '▸'
+                        | '◆'
+                        | '◇'
+                        | '✔'
+                        | '➔'
+                        | '➤'
+                        | '\u{25b7}'
+                ),
+                None
+            )
         )
-    )
 }
 
 fn is_number_mark(text: &str) -> bool {

@@ -199,7 +199,9 @@ fn belongs(left: &Line, right: &Line) -> bool {
     }
     // A superscript or subscript is smaller than its base, close to it, and short.
     if shift > ON_LINE * large {
-        return (SMALLEST..0.85).contains(&(small / large)) && gap < 0.25 * large && (left.letters().min(right.letters()) <= 6);
+        return (SMALLEST..0.85).contains(&(small / large))
+            && gap < 0.25 * large
+            && (left.letters().min(right.letters()) <= 6);
     }
     let mark = left.words.len() == 1 && left.mark().is_some() && right.mark().is_none();
     gap < LOOSE_SPACE * large || (mark && gap < AFTER_MARK * large) || is_numbered(left, right, gap / large)

@@ -32,12 +32,17 @@ pub(super) fn remove_line_numbers(words: &mut Vec<Word>, scene: &Drawings<'_>) {
     places.retain(|place| (edge(*place) - first).abs() < SAME_EDGE * size);
     let values: Vec<u32> = places.iter().filter_map(|place| number(&words[*place])).collect();
     let counts = values.windows(2).all(|pair| pair[1] == pair[0] + 1);
-    if places.len() < MIN_NUMBERS || !counts || values.first().is_none_or(|first| *first > 2) || !is_evenly(words, &places) {
+    if places.len() < MIN_NUMBERS
+        || !counts
+        || values.first().is_none_or(|first| *first > 2)
+        || !is_evenly(words, &places)
+    {
         return;
     }
     let right = places.iter().map(|place| edge(*place)).fold(0.0, f32::max);
     let others = || (0..words.len()).filter(|place| !places.contains(place)).map(|place| &words[place]);
-    let apart = others().all(|word| word.rect.x0 > right + GUTTER * size || word.baseline < words[places[0]].baseline - size);
+    let apart =
+        others().all(|word| word.rect.x0 > right + GUTTER * size || word.baseline < words[places[0]].baseline - size);
     if apart && is_prose(words, &places) {
         let mut place = 0;
         words.retain(|_| {

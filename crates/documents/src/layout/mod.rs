@@ -10,16 +10,17 @@ pub(crate) mod drawings;
 pub(crate) mod figures;
 pub(crate) mod leaders;
 pub(crate) mod line;
-mod margins;
 pub(crate) mod lines;
+mod margins;
+mod noise;
 pub(crate) mod order;
 pub(crate) mod paragraphs;
 pub(crate) mod recognised;
 mod rtl;
 mod seams;
-mod turned;
 pub(crate) mod stamped;
 pub(crate) mod text;
+mod turned;
 pub(crate) mod words;
 
 use crate::content::page::{Flags, Glyph, LinkArea, PageContent};
@@ -85,6 +86,8 @@ fn mean(values: impl Iterator<Item = f32>) -> Option<f32> {
 
 /// Analyses the layout of a page.
 pub(crate) fn page(content: PageContent) -> PageLayout {
+    let mut content = content;
+    noise::remove(&mut content);
     let mut layout = laid_out(&content);
     layout.areas = content.links;
     layout

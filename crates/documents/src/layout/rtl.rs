@@ -23,15 +23,19 @@ pub(super) fn logical(letters: &[char]) -> String {
 /// Returns the length of the run from left to right that letters begin with, in visual order from right to left.
 fn run_length(letters: &[char]) -> usize {
     let opens = |letter: &char| is_forward(*letter);
-    let sign = letters.first().is_some_and(|letter| is_sign(*letter)) && letters.get(1).is_some_and(|next| is_digit(*next));
+    let sign =
+        letters.first().is_some_and(|letter| is_sign(*letter)) && letters.get(1).is_some_and(|next| is_digit(*next));
     if !sign && !letters.first().is_some_and(opens) {
         return 0;
     }
-    let inner = |letter: char| is_forward(letter) || is_sign(letter) || matches!(letter, '.' | ',' | ':' | '/' | '-' | '_' | '@');
+    let inner = |letter: char| {
+        is_forward(letter) || is_sign(letter) || matches!(letter, '.' | ',' | ':' | '/' | '-' | '_' | '@')
+    };
     let length = letters.iter().take_while(|letter| inner(**letter)).count();
     // Marks at the end of the run belong to the text around it, except for the sign of an amount.
     let last = letters[..length].iter().rposition(opens).map_or(0, |last| last + 1);
-    let signed = letters.get(last).is_some_and(|letter| is_sign(*letter)) && letters[..last].last().is_some_and(|last| is_digit(*last));
+    let signed = letters.get(last).is_some_and(|letter| is_sign(*letter))
+        && letters[..last].last().is_some_and(|last| is_digit(*last));
     last + usize::from(signed)
 }
 

@@ -40,7 +40,8 @@ pub(super) fn part(words: &mut Vec<Word>) {
         let marked = |pair: &&[usize]| is_mark(&words[pair[0]].text);
         let close = row.windows(2).filter(|pair| !is_start(pair) && !marked(pair)).map(|pair| pair[1]);
         columns.extend(close.filter(|place| words[*place].begins_run && begins(words[*place].rect.x0)));
-        let seam = |place: &usize| words[*place].seams.iter().find(|(_, x)| begins(*x)).map(|(at, x)| (*place, *at, *x));
+        let seam =
+            |place: &usize| words[*place].seams.iter().find(|(_, x)| begins(*x)).map(|(at, x)| (*place, *at, *x));
         splits.extend(row.iter().filter_map(seam));
     }
     columns.into_iter().for_each(|place| words[place].column = true);

@@ -1,9 +1,9 @@
 //! Tables of a grid, and the text in them that runs in another direction, such as headers that run upwards.
 
-use super::{DirectedText, MAX_WORDS};
 use super::drawings::Drawings;
 use super::lines::lines;
 use super::words::{Rotation, Word};
+use super::{DirectedText, MAX_WORDS};
 use crate::geometry::Rect;
 use crate::table::PlacedTable;
 use crate::table::grid::{Lattice, nets, read_table};

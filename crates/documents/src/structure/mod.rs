@@ -99,7 +99,10 @@ fn is_note(part: &LayoutPart, body: &Body, height: f32) -> bool {
     let LayoutPart::Paragraph(paragraph) = part else { return false };
     let text = crate::layout::text::plain(&paragraph.inline);
     let marked = text.starts_with(|letter: char| letter.is_ascii_digit() || matches!(letter, '*' | '†' | '‡' | '§'));
-    marked && paragraph.size < SMALLER * body.size && paragraph.rect.y0 > 0.5 * height && text.contains(char::is_alphabetic)
+    marked
+        && paragraph.size < SMALLER * body.size
+        && paragraph.rect.y0 > 0.5 * height
+        && text.contains(char::is_alphabetic)
 }
 
 fn is_blank(block: &Block) -> bool {
@@ -113,8 +116,15 @@ fn is_blank(block: &Block) -> bool {
 
 fn block(part: LayoutPart, mark: &Mark, body: &Body) -> Block {
     let rect = part.rect();
-    let make =
-        |kind, content, confidence| Block { kind, rect, content, repeated: false, confidence, recognition: None, note: false };
+    let make = |kind, content, confidence| Block {
+        kind,
+        rect,
+        content,
+        repeated: false,
+        confidence,
+        recognition: None,
+        note: false,
+    };
     match part {
         LayoutPart::Table(found) => make(BlockKind::Table, Content::Table(found.table), found.confidence),
         LayoutPart::Figure(_, text) if text.is_empty() => make(BlockKind::Figure, Content::Picture, 0.7),

@@ -4,9 +4,9 @@ use super::PlacedTable;
 use super::cells::{Sheet, table};
 use super::edges::Edge;
 use super::judge;
-use crate::layout::drawings::Drawings;
 use crate::content::page::Fill;
 use crate::geometry::Rect;
+use crate::layout::drawings::Drawings;
 use crate::layout::line::Line;
 
 /// Tolerance for the ends of the rules of one table, in points.

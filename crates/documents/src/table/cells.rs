@@ -4,9 +4,9 @@
 //! widen the column that they overlap, or span several. Rows are lines at one height; a line that only continues the
 //! text of a cell above is joined to it.
 
+use crate::content::page::LinkArea;
 use crate::geometry::Rect;
 use crate::layout::line::{Line, Row, rows};
-use crate::content::page::LinkArea;
 use crate::layout::text::{append_inline, inline, plain};
 use crate::model::{Cell, Inline, Table};
 
@@ -246,7 +246,11 @@ fn blanks(rows: &[Row]) -> Vec<f32> {
 /// Whether the rows between the first two rules are one header: two to five rows, without spans and numbers.
 fn is_header(rows: &[Vec<PlacedLine>]) -> bool {
     let spans = rows.iter().flatten().any(|cell| cell.span > 1);
-    let counts = rows.iter().skip(1).flatten().any(|cell| super::judge::is_number(&plain(&cell.text)) && plain(&cell.text).len() < 12);
+    let counts = rows
+        .iter()
+        .skip(1)
+        .flatten()
+        .any(|cell| super::judge::is_number(&plain(&cell.text)) && plain(&cell.text).len() < 12);
     (2..=5).contains(&rows.len()) && !spans && !counts
 }
 

@@ -28,7 +28,9 @@ pub(crate) fn find(lines: &mut Vec<Line>, prose: &[bool], scene: &Drawings<'_>) 
         if scene.figures.iter().any(|picture| picture.shared(&rect) > 0.3 * rect.area()) {
             continue;
         }
-        let Some(table) = table(&Sheet { lines: &here, separators: &[], links: &scene.content.links }) else { continue };
+        let Some(table) = table(&Sheet { lines: &here, separators: &[], links: &scene.content.links }) else {
+            continue;
+        };
         let Some(order) = here.iter().map(|line| line.order).min() else { continue };
         if aligned(&here) && judge::columns(&table, false) {
             found.push(PlacedTable { rect, table, order, confidence: 0.6 });

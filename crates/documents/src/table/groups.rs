@@ -41,7 +41,8 @@ fn is_group(lines: &[Line]) -> bool {
     full.len() * 5 >= rows.len() * 4
         && full.len() >= MIN_ROWS
         && numbers.count() * 5 >= full.len() * most * 4
-        && (1..most).all(|piece| is_gutter(lines, &full.iter().map(|row| row.lines.as_slice()).collect::<Vec<_>>(), piece))
+        && (1..most)
+            .all(|piece| is_gutter(lines, &full.iter().map(|row| row.lines.as_slice()).collect::<Vec<_>>(), piece))
 }
 
 /// Whether a gap runs down before the piece with this index of all rows.

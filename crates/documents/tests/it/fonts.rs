@@ -98,3 +98,29 @@ fn a_font_that_says_nothing_does_not_count_as_text() {
     let readable = Paper::default().page(text("F1", 12.0, 72.0, 700.0, "Text")).read();
     assert_eq!(readable.require_text(), Ok(()));
 }
+
+#[test]
+fn a_map_that_is_shifted_is_not_believed() {
+    let shown =
+        "The harbour was quiet when the first boats returned from the northern banks with their holds half empty.";
+    // Every letter is mapped to the next one.
+    let map = "1 beginbfrange <41> <79> <0042> endbfrange";
+    let paper = |encoding: &str| {
+        Paper::default()
+            .page(format!("BT /G 8 Tf 72 700 Td ({shown}) Tj ET"))
+            .resources(&format!(
+                "/Font << /G << /Type /Font /Subtype /Type1 /BaseFont /Helvetica /ToUnicode 5 0 R {encoding} >> >>"
+            ))
+            .stream("", map.as_bytes())
+            .markdown()
+    };
+    assert_eq!(paper("/Encoding /WinAnsiEncoding"), shown);
+    // An encoding that is wrong while the map is right: codes in the order of their first use.
+    let codes = "<0102030405>";
+    let right = Paper::default()
+        .page(format!("BT /G 12 Tf 72 700 Td {codes} Tj ET"))
+        .resources("/Font << /G << /Type /Font /Subtype /TrueType /Encoding /WinAnsiEncoding /ToUnicode 5 0 R >> >>")
+        .stream("", b"1 beginbfrange <01> <05> [<0048> <0065> <006C> <006C> <006F>] endbfrange")
+        .markdown();
+    assert_eq!(right, "Hello");
+}

@@ -25,13 +25,21 @@ fn raised_and_lowered_text_is_told_from_the_text_before_it() {
 
 #[test]
 fn words_of_one_size_and_small_words_on_the_line_are_not_raised() {
-    let content = text("F1", 12.0, 60.0, 700.0, "Note") + &text("F1", 8.0, 90.0, 700.0, "small") + &text("F1", 12.0, 60.0, 680.0, "x");
+    let content = text("F1", 12.0, 60.0, 700.0, "Note")
+        + &text("F1", 8.0, 90.0, 700.0, "small")
+        + &text("F1", 12.0, 60.0, 680.0, "x");
     assert!(!Paper::default().page(content).markdown().contains('<'));
 }
 
 #[test]
 fn links_are_written_with_their_text_unless_it_is_the_address() {
-    let link = |y: f32, url: &str| format!("<< /Type /Annot /Subtype /Link /Rect [60 {} 300 {}] /A << /S /URI /URI ({url}) >> >> ", y - 4.0, y + 12.0);
+    let link = |y: f32, url: &str| {
+        format!(
+            "<< /Type /Annot /Subtype /Link /Rect [60 {} 300 {}] /A << /S /URI /URI ({url}) >> >> ",
+            y - 4.0,
+            y + 12.0
+        )
+    };
     let annotations = format!(
         "/Annots [{} {}]",
         link(700.0, "https://example.org/report.html#part"),
@@ -66,7 +74,8 @@ fn fields_show_their_values_labels_and_states() {
 #[test]
 fn a_heading_is_what_the_tags_call_one() {
     let tagged = |tag: &str, content: String| format!("/{tag} << /MCID 0 >> BDC {content} EMC\n");
-    let content = tagged("Kapitel", text("F1", 10.0, 60.0, 700.0, "Warranty")) + &tagged("P", lines(60.0, 684.0, &PROSE));
+    let content =
+        tagged("Kapitel", text("F1", 10.0, 60.0, 700.0, "Warranty")) + &tagged("P", lines(60.0, 684.0, &PROSE));
     let roles = "/StructTreeRoot << /Type /StructTreeRoot /RoleMap << /Kapitel /H2 >> >>";
     let text = Paper::default().page(content).catalog(roles).markdown();
     assert!(text.starts_with("# Warranty\n\nThe harbour"), "{text}");
@@ -77,7 +86,11 @@ fn names_side_by_side_stand_before_the_columns() {
     let content = text("F2", 16.0, 120.0, 740.0, "Relations from Old Records")
         + &text("F1", 10.0, 150.0, 710.0, "Yara Steen")
         + &text("F1", 10.0, 390.0, 710.0, "Sam Ortega")
-        + &lines(60.0, 640.0, &["The first column has several", "lines, as columns do, which", "are read before the other."])
+        + &lines(
+            60.0,
+            640.0,
+            &["The first column has several", "lines, as columns do, which", "are read before the other."],
+        )
         + &lines(320.0, 640.0, &["Inland the valleys had been", "dry for months and all the", "mills stood still."]);
     let text = Paper::default().page(content).markdown();
     let places: Vec<_> = ["Steen", "Ortega", "first column", "Inland"].iter().map(|word| text.find(word)).collect();
@@ -120,7 +133,15 @@ fn numbers_of_lines_are_no_text_but_those_of_a_table_are() {
             })
             .collect()
     };
-    let line = |row: usize| text("F1", 10.0, 80.0, 740.0 - 24.0 * row as f32, "and the plaintiff said that the harbour was quiet on the day");
+    let line = |row: usize| {
+        text(
+            "F1",
+            10.0,
+            80.0,
+            740.0 - 24.0 * row as f32,
+            "and the plaintiff said that the harbour was quiet on the day",
+        )
+    };
     let text_of = |content: String| Paper::default().page(content).markdown();
     let pleading = text_of(numbered(&line));
     assert!(!pleading.contains(char::is_numeric) && pleading.contains("the day and the plaintiff"), "{pleading}");

@@ -215,6 +215,20 @@ fn a_scan_under_a_stamp_is_recognised_and_keeps_the_stamp_once() {
 }
 
 #[test]
+fn a_text_layer_that_is_noise_is_not_used() {
+    let layer = |words: &str| {
+        let image = "q 612 0 0 792 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x7f EI Q ";
+        let hidden: String =
+            (0..20).map(|row| format!("BT 3 Tr /F1 11 Tf 72 {} Td ({words}) Tj ET ", 720 - 30 * row)).collect();
+        Paper::default().page(format!("{image}{hidden}")).read()
+    };
+    let good = layer("The harbour was quiet when the first boats returned from the banks");
+    assert!(good.pages_for_ocr().is_empty() && text_of(&good).contains("harbour"));
+    let noise = layer("|l ~i1 xQz; .,_ fHj} rrtk5 ^^ ;l1I x#k wwVv q~ zx|");
+    assert_eq!((noise.pages_for_ocr(), text_of(&noise).as_str()), (vec![1], ""));
+}
+
+#[test]
 fn a_page_of_text_over_a_background_is_not_recognised() {
     let image = "q 612 0 0 792 0 0 cm BI /W 1 /H 1 /BPC 8 /CS /G ID \x7f EI Q ";
     let line = "Words of a page that has a picture as its background, as many brochures do, are enough.";
