@@ -14,7 +14,7 @@ use formats::{ContentOptions, MarkdownOptions, Page};
 use url::Url;
 
 pub use crate::change::{fields, unified};
-pub use crate::office::detection;
+pub use crate::office::{detection, mail, office};
 pub use crate::page::page;
 pub use crate::pdf::{pdf, pdf_content, pdf_font};
 pub use crate::product::product;

@@ -64,6 +64,7 @@ async fn a_page_that_is_sent_is_read_like_one_that_is_fetched() {
     for (key, value) in [
         ("title", json!("Granite")),
         ("sourceFile", json!("stone.html")),
+        ("sourceURL", json!("stone.html")),
         ("statusCode", json!(200)),
         ("creditsUsed", json!(1)),
         ("contentType", json!("text/html")),
@@ -71,7 +72,7 @@ async fn a_page_that_is_sent_is_read_like_one_that_is_fetched() {
         assert_eq!(metadata[key], value, "{key}: {metadata}");
     }
     assert_eq!(metadata["scrapeId"].as_str().map(str::len), Some(36));
-    for absent in ["url", "sourceURL", "proxyUsed", "cacheState"] {
+    for absent in ["url", "proxyUsed", "cacheState"] {
         assert!(metadata.get(absent).is_none(), "{absent}: {metadata}");
     }
     let scrape = format!("/v2/scrape/{}", metadata["scrapeId"].as_str().unwrap());
@@ -166,11 +167,23 @@ async fn what_is_refused_says_why() {
         ("a.pdf", b"%PDF-1.4", "a pdf file"),
     ] {
         let answer = parse(&caller, name, bytes, json!({})).await;
-        assert_eq!((answer.status, answer.code()), (400, "PARSE_UNSUPPORTED_FILE"), "{name}: {}", answer.body);
+        assert_eq!((answer.status, answer.code()), (400, "UNSUPPORTED_FILE_TYPE"), "{name}: {}", answer.body);
         assert!(answer.body.to_string().contains(looks), "{name}: {}", answer.body);
     }
     let model = parse(&caller, "a.md", b"# Hi", json!({"formats": ["json"]})).await;
     assert_eq!((model.status, model.code()), (400, "SCRAPE_JSON_NOT_SUPPORTED"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_message_is_read_as_people_see_it() {
+    let app = TestApp::start().await;
+    let message = b"From: =?iso-8859-1?Q?Ren=E9?= <a@example.org>\nSubject: =?utf-8?B?R3LDvMOfZQ==?=\nMIME-Version: 1.0\n\
+        Content-Type: text/html; charset=utf-8\nContent-Transfer-Encoding: base64\n\nPHA+bTxzdXA+Mjwvc3VwPiBvZiBvYWs8L3A+\n";
+    let answer = parse(&app.anonymous(), "m.eml", message, json!({})).await;
+    assert_eq!(answer.status, 200, "{}", answer.body);
+    for part in ["# Gr\u{fc}\u{df}e", "**From:** Ren\u{e9}", "m<sup>2</sup> of oak"] {
+        assert!(answer.markdown().contains(part), "{part}: {}", answer.markdown());
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -179,7 +192,7 @@ async fn files_have_a_size() {
     let caller = app.anonymous();
     let mut most = vec![b'a'; 50 << 20];
     let fits = send(&caller, form(&[("file", Some("a.bin"), None, &[&b"\0"[..], &most[1..]].concat())])).await;
-    assert_eq!((fits.status, fits.code()), (400, "PARSE_UNSUPPORTED_FILE"), "it came through");
+    assert_eq!((fits.status, fits.code()), (400, "UNSUPPORTED_FILE_TYPE"), "it came through");
     most.push(b'a');
     let large = send(&caller, form(&[("file", Some("a.txt"), None, &most)])).await;
     assert_eq!((large.status, large.code()), (413, "PAYLOAD_TOO_LARGE"), "{}", large.body);

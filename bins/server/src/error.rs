@@ -139,7 +139,7 @@ mod tests {
         check(AppError::DuplicateRequest, 409, "duplicate_request");
         check(MapError::MapTimeout, 408, "MAP_TIMEOUT");
         check(AppError::Timeout, 408, "SCRAPE_TIMEOUT");
-        let (body, _) = check(ScrapingError::UnsupportedFile("a ZIP archive".into()), 400, "PARSE_UNSUPPORTED_FILE");
+        let (body, _) = check(ScrapingError::UnsupportedFile("a ZIP archive".into()), 400, "UNSUPPORTED_FILE_TYPE");
         assert!(body.contains("looks like a ZIP archive"), "{body}");
         check(ScrapingError::FileGone, 410, "FILE_GONE");
         assert_eq!(check(AppError::ConcurrencyLimited { limit: 1 }, 429, "CONCURRENCY_LIMITED").1, Some(1));

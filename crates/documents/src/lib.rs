@@ -18,7 +18,7 @@
 //! The path of a file: `detect` finds its kind; `open` finds objects and pages, `content` runs the content of each page
 //! with the fonts of `font`, `layout` and `table` analyse the layout, `structure` determines the role of each part for
 //! the whole document, and `markdown`, `html` and `blocks` write the results. With the feature `office`, `office` reads
-//! all kinds except PDFs and images.
+//! all kinds except PDFs and images. `mail` makes pages of messages, which are read like other pages.
 
 mod blocks;
 mod bytes;

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use http::header::{CONTENT_TYPE, REFRESH, RETRY_AFTER};
+use http::header::{REFRESH, RETRY_AFTER};
 use http::{Method, StatusCode};
 use url::Url;
 use visit::Visit;
 
 use crate::given::HARMLESS;
-use crate::{Engine, Feature, FetchError, FetchRequest, Fetched, Given, Validators, headers, may_reach, refresh};
+use crate::{
+    Engine, Feature, FetchError, FetchRequest, Fetched, Given, Validators, disposition, headers, may_reach, refresh,
+};
 
 /// Engine that sends plain HTTP requests.
 pub struct HttpEngine {
@@ -51,7 +53,8 @@ impl HttpEngine {
         let answer = self.client.send(outgoing).await?;
         let header =
             |name| answer.headers.get(name).map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-        let (content_type, retry_after, refresh) = (header(CONTENT_TYPE), header(RETRY_AFTER), header(REFRESH));
+        let (retry_after, refresh) = (header(RETRY_AFTER), header(REFRESH));
+        let content_type = disposition::content_type(&answer.headers);
         let validators = Validators::of(&answer.headers);
         let not_modified = is_conditional && answer.status == StatusCode::NOT_MODIFIED && answer.redirects.is_empty();
         let mut url = answer.url;

@@ -15,6 +15,7 @@
 
 mod browser_engine;
 mod charset;
+mod disposition;
 mod engine;
 mod error;
 mod fetched;

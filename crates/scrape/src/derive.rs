@@ -9,7 +9,7 @@ use base::Stop;
 use billing::Delivered;
 use branding::Sheet;
 use bytes::Bytes;
-use fetch::{BodyKind, Fetched, Verdict};
+use fetch::{BodyKind, Fetched, Text, Verdict};
 use parking_lot::Mutex;
 use url::Url;
 use wire::{Document, Format, FormatKind, ScrapeOptions};
@@ -285,7 +285,13 @@ impl Made {
 fn of_page(fetched: &mut Fetched, sheets: Vec<Sheet>, wants: &Wants, stop: &Stop) -> Result<Made, ScrapeError> {
     let origin = Origin::of(fetched);
     let besides = Besides::of(fetched, sheets);
-    let text = fetched.take_text();
+    let text = match detect::is_mail(fetched).then(|| documents::mail_page(&fetched.body)).flatten() {
+        Some(page) => {
+            fetched.body = Bytes::new();
+            Text::Decoded(page)
+        }
+        None => fetched.take_text(),
+    };
     let xml = as_html(fetched, origin, &text.as_str(), stop);
     let mut made = {
         let sent = text.as_str();

@@ -30,7 +30,11 @@ pub(crate) fn route(tools: &Tools, target: &Target, fetched: &Fetched) -> Result
     if target.options.wants(FormatKind::RawBase64) {
         return Ok(Route::Bytes);
     }
+    if is_mail(fetched) {
+        return Ok(Route::Page);
+    }
     match fetched.kind {
+        BodyKind::Xml if kind(fetched, target.file.as_deref()).is_some() => of_file(tools, target, fetched),
         BodyKind::Html | BodyKind::Xml => Ok(Route::Page),
         BodyKind::Json | BodyKind::Markdown => Ok(Route::Text),
         BodyKind::Text | BodyKind::Pdf | BodyKind::Image | BodyKind::Other => of_file(tools, target, fetched),
@@ -50,6 +54,21 @@ fn of_file(tools: &Tools, target: &Target, fetched: &Fetched) -> Result<Route, S
         _ => unsupported(TAKE_RAW),
     }
 }
+
+/// Whether the body is a message or an archive of a page, declared as such.
+pub(crate) fn is_mail(fetched: &Fetched) -> bool {
+    let declared = fetched.content_type.as_deref().unwrap_or_default().split(';').next().unwrap_or_default();
+    let declared = declared.trim().to_ascii_lowercase();
+    let path = fetched.url.path().to_ascii_lowercase();
+    let is_declared =
+        MAIL_TYPES.contains(&declared.as_str()) || MAIL_ENDINGS.iter().any(|ending| path.ends_with(ending));
+    is_declared && fetched.dom().is_none() && documents::is_mail(&fetched.body)
+}
+
+/// Types and endings of messages and archives of pages.
+const MAIL_TYPES: [&str; 5] =
+    ["message/rfc822", "message/global", "multipart/related", "application/x-mimearchive", "application/mhtml"];
+const MAIL_ENDINGS: [&str; 3] = [".eml", ".mht", ".mhtml"];
 
 const TAKE_RAW: &str = "the format rawBase64 returns them unchanged";
 const LIST_IMAGE: &str =
@@ -150,6 +169,10 @@ mod tests {
         check(200, "application/octet-stream", b"junk\n%PDF-1.4\n", pdf);
         check(200, "application/pdf", b"junk\n%PDF-x", pdf);
         check(200, "text/csv", b"a,b", Route::Document(Kind::Csv));
+        check(200, "message/rfc822", b"From: a\nTo: b\n\nx", Route::Page);
+        check(200, "text/plain", b"From: a\nTo: b\n\nx", Route::Text);
+        let flat = b"<office:document office:mimetype=\"application/vnd.oasis.opendocument.text\"/>";
+        check(200, "text/xml", flat, Route::Document(Kind::Odt));
         check(200, "text/plain", b"{\\rtf1 x}", Route::Document(Kind::Rtf));
     }
 

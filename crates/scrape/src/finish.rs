@@ -35,7 +35,9 @@ pub(crate) struct Told {
 
 impl Told {
     pub(crate) fn of(target: &Target) -> Self {
-        Self { source_url: target.source.clone(), file: target.file.clone() }
+        // Clients know a result by this, so an uploaded file has its name there.
+        let source_url = target.file.as_deref().map_or_else(|| target.source.clone(), clean);
+        Self { source_url, file: target.file.clone() }
     }
 }
 

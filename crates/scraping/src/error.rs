@@ -67,7 +67,7 @@ impl Refusal for ScrapingError {
             Self::NoCachedData => Code::ScrapeNoCachedData,
             Self::LockdownMiss => Code::ScrapeLockdownCacheMiss,
             Self::Scrape(error) => scrape_code(error),
-            Self::UnsupportedFile(_) => Code::ParseUnsupportedFile,
+            Self::UnsupportedFile(_) => Code::UnsupportedFileType,
             Self::FileGone => Code::FileGone,
             Self::UploadLimit { .. } => Code::UploadLimit,
             Self::ProfileInUse => Code::ProfileInUse,

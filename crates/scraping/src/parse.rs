@@ -161,7 +161,7 @@ struct TextFormat {
     mime_types: &'static [&'static str],
 }
 
-const TEXTS: [TextFormat; 5] = [
+const TEXTS: [TextFormat; 7] = [
     TextFormat {
         format: "html",
         kind: FileKind::Page,
@@ -186,6 +186,13 @@ const TEXTS: [TextFormat; 5] = [
         kind: FileKind::Page,
         extensions: &["xml", "rss", "atom"],
         mime_types: &["application/xml", "text/xml"],
+    },
+    TextFormat { format: "eml", kind: FileKind::Page, extensions: &["eml"], mime_types: &["message/rfc822"] },
+    TextFormat {
+        format: "mht",
+        kind: FileKind::Page,
+        extensions: &["mht", "mhtml"],
+        mime_types: &["multipart/related", "application/x-mimearchive"],
     },
 ];
 

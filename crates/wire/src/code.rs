@@ -111,7 +111,7 @@ codes! {
     ShuttingDown "SHUTTING_DOWN" 503 "This server is shutting down. Try again; another server may answer."
     StorageFull "STORAGE_FULL" 503 "A disk of the server (database or file storage) is full or nearly full, so no work is accepted whose results must be stored. Try again later, or tell the operator."
     ParseUnsupportedOptions "PARSE_UNSUPPORTED_OPTIONS" 400 "The request has options that need a web page and do not apply to uploaded files. `details` lists them."
-    ParseUnsupportedFile "PARSE_UNSUPPORTED_FILE" 400 "The type of the uploaded file is not supported; the message says what it looks like. `GET /v2/parse/formats` lists the supported types."
+    UnsupportedFileType "UNSUPPORTED_FILE_TYPE" 400 "The type of the uploaded file is not supported; the message says what it looks like. `GET /v2/parse/formats` lists the supported types."
     ScrapeOcrNotSupported "SCRAPE_OCR_NOT_SUPPORTED" 400 "Text recognition in images (OCR) needs the program `quarry-reader` and tesseract with its languages, which this server does not have. Its operator can install them."
     ScrapeSummaryNotSupported "SCRAPE_SUMMARY_NOT_SUPPORTED" 400 "The format `summary` is not available on this server: its operator can set `llm.url`, or `llm.extractive = true` for answers from the page's own sentences."
     ScrapeScreenshotNotSupported "SCRAPE_SCREENSHOT_NOT_SUPPORTED" 400 "The format `screenshot` needs a browser, which this server does not have. Its operator can install Chromium (the package `chromium-headless-shell` or `chromium`) and restart the server."

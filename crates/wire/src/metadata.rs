@@ -44,7 +44,7 @@ pub struct Metadata {
     /// Final URL after redirects. Absent for uploaded files.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub url: String,
-    /// URL as given in the request, without user name and password.
+    /// URL as given in the request, without user name and password. For an uploaded file, its name.
     #[serde(rename = "sourceURL", skip_serializing_if = "String::is_empty")]
     pub source_url: String,
     /// File name of the uploaded file.

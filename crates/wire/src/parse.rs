@@ -34,8 +34,8 @@ const REFUSED_FORMATS: [&str; 6] = ["screenshot", "changeTracking", "branding", 
 #[serde(rename_all = "camelCase")]
 pub struct ParseRequest {
     /// Scrape options. Options that need a web page are refused: `actions`, `waitFor`, `mobile`, `profile`, `lockdown`,
-    /// `minAge`, the enhanced proxy, and the formats `screenshot`, `changeTracking`, `branding`, `audio`, `video`,
-    /// `rawBase64`.
+    /// `minAge`, `location`, the enhanced proxy, and the formats `screenshot`, `changeTracking`, `branding`, `audio`,
+    /// `video`, `rawBase64`.
     #[serde(flatten)]
     pub options: ScrapeOptions,
     /// Whether nothing of this file is kept (zero data retention). The operator enables it per team.
@@ -118,13 +118,14 @@ fn decode<T>(mut body: Value, read: impl FnOnce(&mut Fields<'_>) -> Option<T>) -
 type Asks = fn(&Value) -> bool;
 
 /// Options that need a web page, and the condition under which their value asks for one.
-const REFUSED: [(&str, Asks); 8] = [
+const REFUSED: [(&str, Asks); 9] = [
     ("actions", |value| !value.as_array().is_some_and(Vec::is_empty)),
     ("waitFor", |value| value.as_f64().is_some_and(|wait| wait > 0.0)),
     ("mobile", |value| *value == Value::Bool(true)),
     ("profile", |_| true),
     ("lockdown", |value| *value == Value::Bool(true)),
     ("minAge", |_| true),
+    ("location", |_| true),
     ("url", |_| true),
     ("proxy", |value| matches!(value.as_str(), Some("enhanced" | "stealth"))),
 ];

@@ -26,7 +26,11 @@ pub(super) fn kind(bytes: &[u8]) -> Option<Kind> {
     }
     if has("http://schemas.microsoft.com/office/2006/xmlPackage") {
         let program = |name: &str| has(&format!("progid=\"{name}.")) || has(&format!("progid='{name}."));
-        return if program("PowerPoint") { Some(Kind::Pptx) } else { Some(Kind::Docx).filter(|_| has("/word/") || program("Word")) };
+        return if program("PowerPoint") {
+            Some(Kind::Pptx)
+        } else {
+            Some(Kind::Docx).filter(|_| has("/word/") || program("Word"))
+        };
     }
     if has("http://schemas.microsoft.com/office/word/2003/wordml") && has("wordDocument") {
         return Some(Kind::Docx);
@@ -41,9 +45,15 @@ mod tests {
     #[test]
     fn roots_tell_the_program() {
         for (text, expected) in [
-            ("<?xml version='1.0'?><office:document office:mimetype='application/vnd.oasis.opendocument.spreadsheet'/>", Some(Kind::Ods)),
+            (
+                "<?xml version='1.0'?><office:document office:mimetype='application/vnd.oasis.opendocument.spreadsheet'/>",
+                Some(Kind::Ods),
+            ),
             ("<office:document/>", None),
-            ("<?mso-application progid=\"Word.Document\"?><pkg:package xmlns:pkg=\"http://schemas.microsoft.com/office/2006/xmlPackage\">", Some(Kind::Docx)),
+            (
+                "<?mso-application progid=\"Word.Document\"?><pkg:package xmlns:pkg=\"http://schemas.microsoft.com/office/2006/xmlPackage\">",
+                Some(Kind::Docx),
+            ),
             ("<w:wordDocument xmlns:w=\"http://schemas.microsoft.com/office/word/2003/wordml\">", Some(Kind::Docx)),
             ("<Workbook xmlns=\"urn:schemas-microsoft-com:office:spreadsheet\">", Some(Kind::Xlsx)),
             ("<html><body>x", None),

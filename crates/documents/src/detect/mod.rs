@@ -150,6 +150,9 @@ fn in_compound(bytes: &[u8], said: Option<Kind>) -> Option<Kind> {
         Some(Kind::Xls)
     } else if has("POWERPOINT DOCUMENT") {
         Some(Kind::Ppt)
+    } else if has("\tDRMCONTENT") {
+        // Locked by rights management.
+        Some(said.filter(|kind| matches!(kind, Kind::Doc | Kind::Xls | Kind::Ppt)).unwrap_or(Kind::Doc))
     } else if has("ENCRYPTEDPACKAGE") {
         // An encrypted OOXML package; its type is unknown without the password.
         Some(said.filter(|kind| is_zipped(*kind)).unwrap_or(Kind::Docx))

@@ -70,9 +70,7 @@ impl Headers {
         if let Some(value) = get(&format!("{wanted}*")) {
             return Some(percent_decoded(value));
         }
-        let piece = |number: usize| {
-            get(&format!("{wanted}*{number}*")).or_else(|| get(&format!("{wanted}*{number}")))
-        };
+        let piece = |number: usize| get(&format!("{wanted}*{number}*")).or_else(|| get(&format!("{wanted}*{number}")));
         let whole: String = (0..100).map_while(piece).collect();
         (!whole.is_empty()).then(|| percent_decoded(&whole))
     }

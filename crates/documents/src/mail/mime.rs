@@ -42,7 +42,9 @@ impl<'m> Part<'m> {
         let mut part = Self { headers, body, parts: Vec::new(), kind };
         budget.depth = budget.depth.checked_sub(1)?;
         if part.kind.starts_with("multipart/") {
-            if let Some(boundary) = part.headers.parameter("content-type", "boundary").filter(|boundary| !boundary.is_empty()) {
+            if let Some(boundary) =
+                part.headers.parameter("content-type", "boundary").filter(|boundary| !boundary.is_empty())
+            {
                 part.parts = split(body, &boundary).into_iter().map_while(|piece| Part::read(piece, budget)).collect();
             }
         } else if part.kind == "message/rfc822" {
@@ -69,6 +71,16 @@ impl<'m> Part<'m> {
         self.headers.value("content-disposition").as_deref() == Some("attachment")
     }
 
+    /// Whether the part is plain text for people.
+    pub(super) fn is_text(&self) -> bool {
+        matches!(self.kind(), "text/plain" | "text/markdown" | "text/enriched" | "text/x-markdown" | "text")
+    }
+
+    /// Whether lines that end with a space go on in the next one.
+    pub(super) fn is_flowed(&self) -> bool {
+        self.headers.parameter("content-type", "format").is_some_and(|format| format.eq_ignore_ascii_case("flowed"))
+    }
+
     /// Name of the file.
     pub(super) fn name(&self) -> Option<String> {
         let named = self.headers.parameter("content-disposition", "filename");
@@ -80,8 +92,7 @@ impl<'m> Part<'m> {
         match self.kind() {
             "text/html" | "application/xhtml+xml" if self.text().trim().is_empty() => 0,
             "text/html" | "application/xhtml+xml" => 3,
-            "text/plain" => 1,
-            kind if kind.starts_with("text/") => 1,
+            _ if self.is_text() => 1,
             kind if kind.starts_with("multipart/") => self.parts.iter().map(Part::quality).max().unwrap_or(0),
             _ => 0,
         }
@@ -96,7 +107,8 @@ impl<'m> Part<'m> {
         };
         let declared = self.headers.parameter("content-type", "charset");
         let declared = declared.and_then(|label| Encoding::for_label(label.trim().as_bytes()));
-        let encoding = declared.unwrap_or_else(|| if std::str::from_utf8(&bytes).is_ok() { UTF_8 } else { WINDOWS_1252 });
+        let encoding =
+            declared.unwrap_or_else(|| if std::str::from_utf8(&bytes).is_ok() { UTF_8 } else { WINDOWS_1252 });
         encoding.decode(&bytes).0.into_owned()
     }
 }

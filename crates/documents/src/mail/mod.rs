@@ -17,8 +17,7 @@ use mime::{Budget, Part};
 /// Headers that people read, in this order.
 const SHOWN: [&str; 6] = ["From", "To", "Cc", "Reply-To", "Date", "Subject"];
 /// Headers of which a message has one at least.
-const USUAL: [&str; 8] =
-    ["from", "to", "date", "subject", "message-id", "received", "return-path", "mime-version"];
+const USUAL: [&str; 8] = ["from", "to", "date", "subject", "message-id", "received", "return-path", "mime-version"];
 /// Bytes in which the headers of a message begin.
 const LOOK: usize = 64 * 1024;
 /// Maximum number of names of attachments.
@@ -46,6 +45,7 @@ pub fn mail_page(bytes: &[u8]) -> Option<String> {
 
 /// Returns the page of an archive of one.
 #[cfg(feature = "office")]
+#[must_use]
 pub(crate) fn page_of_archive(bytes: &[u8]) -> Option<String> {
     let part = is_mail(bytes).then(|| Part::read(without_envelope(bytes), &mut Budget::default())).flatten()?;
     page_of(&part)
@@ -66,7 +66,8 @@ fn page_of(part: &Part) -> Option<String> {
         "text/html" | "application/xhtml+xml" => Some(part.text()),
         kind if kind.starts_with("multipart/") => {
             let start = part.headers.parameter("content-type", "start");
-            let is_start = |part: &&Part| start.is_some() && part.headers.get("content-id").map(str::trim) == start.as_deref();
+            let is_start =
+                |part: &&Part| start.is_some() && part.headers.get("content-id").map(str::trim) == start.as_deref();
             part.parts.iter().find(is_start).and_then(page_of).or_else(|| part.parts.iter().find_map(page_of))
         }
         _ => None,
@@ -126,7 +127,8 @@ fn add_body(part: &Part, page: &mut String, names: &mut Vec<String>) {
             part.parts.iter().for_each(|part| add_message(part, page, "h2"));
         }
         "text/html" | "application/xhtml+xml" => page.push_str(&body_of(&part.text())),
-        kind if kind.starts_with("text/") => add_text(&part.text(), page),
+        _ if part.is_text() && part.is_flowed() => add_text(&unwrapped(&part.text()), page),
+        _ if part.is_text() => add_text(&part.text(), page),
         kind => names.extend(part.name().or_else(|| (!kind.starts_with("image/")).then(|| kind.to_owned()))),
     }
 }
@@ -138,6 +140,19 @@ fn add_text(text: &str, page: &mut String) {
         let lines: Vec<String> = paragraph.trim_matches('\n').lines().map(escaped).collect();
         let _ = write!(page, "<p>{}</p>", lines.join("<br>"));
     }
+}
+
+/// Joins the lines that a mail program has wrapped (RFC 3676): those that end with a space.
+fn unwrapped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for line in text.lines() {
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        out.push_str(line);
+        if !line.ends_with(' ') || line == "-- " {
+            out.push('\n');
+        }
+    }
+    out
 }
 
 /// Returns what is inside the body of a page.
@@ -184,6 +199,18 @@ mod tests {
     }
 
     #[test]
+    fn wrapped_lines_are_joined_and_dates_are_no_text() {
+        let message = "From: a\nTo: b\nMIME-Version: 1.0\nContent-Type: multipart/alternative; boundary=x\n\n--x\n\
+            Content-Type: text/plain; format=flowed\n\nThe harbour \nwas quiet.\nNobody spoke.\n--x\nContent-Type: text/calendar\n\n\
+            BEGIN:VCALENDAR\n--x--\n";
+        let page = mail_page(message.as_bytes()).unwrap();
+        assert!(
+            page.contains("<p>The harbour was quiet.<br>Nobody spoke.</p>") && !page.contains("VCALENDAR"),
+            "{page}"
+        );
+    }
+
+    #[test]
     fn an_archive_is_its_page() {
         let archive = "From: <Saved by a browser>\nSubject: x\nMIME-Version: 1.0\n\
             Content-Type: multipart/related; type=\"text/html\"; boundary=z\n\n--z\nContent-Type: text/html\n\n<p>The page\n\
@@ -193,7 +220,8 @@ mod tests {
 
     #[test]
     fn what_is_no_mail_has_no_page() {
-        for text in ["", "Hello", "From: a\n", "Note: this\nis: text", "<html>", "a,b\n1,2", "Date: x\nSubject: y\n\nz"] {
+        for text in ["", "Hello", "From: a\n", "Note: this\nis: text", "<html>", "a,b\n1,2", "Date: x\nSubject: y\n\nz"]
+        {
             assert_eq!(mail_page(text.as_bytes()), None, "{text}");
         }
     }

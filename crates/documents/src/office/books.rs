@@ -10,7 +10,7 @@
 use std::io::{Cursor, Read, Write};
 use std::ops::Range;
 
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
 use memchr::memmem;
 use quick_xml::Reader;
 use quick_xml::events::Event;
@@ -101,7 +101,8 @@ pub(super) fn mended(book: &[u8]) -> Option<Vec<u8>> {
 fn chapter(archive: &mut ZipArchive<Cursor<&[u8]>>, index: usize) -> Option<(String, Vec<u8>)> {
     let file = archive.by_index(index).ok()?;
     let name = file.name().to_owned();
-    if !is_markup(&name) || file.size() > MAX_CHAPTER {
+    let is_list = name.ends_with(".opf") || name.ends_with(".ncx");
+    if !(is_markup(&name) || is_list) || file.size() > MAX_CHAPTER {
         return None;
     }
     let mut text = Vec::new();
@@ -110,6 +111,9 @@ fn chapter(archive: &mut ZipArchive<Cursor<&[u8]>>, index: usize) -> Option<(Str
         return None;
     }
     let decoded = decoded(&text);
+    if is_list {
+        return decoded.map(|text| (name, text.into_bytes()));
+    }
     let source = decoded.as_deref().map_or(&text[..], str::as_bytes);
     let renamed = renamed(source);
     let spliced = spliced(renamed.as_deref().unwrap_or(source));
@@ -126,7 +130,7 @@ fn decoded(text: &[u8]) -> Option<String> {
     let is_utf8 = std::str::from_utf8(text).is_ok();
     let (decoded, used, _) = encoding(text, is_utf8).decode(text);
     let names = entities::without_names(&decoded);
-    if is_utf8 && names == decoded && !text.starts_with(b"\xEF\xBB\xBF") {
+    if used == UTF_8 && is_utf8 && names == decoded && !text.starts_with(b"\xEF\xBB\xBF") {
         return None;
     }
     // The declaration names the old encoding.
@@ -137,8 +141,11 @@ fn decoded(text: &[u8]) -> Option<String> {
 
 /// Returns the encoding of a chapter: as declared, else UTF-8, else that of Western Europe.
 fn encoding(text: &[u8], is_utf8: bool) -> &'static Encoding {
-    if let Some((encoding, _)) = Encoding::for_bom(text) {
-        return encoding;
+    match text {
+        [0xFF, 0xFE, ..] | [b'<', 0, ..] => return UTF_16LE,
+        [0xFE, 0xFF, ..] | [0, b'<', ..] => return UTF_16BE,
+        [0xEF, 0xBB, 0xBF, ..] => return UTF_8,
+        _ => {}
     }
     let start = String::from_utf8_lossy(&text[..text.len().min(1024)]).to_ascii_lowercase();
     let declared = ["encoding=", "charset="].iter().find_map(|word| {
@@ -168,7 +175,8 @@ fn spliced(text: &[u8]) -> Option<Vec<u8>> {
         let tag = &rest[..end];
         rest = &rest[end..];
         let name = tag[1..].split(|byte| matches!(byte, b' ' | b'>' | b'/' | b'\n' | b'\r' | b'\t'));
-        let name = name.clone().next().filter(|name| !name.is_empty()).or_else(|| name.clone().nth(1)).unwrap_or_default();
+        let name =
+            name.clone().next().filter(|name| !name.is_empty()).or_else(|| name.clone().nth(1)).unwrap_or_default();
         let mark = usize::from(tag.starts_with(b"</"));
         let extra = match name {
             b"sup" => Script::Raised.ends()[mark],
@@ -285,12 +293,16 @@ mod tests {
         check("<p>caf\u{e9}&hellip;</p>".as_bytes(), Some("<p>caf\u{e9}\u{2026}</p>"));
         let utf16: Vec<u8> = "\u{feff}<p>\u{df}</p>".encode_utf16().flat_map(u16::to_le_bytes).collect();
         check(&utf16, Some("<p>\u{df}</p>"));
+        check(&utf16[2..], Some("<p>\u{df}</p>"));
     }
 
     #[test]
     fn raised_text_and_readings_are_marked() {
         let spliced = |text: &str| spliced(text.as_bytes()).map(|text| String::from_utf8(text).unwrap());
-        assert_eq!(spliced("<p>m<sup class='x'>2</sup></p>").unwrap(), "<p>m<sup class='x'>\u{FDD0}2\u{FDD1}</sup></p>");
+        assert_eq!(
+            spliced("<p>m<sup class='x'>2</sup></p>").unwrap(),
+            "<p>m<sup class='x'>\u{FDD0}2\u{FDD1}</sup></p>"
+        );
         assert_eq!(spliced("<ruby>a<rt>b</rt></ruby><rt/>").unwrap(), "<ruby>a<rt>(b)</rt></ruby><rt/>");
         assert_eq!(spliced("<ruby>a<rp>(</rp><rt>b</rt></ruby>"), None);
         assert_eq!(spliced("<sup"), None);

@@ -26,7 +26,8 @@ pub(super) fn mend(package: &mut Package<'_>, folder: &str) {
     };
     for name in package.names().into_iter().filter(is_chart).take(MAX_CHARTS) {
         let Some(text) = package.text(&name) else { continue };
-        let matters = ["formatCode", "xVal", "yVal"].iter().any(|sign| memmem::find(text.as_bytes(), sign.as_bytes()).is_some());
+        let matters =
+            ["formatCode", "xVal", "yVal"].iter().any(|sign| memmem::find(text.as_bytes(), sign.as_bytes()).is_some());
         let Some(mut root) = tree::parse(&text).filter(|_| matters) else { continue };
         let mut values = Vec::new();
         collect(&root, &mut values);

@@ -50,7 +50,8 @@ mod tests {
 
     #[test]
     fn names_are_characters() {
-        for (name, letter) in [("nbsp", '\u{A0}'), ("yuml", 'ÿ'), ("omega", 'ω'), ("mdash", '—'), ("diams", '♦')] {
+        for (name, letter) in [("nbsp", '\u{A0}'), ("yuml", 'ÿ'), ("omega", 'ω'), ("mdash", '—'), ("diams", '♦')]
+        {
             assert_eq!(named(name), Some(letter), "{name}");
         }
         assert_eq!(without_names("a&nbsp;b &amp; &unknown; &eacute &x"), "a\u{A0}b &amp; &unknown; &eacute &x");

@@ -65,7 +65,9 @@ fn word(mut root: Element<'_>) -> Option<Vec<u8>> {
     let styles = styles.replacen("<w:styles", &format!("<w:styles xmlns:w=\"{WORD}\""), 1);
     let package = "http://schemas.openxmlformats.org/package/2006/relationships";
     let relation = |kind: &str, target: &str| {
-        format!("<Relationships xmlns=\"{package}\"><Relationship Id=\"a\" Type=\"{RELATIONS}/{kind}\" Target=\"{target}\"/></Relationships>")
+        format!(
+            "<Relationships xmlns=\"{package}\"><Relationship Id=\"a\" Type=\"{RELATIONS}/{kind}\" Target=\"{target}\"/></Relationships>"
+        )
     };
     packed(&[
         ("_rels/.rels", relation("officeDocument", "word/document.xml").as_bytes()),
@@ -99,16 +101,26 @@ fn workbook(root: &Element<'_>) -> Option<Vec<u8>> {
     let (mut sheets, mut relations, mut parts) = (String::new(), String::new(), Vec::new());
     for (number, sheet) in root.elements().filter(|child| child.local() == "Worksheet").enumerate() {
         let name = sheet.attribute("Name").unwrap_or_default();
-        let is_hidden = sheet.at(&["WorksheetOptions", "Visible"]).is_some_and(|visible| visible.text().contains("Hidden"));
+        let is_hidden =
+            sheet.at(&["WorksheetOptions", "Visible"]).is_some_and(|visible| visible.text().contains("Hidden"));
         let state = if is_hidden { " state=\"hidden\"" } else { "" };
         let name = tree::escaped(&name).replace('"', "&quot;");
         let _ = write!(sheets, "<sheet name=\"{name}\" sheetId=\"{0}\" r:id=\"s{0}\"{state}/>", number + 1);
-        let _ = write!(relations, "<Relationship Id=\"s{0}\" Type=\"{RELATIONS}/worksheet\" Target=\"worksheets/sheet{0}.xml\"/>", number + 1);
+        let _ = write!(
+            relations,
+            "<Relationship Id=\"s{0}\" Type=\"{RELATIONS}/worksheet\" Target=\"worksheets/sheet{0}.xml\"/>",
+            number + 1
+        );
         let rows = sheet.child("Table").map(rows).unwrap_or_default();
-        parts.push((format!("xl/worksheets/sheet{}.xml", number + 1), format!("<worksheet xmlns=\"{SHEET}\">{rows}</worksheet>")));
+        parts.push((
+            format!("xl/worksheets/sheet{}.xml", number + 1),
+            format!("<worksheet xmlns=\"{SHEET}\">{rows}</worksheet>"),
+        ));
     }
     let package = "http://schemas.openxmlformats.org/package/2006/relationships";
-    let root_relations = format!("<Relationships xmlns=\"{package}\"><Relationship Id=\"a\" Type=\"{RELATIONS}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>");
+    let root_relations = format!(
+        "<Relationships xmlns=\"{package}\"><Relationship Id=\"a\" Type=\"{RELATIONS}/officeDocument\" Target=\"xl/workbook.xml\"/></Relationships>"
+    );
     let relations = format!("<Relationships xmlns=\"{package}\">{relations}</Relationships>");
     let book = format!("<workbook xmlns=\"{SHEET}\" xmlns:r=\"{RELATIONS}\"><sheets>{sheets}</sheets></workbook>");
     let mut all: Vec<(&str, &[u8])> = vec![
@@ -143,7 +155,8 @@ fn rows(table: &Element<'_>) -> String {
             }
             let (across, down) = (number(cell, "MergeAcross").unwrap_or(0), number(cell, "MergeDown").unwrap_or(0));
             if across + down > 0 && column + across <= MAX_COLUMNS && row_number + down <= MAX_ROWS {
-                let _ = write!(merges, "<mergeCell ref=\"{place}:{}{}\"/>", letters(column + across), row_number + down);
+                let _ =
+                    write!(merges, "<mergeCell ref=\"{place}:{}{}\"/>", letters(column + across), row_number + down);
             }
             column += across;
         }

@@ -25,11 +25,18 @@ const MAX_ALL_TAGS: usize = 4_000_000;
 pub(super) fn check(bytes: &[u8], kind: Kind) -> Result<(), Error> {
     match kind {
         Kind::Csv => rows::check(bytes),
+        Kind::Doc | Kind::Xls | Kind::Ppt if is_locked(bytes) => Err(Error::Encrypted),
         Kind::Doc | Kind::Rtf | Kind::Ppt | Kind::Xls | Kind::Pdf | Kind::Image(_) => Ok(()),
         // An encrypted package is a compound file, which the converter knows.
         _ if bytes.starts_with(b"PK") => archive(bytes, kind),
         _ => Ok(()),
     }
+}
+
+/// Whether the document is locked by rights management: its content is a stream of its own ([MS-OFFCRYPTO] 2.2).
+fn is_locked(bytes: &[u8]) -> bool {
+    let name: Vec<u8> = "\tDRMContent".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    memchr::memmem::find(bytes, &name).is_some()
 }
 
 fn archive(bytes: &[u8], kind: Kind) -> Result<(), Error> {

@@ -28,7 +28,10 @@ pub(super) fn indented(markdown: String) -> String {
         }
         let indent = line.len() - text.len();
         if fence.is_none() {
-            while items.last().is_some_and(|item| indent <= item.bullet || item.content.is_some_and(|content| indent < content)) {
+            while items
+                .last()
+                .is_some_and(|item| indent <= item.bullet || item.content.is_some_and(|content| indent < content))
+            {
                 items.pop();
             }
         }

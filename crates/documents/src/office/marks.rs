@@ -179,6 +179,7 @@ impl Line<'_> {
             out.push_str(self.text);
             return;
         }
+        let ends = [Script::Raised, Script::Lowered].map(|script| self.text.rfind(script.ends()[1]).unwrap_or(0));
         let mut letters = self.text.char_indices().peekable();
         let mut open = None;
         while let Some((at, letter)) = letters.next() {
@@ -194,7 +195,7 @@ impl Line<'_> {
                 if goes_on {
                     letters.next();
                 } else if is_start == open.is_none() && (is_start || open == Some(script)) {
-                    let has_end = self.text[at..].contains(script.ends()[1]);
+                    let has_end = at < ends[usize::from(script == Script::Lowered)];
                     if is_start && !has_end {
                         continue;
                     }

@@ -80,7 +80,8 @@ pub fn rewritten_part(part: &[u8], kind: Kind, name: &str) {
     let list = ["slide", "chart", "styles", "sharedStrings"].map(|id| relation(id, &format!("/{name}"))).concat();
     let list = format!("<R>{list}{}</R>", relation("worksheet", "worksheets/sheet1.xml"));
     let text = "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:p><w:r><w:t>x</w:t></w:r></w:p></w:document>";
-    let sheet = "<worksheet><sheetData><row r=\"1\"><c r=\"A1\" t=\"s\"><f>1</f><v>0</v></c></row></sheetData></worksheet>";
+    let sheet =
+        "<worksheet><sheetData><row r=\"1\"><c r=\"A1\" t=\"s\"><f>1</f><v>0</v></c></row></sheetData></worksheet>";
     let book = "<workbook><sheets><sheet name=\"S\" r:id=\"worksheet\"/></sheets></workbook>";
     let others: [(&str, &str); 7] = [
         ("word/document.xml", text),
@@ -160,7 +161,9 @@ fn text(source: &Source<'_>, inserts: &mut Inserts, warnings: &mut Vec<String>) 
     Ok(match kind {
         Kind::Xls | Kind::Xlsb | Kind::Ods => sheets::with_tables_apart(&markdown),
         Kind::Ppt => slides::with_tables(markdown, bytes),
-        Kind::Docx | Kind::Docm | Kind::Doc | Kind::Odt | Kind::Rtf | Kind::Pptx | Kind::Pptm => lists::indented(markdown),
+        Kind::Docx | Kind::Docm | Kind::Doc | Kind::Odt | Kind::Rtf | Kind::Pptx | Kind::Pptm => {
+            lists::indented(markdown)
+        }
         _ => markdown,
     })
 }

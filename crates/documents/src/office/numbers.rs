@@ -34,7 +34,11 @@ pub(super) fn shown(numbers: &[Number]) -> Option<Vec<String>> {
         let style = format.map_or(0, |format| *formats.entry(format).or_insert(next));
         let value = number.value.trim().parse::<f64>().ok().filter(|value| value.is_finite());
         let cell = value.map(|value| format!("<c r=\"B{0}\" s=\"{style}\"><v>{value}</v></c>", place + 1));
-        rows.push_str(&format!("<row r=\"{0}\"><c r=\"A{0}\" t=\"str\"><v>x</v></c>{1}</row>", place + 1, cell.unwrap_or_default()));
+        rows.push_str(&format!(
+            "<row r=\"{0}\"><c r=\"A{0}\" t=\"str\"><v>x</v></c>{1}</row>",
+            place + 1,
+            cell.unwrap_or_default()
+        ));
     }
     let mut list: Vec<(&str, usize)> = formats.into_iter().collect();
     list.sort_unstable_by_key(|(_, style)| *style);
@@ -54,7 +58,9 @@ fn style_part(formats: &[(&str, usize)]) -> String {
         .map(|(format, style)| format!("<numFmt numFmtId=\"{}\" formatCode=\"{}\"/>", 163 + style, attribute(format)))
         .collect();
     let uses: String = formats.iter().map(|(_, style)| format!("<xf numFmtId=\"{}\"/>", 163 + style)).collect();
-    format!("<styleSheet xmlns=\"{SHEET}\"><numFmts>{codes}</numFmts><cellXfs><xf numFmtId=\"0\"/>{uses}</cellXfs></styleSheet>")
+    format!(
+        "<styleSheet xmlns=\"{SHEET}\"><numFmts>{codes}</numFmts><cellXfs><xf numFmtId=\"0\"/>{uses}</cellXfs></styleSheet>"
+    )
 }
 
 /// Returns a workbook of one sheet; days are counted from 1904 or 1900.

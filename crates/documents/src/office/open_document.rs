@@ -12,8 +12,16 @@ use super::tree::{self, Element, Node};
 /// Maximum number of styles that one is based on.
 const MAX_CHAIN: usize = 20;
 /// Words of a part that needs a change.
-const SIGNS: [&str; 8] =
-    ["text-position", ":display=", "ruby", "is-hidden", "fieldmark", "draw:control ", "visibility=", ":class=\"title\""];
+const SIGNS: [&str; 8] = [
+    "text-position",
+    ":display=",
+    "ruby",
+    "is-hidden",
+    "fieldmark",
+    "draw:control ",
+    "visibility=",
+    ":class=\"title\"",
+];
 
 /// Returns the document with its text put right; `None` if nothing has to be changed.
 pub(super) fn mended(file: &[u8]) -> Option<Vec<u8>> {
@@ -21,7 +29,10 @@ pub(super) fn mended(file: &[u8]) -> Option<Vec<u8>> {
     let text = package.text("content.xml")?;
     let style_part = package.text("styles.xml").unwrap_or_default();
     let matters = |text: &str| SIGNS.iter().any(|sign| memmem::find(text.as_bytes(), sign.as_bytes()).is_some());
-    if !matters(&text) && memmem::find(style_part.as_bytes(), b"text-position").is_none() && !style_part.contains(":display=") {
+    if !matters(&text)
+        && memmem::find(style_part.as_bytes(), b"text-position").is_none()
+        && !style_part.contains(":display=")
+    {
         return None;
     }
     let mut root = tree::parse(&text)?;
@@ -120,7 +131,9 @@ impl Body<'_> {
         }
         if element.name == "draw:page" {
             // A stable sort, so that the others stay in their order.
-            out.sort_by_key(|node| node.element().is_none_or(|child| child.attribute("class").as_deref() != Some("title")));
+            out.sort_by_key(|node| {
+                node.element().is_none_or(|child| child.attribute("class").as_deref() != Some("title"))
+            });
         }
         element.children = out;
     }
@@ -214,9 +227,13 @@ fn collect_controls(form: &Element<'_>, controls: &mut HashMap<String, String>) 
                 text("current-value").or_else(|| text("value"))
             }
             "listbox" => {
-                let chosen = |option: &&Element<'_>| is(option, "current-selected", "true") || is(option, "selected", "true");
+                let chosen =
+                    |option: &&Element<'_>| is(option, "current-selected", "true") || is(option, "selected", "true");
                 let options = control.elements().filter(|option| option.local() == "option");
-                options.filter(|option| chosen(option)).last().and_then(|option| option.attribute("label").map(Cow::into_owned))
+                options
+                    .filter(|option| chosen(option))
+                    .last()
+                    .and_then(|option| option.attribute("label").map(Cow::into_owned))
             }
             _ => None,
         };

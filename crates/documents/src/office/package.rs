@@ -40,6 +40,11 @@ impl<'a> Package<'a> {
         self.archive.file_names().map(str::to_owned).collect()
     }
 
+    /// Whether there is a part.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.archive.index_for_name(name.trim_start_matches('/')).is_some()
+    }
+
     /// Returns a part, unpacked.
     pub(super) fn part(&mut self, name: &str) -> Option<Vec<u8>> {
         let file = self.archive.by_name(name.trim_start_matches('/')).ok()?;

@@ -18,7 +18,8 @@ pub(super) fn is_empty(file: &[u8]) -> bool {
         let main = package.main_part("ppt/presentation.xml");
         let text = package.text(&main)?;
         let root = tree::parse(&text)?;
-        (root.local() == "presentation").then(|| root.child("sldIdLst").is_none_or(|list| list.elements().next().is_none()))
+        (root.local() == "presentation")
+            .then(|| root.child("sldIdLst").is_none_or(|list| list.elements().next().is_none()))
     };
     main().unwrap_or(false)
 }
@@ -100,7 +101,8 @@ fn change_run(run: &mut Element<'_>) -> bool {
         percent if percent < 0.0 => Script::Lowered,
         _ => Script::Normal,
     };
-    let font_name = |name: &str| properties.child(name)?.attribute("typeface").and_then(|name| SymbolFont::of_name(&name));
+    let font_name =
+        |name: &str| properties.child(name)?.attribute("typeface").and_then(|name| SymbolFont::of_name(&name));
     let (letters, symbols) = (font_name("latin"), font_name("sym"));
     if script == Script::Normal && letters.is_none() && symbols.is_none() {
         return false;

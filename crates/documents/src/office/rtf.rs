@@ -9,15 +9,19 @@ const MAX_DEPTH: usize = 1000;
 /// Words of a file that needs a change.
 const SIGNS: [&[u8]; 7] = [b"\\super", b"\\sub", b"\\v", b"\\deleted", b"FORMCHECKBOX", b"\\up", b"\\dn"];
 /// Destinations whose content is text of the document.
-const TEXT_GROUPS: [&str; 8] =
-    ["field", "fldrslt", "footnote", "rtf", "shptxt", "shp", "shpinst", "shprslt"];
+const TEXT_GROUPS: [&str; 8] = ["field", "fldrslt", "footnote", "rtf", "shptxt", "shp", "shpinst", "shprslt"];
 
 /// Returns the file with its text put right; `None` if nothing has to be changed.
 pub(super) fn mended(file: &[u8]) -> Option<Vec<u8>> {
     if !SIGNS.iter().any(|sign| memchr::memmem::find(file, sign).is_some()) {
         return None;
     }
-    let mut writer = Writer { out: Vec::with_capacity(file.len()), open: Script::Normal, state: State::default(), stack: Vec::new() };
+    let mut writer = Writer {
+        out: Vec::with_capacity(file.len()),
+        open: Script::Normal,
+        state: State::default(),
+        stack: Vec::new(),
+    };
     let mut rest = file;
     while !rest.is_empty() {
         rest = writer.step(rest)?;
@@ -124,7 +128,11 @@ impl Writer {
         }
         let name = std::str::from_utf8(&rest[1..=letters]).unwrap_or_default();
         let after = &rest[1 + letters..];
-        let digits = after.iter().enumerate().take_while(|(at, byte)| byte.is_ascii_digit() || (*at == 0 && **byte == b'-')).count();
+        let digits = after
+            .iter()
+            .enumerate()
+            .take_while(|(at, byte)| byte.is_ascii_digit() || (*at == 0 && **byte == b'-'))
+            .count();
         let number = std::str::from_utf8(&after[..digits]).ok().and_then(|digits| digits.parse::<i64>().ok());
         let mut end = 1 + letters + digits;
         if name == "bin" {
@@ -243,8 +251,26 @@ impl Writer {
 fn is_table(name: &str) -> bool {
     matches!(
         name,
-        "fonttbl" | "colortbl" | "stylesheet" | "info" | "listtable" | "listoverridetable" | "pict" | "header" | "footer" | "headerl"
-            | "headerr" | "headerf" | "footerl" | "footerr" | "footerf" | "fldinst" | "object" | "listtext" | "pntext" | "nonshppict"
+        "fonttbl"
+            | "colortbl"
+            | "stylesheet"
+            | "info"
+            | "listtable"
+            | "listoverridetable"
+            | "pict"
+            | "header"
+            | "footer"
+            | "headerl"
+            | "headerr"
+            | "headerf"
+            | "footerl"
+            | "footerr"
+            | "footerf"
+            | "fldinst"
+            | "object"
+            | "listtext"
+            | "pntext"
+            | "nonshppict"
     )
 }
 
@@ -280,7 +306,10 @@ mod tests {
     fn raised_text_stands_between_marks() {
         check("10{\\super 3} x", "10{\\super <3>} x");
         check("a\\super 2\\nosupersub  b", "a\\super <2>\\nosupersub  b");
-        check("a{\\super\\chftn{\\footnote \\super x\\plain  note}}", "a{\\super\\chftn{\\footnote \\super <x>\\plain  note}}");
+        check(
+            "a{\\super\\chftn{\\footnote \\super x\\plain  note}}",
+            "a{\\super\\chftn{\\footnote \\super <x>\\plain  note}}",
+        );
         check("{\\super \\u178 ?b}", "{\\super <\\u178 ?b>}");
     }
 

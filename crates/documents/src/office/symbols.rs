@@ -3,9 +3,11 @@
 //! The codes are those of the fonts, 0x20 to 0xFF, or the same in the private use area from U+F000.
 
 /// Symbol, from 0x20 to 0x7E.
-const SYMBOL_LOW: &str = " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼";
+const SYMBOL_LOW: &str =
+    " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼";
 /// Symbol, from 0xA0 to 0xFE.
-const SYMBOL_HIGH: &str = "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪〉〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭";
+const SYMBOL_HIGH: &str =
+    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪〉〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭";
 /// Wingdings, from 0x20 to 0x7E. Arrows and boxes are the usual ones of their shape.
 const WINGDINGS_LOW: &str = " ✎✂✁👓🔔📖🕯☎✆✉🖃📪📫📬📭📁📂🗎🗏🗐🗄⏳⌨🖰🖲🖳🖴💾🖬✇✍🖎✌👌👍👎☜☞☝☟🖐☺😐☹💣☠🏳🏱✈☼💧❄🕆✞🕈✠✡☪☯ॐ☸♈♉♊♋♌♍♎♏♐♑♒♓🙰&●❍■□◻❑❒⬧⧫◆❖⬥⌧⮹⌘🏵🏶“”";
 /// Wingdings, from 0x80 to 0xFE.

@@ -109,8 +109,11 @@ fn tag(rest: &str) -> Option<(Element<'_>, bool, &str)> {
     let is_empty = inner.ends_with('/');
     let inner = inner.strip_suffix('/').unwrap_or(inner);
     let name = inner.find(|letter: char| letter.is_ascii_whitespace()).unwrap_or(inner.len());
-    let element =
-        Element { name: Cow::Borrowed(&inner[..name]), attributes: Cow::Borrowed(&inner[name..]), children: Vec::new() };
+    let element = Element {
+        name: Cow::Borrowed(&inner[..name]),
+        attributes: Cow::Borrowed(&inner[name..]),
+        children: Vec::new(),
+    };
     (name > 0).then_some((element, is_empty, &rest[end + 1..]))
 }
 

@@ -90,7 +90,7 @@ impl Tidy {
         let length = rest[start..].find(|letter: char| !letter.is_ascii_alphanumeric()).unwrap_or(rest.len() - start);
         let name = rest[start..start + length].to_ascii_lowercase();
         if !name.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
-            if rest[1..].starts_with(['!', '?', '/']) || rest.contains(":p>") && rest[start..].starts_with("o:") {
+            if rest[1..].starts_with(['!', '?', '/']) {
                 return rest.find('>').map_or("", |end| &rest[end + 1..]);
             }
             self.out.push_str("&lt;");
@@ -116,7 +116,8 @@ impl Tidy {
             "tr" => &["td", "th", "tr", "p"],
             "td" | "th" => &["td", "th", "p"],
             "dt" | "dd" => &["dt", "dd", "p"],
-            "p" | "div" | "ul" | "ol" | "table" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "blockquote" | "pre" | "hr" => &["p"],
+            "p" | "div" | "ul" | "ol" | "table" | "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "blockquote" | "pre"
+            | "hr" => &["p"],
             _ => &[],
         };
         while self.open.last().is_some_and(|open| ends.contains(&open.as_str())) {
@@ -129,7 +130,8 @@ impl Tidy {
             let attribute = attribute.rsplit(char::is_whitespace).next().unwrap_or_default();
             let is_kept = matches!(attribute, "href" | "src" | "alt" | "colspan" | "rowspan" | "start" | "style");
             if is_kept {
-                let value = super::tree::escaped(&super::tree::plain(&entities::without_names(value))).replace('"', "&quot;");
+                let value =
+                    super::tree::escaped(&super::tree::plain(&entities::without_names(value))).replace('"', "&quot;");
                 self.out.push_str(&format!(" {attribute}=\"{value}\""));
             }
         }
@@ -178,9 +180,9 @@ fn end_of_tag(rest: &str) -> Option<usize> {
 
 /// Returns the rest after the end of an element.
 fn past_end<'p>(rest: &'p str, name: &str) -> &'p str {
-    let end = rest.match_indices("</").find(|(at, _)| {
-        rest[at + 2..].get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name))
-    });
+    let end = rest
+        .match_indices("</")
+        .find(|(at, _)| rest[at + 2..].get(..name.len()).is_some_and(|found| found.eq_ignore_ascii_case(name)));
     end.and_then(|(at, _)| rest[at..].find('>').map(|end| &rest[at + end + 1..])).unwrap_or("")
 }
 

@@ -15,3 +15,5 @@ mod recognised;
 #[cfg(feature = "office")]
 mod repairs;
 mod tables;
+#[cfg(feature = "office")]
+mod values;

@@ -113,6 +113,7 @@ fn locked_files_say_so() {
     for name in ["x.docx", "x.xlsx", "x.pptx"] {
         assert_eq!(read(&compound(&["EncryptionInfo", "EncryptedPackage"]), name), Err(Error::Encrypted), "{name}");
     }
+    assert_eq!(read(&compound(&["\tDRMContent", "\u{6}DataSpaces"]), "x.doc"), Err(Error::Encrypted));
     let manifest = b"<manifest:manifest xmlns:manifest='urn:oasis:names:tc:opendocument:xmlns:manifest:1.0'>\
         <manifest:file-entry manifest:full-path='content.xml'><manifest:encryption-data/></manifest:file-entry>\
         </manifest:manifest>";

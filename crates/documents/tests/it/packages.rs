@@ -123,3 +123,21 @@ pub(crate) fn compound(names: &[&str]) -> Vec<u8> {
     }
     file.into_inner().into_inner()
 }
+
+/// Declarations of the namespaces of OOXML.
+#[cfg(feature = "office")]
+pub(crate) const NAMESPACES: &str = "xmlns:a='http://schemas.openxmlformats.org/drawingml/2006/main' \
+    xmlns:r='http://schemas.openxmlformats.org/officeDocument/2006/relationships' \
+    xmlns:p='http://schemas.openxmlformats.org/presentationml/2006/main' \
+    xmlns:c='http://schemas.openxmlformats.org/drawingml/2006/chart'";
+
+/// Returns the relationships of a part, each with its id, kind and target.
+#[cfg(feature = "office")]
+pub(crate) fn relations(list: &[(&str, &str, &str)]) -> String {
+    let kinds = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+    let all: String = list
+        .iter()
+        .map(|(id, kind, target)| format!("<Relationship Id='{id}' Type='{kinds}/{kind}' Target='{target}'/>"))
+        .collect();
+    format!("<Relationships xmlns='http://schemas.openxmlformats.org/package/2006/relationships'>{all}</Relationships>")
+}

@@ -54,7 +54,7 @@ fn form(data: &Element<'_>) -> Option<String> {
 fn by_instruction(instruction: &str) -> Option<String> {
     let mut words = words(instruction).into_iter();
     match words.next()?.to_ascii_uppercase().as_str() {
-        "SYMBOL" => symbol(words.collect()),
+        "SYMBOL" => symbol(&words.collect::<Vec<String>>()),
         "MACROBUTTON" | "GOTOBUTTON" => {
             let text: Vec<String> = words.skip(1).collect();
             (!text.is_empty()).then(|| text.join(" "))
@@ -65,7 +65,7 @@ fn by_instruction(instruction: &str) -> Option<String> {
 }
 
 /// Returns the character of `SYMBOL 252 \f "Wingdings"`.
-fn symbol(words: Vec<String>) -> Option<String> {
+fn symbol(words: &[String]) -> Option<String> {
     let number = words.first()?;
     let code = match number.strip_prefix("0x") {
         Some(digits) => u32::from_str_radix(digits, 16).ok()?,

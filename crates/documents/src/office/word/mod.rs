@@ -61,14 +61,24 @@ pub(super) fn mended(file: &[u8], inserts: &mut Inserts) -> Option<Vec<u8>> {
         let relations = package.relations(&part);
         let Some(text) = package.text(&part) else { continue };
         let has_anchors = text.contains(":anchor=") && relations.iter().any(|relation| relation.kind == "hyperlink");
-        if !styles.matters() && !has_anchors && !SIGNS.iter().any(|sign| memmem::find(text.as_bytes(), sign.as_bytes()).is_some()) {
+        if !styles.matters()
+            && !has_anchors
+            && !SIGNS.iter().any(|sign| memmem::find(text.as_bytes(), sign.as_bytes()).is_some())
+        {
             continue;
         }
         let Some(mut root) = tree::parse(&text) else { continue };
         let Some(prefix) = prefix(&root) else { continue };
         let relations = relations.into_iter().map(|relation| (relation.id.clone(), relation)).collect();
-        let mut part_of =
-            Part { name: &part, prefix, styles: &styles, relations, package: &mut package, inserts, fields: Vec::new() };
+        let mut part_of = Part {
+            name: &part,
+            prefix,
+            styles: &styles,
+            relations,
+            package: &mut package,
+            inserts,
+            fields: Vec::new(),
+        };
         part_of.children(&mut root, Place::default());
         let bytes = root.into_part(text.len());
         package.replace(&part, bytes);
@@ -144,9 +154,10 @@ impl Part<'_, '_> {
                 out.push(Node::Element(child));
             }
             "sdt" if place.in_table => {
-                let content = child.children.into_iter().filter(|node| {
-                    node.element().is_some_and(|element| element.local() == "sdtContent")
-                });
+                let content = child
+                    .children
+                    .into_iter()
+                    .filter(|node| node.element().is_some_and(|element| element.local() == "sdtContent"));
                 for node in content {
                     let Node::Element(mut content) = node else { continue };
                     self.children(&mut content, place);

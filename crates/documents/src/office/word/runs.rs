@@ -122,6 +122,8 @@ fn symbol(symbol: &Element<'_>) -> Option<char> {
     let font = symbol.attribute("font").and_then(|font| SymbolFont::of_name(&font));
     match font {
         Some(font) => font.shown(code),
+        // Codes of the private use area belong to a font for symbols, whatever its name.
+        None if (0xF000..=0xF0FF).contains(&code) => SymbolFont::Symbol.shown(code),
         None => char::from_u32(code).filter(|shown| !shown.is_control()),
     }
 }

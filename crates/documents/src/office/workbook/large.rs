@@ -47,7 +47,8 @@ pub(super) fn read(package: &mut Package<'_>, parts: &Parts<'_>, inserts: &mut I
         let Some(rows) = rows_of(&text) else { continue };
         let links = links(package, &sheet.part, &text);
         let cells = Cells { strings: parts.strings, links: &links, inserts, missing: 0, resolves: true };
-        let mut table = Table { parts, columns: columns(&text), cells, rows: Vec::new(), piece: Piece::default(), last: 0, room };
+        let mut table =
+            Table { parts, columns: columns(&text), cells, rows: Vec::new(), piece: Piece::default(), last: 0, room };
         let cut = table.read(&text[rows])?;
         missing += table.cells.missing;
         room = table.room;
@@ -74,10 +75,12 @@ pub(super) fn read(package: &mut Package<'_>, parts: &Parts<'_>, inserts: &mut I
 }
 
 fn heading(name: &str) -> String {
-    name.chars().flat_map(|letter| {
-        let is_sign = matches!(letter, '\\' | '*' | '_' | '`' | '<' | '[' | ']' | '#');
-        is_sign.then_some('\\').into_iter().chain((!letter.is_control()).then_some(letter))
-    }).collect()
+    name.chars()
+        .flat_map(|letter| {
+            let is_sign = matches!(letter, '\\' | '*' | '_' | '`' | '<' | '[' | ']' | '#');
+            is_sign.then_some('\\').into_iter().chain((!letter.is_control()).then_some(letter))
+        })
+        .collect()
 }
 
 /// Returns the part of a sheet that hides columns.
@@ -119,7 +122,9 @@ impl Table<'_, '_> {
             if is_hidden || row.children.is_empty() {
                 return true;
             }
-            let last = row.elements().last().and_then(|cell| place(&cell.attribute("r")?));
+            // Cells that only have a style are no part of the table.
+            let last = row.elements().rev().find(|cell| !cell.children.is_empty());
+            let last = last.and_then(|cell| place(&cell.attribute("r")?));
             widest = widest.max(last.map_or(row.children.len(), |(_, column)| column));
             if (self.rows.len() + self.piece.rows + 1).saturating_mul(widest) > self.room {
                 cut = Some(number);
@@ -170,7 +175,8 @@ impl Table<'_, '_> {
         if piece.cells == 0 {
             return Ok(());
         }
-        let names: String = (1..=piece.widest).map(|column| format!("<c r=\"{}1\" t=\"str\"><v>x</v></c>", letters(column))).collect();
+        let names: String =
+            (1..=piece.widest).map(|column| format!("<c r=\"{}1\" t=\"str\"><v>x</v></c>", letters(column))).collect();
         let sheet = format!("{}<sheetData><row r=\"1\">{names}</row>{}</sheetData>", self.columns, piece.source);
         let styles = self.parts.styles.as_deref().unwrap_or("<styleSheet/>");
         let broken = || Error::Broken("its sheets cannot be read".to_owned());
@@ -210,20 +216,33 @@ mod tests {
     use super::*;
 
     fn book(rows: &str) -> Book {
-        let sheet = format!("<worksheet><cols><col min='2' max='2' hidden='1'/></cols><sheetData>{rows}</sheetData></worksheet>");
+        let sheet = format!(
+            "<worksheet><cols><col min='2' max='2' hidden='1'/></cols><sheetData>{rows}</sheetData></worksheet>"
+        );
         let file = packed(&[("s.xml", sheet.as_bytes())]).unwrap();
         let sheets = [Sheet { name: "S".to_owned(), part: "s.xml".to_owned() }];
         let mut strings = Strings::new("<sst><si><t>shared|text</t></si></sst>".to_owned());
         strings.load();
-        let parts = Parts { sheets: &sheets, strings: &strings, styles: None, is_1904: false, bounds: Bounds { at_once: 100, places: 1000 } };
+        let parts = Parts {
+            sheets: &sheets,
+            strings: &strings,
+            styles: None,
+            is_1904: false,
+            bounds: Bounds { at_once: 100, places: 1000 },
+        };
         read(&mut Package::open(&file).unwrap(), &parts, &mut Inserts::default()).unwrap()
     }
 
     #[test]
     fn pieces_are_one_table() {
-        let mut rows = String::from("<row r='1'><c r='A1' t='str'><v>name</v></c><c r='B1'><v>7</v></c><c r='C1' t='str'><v>n</v></c></row>");
+        let mut rows = String::from(
+            "<row r='1'><c r='A1' t='str'><v>name</v></c><c r='B1'><v>7</v></c><c r='C1' t='str'><v>n</v></c></row>",
+        );
         for row in 2..=240 {
-            let _ = write!(rows, "<row r='{row}'><c r='A{row}' t='s'><v>0</v></c><c r='B{row}'><v>1</v></c><c r='C{row}'><v>{row}</v></c></row>");
+            let _ = write!(
+                rows,
+                "<row r='{row}'><c r='A{row}' t='s'><v>0</v></c><c r='B{row}'><v>1</v></c><c r='C{row}'><v>{row}</v></c></row>"
+            );
         }
         let book = book(&rows);
         let lines: Vec<&str> = book.markdown.lines().collect();
@@ -234,7 +253,9 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_cut_and_told() {
-        let rows: String = (1..=60).map(|row| format!("<row r='{row}'><c r='A{row}'><v>{row}</v></c><c r='T{row}'><v>1</v></c></row>")).collect();
+        let rows: String = (1..=60)
+            .map(|row| format!("<row r='{row}'><c r='A{row}'><v>{row}</v></c><c r='T{row}'><v>1</v></c></row>"))
+            .collect();
         let book = book(&rows);
         assert!(book.markdown.contains("| 50 |") && !book.markdown.contains("| 51 |"));
         assert_eq!(book.warnings, ["the sheet `S` is cut before its row 51, as the workbook has more than 1000 cells"]);

@@ -51,21 +51,25 @@ pub(super) fn read(file: &[u8], inserts: &mut Inserts) -> Result<Book, Error> {
     let sheets = sheets(&root, &main, &relations);
     let of_kind = |kind: &str| relations.iter().find(|relation| relation.kind == kind);
     let part_of = |kind: &str| of_kind(kind).map(|relation| resolved(&main, &relation.target));
-    let shared = part_of("sharedStrings");
+    let shared = part_of("sharedStrings").or_else(|| Some(resolved(&main, "sharedStrings.xml")));
+    let shared = shared.filter(|part| package.has(part));
     let mut strings = Strings::new(shared.as_deref().and_then(|part| package.text(part)).unwrap_or_default());
     let (mut cells, mut tags, mut is_plain) = (0, strings.tags(), strings.is_plain());
     for sheet in &sheets {
         let Some(text) = package.text(&sheet.part) else { continue };
         tags = tags.max(memchr_iter(b'<', text.as_bytes()).count());
         cells += cell_count(&text);
-        is_plain &= rows_of(&text).is_some() || cell_count(&text) == 0;
+        is_plain &= rows_of(&text).is_some() || !text.contains("sheetData") || text.contains("<sheetData/>");
     }
     if cells > BOUNDS.at_once || tags > MAX_TAGS {
         if !is_plain {
             return Err(Error::Limit("it has too many cells or paragraphs"));
         }
         let styles = part_of("styles").and_then(|part| package.text(&part));
-        let is_1904 = root.child("workbookPr").and_then(|book| book.attribute("date1904")).is_some_and(|set| set == "1" || set == "true");
+        let is_1904 = root
+            .child("workbookPr")
+            .and_then(|book| book.attribute("date1904"))
+            .is_some_and(|set| set == "1" || set == "true");
         strings.load();
         let parts = large::Parts { sheets: &sheets, strings: &strings, styles, is_1904, bounds: BOUNDS };
         return large::read(&mut package, &parts, inserts);
@@ -82,7 +86,8 @@ pub(super) fn read(file: &[u8], inserts: &mut Inserts) -> Result<Book, Error> {
 
 /// Says that formulas have no values.
 fn missing_values(count: usize) -> Option<String> {
-    let (formulas, have, they) = if count == 1 { ("formula", "has", "it is") } else { ("formulas", "have", "they are") };
+    let (formulas, have, they) =
+        if count == 1 { ("formula", "has", "it is") } else { ("formulas", "have", "they are") };
     (count > 0).then(|| {
         format!(
             "{count} {formulas} of the workbook {have} no stored value, so {they} shown instead; save it with a \
@@ -122,7 +127,7 @@ fn mend(package: &mut Package<'_>, sheets: &[Sheet], strings: &mut Strings, inse
         let mut cells = Cells { strings, links: &links, inserts, missing: 0, resolves: false };
         let mut out = String::with_capacity(text.len());
         out.push_str(&text[..rows.start]);
-        let places = if is_far { Places::closing(&text, rows.clone()) } else { Places::default() };
+        let places = if is_far { Places::closing(&text[rows.clone()]) } else { Places::default() };
         each_row(&text[rows.clone()], &mut |source| {
             match tree::parse(source) {
                 Some(mut row) => {
@@ -152,7 +157,8 @@ fn mend(package: &mut Package<'_>, sheets: &[Sheet], strings: &mut Strings, inse
 /// Returns the range of the rows in the text of a sheet; `None` if its elements have a prefix.
 fn rows_of(text: &str) -> Option<std::ops::Range<usize>> {
     let start = text.find("<sheetData>").map(|at| at + "<sheetData>".len());
-    let start = start.or_else(|| text.find("<sheetData ").and_then(|at| text[at..].find('>').map(|end| at + end + 1)))?;
+    let start =
+        start.or_else(|| text.find("<sheetData ").and_then(|at| text[at..].find('>').map(|end| at + end + 1)))?;
     let end = start + memmem::find(&text.as_bytes()[start..], b"</sheetData>")?;
     Some(start..end)
 }
@@ -214,10 +220,10 @@ struct Places {
 
 impl Places {
     /// Closes gaps of more than two.
-    fn closing(text: &str, range: std::ops::Range<usize>) -> Self {
+    fn closing(text: &str) -> Self {
         let (mut rows, mut columns) = (Vec::new(), Vec::new());
-        for at in memmem::find_iter(&text.as_bytes()[range.clone()], b"<c r=\"") {
-            let reference = text[range.start + at + 6..].split('"').next().unwrap_or_default();
+        for at in memmem::find_iter(text.as_bytes(), b"<c r=\"") {
+            let reference = text[at + 6..].split('"').next().unwrap_or_default();
             if let Some((row, column)) = place(reference) {
                 rows.push(row);
                 columns.push(column);
@@ -273,9 +279,14 @@ mod tests {
 
     #[test]
     fn references_are_places() {
-        for (reference, expected) in
-            [("A1", Some((1, 1))), ("XFD1048576", Some((1_048_576, 16_384))), ("XFE1", None), ("A0", None), ("1", None), ("a", None)]
-        {
+        for (reference, expected) in [
+            ("A1", Some((1, 1))),
+            ("XFD1048576", Some((1_048_576, 16_384))),
+            ("XFE1", None),
+            ("A0", None),
+            ("1", None),
+            ("a", None),
+        ] {
             assert_eq!(place(reference), expected, "{reference}");
         }
     }

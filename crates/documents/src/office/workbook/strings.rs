@@ -99,7 +99,8 @@ pub(super) fn rich_text(item: &Element<'_>) -> String {
     for child in item.elements() {
         match child.local() {
             "t" => out.push_str(&unescaped(&child.text())),
-            "r" => out.push_str(&script(child).marked(&unescaped(&child.child("t").map(Element::text).unwrap_or_default()))),
+            "r" => out
+                .push_str(&script(child).marked(&unescaped(&child.child("t").map(Element::text).unwrap_or_default()))),
             _ => {}
         }
     }
