@@ -95,7 +95,7 @@ fn fill(cache: &mut Element<'_>, mut shown: Option<&mut impl Iterator<Item = Str
     let mut next = 0;
     for point in cache.elements().filter(|child| child.local() == "pt") {
         let stored = point.child("v").map(Element::text).unwrap_or_default();
-        let text = shown.as_mut().and_then(|shown| shown.next()).filter(|shown| !shown.is_empty()).unwrap_or(stored);
+        let text = shown.as_mut().and_then(Iterator::next).filter(|shown| !shown.is_empty()).unwrap_or(stored);
         let place = number(point, "idx").unwrap_or(next);
         next = place.saturating_add(1);
         points.insert(place, text);

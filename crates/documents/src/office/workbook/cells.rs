@@ -70,10 +70,10 @@ impl Cells<'_> {
         }
         let is_own_text = matches!(kind.as_str(), "inlineStr" | "str");
         let matters = is_own_text && (value.contains("_x") || kind == "inlineStr");
-        if matters || (self.resolves && kind == "s") {
-            if let Some(text) = self.text(cell, &kind, &value) {
-                set_text(cell, &text);
-            }
+        if (matters || (self.resolves && kind == "s"))
+            && let Some(text) = self.text(cell, &kind, &value)
+        {
+            set_text(cell, &text);
         }
     }
 
