@@ -59,7 +59,7 @@ fn mailer(server: &Smtp, url: &str) -> Result<Mailer> {
 }
 
 async fn send(mailer: &Mailer, to: &str, content: mail::Content) -> Result<(), SendError> {
-    let to = to.parse().map_err(|_| SendError::Refused("no address".to_owned()))?;
+    let to: mail::Address = to.parse().map_err(|_| SendError::Refused("no address".to_owned()))?;
     let unsubscribe = Url::parse("https://quarry.example.com/v2/monitor/email/unsubscribe?token=ghi.jkl").ok();
     let date = SystemClock.now();
     mailer.send(&Letter { key: "check 1", to: &to, content, unsubscribe: unsubscribe.as_ref(), date }).await

@@ -57,7 +57,9 @@ impl Content {
     /// Starts with the subject, of which control characters and what is too long are removed.
     #[must_use]
     pub fn new(subject: &str) -> Self {
-        Self { subject: one_line(subject, MAX_SUBJECT), parts: Vec::new() }
+        // `=?` begins a word that the reader's program decodes (RFC 2047), line breaks included.
+        let subject = one_line(&subject.replace("=?", "= ?"), MAX_SUBJECT);
+        Self { subject, parts: Vec::new() }
     }
 
     /// Adds a part.
@@ -199,6 +201,7 @@ mod tests {
     fn a_subject_is_one_line() {
         let subject = Content::new("Tea\r\nBcc: all@example.com\u{2028}\tnow").subject().to_owned();
         assert_eq!(subject, "Tea Bcc: all@example.com now");
+        assert_eq!(Content::new("=?utf-8?q?=0D=0ACc:x?=").subject(), "= ?utf-8?q?=0D=0ACc:x?=");
         assert_eq!(Content::new(&"é".repeat(500)).subject().chars().count(), MAX_SUBJECT);
     }
 

@@ -14,7 +14,7 @@ const MAX_ANSWER: usize = 16 * 1024;
 
 /// A connection that fails when the server sends more than [`MAX_ANSWER`] at once.
 ///
-/// Reading an answer takes time by the square of its lines, and before TLS anybody on the way may be the one who answers.
+/// Reading an answer takes time by the square of its lines, and before TLS the answer may be that of a stranger on the way.
 /// For the same reason nothing behind the answer to STARTTLS is read before TLS begins: it would count as a later answer of
 /// the server itself.
 #[derive(Debug)]

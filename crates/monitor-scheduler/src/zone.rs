@@ -6,7 +6,7 @@ use chrono_tz::Tz;
 
 use crate::Invalid;
 
-/// No zone has two changes of its clock within two of these, and no clock was ever changed by more than one.
+/// A day is longer than every change of a clock, and no zone changes its clock twice within two of them.
 const DAY: TimeDelta = TimeDelta::days(1);
 
 /// A time zone of the IANA database.

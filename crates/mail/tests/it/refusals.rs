@@ -10,13 +10,13 @@ use crate::{mailer, send};
 
 const STARTTLS: &str = "smtp://user:p%3Ass@SERVER";
 
-fn faulty(answer: (&'static str, &'static str)) -> Behaviour {
-    Behaviour { answer: Some(answer), ..Behaviour::default() }
+fn faulty(at: &'static str, answer: &'static str) -> Behaviour {
+    Behaviour { answer: Some((at, answer)), ..Behaviour::default() }
 }
 
 #[tokio::test]
 async fn one_of_three_recipients_is_refused_for_good() {
-    let server = Double::start(faulty(("gone@example.com", "550 5.1.1 no such user"))).await;
+    let server = Double::start(faulty("gone@example.com", "550 5.1.1 no such user")).await;
     let mailer = mailer(&server, STARTTLS);
     for (to, is_taken) in [("a@example.com", true), ("gone@example.com", false), ("b@example.com", true)] {
         match send(&mailer, to, "text").await {
@@ -31,11 +31,13 @@ async fn one_of_three_recipients_is_refused_for_good() {
 
 #[tokio::test]
 async fn a_busy_server_is_tried_later() {
-    for answer in [("", "421 4.3.2 busy"), ("MAIL", "451 4.7.1 greylisted"), ("DATA", "452 full"), (".", "451 later")] {
-        let server = Double::start(faulty(answer)).await;
+    for (at, answer) in
+        [("", "421 4.3.2 busy"), ("MAIL", "451 4.7.1 greylisted"), ("DATA", "452 full"), (".", "451 later")]
+    {
+        let server = Double::start(faulty(at, answer)).await;
         let mailer = mailer(&server, STARTTLS);
         let error = send(&mailer, "ops@example.com", "text").await.unwrap_err();
-        assert!(error.is_temporary(), "{answer:?}: {error}");
+        assert!(error.is_temporary(), "{answer}: {error}");
         server.behave(Behaviour::default());
         send(&mailer, "ops@example.com", "text").await.unwrap();
     }
@@ -53,7 +55,7 @@ async fn a_login_that_fails_is_no_fault_of_the_letter() {
 
 #[tokio::test]
 async fn a_letter_that_is_refused_as_a_whole_is_not_tried_again() {
-    let server = Double::start(faulty((".", "554 5.7.1 spam\u{7}"))).await;
+    let server = Double::start(faulty(".", "554 5.7.1 spam\u{7}")).await;
     let error = send(&mailer(&server, STARTTLS), "ops@example.com", "text").await.unwrap_err();
     assert!(!error.is_temporary() && !error.to_string().contains('\u{7}'), "{error}");
 }
@@ -98,7 +100,7 @@ async fn a_server_that_is_gone_is_tried_later() {
 #[tokio::test]
 async fn an_answer_without_end_is_cut_off() {
     let endless: &'static str = Box::leak(format!("250-{}\r\n", "x".repeat(900)).repeat(200).into_boxed_str());
-    let server = Double::start(faulty(("EHLO", endless))).await;
+    let server = Double::start(faulty("EHLO", endless)).await;
     let error = send(&mailer(&server, STARTTLS), "ops@example.com", "text").await.unwrap_err();
     assert!(error.is_temporary() && error.to_string().len() < 400, "{error}");
     tokio::time::sleep(Duration::from_millis(100)).await;
