@@ -1,4 +1,4 @@
-//! The command line: administration commands for keys, teams, jobs, filter lists, the index of pages and
+//! The command line: administration commands for keys, teams, jobs, monitors, filter lists, the index of pages and
 //! backups.
 
 mod backup;
@@ -156,6 +156,9 @@ pub(crate) struct NewTeam {
     /// Cost of language models per day, 0 for no limit [default: llm.limits.team_day]
     #[arg(long)]
     model_cost_per_day: Option<f64>,
+    /// Maximum number of monitors [default: monitors.max_per_team]
+    #[arg(long)]
+    max_monitors: Option<u32>,
 }
 
 #[derive(Args)]
@@ -195,6 +198,9 @@ pub(crate) struct TeamChange {
     /// Cost of language models per day, 0 for no limit; without a value llm.limits.team_day applies again
     #[arg(long)]
     model_cost_per_day: Option<Option<f64>>,
+    /// Maximum number of monitors; without a value monitors.max_per_team applies again
+    #[arg(long)]
+    max_monitors: Option<Option<u32>>,
 }
 
 /// Writes to standard output.
@@ -303,9 +309,19 @@ async fn create_team(app: &App, new: NewTeam) -> anyhow::Result<()> {
     let flags =
         TeamFlags { zero_data_retention: new.zero_data_retention, enterprise: new.enterprise, catalog: new.catalog };
     let model_limits = ModelLimits { tokens_per_day: new.model_tokens_per_day, cost_per_day: new.model_cost_per_day };
-    let NewTeam { name, credits, concurrency, rate_limit, addresses, .. } = new;
+    let NewTeam { name, credits, concurrency, rate_limit, addresses, max_monitors, .. } = new;
     let addresses = rule(addresses).unwrap_or_default();
-    let request = CreateTeam { name, credits, concurrency, rate_limit, flags, addresses, model_limits };
+    let request = CreateTeam {
+        name,
+        credits,
+        concurrency,
+        rate_limit,
+        flags,
+        addresses,
+        model_limits,
+        max_monitors,
+        partner_grant: None,
+    };
     // Decoded like a request over HTTP, so that the same bounds apply.
     let request = wire::decode_create_team(serde_json::to_value(request)?)?;
     let made = teams::create(app, request).await?;
@@ -320,9 +336,19 @@ async fn change_team(app: &App, change: TeamChange) -> anyhow::Result<()> {
     };
     let model_limits =
         ModelLimitChanges { tokens_per_day: change.model_tokens_per_day, cost_per_day: change.model_cost_per_day };
-    let TeamChange { id, name, unlimited, add_credits, concurrency, rate_limit, addresses, .. } = change;
-    let (flags, addresses, model_limits) = (Some(flags), rule(addresses), Some(model_limits));
-    let request = UpdateTeam { name, unlimited, add_credits, concurrency, rate_limit, flags, addresses, model_limits };
+    let TeamChange { id, name, unlimited, add_credits, concurrency, rate_limit, addresses, max_monitors, .. } = change;
+    let request = UpdateTeam {
+        name,
+        unlimited,
+        add_credits,
+        concurrency,
+        rate_limit,
+        flags: Some(flags),
+        addresses: rule(addresses),
+        model_limits: Some(model_limits),
+        max_monitors,
+        partner_grant: None,
+    };
     let request = wire::decode_update_team(serde_json::to_value(request)?)?;
     print(&line(&teams::update(app, id, request).await?))
 }
@@ -355,8 +381,9 @@ fn line(team: &TeamView) -> String {
         cost_per_day.map(|cost| format!(", model cost per day {cost}")),
     ];
     let model: String = model.into_iter().flatten().collect();
+    let monitors = team.max_monitors.map(|limit| format!(", monitors {limit}")).unwrap_or_default();
     format!(
-        "{}  {}  credits {credits}, spent {}, concurrency {}, per minute {}{model}{flags}{}\n",
+        "{}  {}  credits {credits}, spent {}, concurrency {}, per minute {}{model}{monitors}{flags}{}\n",
         team.id,
         team.name,
         team.spent,

@@ -6,7 +6,7 @@ use store::ledger::{self, Booking};
 use store::teams::{self as rows, Team, TeamChange};
 use store::{Conn, List, StoreError, keys as key_rows};
 use uuid::Uuid;
-use wire::{CreateTeam, Listing, ModelLimits, TeamCreated, TeamFlags, TeamView, UpdateTeam};
+use wire::{CreateTeam, Listing, ModelLimits, PartnerGrant, TeamCreated, TeamFlags, TeamView, UpdateTeam};
 
 use crate::keys;
 
@@ -27,6 +27,8 @@ pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppEr
         addresses: rules::list(&request.addresses, String::clone),
         model_tokens_per_day: request.model_limits.tokens_per_day.map(tokens),
         model_cost_per_day: request.model_limits.cost_per_day.map(millionths),
+        max_monitors: request.max_monitors.map(column),
+        partner_grant: request.partner_grant.map(word),
         ..Team::new(id.to_string(), request.name, now)
     };
     let credits = request.credits.unwrap_or(0);
@@ -89,6 +91,8 @@ pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView
         addresses: request.addresses.map(|addresses| rules::list(&addresses, String::clone)),
         model_tokens_per_day: limits.tokens_per_day.map(|limit| limit.map(tokens)),
         model_cost_per_day: limits.cost_per_day.map(|limit| limit.map(millionths)),
+        max_monitors: request.max_monitors.map(|limit| limit.map(column)),
+        partner_grant: request.partner_grant.map(|grant| grant.map(word)),
     };
     let credits = request.add_credits.unwrap_or(0);
     let mut conn = app.conn().await?;
@@ -135,8 +139,19 @@ async fn view(conn: &mut Conn, team: Team) -> Result<TeamView, AppError> {
             tokens_per_day: team.model_tokens_per_day.and_then(|tokens| u64::try_from(tokens).ok()),
             cost_per_day: team.model_cost_per_day.map(amount),
         },
+        max_monitors: team.max_monitors.and_then(|limit| u32::try_from(limit).ok()),
+        partner_grant: team.partner_grant.and_then(|word| grant_of(&word)),
         created_at: team.created_at,
     })
+}
+
+/// Returns the value of the column.
+fn word(grant: PartnerGrant) -> String {
+    grant.as_str().to_owned()
+}
+
+fn grant_of(word: &str) -> Option<PartnerGrant> {
+    PartnerGrant::ALL.iter().copied().find(|grant| grant.as_str() == word)
 }
 
 fn tokens(limit: u64) -> i64 {

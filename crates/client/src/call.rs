@@ -5,8 +5,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 use wire::{
-    ActiveCrawls, BatchStarted, BrowserSessions, BrowserStarted, Cancelled, CreditUsage, DataResponse, DeveloperAnswer,
-    Executed, FeedbackAnswer, FileFormat, GovAnswer, JobErrors, JobProgress, MapAnswer, ParseFormats, ResultsQuery,
+    ActiveCrawls, BatchStarted, BrowserSessions, BrowserStarted, Cancelled, CheckQuery, ChecksQuery, CreditUsage,
+    DataResponse, DeveloperAnswer, Executed, FeedbackAnswer, FileFormat, GovAnswer, JobErrors, JobProgress, MapAnswer,
+    MonitorCheck, MonitorCheckAnswer, MonitorRemoved, MonitorView, MonitorsQuery, ParseFormats, ResultsQuery,
     ScrapeAnswer, SearchAnswer, SessionEnded, SessionStatus, Started, TeamCreated, TeamView, UploadUrl,
 };
 
@@ -109,6 +110,60 @@ impl Client {
     /// to `Run::batch`.
     pub async fn batch(&self, request: &impl Serialize) -> Result<BatchStarted> {
         self.post("/v2/batch/scrape", request).await
+    }
+
+    /// Creates a monitor, given as a [`wire::CreateMonitor`]: `POST /v2/monitor`.
+    pub async fn create_monitor(&self, request: &impl Serialize) -> Result<MonitorView> {
+        Ok(self.post::<DataResponse<MonitorView>>("/v2/monitor", request).await?.data)
+    }
+
+    /// Lists monitors of the team, newest first: `GET /v2/monitor`.
+    pub async fn monitors(&self, query: MonitorsQuery) -> Result<Vec<MonitorView>> {
+        let MonitorsQuery { limit, offset } = query;
+        let path = format!("/v2/monitor?limit={limit}&offset={offset}");
+        Ok(self.get::<DataResponse<Vec<MonitorView>>>(&path).await?.data)
+    }
+
+    /// Returns a monitor: `GET /v2/monitor/{id}`.
+    pub async fn monitor(&self, id: Uuid) -> Result<MonitorView> {
+        Ok(self.get::<DataResponse<MonitorView>>(&format!("/v2/monitor/{id}")).await?.data)
+    }
+
+    /// Changes a monitor, with a [`wire::UpdateMonitor`]: `PATCH /v2/monitor/{id}`.
+    pub async fn update_monitor(&self, id: Uuid, request: &impl Serialize) -> Result<MonitorView> {
+        let body = serde_json::to_vec(request).map_err(Error::Body)?;
+        let changed = self.send(Method::PATCH, &format!("/v2/monitor/{id}"), body).await?;
+        Ok(changed.read::<DataResponse<MonitorView>>()?.data)
+    }
+
+    /// Removes a monitor with its checks: `DELETE /v2/monitor/{id}`.
+    pub async fn remove_monitor(&self, id: Uuid) -> Result<MonitorRemoved> {
+        self.send(Method::DELETE, &format!("/v2/monitor/{id}"), "").await?.read()
+    }
+
+    /// Begins a check of a monitor: `POST /v2/monitor/{id}/run`.
+    pub async fn run_monitor(&self, id: Uuid) -> Result<MonitorCheck> {
+        Ok(self
+            .send(Method::POST, &format!("/v2/monitor/{id}/run"), "")
+            .await?
+            .read::<DataResponse<MonitorCheck>>()?
+            .data)
+    }
+
+    /// Lists checks of a monitor, newest first: `GET /v2/monitor/{id}/checks`.
+    pub async fn monitor_checks(&self, id: Uuid, query: ChecksQuery) -> Result<Vec<MonitorCheck>> {
+        let ChecksQuery { limit, skip, status } = query;
+        let status = status.map(|status| format!("&status={}", status.as_str())).unwrap_or_default();
+        let path = format!("/v2/monitor/{id}/checks?limit={limit}&skip={skip}{status}");
+        Ok(self.get::<DataResponse<Vec<MonitorCheck>>>(&path).await?.data)
+    }
+
+    /// Returns a check with some of its pages; [`Client::next`] reads further ones: `GET
+    /// /v2/monitor/{id}/checks/{checkId}`.
+    pub async fn monitor_check(&self, id: Uuid, check: Uuid, query: CheckQuery) -> Result<MonitorCheckAnswer> {
+        let CheckQuery { limit, skip, status } = query;
+        let status = status.map(|status| format!("&status={}", status.as_str())).unwrap_or_default();
+        self.get(&format!("/v2/monitor/{id}/checks/{check}?limit={limit}&skip={skip}{status}")).await
     }
 
     /// Returns the progress of a run, with up to `results.limit` documents from `results.skip` on: `GET /v2/crawl/{id}`

@@ -25,7 +25,10 @@ mod walk;
 
 use std::time::Duration;
 
-use ::runs::{Begin, Kind, Lanes, Runs, Secrets, Submission, add_pages, digest, new_page, page_lanes, started, submit};
+use ::runs::{
+    Begin, Kind, Lanes, RETENTION, Runs, Secrets, Submission, add_pages, digest, new_page, nothing_then, page_lanes,
+    started, submit,
+};
 use ::scrape::CpuError;
 use base::address::BasicAuth;
 use base::{Owner, Timestamp};
@@ -44,6 +47,7 @@ use wire::{ActivityEndpoint, CrawlRequest, GivenFields, Invalid, event};
 use crate::CrawlsError;
 
 pub use self::active::active;
+pub use self::hidden::add_hidden_of;
 pub use self::kind::Pages;
 pub use self::prompt::params_preview;
 pub use self::start::{StartHandler, StartPayload};
@@ -60,6 +64,9 @@ pub static KIND: Kind = Kind {
     explain: ended::explain,
     total: |progress| progress.done + progress.pending,
     drained: hidden::add_hidden,
+    closed: nothing_then,
+    retention: RETENTION,
+    owns_reservation: true,
 };
 
 /// Maximum wait for a CPU slot to compile patterns in.
@@ -93,6 +100,38 @@ pub async fn start(
         }
         warnings.extend(prompt::fill(runs, caller, &mut request, given).await?);
     }
+    let limit = i64::from(request.options.limit);
+    let Prepared { submission, beginning } = prepared(runs, caller, request, warnings).await?;
+    let idempotency_key = idempotency_key.map(str::to_owned);
+    let submitted = submit(runs, caller, Submission { idempotency_key, fingerprint, ..submission }, beginning).await;
+    submitted.map_err(|error| CrawlsError::for_pages(error, "limit", limit))
+}
+
+/// Crawl that is ready to be submitted.
+#[derive(Clone)]
+pub struct Prepared {
+    /// The run, without an idempotency key and a fingerprint.
+    pub submission: Submission,
+    /// Its first jobs.
+    pub beginning: Beginning,
+}
+
+/// Checks a crawl as [`start`] does, for a caller that submits it later. Its prompt is not read.
+///
+/// # Errors
+/// Those of [`start`] but of credits and keys.
+#[crate::boxed]
+pub async fn prepare(runs: &Runs, caller: &Caller, request: CrawlRequest) -> Result<Prepared, CrawlsError> {
+    check_request(runs.scraper(), caller, &request)?;
+    prepared(runs, caller, request, Vec::new()).await
+}
+
+async fn prepared(
+    runs: &Runs,
+    caller: &Caller,
+    mut request: CrawlRequest,
+    mut warnings: Vec<String>,
+) -> Result<Prepared, CrawlsError> {
     let verdict = scope(runs, caller, &request, |scope, start| scope.admit_start(start)).await?;
     let webhook = request.webhook.clone();
     let secrets = take_secrets(&mut request).text();
@@ -104,25 +143,25 @@ pub async fn start(
     }
     pages.iter_mut().for_each(|page| page.url = request.source.or(&request.url));
     let lanes = Lanes::new(&caller.team, options.max_concurrency, options.delay);
-    let new = Submission {
+    let submission = Submission {
         kind: &KIND,
         subject: Some(request.url.to_string()),
         spec: serde_json::to_string(&request).map_err(AppError::internal)?,
         secrets,
         private: request.is_private(),
         webhook,
-        idempotency_key: idempotency_key.map(str::to_owned),
-        fingerprint,
+        idempotency_key: None,
+        fingerprint: String::new(),
         max_items: i64::from(options.limit),
         worst: i64::from(options.limit).saturating_mul(billing::quote(&options.scrape_options)),
         warning: (!warnings.is_empty()).then(|| warnings.join(" ")),
     };
-    let submitted = submit(runs, caller, new, Beginning { lanes, pages }).await;
-    submitted.map_err(|error| CrawlsError::for_pages(error, "limit", i64::from(options.limit)))
+    Ok(Prepared { submission, beginning: Beginning { lanes, pages } })
 }
 
 /// First jobs of a crawl: the start page, unless it is out of scope, and the job that reads the sitemaps.
-struct Beginning {
+#[derive(Clone)]
+pub struct Beginning {
     lanes: Lanes,
     pages: Vec<NewPage>,
 }

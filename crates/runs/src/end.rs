@@ -14,7 +14,7 @@ use super::ended::Ended;
 use super::error::RunsError;
 use super::handle::Runs;
 use super::hook::hook_of;
-use super::{Kind, RETENTION, erase, read};
+use super::{Kind, erase, read};
 use crate::webhooks::{HOOKS, emit};
 
 /// Maximum number of queued jobs that one transaction removes.
@@ -39,8 +39,8 @@ pub async fn save(
     }
     if progress.is_over() {
         let end = match (kind.verdict)(progress) {
-            Ok(()) => End { status: runs::COMPLETED, error: None, retention: RETENTION },
-            Err(why) => End { status: runs::FAILED, error: Some(why), retention: RETENTION },
+            Ok(()) => End { status: runs::COMPLETED, error: None, retention: kind.retention },
+            Err(why) => End { status: runs::FAILED, error: Some(why), retention: kind.retention },
         };
         close(conn, kind, progress, end, now).await?;
     }
@@ -97,7 +97,7 @@ async fn stop(app: &App, kind: &'static Kind, row: &Run) -> Result<bool, AppErro
             }
             let Some(mut progress) = runs::lock(conn, &row.id).await? else { return Ok(false) };
             progress.pending = 0;
-            let retention = if row.private { ERASED_RETENTION } else { RETENTION };
+            let retention = if row.private { ERASED_RETENTION } else { kind.retention };
             let end = End { status: runs::CANCELLED, error: Some("cancelled by its owner"), retention };
             close(conn, kind, &mut progress, end, now).await?;
             if row.private {
@@ -148,12 +148,13 @@ async fn close(
     if end.status != runs::CANCELLED {
         explain(conn, kind, &mut row, progress).await?;
     }
-    if let Some(key) = &progress.reservation
+    if let Some(key) = progress.reservation.as_ref().filter(|_| kind.owns_reservation)
         && let Some(held) = ledger::reservation(conn, &row.team_id, key).await?
     {
         ledger::void(conn, &held, now).await?;
     }
     runs::close(conn, &row).await?;
+    (kind.closed)(conn, &row, progress, now).await?;
     tracing::info!(
         run = row.id,
         kind = kind.name,

@@ -5,8 +5,9 @@ use std::future::ready;
 use std::pin::Pin;
 
 use base::Timestamp;
+use chrono::TimeDelta;
 use queue::Queue;
-use store::runs::Progress;
+use store::runs::{Progress, Run};
 use store::{Conn, StoreError};
 use wire::{ActivityEndpoint, EventFamily};
 
@@ -15,7 +16,10 @@ use super::ended::Ended;
 /// Function that may add one more item to a run without work left, in the transaction that would end the run.
 pub type Drained = for<'a> fn(&'a mut Conn, &'a mut Progress, Timestamp) -> Draining<'a>;
 
-/// Future of a [`Drained`].
+/// Function that is called when a run has ended, in the transaction that ends it, after its last row is written.
+pub type Closed = for<'a> fn(&'a mut Conn, &'a Run, &'a Progress, Timestamp) -> Draining<'a>;
+
+/// Future of a [`Drained`] or a [`Closed`].
 pub type Draining<'a> = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send + 'a>>;
 
 /// Kind of run, such as crawls.
@@ -38,10 +42,21 @@ pub struct Kind {
     pub total: fn(&Progress) -> i64,
     /// Called before the run ends, when no work is left. [`nothing_more`] adds no item.
     pub drained: Drained,
+    /// Called when the run has ended: [`nothing_then`] does nothing.
+    pub closed: Closed,
+    /// Time for which results are kept after the end.
+    pub retention: TimeDelta,
+    /// Whether the reservation of a run ends with it. Otherwise it also pays for other things.
+    pub owns_reservation: bool,
 }
 
 /// Lets a run end with its last item.
 pub fn nothing_more<'a>(_: &'a mut Conn, _: &'a mut Progress, _: Timestamp) -> Draining<'a> {
+    Box::pin(ready(Ok(())))
+}
+
+/// Does nothing when a run has ended.
+pub fn nothing_then<'a>(_: &'a mut Conn, _: &'a Run, _: &'a Progress, _: Timestamp) -> Draining<'a> {
     Box::pin(ready(Ok(())))
 }
 

@@ -53,19 +53,19 @@ pub use self::erase::whole as erase;
 pub use self::error::RunsError;
 pub use self::errors::{ErrorList, errors};
 pub use self::handle::{RunKind, Runs};
-pub use self::kind::{Drained, Draining, Kind, nothing_more};
+pub use self::kind::{Closed, Drained, Draining, Kind, nothing_more, nothing_then};
 pub use self::lanes::{Lanes, beside, page_lanes, run_of};
 pub use self::page::PageHandler;
 pub use self::page_kind::{
     Given, KeptPage, Look, Looked, Opening, Page, PageKind, PagePlan, PageRecord, PageRun, PageSpec, Plain,
     PlannedPage, Recording, Visit,
 };
-pub use self::page_result::{Found, Left, Outcome, PageResult};
+pub use self::page_result::{Found, Layers, Left, Outcome, PageResult};
 pub use self::pages::record;
 pub use self::payload::PagePayload;
 pub use self::read::{RunStatus, status};
 pub use self::secrets::{Secrets, hide, of_page};
-pub use self::submit::{Begin, Submission, add_pages, digest, jobs_of, new_page, started, submit};
+pub use self::submit::{Begin, Placing, Submission, add_pages, digest, jobs_of, new_page, started, submit, submit_in};
 
 pub(crate) use self::deposit::FOLDER as DOCUMENTS;
 
@@ -73,7 +73,7 @@ pub(crate) use self::deposit::FOLDER as DOCUMENTS;
 pub const PAGES: Queue = Queue { name: "pages", slots: 64 };
 
 /// Retention of results after the end of a run (docs/CONTRACT.md, "Jobs").
-pub(crate) const RETENTION: TimeDelta = TimeDelta::hours(24);
+pub const RETENTION: TimeDelta = TimeDelta::hours(24);
 /// Maximum lifetime of a run; a run that is still open after it gives its reserved credits back.
 pub const MAX_LIFE: TimeDelta = TimeDelta::days(30);
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use ::scrape::Scraped;
 use base::Stop;
 use base::address::BasicAuth;
+use cache::PageToKeep;
 use chrono::TimeDelta;
 use kernel::{App, AppError, Refusal, Refused, credentials};
 use politeness::{HostAnswer, retry_after};
@@ -180,6 +181,8 @@ async fn finished(
             return unmade(app, job, context, &error, pause);
         }
     }
+    let is_kept = |kept: &PageToKeep| !result.is_uncompared || matches!(kept, PageToKeep::Copy(_));
+    let copy = copy.filter(is_kept);
     Ok(PageResult { credits, surcharge, copy, ..result })
 }
 
@@ -227,14 +230,18 @@ impl Setting {
             return Ok(Seen::Refused { status: scraped.document.metadata.status_code, wait });
         }
         let Self { context, look, .. } = self;
-        let (outcome, found) = match look.look(&mut scraped, stop)? {
-            Looked::End(outcome) => (outcome, None),
-            Looked::Keep(found) => {
-                let Scraped { document, room, .. } = scraped;
-                (Outcome::Document(Box::new(Packed::of(&document, room)?)), found)
+        let (found, is_uncompared) = match look.look(&mut scraped, stop)? {
+            Looked::End(outcome) => {
+                let result = PageResult { answer: Some(answer), ..PageResult::without(context, outcome) };
+                return Ok(Seen::Page(Box::new(result)));
             }
+            Looked::Keep(found) => (found, false),
+            Looked::KeepUncompared(found) => (found, true),
         };
-        let result = PageResult { answer: Some(answer), found, ..PageResult::without(context, outcome) };
+        let Scraped { document, room, .. } = scraped;
+        let outcome = Outcome::Document(Box::new(Packed::of(&document, room)?));
+        let result =
+            PageResult { answer: Some(answer), found, is_uncompared, ..PageResult::without(context, outcome) };
         Ok(Seen::Page(Box::new(result)))
     }
 }

@@ -106,6 +106,11 @@ pub trait PageRun: Any + Send + Sync {
         Ok(Box::new(Plain))
     }
 
+    /// Returns the run of another kind that this one stands on.
+    fn lower(&self) -> Option<&dyn PageRun> {
+        None
+    }
+
     /// Takes what [`PageRecord::finish`] left, after the commit. Returns whether the run has to be read again.
     fn committed(&self, _left: Left) -> bool {
         false
@@ -172,6 +177,8 @@ pub trait Look: Send {
 pub enum Looked {
     /// The page becomes a document.
     Keep(Option<Found>),
+    /// The page becomes a document, and the version that changes are compared with stays the previous one.
+    KeepUncompared(Option<Found>),
     /// The page ends without a document.
     End(Outcome),
 }

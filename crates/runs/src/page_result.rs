@@ -17,6 +17,14 @@ use super::document::Packed;
 /// Findings of a [`Look`](super::Look) at a page, for [`PageRecord`](super::PageRecord).
 pub type Found = Box<dyn Any + Send + Sync>;
 
+/// Findings of a kind that stands on another one, with those of that other one.
+pub struct Layers {
+    /// Its own.
+    pub upper: Found,
+    /// Those of the other kind.
+    pub lower: Option<Found>,
+}
+
 /// Data of a transaction for [`PageRun::committed`](super::PageRun::committed).
 pub type Left = Box<dyn Any + Send + Sync>;
 
@@ -34,6 +42,8 @@ pub struct PageResult {
     pub answer: Option<HostAnswer>,
     /// Copy of the page for the cache.
     pub copy: Option<PageToKeep>,
+    /// Whether the page leaves the versions of its address alone.
+    pub(super) is_uncompared: bool,
     /// Whether the last transaction that wrote the page has made it a document.
     pub(super) is_document: AtomicBool,
     /// Findings of the run's kind on the page.
@@ -81,14 +91,19 @@ impl PageResult {
             surcharge: None,
             answer: None,
             copy: None,
+            is_uncompared: false,
             is_document: AtomicBool::new(false),
             found: None,
             left: Mutex::default(),
         }
     }
 
-    /// Returns what the run's kind has found on the page; `None` if it has not looked at it.
+    /// Returns what the run's kind has found on the page, or a kind that it stands on; `None` if it has not looked at it.
     pub fn found<T: 'static>(&self) -> Option<&T> {
-        self.found.as_deref()?.downcast_ref()
+        let found = self.found.as_deref()?;
+        match found.downcast_ref::<Layers>() {
+            Some(Layers { upper, lower }) => upper.downcast_ref().or_else(|| lower.as_deref()?.downcast_ref()),
+            None => found.downcast_ref(),
+        }
     }
 }

@@ -23,6 +23,7 @@ use super::{MAX_LIFE, RETENTION, host_of, url_of};
 use crate::webhooks::{HOOKS, Hook, emit};
 
 /// Run to be submitted.
+#[derive(Clone)]
 pub struct Submission {
     /// Kind of the run.
     pub kind: &'static Kind,
@@ -147,6 +148,37 @@ pub async fn submit<B: Begin>(runs: &Runs, caller: &Caller, new: Submission, beg
     }
 }
 
+/// Place of a run in a transaction of its caller.
+pub struct Placing {
+    /// Id of the run.
+    pub id: Uuid,
+    /// Key of a reservation of the caller that pays for the run; `None` for a team without a limit.
+    pub reservation: Option<String>,
+    /// Time of the transaction.
+    pub now: Timestamp,
+}
+
+/// Submits a run in the transaction of its caller, who has checked that it may start, pays for it, and wakes the queues of
+/// its kind after the commit. The webhook of the submission gets no event of the start. Returns `false` when the team has
+/// a run of this kind with the same idempotency key.
+///
+/// # Errors
+/// [`StoreError`]; then the transaction must be rolled back.
+#[crate::boxed]
+pub async fn submit_in<B: Begin>(
+    conn: &mut Conn,
+    caller: &Caller,
+    new: Submission,
+    begin: B,
+    placing: Placing,
+) -> Result<bool, StoreError> {
+    let Placing { id, reservation, now } = placing;
+    let kind = new.kind;
+    let progress = Progress { reservation, ..Progress::new(&id.to_string(), new.max_items) };
+    let row = row(id, caller, &new, now);
+    Accepted { row, progress, secrets: new.secrets, worst: None, hook: None }.write_in(conn, kind, begin, now).await
+}
+
 /// Builds the row of a new run.
 fn row(id: Uuid, caller: &Caller, new: &Submission, now: Timestamp) -> Run {
     Run {
@@ -222,28 +254,36 @@ impl Accepted {
     async fn write<B: Begin>(self, app: &App, kind: &'static Kind, begin: B) -> Result<bool, StoreError> {
         let now = app.now();
         let mut conn = app.store().conn().await?;
-        conn.tx(async |conn: &mut Conn| {
-            let Self { row, mut progress, secrets, worst, hook } = self;
-            if !runs::create(conn, &row, &progress).await? {
-                return Ok(false);
-            }
-            if let Some(secrets) = secrets {
-                runs::keep_secrets(conn, &row.id, &[(OF_THE_RUN.to_owned(), secrets)]).await?;
-            }
-            begin.begin(conn, &mut progress, now).await?;
-            if let Some(worst) = worst {
-                let key = format!("{}:{}", kind.name, row.id);
-                let booking = Booking { key: &key, team: &row.team_id, api_key: row.api_key_id.as_deref(), at: now };
-                ledger::reserve(conn, &booking, worst, now + MAX_LIFE).await?;
-                progress.reservation = Some(key);
-            }
-            runs::save(conn, &progress).await?;
-            if let (Some(hook), Some(started)) = (hook, kind.events.event(STARTED)) {
-                emit(conn, &hook, &row.team_id, &row.id, &Event::new(started), now).await?;
-            }
-            tracing::info!(run = row.id, kind = kind.name, team = row.team_id, private = row.private, "run accepted");
-            Ok(true)
-        })
-        .await
+        conn.tx(async |conn: &mut Conn| self.write_in(conn, kind, begin, now).await).await
+    }
+
+    /// Writes the run as [`Accepted::write`] does, in the transaction of the caller.
+    async fn write_in<B: Begin>(
+        self,
+        conn: &mut Conn,
+        kind: &'static Kind,
+        begin: B,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let Self { row, mut progress, secrets, worst, hook } = self;
+        if !runs::create(conn, &row, &progress).await? {
+            return Ok(false);
+        }
+        if let Some(secrets) = secrets {
+            runs::keep_secrets(conn, &row.id, &[(OF_THE_RUN.to_owned(), secrets)]).await?;
+        }
+        begin.begin(conn, &mut progress, now).await?;
+        if let Some(worst) = worst {
+            let key = format!("{}:{}", kind.name, row.id);
+            let booking = Booking { key: &key, team: &row.team_id, api_key: row.api_key_id.as_deref(), at: now };
+            ledger::reserve(conn, &booking, worst, now + MAX_LIFE).await?;
+            progress.reservation = Some(key);
+        }
+        runs::save(conn, &progress).await?;
+        if let (Some(hook), Some(started)) = (hook, kind.events.event(STARTED)) {
+            emit(conn, &hook, &row.team_id, &row.id, &Event::new(started), now).await?;
+        }
+        tracing::info!(run = row.id, kind = kind.name, team = row.team_id, private = row.private, "run accepted");
+        Ok(true)
     }
 }

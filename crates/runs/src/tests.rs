@@ -26,6 +26,9 @@ static COUNTING: Kind = Kind {
     explain: |_| None,
     total: |progress| progress.done + progress.pending,
     drained: nothing_more,
+    closed: nothing_then,
+    retention: RETENTION,
+    owns_reservation: true,
 };
 
 /// Another kind of run.

@@ -18,7 +18,8 @@ use crate::detect::{self, Route};
 use crate::target::bytes_of;
 use crate::tracked::Tracked;
 use crate::{
-    CpuError, Extraction, NextVersion, Ports, Previous, PreviousVersion, Question, ScrapeError, Target, Tools, Versions,
+    CpuError, Extraction, NextVersion, Ports, Previous, PreviousVersion, Question, ScrapeError, Target, Tools, Values,
+    Versions,
 };
 
 /// Maximum time that is reserved after the comparison, for completing the document.
@@ -99,6 +100,7 @@ pub(crate) async fn compare(
     let found = comparison.run(&mut draft).await?;
     draft.warnings.extend(found.warnings);
     draft.document.change_tracking = Some(found.tracking);
+    draft.values = found.values;
     Ok(draft)
 }
 
@@ -131,6 +133,7 @@ struct Comparison<'a> {
 struct Found {
     tracking: Option<ChangeTracking>,
     warnings: Vec<String>,
+    values: Option<Values>,
 }
 
 /// Texts compared: the status, and the diff if it is shown.
@@ -160,6 +163,7 @@ impl Comparison<'_> {
                 None
             }
         };
+        found.values = self.format.extracts().then(|| self.values(extraction.as_ref()));
         if let Some(Texts { status, diff }) = texts {
             let json = self.json(status, extraction.as_ref(), &mut found.warnings).await?;
             found.tracking = Some(ChangeTracking {
@@ -174,6 +178,15 @@ impl Comparison<'_> {
             found.warnings.push(NOT_KEPT.to_owned());
         }
         Ok(found)
+    }
+
+    /// Returns the values of both versions.
+    fn values(&self, current: Option<&Extraction>) -> Values {
+        let is_same = |before: &&Extraction| current.is_none_or(|current| current.key == before.key);
+        let previous = self.previous().filter(|previous| !previous.is_removed);
+        let previous = previous.and_then(|previous| previous.extraction.as_ref()).filter(is_same);
+        let value = |extraction: &Extraction| extraction.value.clone();
+        Values { previous: previous.map(value), current: current.map(value) }
     }
 
     fn previous(&self) -> Option<&PreviousVersion> {

@@ -22,7 +22,7 @@ use crate::finish::Told;
 use crate::product_service::{self, Failure};
 use crate::source::{Besides, Origin, PageSource, Source, TextSource, add};
 use crate::target::needs_whole_markdown;
-use crate::{CpuError, Ports, ScrapeError, Scraped, Target, Tools, page_text};
+use crate::{CpuError, Ports, ScrapeError, Scraped, Target, Tools, Values, page_text};
 
 /// Result of deriving a page.
 pub(crate) enum Derived<T> {
@@ -53,6 +53,8 @@ pub(crate) struct Draft {
     pub(crate) delivered: Delivered,
     /// PDF that is the page's only content.
     pub(crate) embedded: Option<Url>,
+    /// Values that were compared.
+    pub(crate) values: Option<Values>,
 }
 
 impl Draft {
@@ -212,6 +214,7 @@ fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft
         verdict,
         delivered,
         embedded,
+        values: None,
     })
 }
 

@@ -52,5 +52,5 @@ pub use extract::{Extract, Question};
 pub use ports::{Copies, CopyLookup, Files, Funds, Outdated, Ports, Wants};
 pub use product_service::ProductService;
 pub use run::{read, run};
-pub use target::{Scraped, Target, Tools};
+pub use target::{Scraped, Target, Tools, Values};
 pub use versions::{Extraction, NextVersion, Previous, PreviousVersion, Versions};

@@ -9,6 +9,7 @@ use base::Owner;
 use billing::Delivered;
 use fetch::{BasicAuth, Engine, Feature, Proxies, State};
 use reader::Pool;
+use serde_json::Value;
 use tokio::time::Instant;
 use url::Url;
 use wire::{ActionResults, Block, Capabilities, Capability, Document, Format, ScrapeOptions, ScriptReturn};
@@ -199,6 +200,17 @@ pub struct Scraped {
     pub room: net::Room,
     /// Cookies and storage of the browser at the end, if [`Target::keeps_state`].
     pub state: Option<State>,
+    /// Values that change tracking has compared, in its mode `json`.
+    pub values: Option<Values>,
+}
+
+/// Values of both versions of a page whose fields are tracked.
+#[derive(Debug, Clone, Default)]
+pub struct Values {
+    /// Those of the previous version, if it was asked the same.
+    pub previous: Option<Value>,
+    /// Those of this version; `None` if they could not be extracted, and for a page that was removed.
+    pub current: Option<Value>,
 }
 
 /// Shows only the document, as cookies are secrets.

@@ -16,6 +16,8 @@ table! {
         addresses -> Nullable<Text>,
         model_tokens_per_day -> Nullable<BigInt>,
         model_cost_per_day -> Nullable<BigInt>,
+        max_monitors -> Nullable<Integer>,
+        partner_grant -> Nullable<Text>,
     }
 }
 
@@ -543,6 +545,131 @@ table! {
     }
 }
 
+table! {
+    monitor (id) {
+        id -> Text,
+        team_id -> Text,
+        api_key_id -> Nullable<Text>,
+        name -> Text,
+        status -> Text,
+        cron -> Text,
+        timezone -> Text,
+        next_run_at -> Nullable<Timestamp>,
+        last_run_at -> Nullable<Timestamp>,
+        current_check_id -> Nullable<Text>,
+        goal -> Nullable<Text>,
+        judge_enabled -> Nullable<Bool>,
+        webhook -> Nullable<Text>,
+        notification -> Nullable<Text>,
+        retention_days -> Integer,
+        fires_per_month -> BigInt,
+        fires_counted_at -> Timestamp,
+        last_summary -> Nullable<Text>,
+        withdrawals -> Integer,
+        address -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+        swept_at -> Timestamp,
+        revision -> BigInt,
+    }
+}
+
+table! {
+    monitor_target (id) {
+        id -> Text,
+        monitor_id -> Text,
+        position -> Integer,
+        kind -> Text,
+        spec -> Text,
+        removed -> Bool,
+    }
+}
+
+table! {
+    monitor_secret (monitor_id, part) {
+        monitor_id -> Text,
+        part -> Text,
+        body -> Text,
+    }
+}
+
+table! {
+    monitor_check (id) {
+        id -> Text,
+        monitor_id -> Text,
+        team_id -> Text,
+        api_key_id -> Nullable<Text>,
+        status -> Text,
+        cause -> Text,
+        scheduled_for -> Nullable<Timestamp>,
+        started_at -> Nullable<Timestamp>,
+        finished_at -> Nullable<Timestamp>,
+        progress_at -> Nullable<Timestamp>,
+        estimated_credits -> Nullable<BigInt>,
+        reserved_credits -> Nullable<BigInt>,
+        actual_credits -> Nullable<BigInt>,
+        billing_status -> Text,
+        reservation -> Nullable<Text>,
+        same_pages -> BigInt,
+        changed_pages -> BigInt,
+        new_pages -> BigInt,
+        removed_pages -> BigInt,
+        error_pages -> BigInt,
+        open_judgments -> BigInt,
+        notification -> Nullable<Text>,
+        warning -> Nullable<Text>,
+        error -> Nullable<Text>,
+        created_at -> Timestamp,
+        updated_at -> Timestamp,
+    }
+}
+
+table! {
+    monitor_check_target (check_id, position) {
+        check_id -> Text,
+        position -> Integer,
+        target_id -> Text,
+        kind -> Text,
+        run_id -> Nullable<Text>,
+        is_open -> Bool,
+        result -> Nullable<Text>,
+    }
+}
+
+table! {
+    monitor_page (id) {
+        id -> Text,
+        check_id -> Text,
+        target_id -> Text,
+        key -> Text,
+        seq -> BigInt,
+        url -> Text,
+        status -> Text,
+        previous_scrape_id -> Nullable<Text>,
+        current_scrape_id -> Nullable<Text>,
+        status_code -> Nullable<Integer>,
+        error -> Nullable<Text>,
+        metadata -> Nullable<Text>,
+        judgment -> Nullable<Text>,
+        bytes -> BigInt,
+        content -> Nullable<Binary>,
+        created_at -> Timestamp,
+    }
+}
+
+table! {
+    monitor_series (target_id, key) {
+        target_id -> Text,
+        key -> Text,
+        monitor_id -> Text,
+        url -> Text,
+        state -> Text,
+        scrape_id -> Nullable<Text>,
+        check_id -> Text,
+        seen_at -> Timestamp,
+    }
+}
+
 joinable!(api_key -> team (team_id));
 allow_tables_to_appear_in_same_query!(api_key, team);
 allow_tables_to_appear_in_same_query!(page_version, version_body);
@@ -551,3 +678,6 @@ allow_tables_to_appear_in_same_query!(webhook_delivery, webhook_secret);
 joinable!(run_progress -> run (run_id));
 allow_tables_to_appear_in_same_query!(run, run_progress);
 allow_tables_to_appear_in_same_query!(run, webhook_delivery);
+allow_tables_to_appear_in_same_query!(monitor_check, webhook_delivery);
+allow_tables_to_appear_in_same_query!(monitor_target, monitor);
+allow_tables_to_appear_in_same_query!(monitor_target, page_version);

@@ -39,7 +39,16 @@ pub struct Team {
     pub model_tokens_per_day: Option<i64>,
     /// Limit of the cost of language models per day, in millionths; `None` for the common limit, 0 for no limit.
     pub model_cost_per_day: Option<i64>,
+    /// Limit of monitors; `None` for the common limit.
+    pub max_monitors: Option<i32>,
+    /// Whether a partner pays for the work of the team: [`GRANTED`] or [`WITHDRAWN`]; `None` if there is no partner.
+    pub partner_grant: Option<String>,
 }
+
+/// Value of [`Team::partner_grant`]: the partner pays.
+pub const GRANTED: &str = "active";
+/// Value of [`Team::partner_grant`]: the partner has withdrawn its grant.
+pub const WITHDRAWN: &str = "withdrawn";
 
 /// Changes of a team; `None` keeps a value.
 #[derive(Debug, Clone, Default, PartialEq, Eq, AsChangeset)]
@@ -65,6 +74,10 @@ pub struct TeamChange {
     pub model_tokens_per_day: Option<Option<i64>>,
     /// New [`Team::model_cost_per_day`]; `Some(None)` removes the limit.
     pub model_cost_per_day: Option<Option<i64>>,
+    /// New [`Team::max_monitors`]; `Some(None)` for the common limit.
+    pub max_monitors: Option<Option<i32>>,
+    /// New [`Team::partner_grant`]; `Some(None)` for no partner.
+    pub partner_grant: Option<Option<String>>,
 }
 
 impl Team {
@@ -84,6 +97,8 @@ impl Team {
             addresses: None,
             model_tokens_per_day: None,
             model_cost_per_day: None,
+            max_monitors: None,
+            partner_grant: None,
         }
     }
 }

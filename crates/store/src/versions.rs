@@ -22,6 +22,7 @@ use crate::db_time::{DbTime, MaybeDbTime};
 use crate::error::Result;
 use crate::schema::{page_version, version_body};
 
+pub(crate) use self::expire::remove;
 pub use self::expire::{abandoned, forget};
 pub use self::start::{FromStart, PageOfStart, of_start};
 

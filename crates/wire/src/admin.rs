@@ -12,6 +12,7 @@ use crate::error::Invalid;
 use crate::model_limits::{ModelLimitChanges, ModelLimits, model_limits};
 use crate::query::{self, QueryParams};
 use crate::read::{self, Field, Fields};
+use crate::words::words;
 use crate::{rules, stamp};
 
 /// Maximum credits per grant. Low enough that sums of grants cannot overflow 64 bits.
@@ -24,6 +25,9 @@ pub const DEFAULT_PAGE_LIMIT: u32 = 100;
 pub const MAX_PAGE_LIMIT: u32 = 1000;
 /// Maximum rate limit of a team, in requests per minute.
 pub const MAX_RATE_LIMIT: u32 = 10_000_000;
+
+/// Maximum of a team's limit of monitors.
+pub const MAX_MONITORS: u32 = 100_000;
 
 /// Body of `POST /admin/teams`: a new team.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -50,6 +54,23 @@ pub struct CreateTeam {
     /// Limits for calls of language models, in place of those of the server.
     #[schema(required = false)]
     pub model_limits: ModelLimits,
+    /// Maximum number of monitors; the server's default if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 100000)]
+    pub max_monitors: Option<u32>,
+    /// Whether a partner pays for the work of the team; absent: there is no partner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partner_grant: Option<PartnerGrant>,
+}
+
+words! {
+    /// Whether a partner pays for the work of a team.
+    pub enum PartnerGrant {
+        /// It does.
+        Active = "active",
+        /// It has withdrawn its grant: checks of monitors are skipped.
+        Withdrawn = "withdrawn",
+    }
 }
 
 /// Optional features of a team.
@@ -113,13 +134,20 @@ pub struct TeamView {
     /// Limits for calls of language models.
     #[serde(default)]
     pub model_limits: ModelLimits,
+    /// Maximum number of monitors; null: the server's default.
+    #[serde(default)]
+    pub max_monitors: Option<u32>,
+    /// Whether a partner pays for the work of the team; null: there is no partner.
+    #[serde(default)]
+    pub partner_grant: Option<PartnerGrant>,
     /// Creation time, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
     pub created_at: Timestamp,
 }
 
-/// Body of `PATCH /admin/teams/{id}`. Fields that are absent or null stay unchanged.
+/// Body of `PATCH /admin/teams/{id}`. Fields that are absent stay unchanged; so do those that are null, unless they say
+/// otherwise.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UpdateTeam {
@@ -152,6 +180,14 @@ pub struct UpdateTeam {
     /// Limits for calls of language models to change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model_limits: Option<ModelLimitChanges>,
+    /// New maximum number of monitors; null for the server's default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<u32>, minimum = 0, maximum = 100000)]
+    pub max_monitors: Option<Option<u32>>,
+    /// Whether a partner pays for the work of the team; null for no partner.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<PartnerGrant>)]
+    pub partner_grant: Option<Option<PartnerGrant>>,
 }
 
 /// Features to enable or disable. Fields that are absent or null stay unchanged.
@@ -234,7 +270,19 @@ pub fn decode_create_team(body: Value) -> Result<CreateTeam, Invalid> {
         let addresses = fields.take("addresses").and_then(rules::addresses).unwrap_or_default();
         let flags = changes.apply(TeamFlags::default());
         let model_limits = model_limits(fields).unwrap_or_default().apply(ModelLimits::default());
-        Some(CreateTeam { name: name?, credits, concurrency, rate_limit, flags, addresses, model_limits })
+        let max_monitors = fields.take("maxMonitors").and_then(max_monitors);
+        let partner_grant = fields.take("partnerGrant").and_then(Field::word);
+        Some(CreateTeam {
+            name: name?,
+            credits,
+            concurrency,
+            rate_limit,
+            flags,
+            addresses,
+            model_limits,
+            max_monitors,
+            partner_grant,
+        })
     })
 }
 
@@ -254,6 +302,8 @@ pub fn decode_update_team(body: Value) -> Result<UpdateTeam, Invalid> {
             flags: fields.take("flags").and_then(|field| field.record(FlagChanges::read)),
             addresses: fields.take("addresses").and_then(rules::addresses),
             model_limits: model_limits(fields),
+            max_monitors: fields.change("maxMonitors", max_monitors),
+            partner_grant: fields.change("partnerGrant", Field::word),
         })
     })
 }
@@ -265,6 +315,10 @@ pub(crate) fn name(field: Field<'_>) -> Option<String> {
 
 fn credits(field: Field<'_>, least: u64) -> Option<i64> {
     field.whole(least..=MAX_CREDITS).and_then(|credits| i64::try_from(credits).ok())
+}
+
+fn max_monitors(field: Field<'_>) -> Option<u32> {
+    field.whole32(0..=MAX_MONITORS)
 }
 
 fn limits(fields: &mut Fields<'_>) -> (Option<u32>, Option<u32>) {
@@ -304,13 +358,17 @@ mod tests {
             flags: TeamFlags::default(),
             addresses: Vec::new(),
             model_limits: ModelLimits::default(),
+            max_monitors: None,
+            partner_grant: None,
         };
         check_create(json!({ "name": "a" }), Ok(plain.clone()));
         check_create(json!({ "name": "a", "credits": null, "flags": {} }), Ok(plain.clone()));
         let body = json!({ "name": "a", "credits": 0, "concurrency": 1, "rateLimit": 0, "flags": { "catalog": true } });
         let flags = TeamFlags { catalog: true, ..TeamFlags::default() };
-        let want = CreateTeam { credits: Some(0), concurrency: Some(1), rate_limit: Some(0), flags, ..plain };
+        let want = CreateTeam { credits: Some(0), concurrency: Some(1), rate_limit: Some(0), flags, ..plain.clone() };
         check_create(body, Ok(want));
+        let granted = CreateTeam { max_monitors: Some(9), partner_grant: Some(PartnerGrant::Active), ..plain.clone() };
+        check_create(json!({ "name": "a", "maxMonitors": 9, "partnerGrant": "active" }), Ok(granted));
         check_create(json!({}), Err("`name` is required"));
         check_create(json!({ "name": "" }), Err("`name` must have 1 to 200 characters, has 0"));
         check_create(json!({ "name": "a", "teir": 1 }), Err("Unrecognized key in body: `teir`"));
@@ -347,6 +405,14 @@ mod tests {
         let before = TeamFlags { zero_data_retention: true, enterprise: true, catalog: false };
         let after = TeamFlags { zero_data_retention: true, enterprise: false, catalog: false };
         assert_eq!(update.flags.unwrap_or_default().apply(before), after);
+        let monitors = json!({ "maxMonitors": 0, "partnerGrant": "withdrawn" });
+        let changed = decode_update_team(monitors.clone()).unwrap();
+        assert_eq!((changed.max_monitors, changed.partner_grant), (Some(Some(0)), Some(Some(PartnerGrant::Withdrawn))));
+        assert_eq!(serde_json::to_value(&changed).unwrap(), monitors);
+        let cleared = decode_update_team(json!({ "maxMonitors": null, "partnerGrant": null })).unwrap();
+        assert_eq!((cleared.max_monitors, cleared.partner_grant), (Some(None), Some(None)));
+        assert!(decode_update_team(json!({ "maxMonitors": 100_001 })).is_err());
+        assert!(decode_update_team(json!({ "partnerGrant": "gone" })).is_err());
         assert!(decode_update_team(json!({ "addCredits": 0 })).is_err());
         assert!(decode_update_team(json!({ "credits": 5 })).is_err());
         let networks = json!(["192.0.2.7", "2001:db8::/32"]);

@@ -233,7 +233,7 @@ impl CrawlRequest {
 }
 
 impl CrawlOptions {
-    fn read(fields: &mut Fields<'_>) -> Self {
+    pub(crate) fn read(fields: &mut Fields<'_>) -> Self {
         let mut whole = |key: &'static str, range| fields.take(key).and_then(|field| field.whole32(range));
         let mut options = Self {
             max_discovery_depth: whole("maxDiscoveryDepth", 0..=MAX_DEPTH),

@@ -61,10 +61,17 @@ pub static CRAWL: EventFamily = EventFamily { name: "crawl", spelling: Spelling:
 /// Events of batch scrapes.
 pub static BATCH_SCRAPE: EventFamily = EventFamily { name: "batch_scrape", spelling: Spelling::Word, events: OF_PAGES };
 
+/// Events of the checks of monitors. Each check is a job of its own.
+pub static MONITOR: EventFamily =
+    EventFamily { name: "monitor", spelling: Spelling::FullName, events: &[PAGE, CHECK_COMPLETED] };
+
+/// A check of a monitor is over.
+pub const CHECK_COMPLETED: EventWord = EventWord { word: "check.completed", phase: Phase::End };
+
 const OF_PAGES: &[EventWord] = &[STARTED, PAGE, COMPLETED, FAILED];
 
 /// All families.
-pub static FAMILIES: [&EventFamily; 2] = [&CRAWL, &BATCH_SCRAPE];
+pub static FAMILIES: [&EventFamily; 3] = [&CRAWL, &BATCH_SCRAPE, &MONITOR];
 
 impl EventFamily {
     /// Returns the event type of this word; `None` if the family does not have it.

@@ -167,7 +167,7 @@ mod tests {
         let refused = decode_update_key(json!({ "formats": ["pdf"] })).unwrap_err().message;
         assert!(refused.starts_with(formats), "{refused}");
         let refused = decode_update_key(json!({ "endpoints": ["agents"] })).unwrap_err().message;
-        let groups = "`scrape`, `batch`, `crawl`, `map`, `search`, `parse`, `interact`, `browser` or `team`";
+        let groups = "`scrape`, `batch`, `crawl`, `map`, `search`, `parse`, `interact`, `browser`, `monitor` or `team`";
         assert_eq!(refused, format!("`endpoints[0]` must be {groups}"));
         check(json!({ "formats": ["links", "links"] }), Err("`formats[1]` repeats the type of an earlier entry"));
         check(json!({ "credits": 1 }), Err("Unrecognized key in body: `credits`"));

@@ -305,6 +305,16 @@ impl<'a> Fields<'a> {
         left.filter(counts).take(MAX_FAULTS).map(|(key, _)| key).collect()
     }
 
+    /// Returns a copy of the keys that were not read yet, with their values, except nulls.
+    pub(crate) fn given(&self) -> Map<String, Value> {
+        self.map.iter().filter(|(_, value)| !value.is_null()).map(|(key, value)| (key.clone(), value.clone())).collect()
+    }
+
+    /// Takes the remaining keys with their values, except nulls, where unknown keys are kept.
+    pub(crate) fn rest(&mut self) -> Map<String, Value> {
+        std::mem::take(&mut self.map).into_iter().filter(|(_, value)| !value.is_null()).collect()
+    }
+
     /// Drops the remaining keys, if an earlier fault leaves their meaning unclear.
     pub(crate) fn ignore_rest(&mut self) {
         self.map.clear();

@@ -30,6 +30,8 @@ words! {
         Interact = "interact",
         /// `/v2/browser`.
         Browser = "browser",
+        /// `/v2/monitor`.
+        Monitor = "monitor",
         /// `/v2/team` and `/v2/concurrency-check`: usage and limits of the team.
         Team = "team",
     }

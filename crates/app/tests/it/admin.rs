@@ -9,7 +9,17 @@ use crate::world::World;
 fn named(name: &str, credits: Option<i64>) -> CreateTeam {
     let flags = TeamFlags::default();
     let (addresses, model_limits) = (Vec::new(), ModelLimits::default());
-    CreateTeam { name: name.into(), credits, concurrency: None, rate_limit: None, flags, addresses, model_limits }
+    CreateTeam {
+        name: name.into(),
+        credits,
+        concurrency: None,
+        rate_limit: None,
+        flags,
+        addresses,
+        model_limits,
+        max_monitors: None,
+        partner_grant: None,
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -19,6 +19,8 @@ async fn with_key(mode: AuthMode) -> (World, String, String) {
         flags,
         addresses: Vec::new(),
         model_limits: ModelLimits::default(),
+        max_monitors: None,
+        partner_grant: None,
     };
     let created = teams::create(&world.app, request).await.unwrap();
     (world, created.api_key, created.team_id.to_string())

@@ -97,6 +97,8 @@ impl World {
             flags,
             addresses: Vec::new(),
             model_limits: ModelLimits::default(),
+            max_monitors: None,
+            partner_grant: None,
         };
         let created = teams::create(&self.app, request).await.unwrap();
         authenticate(&self.app, Some(&created.api_key)).await.unwrap()

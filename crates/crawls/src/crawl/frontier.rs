@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use ::runs::Context;
+use ::runs::{Context, PageRun};
 use base::address::BasicAuth;
 use crawl_frontier::Scope;
 use url::Url;
@@ -38,8 +38,13 @@ pub(crate) struct Frontier {
 impl CrawlRun {
     /// Returns the crawl that a context belongs to; `None` for other kinds of run.
     pub(super) fn of(context: &Context) -> Option<&Self> {
-        let pages: &dyn Any = &*context.pages;
-        pages.downcast_ref()
+        Self::beneath(&*context.pages)
+    }
+
+    /// Returns the crawl of a run, which may be of a kind that stands on crawls.
+    fn beneath(run: &dyn PageRun) -> Option<&Self> {
+        let found: &dyn Any = run;
+        found.downcast_ref().or_else(|| run.lower().and_then(Self::beneath))
     }
 
     /// Whether the crawl has a depth limit (`maxDiscoveryDepth`); then the shortest path to each page matters.

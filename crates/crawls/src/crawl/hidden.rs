@@ -28,6 +28,16 @@ pub(super) fn is_hidden(depth: u32) -> bool {
 
 /// Adds hidden pages to a crawl that has no work left. Called again when these have ended.
 pub(super) fn add_hidden<'a>(conn: &'a mut Conn, progress: &'a mut Progress, now: Timestamp) -> Draining<'a> {
+    add_hidden_of(conn, progress, now, None)
+}
+
+/// Adds hidden pages as the crawl does, of the series with this tag instead of that of its spec.
+pub fn add_hidden_of<'a>(
+    conn: &'a mut Conn,
+    progress: &'a mut Progress,
+    now: Timestamp,
+    tag: Option<String>,
+) -> Draining<'a> {
     Box::pin(async move {
         if progress.room() <= 0 {
             return Ok(());
@@ -35,7 +45,8 @@ pub(super) fn add_hidden<'a>(conn: &'a mut Conn, progress: &'a mut Progress, now
         let row = rows::find(conn, &progress.run_id).await?;
         // Parsing the spec of a large crawl takes time, and most of them do not track changes.
         let Some(row) = row.filter(|row| !row.private && row.spec.contains("changeTracking")) else { return Ok(()) };
-        let Some(seeker) = Seeker::of(&row) else { return Ok(()) };
+        let Some(mut seeker) = Seeker::of(&row) else { return Ok(()) };
+        seeker.tag = tag.unwrap_or(seeker.tag);
         let pages = seeker.find(conn, progress).await?;
         if pages.is_empty() {
             return Ok(());

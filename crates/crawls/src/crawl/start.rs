@@ -19,7 +19,6 @@ use tokio::time::Instant;
 use url::Url;
 use wire::SitemapMode;
 
-use super::KIND;
 use super::frontier::{CrawlRun, Frontier};
 use super::known::MAX_LISTED;
 use super::walk::Walk;
@@ -129,13 +128,15 @@ impl StartPayload {
 /// with its last page.
 async fn prepared(runs: &Runs, conn: &mut Conn, crawl: &str, moved: bool) -> Result<(), StoreError> {
     let Some(mut progress) = runs::lock(conn, crawl).await? else { return Ok(()) };
+    let Some(row) = runs::find(conn, crawl).await? else { return Ok(()) };
+    let no_kind = || StoreError::Inconsistent(format!("a run of kind {}", row.kind));
+    let kind = runs.kind_of(&row.kind).ok_or_else(no_kind)?;
     progress.preparing = false;
     if !moved && runs::landed(conn, crawl).await?.is_some() {
-        let Some(row) = runs::find(conn, crawl).await? else { return Ok(()) };
         let context = runs.context_of(conn, &row).await?;
         look_where_it_led(conn, &mut progress, &context.lanes, runs.app().now()).await?;
     }
-    save(runs, conn, &KIND, &mut progress).await
+    save(runs, conn, kind, &mut progress).await
 }
 
 /// Crawl whose sitemaps are read.
@@ -239,7 +240,7 @@ impl Sink for Feed<'_> {
                     let mut walk = Walk::begin(conn, context, &progress, Vec::new(), now).await?;
                     walk.bring_near(conn, &mut progress, listed).await?;
                 }
-                save(runs, conn, &KIND, &mut progress).await?;
+                save(runs, conn, context.kind, &mut progress).await?;
                 Ok(progress.room() > 0)
             })
             .await;

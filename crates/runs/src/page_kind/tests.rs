@@ -15,8 +15,8 @@ use wire::{JobStatus, ResultsQuery, ScrapeOptions, event};
 use super::*;
 use crate::fixture::{app, scraper_with};
 use crate::{
-    Begin, Draining, Kind, Lanes, PageHandler, RunKind, Submission, add_pages, digest, new_page, page_lanes, status,
-    submit,
+    Begin, Draining, Kind, Lanes, PageHandler, RETENTION, RunKind, Submission, add_pages, digest, new_page, nothing_then,
+    page_lanes, status, submit,
 };
 
 /// Kind of run that notes the titles of its pages, and reads `/last` after all others.
@@ -30,6 +30,9 @@ static TITLES: Kind = Kind {
     explain: |_| None,
     total: |progress| progress.done + progress.pending,
     drained: add_last,
+    closed: nothing_then,
+    retention: RETENTION,
+    owns_reservation: true,
 };
 
 /// Adds the last page of a run. The run knows it from then on, so it is added once.

@@ -1,17 +1,29 @@
 //! Removal of versions: of series that are not used any more, and of what broken scrapes have left.
 
 use base::Timestamp;
+use diesel::dsl::{exists, not};
 use diesel::prelude::*;
+use diesel::sql_types::{Integer, Text};
 use diesel_async::RunQueryDsl;
 
 use crate::cache::{self, BodyPlace};
 use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
-use crate::schema::{page_version, version_body};
+use crate::schema::{monitor_target, page_version, version_body};
+
+diesel::define_sql_function! {
+    /// Text from this character on, counted from 1.
+    fn substr(text: Text, from: Integer) -> Text;
+}
+
+/// Tags of the series of targets begin with a control character of their own (`monitors::tag`): they are not below this
+/// text, and below [`AFTER_TARGETS`].
+const FIRST_OF_TARGETS: &str = "\u{1}";
+const AFTER_TARGETS: &str = "\u{2}";
 
 /// Removes up to `limit` series that were last asked for before `before`, with the bodies that nothing else uses;
-/// returns their number.
+/// returns their number. Series of the targets of monitors stay as long as the target.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query); nothing was removed then.
@@ -19,7 +31,10 @@ use crate::schema::{page_version, version_body};
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
         let unused = page_version::used_at.lt(DbTime::from(before));
-        let rows = page_version::table.filter(unused).order(page_version::used_at).limit(limit);
+        let of_request = page_version::tag.lt(FIRST_OF_TARGETS).or(page_version::tag.ge(AFTER_TARGETS));
+        let target = monitor_target::table.filter(monitor_target::id.eq(substr(page_version::tag, 2)));
+        let of_no_target = of_request.or(not(exists(target)));
+        let rows = page_version::table.filter(unused).filter(of_no_target).order(page_version::used_at).limit(limit);
         let rows = rows.select(page_version::id);
         let ids: Vec<String> = on!(
             conn,
@@ -27,19 +42,35 @@ pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<us
             pg | c | rows.for_update().skip_locked().load(c).await,
             sqlite | c | rows.load(c).await
         )?;
-        if ids.is_empty() {
-            return Ok(0);
-        }
-        let gone = diesel::delete(page_version::table.filter(page_version::id.eq_any(&ids)));
-        let count = on!(conn, |c| gone.execute(c).await)?;
-        let users = || version_body::table.filter(version_body::version_id.eq_any(&ids));
-        let places = users().select((version_body::digest, version_body::in_row)).distinct();
-        let places: Vec<BodyPlace> = on!(conn, |c| places.load(c).await)?;
-        on!(conn, |c| diesel::delete(users()).execute(c).await)?;
-        cache::let_go(conn, places).await?;
-        Ok(count)
+        remove_rows(conn, &ids).await
     })
     .await
+}
+
+/// Removes the series of a tag and these keys, with the bodies that nothing else uses. Must be called in a transaction.
+pub(crate) async fn remove(conn: &mut Conn, team: &str, tag: &str, keys: &[String]) -> Result<usize> {
+    let rows = page_version::table
+        .filter(page_version::team_id.eq(team))
+        .filter(page_version::key.eq_any(keys))
+        .filter(page_version::tag.eq(tag))
+        .select(page_version::id);
+    let ids: Vec<String> = on!(conn, pg | c | rows.for_update().load(c).await, sqlite | c | rows.load(c).await)?;
+    remove_rows(conn, &ids).await
+}
+
+/// Removes series, whose rows are locked.
+async fn remove_rows(conn: &mut Conn, ids: &[String]) -> Result<usize> {
+    if ids.is_empty() {
+        return Ok(0);
+    }
+    let gone = diesel::delete(page_version::table.filter(page_version::id.eq_any(ids)));
+    let count = on!(conn, |c| gone.execute(c).await)?;
+    let users = || version_body::table.filter(version_body::version_id.eq_any(ids));
+    let places = users().select((version_body::digest, version_body::in_row)).distinct();
+    let places: Vec<BodyPlace> = on!(conn, |c| places.load(c).await)?;
+    on!(conn, |c| diesel::delete(users()).execute(c).await)?;
+    cache::let_go(conn, places).await?;
+    Ok(count)
 }
 
 /// Removes what scrapes have left whose hold expired before `before`: series without a version, and bodies that were

@@ -10,7 +10,7 @@ use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::runs::OPEN;
-use crate::schema::{run, webhook_delivery};
+use crate::schema::{monitor_check, run, webhook_delivery};
 
 /// Logged delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -125,7 +125,7 @@ pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<us
 }
 
 /// Removes body and headers of up to `limit` deliveries whose job is removed or expired at `now`, and returns their
-/// number. Pending ones fail; those that must not be kept are removed.
+/// number. The job is a run, or a check of a monitor, which does not expire before it is removed. Pending ones fail; those that must not be kept are removed.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query); nothing was changed then.
@@ -135,7 +135,9 @@ pub async fn drop_bodies(conn: &mut Conn, now: Timestamp, limit: i64) -> Result<
     conn.atomic(async |conn: &mut Conn| {
         let alive = run::status.eq(OPEN).or(run::expires_at.gt(DbTime::from(now)));
         let alive = run::table.filter(run::id.eq(c::job_id)).filter(alive);
-        let orphans = webhook_delivery::table.filter(c::has_body).filter(not(exists(alive))).limit(limit);
+        let checked = monitor_check::table.filter(monitor_check::id.eq(c::job_id));
+        let orphans = webhook_delivery::table.filter(c::has_body);
+        let orphans = orphans.filter(not(exists(alive))).filter(not(exists(checked))).limit(limit);
         let ids: Vec<String> = on!(conn, |conn| orphans.select(c::id).load(conn).await)?;
         let found = || webhook_delivery::table.filter(c::id.eq_any(&ids));
         // Rows that must not be kept are deleted first; the others are failed if pending, and emptied.

@@ -19,6 +19,8 @@ async fn a_team_comes_back_as_it_was(store: Store) {
         addresses: Some(List(vec!["10.0.0.0/8".to_owned(), "2001:db8::/32".to_owned()])),
         model_tokens_per_day: Some(5_000_000_000),
         model_cost_per_day: Some(0),
+        max_monitors: Some(0),
+        partner_grant: Some(teams::WITHDRAWN.to_owned()),
         ..Team::new("t1", "Größe „1“", at(0))
     };
     teams::create(&mut conn, &team).await.unwrap();
