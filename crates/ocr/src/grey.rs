@@ -248,6 +248,15 @@ mod tests {
     }
 
     #[test]
+    fn light_ink_on_a_transparent_ground_is_dark_on_paper() {
+        let (clear, white, black) = ([0, 0, 0, 0], [255, 255, 255, 255], [0, 0, 0, 255]);
+        assert_eq!(of_rgba(&[clear, clear, white].concat()), [255, 255, 0]);
+        assert_eq!(of_rgba(&[clear, clear, black].concat()), [255, 255, 0]);
+        // A picture without a transparent ground stays as it is.
+        assert_eq!(of_rgba(&[white, white, black].concat()), [255, 255, 0]);
+    }
+
+    #[test]
     fn the_threshold_parts_ink_from_paper() {
         let pixels: Vec<u8> = (0..1000).map(|place| if place % 10 == 0 { 40 } else { 230 }).collect();
         assert!((40..230).contains(&picture(100, 10, &pixels).threshold()));

@@ -98,6 +98,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_page_over_a_limit_is_no_broken_document() {
+        let refused = |failure| {
+            let page = Page { failure: Some(failure), ..Page::default() };
+            refuse(&Document { pages: vec![page], ..Document::default() }, PdfMode::Auto, None)
+        };
+        let limit = refused(RecogniseError::Limit("too large".to_owned()));
+        assert!(matches!(limit, Err(Failure::Limit(why)) if why.ends_with("too large")));
+        assert!(matches!(refused(RecogniseError::Failed("damaged".to_owned())), Err(Failure::Broken(_))));
+    }
+
+    #[test]
     fn pages_are_named_in_runs() {
         assert_eq!(numbers(&[3]), "page 3");
         assert_eq!(numbers(&[1, 3, 4, 5, 9]), "pages 1, 3-5, 9");
