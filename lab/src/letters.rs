@@ -100,6 +100,7 @@ async fn refusals(server: &Smtp, good: &Mailer, link: &Url) -> Result<()> {
 fn check(letter: &Stored) -> Result<()> {
     ensure!(letter.defects.is_empty(), "defects: {:?}", letter.defects);
     ensure!(letter.tls && letter.from == "quarry@example.org" && letter.to.len() == 1, "{letter:?}");
+    ensure!(letter.headers.iter().all(|[_, value]| !value.contains(char::is_control)), "{:?}", letter.headers);
     ensure!(letter.header("to") == letter.to.first().map(String::as_str), "{:?}", letter.headers);
     ensure!(letter.parts == ["multipart/alternative", "text/plain", "text/html"], "{:?}", letter.parts);
     ensure!(letter.header("list-unsubscribe-post") == Some("List-Unsubscribe=One-Click"), "{:?}", letter.headers);
