@@ -88,7 +88,7 @@ impl<'a> Shown<'a> {
         match best.min_by(|a, b| a.1.total_cmp(&b.1)) {
             Some((by, _)) => self.replace(glyphs, &|letter| shifted(letter, by)),
             None if bits > NO_TEXT && main && self.letters.total >= MANY_LETTERS => {
-                for glyph in self.ranges.iter().flat_map(|range| range.clone()) {
+                for glyph in self.ranges.iter().flat_map(Clone::clone) {
                     glyphs[glyph].flags = glyphs[glyph].flags.with(Flags::UNKNOWN, true);
                 }
             }
@@ -97,7 +97,7 @@ impl<'a> Shown<'a> {
     }
 
     fn replace(&self, glyphs: &mut [Glyph], read: &dyn Fn(char) -> char) {
-        for place in self.ranges.iter().flat_map(|range| range.clone()) {
+        for place in self.ranges.iter().flat_map(Clone::clone) {
             let glyph = &mut glyphs[place];
             let text = read(glyph.text);
             let flags = glyph.flags.with(Flags::SPACE, text == ' ');

@@ -229,10 +229,9 @@ fn collect_controls(form: &Element<'_>, controls: &mut HashMap<String, String>) 
             "listbox" => {
                 let chosen =
                     |option: &&Element<'_>| is(option, "current-selected", "true") || is(option, "selected", "true");
-                let options = control.elements().filter(|option| option.local() == "option");
+                let mut options = control.elements().filter(|option| option.local() == "option");
                 options
-                    .filter(|option| chosen(option))
-                    .last()
+                    .rfind(|option| chosen(option))
                     .and_then(|option| option.attribute("label").map(Cow::into_owned))
             }
             _ => None,

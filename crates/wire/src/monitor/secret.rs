@@ -133,6 +133,7 @@ mod tests {
 
     use super::*;
 
+    #[expect(clippy::needless_pass_by_value, reason = "`json!` bodies are written in place")]
     fn map(value: Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
     }

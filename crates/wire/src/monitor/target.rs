@@ -65,7 +65,7 @@ impl Serialize for MonitorTarget {
 #[derive(Debug, Clone, PartialEq)]
 pub enum TargetWork {
     /// Pages.
-    Scrape(ScrapeTarget),
+    Scrape(Box<ScrapeTarget>),
     /// Pages of a site; without a webhook.
     Crawl(Box<CrawlRequest>),
     /// Results of searches.
@@ -137,7 +137,7 @@ pub struct TargetSchema {
 /// # Errors
 /// [`Invalid`] with every fault, as for the request that contains it.
 pub fn decode_monitor_target(target: Value) -> Result<MonitorTarget, Invalid> {
-    read::body(target, |fields| MonitorTarget::read(fields))
+    read::body(target, MonitorTarget::read)
 }
 
 /// Checks that search targets have a goal, unless nothing is judged.
@@ -200,7 +200,7 @@ impl MonitorTarget {
         let id = fields.take("id").and_then(Field::id);
         let kind = fields.need("type").and_then(Field::word::<TargetType>);
         let work = match kind {
-            Some(TargetType::Scrape) => scrape(fields).map(TargetWork::Scrape),
+            Some(TargetType::Scrape) => scrape(fields).map(|target| TargetWork::Scrape(Box::new(target))),
             Some(TargetType::Crawl) => crawl(fields).map(|crawl| TargetWork::Crawl(Box::new(crawl))),
             Some(TargetType::Search) => search(fields).map(TargetWork::Search),
             None => None,

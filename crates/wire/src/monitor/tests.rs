@@ -1,5 +1,7 @@
 //! Every bound of the bodies and queries of monitors.
 
+#![expect(clippy::needless_pass_by_value, reason = "`json!` bodies are written in place")]
+
 use serde_json::{Value, json};
 
 use super::*;
