@@ -5,6 +5,7 @@ mod backup;
 mod index;
 mod jobs;
 mod lists;
+mod monitors;
 
 use std::borrow::Borrow;
 use std::fs;
@@ -45,6 +46,9 @@ pub(crate) enum Command {
     /// List, cancel and redrive jobs: crawls, batches and webhook deliveries
     #[command(subcommand)]
     Jobs(jobs::Jobs),
+    /// List, pause and run monitors
+    #[command(subcommand)]
+    Monitors(monitors::Command),
     /// Manage the filter lists that block advertisements, trackers and consent notices
     #[command(subcommand)]
     Lists(lists::Lists),
