@@ -172,6 +172,39 @@ async fn of_runs() {
 }
 
 #[tokio::test]
+async fn of_monitors() {
+    let app = TestApp::with_keys().await;
+    app.site.html("/stone", ARTICLE);
+    let mut team = Snapshots::of(app.team(Some(100), json!({})).await);
+    let body = json!({
+        "name": "granite",
+        "schedule": { "cron": "0 * * * *", "timezone": "Europe/Berlin" },
+        "targets": [{
+            "type": "scrape", "urls": [app.page("/stone")], "scrapeOptions": { "headers": { "Cookie": "a=b" } }, "label": "x",
+        }],
+        "webhook": { "url": "https://hook.test/", "headers": { "Authorization": "secret" }, "events": ["monitor.page"] },
+    });
+    let made = team.post("monitor.create", "/v2/monitor", body).await;
+    let monitor = format!("/v2/monitor/{}", made.body["data"]["id"].as_str().unwrap_or_default());
+    let check = team.caller.post(&format!("{monitor}/run"), &json!({})).await;
+    let check = format!("{monitor}/checks/{}", check.body["data"]["id"].as_str().unwrap_or_default());
+    for _ in 0..200 {
+        let status = team.caller.get(&check).await.body["data"]["status"].clone();
+        if status != "queued" && status != "running" {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    team.get("monitor.check", &check).await;
+    team.get("monitor.checks", &format!("{monitor}/checks")).await;
+    team.get("monitor.read", &monitor).await;
+    let faults = json!({ "name": "", "schedule": {}, "targets": [{ "type": "scrape", "urls": ["nope"] }] });
+    team.post("monitor.faults", "/v2/monitor", faults).await;
+    team.delete("monitor.remove", &monitor).await;
+    team.get("monitor.removed", &monitor).await;
+}
+
+#[tokio::test]
 async fn of_refusals() {
     let app = TestApp::with_keys().await;
     app.site.html("/stone", ARTICLE);

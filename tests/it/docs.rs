@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use bytes::Bytes;
 use e2e::TestApp;
 use http::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::rules::Team;
 
@@ -61,6 +62,25 @@ async fn the_curl_lines_work() {
         }
     }
     assert!(calls >= 3, "only {calls} curl lines were found");
+}
+
+/// The first monitor of docs/MONITORS.md works as documented, from a shell.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_first_monitor_takes_three_commands() {
+    let app = TestApp::start().await;
+    app.site.html("/", include_str!("../../xtask/src/up/sample.html"));
+    let document = fs::read_to_string(root().join("docs/MONITORS.md")).unwrap();
+    let commands: Vec<&str> = document.split("```sh\n").skip(1).filter_map(|rest| rest.split("\n```").next()).collect();
+    assert_eq!(commands.len(), 3);
+    let script = commands.join("\n");
+    let script = script.replace("127.0.0.1:3002", &app.address().to_string());
+    let script = script.replace("http://127.0.0.1:3003/", &app.page("/"));
+    let shown = Command::new("bash").args(["-euo", "pipefail", "-c", &script]).output().unwrap();
+    let (said, failed) = (String::from_utf8_lossy(&shown.stdout), String::from_utf8_lossy(&shown.stderr));
+    assert!(shown.status.success(), "{said}\n{failed}");
+    let check: Value = serde_json::from_str(&said).unwrap();
+    assert_eq!((&check["status"], &check["summary"]["new"]), (&json!("completed"), &json!(1)), "{check}");
+    assert_eq!(check["actualCredits"], 1);
 }
 
 /// Returns the Rust code blocks of a document, each with the file in the comment above it: `<!-- from PATH -->`.

@@ -6,6 +6,7 @@ mod import;
 mod index;
 mod jobs;
 mod lists;
+mod monitors;
 
 use std::borrow::Borrow;
 use std::fs;
@@ -46,6 +47,9 @@ pub(crate) enum Command {
     /// List, cancel and redrive jobs: crawls, batches and webhook deliveries
     #[command(subcommand)]
     Jobs(jobs::Jobs),
+    /// List, pause and run monitors
+    #[command(subcommand)]
+    Monitors(monitors::Command),
     /// Manage the filter lists that block advertisements, trackers and consent notices
     #[command(subcommand)]
     Lists(lists::Lists),

@@ -26,6 +26,10 @@ use crate::request::reader;
 #[derive(Debug)]
 pub(crate) struct Json(pub(crate) Value);
 
+/// A request body as JSON, or none: an empty body needs no content type.
+#[derive(Debug)]
+pub(crate) struct JsonOrNone(pub(crate) Option<Value>);
+
 /// Query parameters, decoded and validated.
 #[derive(Debug)]
 pub(crate) struct Query<T>(pub(crate) T);
@@ -33,6 +37,10 @@ pub(crate) struct Query<T>(pub(crate) T);
 /// The id in the path; anything else in its place is answered with 404.
 #[derive(Debug)]
 pub(crate) struct Id(pub(crate) Uuid);
+
+/// The two ids in the path; anything else in their places is answered with 404.
+#[derive(Debug)]
+pub(crate) struct Ids(pub(crate) Uuid, pub(crate) Uuid);
 
 /// The id of a job or scrape in the path: a UUID in the hyphenated form (RFC 9562 section 4).
 #[derive(Debug)]
@@ -43,19 +51,43 @@ impl FromRequest<Arc<Service>> for Json {
 
     async fn from_request(request: Request, service: &Arc<Service>) -> Result<Self, Failure> {
         let (head, mut body) = request.into_parts();
-        let limits = BodyLimits {
-            bytes: service.config.server.max_body,
-            until: Instant::now() + service.config.server.body_timeout,
-            large: &service.large_bodies,
-            owner: &reader(head.extensions.get(), head.extensions.get()),
-            pace: None,
-        };
+        let owner = reader(head.extensions.get(), head.extensions.get());
+        let limits = limits(service, &owner);
         encoding(&head.headers)?;
         if !is_json(&head.headers) {
             return Err(not_json(&limits, &head.headers, &mut body).await);
         }
         let bytes = limits.read(&head.headers, body).await?;
         parse(&bytes).map(Self)
+    }
+}
+
+impl FromRequest<Arc<Service>> for JsonOrNone {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, service: &Arc<Service>) -> Result<Self, Failure> {
+        let (head, body) = request.into_parts();
+        let owner = reader(head.extensions.get(), head.extensions.get());
+        encoding(&head.headers)?;
+        let bytes = limits(service, &owner).read(&head.headers, body).await?;
+        if bytes.trim_ascii().is_empty() {
+            return Ok(Self(None));
+        }
+        if !is_json(&head.headers) {
+            return Err(unsupported());
+        }
+        parse(&bytes).map(|body| Self(Some(body)))
+    }
+}
+
+/// Returns the limits of a body that this owner sends.
+fn limits<'a>(service: &'a Service, owner: &'a str) -> BodyLimits<'a> {
+    BodyLimits {
+        bytes: service.config.server.max_body,
+        until: Instant::now() + service.config.server.body_timeout,
+        large: &service.large_bodies,
+        owner,
+        pace: None,
     }
 }
 
@@ -84,6 +116,17 @@ impl<S: Send + Sync> FromRequestParts<S> for Id {
     }
 }
 
+impl<S: Send + Sync> FromRequestParts<S> for Ids {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        match Path::<(Uuid, Uuid)>::from_request_parts(parts, state).await {
+            Ok(Path((first, second))) => Ok(Self(first, second)),
+            Err(_) => Err(not_found()),
+        }
+    }
+}
+
 impl<S: Send + Sync, T: QueryParams> FromRequestParts<S> for Query<T> {
     type Rejection = Failure;
 
@@ -102,6 +145,10 @@ async fn not_json(limits: &BodyLimits<'_>, headers: &HeaderMap, body: &mut Body)
     if !headers.contains_key(header::EXPECT) {
         discard(std::mem::take(body)).await;
     }
+    unsupported()
+}
+
+fn unsupported() -> Failure {
     Failure::new(Code::UnsupportedMediaType, "the body must be sent with Content-Type: application/json")
 }
 

@@ -40,6 +40,7 @@ mod limits;
 mod malformed;
 mod map;
 mod missing;
+mod monitor;
 mod multipart;
 mod openapi;
 mod parse;

@@ -45,6 +45,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Some(Command::Keys(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Teams(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Jobs(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
+        Some(Command::Monitors(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Lists(command)) => on_runtime(command.run(settings()?)),
         Some(Command::Index(command)) => on_runtime(command.run(settings()?)).map(|()| ExitCode::SUCCESS),
         Some(Command::Migrate(command)) => on_runtime(command.run(settings()?)),

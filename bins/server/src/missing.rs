@@ -7,13 +7,12 @@ use wire::Code;
 use crate::error::Failure;
 
 /// Endpoints that this server does not implement: path prefix and name.
-const ELSEWHERE: [(&str, &str); 11] = [
+const ELSEWHERE: [(&str, &str); 10] = [
     ("/v2/search/research", "The research index"),
     ("/v2/research", "The research index"),
     ("/v2/developer", "The search of developer documentation"),
     ("/v2/extract", "Extraction by a model"),
     ("/v2/agent", "The agent"),
-    ("/v2/monitor", "Monitoring"),
     ("/v2/exchange", "The catalog of provider tools"),
     ("/v2/support", "Support"),
     ("/v2/slack", "Notification by chat"),
@@ -75,7 +74,7 @@ mod tests {
         check("/v2/agent", agent);
         check("/v2/agent/6f1e", agent);
         check("/v2/agent/", agent);
-        for path in ["/v2/monitor/x/checks", "/v2/agent", "/v2/extract/1", "/v2/search/research/papers"] {
+        for path in ["/v2/support/tickets", "/v2/agent", "/v2/extract/1", "/v2/search/research/papers"] {
             assert!(failure_for(path).to_string().starts_with("ENDPOINT_NOT_AVAILABLE: "), "{path}");
         }
     }

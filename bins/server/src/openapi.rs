@@ -28,7 +28,7 @@ pub(crate) fn document(routes: Vec<Route>) -> Document {
 #[openapi(
     info(
         title = "quarry",
-        description = "Web data service: scrapes, crawls and searches pages, maps sites, parses documents and runs browser sessions. A success has status 200 (files also 206 or 302); every other response has the body ErrorBody.",
+        description = "Web data service: scrapes, crawls, searches and monitors pages, maps sites, parses documents and runs browser sessions. A success has status 200 (files also 206 or 302); every other response has the body ErrorBody.",
         license(name = "MIT OR Apache-2.0")
     ),
     tags(
@@ -37,6 +37,7 @@ pub(crate) fn document(routes: Vec<Route>) -> Document {
         (name = "search", description = "Searching the web and the pages that this server has read; feedback on calls"),
         (name = "crawl", description = "Crawling whole sites"),
         (name = "batch", description = "Scraping lists of pages in one job"),
+        (name = "monitor", description = "Recurring checks of pages, sites and searches"),
         (name = "parse", description = "Parsing of uploaded files"),
         (name = "browser", description = "Browser sessions"),
         (name = "files", description = "Files that scrapes produce, such as screenshots, and file uploads"),

@@ -19,8 +19,8 @@ use crate::auth::Listener;
 use crate::error::Failure;
 use crate::route::{Handler, Route, route};
 use crate::{
-    Service, admin, auth, batch, browser, crawl, feedback, files, health, interact, map, missing, openapi, parse, root,
-    scrape, search, sessions, tasks, team, telemetry, vertical, webhooks,
+    Service, admin, auth, batch, browser, crawl, feedback, files, health, interact, map, missing, monitor, openapi,
+    parse, root, scrape, search, sessions, tasks, team, telemetry, vertical, webhooks,
 };
 
 /// Size in bytes from which answers are compressed.
@@ -32,7 +32,10 @@ pub(crate) fn table() -> Vec<Route> {
 }
 
 fn handlers() -> Vec<Handler> {
-    [scraping(), searching(), browsing(), jobs(), usage(), operator(), monitoring()].into_iter().flatten().collect()
+    [scraping(), searching(), browsing(), jobs(), monitors(), usage(), operator(), monitoring()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn scraping() -> Vec<Handler> {
@@ -90,6 +93,19 @@ fn jobs() -> Vec<Handler> {
         route!(Team(Batch), batch::status),
         route!(Team(Batch), batch::cancel),
         route!(Team(Batch), batch::errors),
+    ]
+}
+
+fn monitors() -> Vec<Handler> {
+    vec![
+        route!(Team(Monitor), monitor::create),
+        route!(Team(Monitor), monitor::list),
+        route!(Team(Monitor), monitor::read),
+        route!(Team(Monitor), monitor::update),
+        route!(Team(Monitor), monitor::remove),
+        route!(Team(Monitor), monitor::run),
+        route!(Team(Monitor), monitor::checks),
+        route!(Team(Monitor), monitor::check),
     ]
 }
 

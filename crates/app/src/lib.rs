@@ -34,6 +34,7 @@
 //!     },
 //!     index: app::IndexParts { documents: None, folder: folder_of_index, settings: app::IndexingSettings::default() },
 //!     searches: app::SearchParts::default(),
+//!     monitors: app::MonitorSettings::default(),
 //!     sessions: app::SessionParts {
 //!         browser: None,
 //!         interact: Arc::new(interact),
@@ -58,6 +59,7 @@ pub(crate) use async_recursion::async_recursion as boxed;
 
 pub mod jobs;
 mod load;
+mod monitor_search;
 mod operations;
 mod retention;
 mod task;
@@ -74,6 +76,7 @@ pub use ::kernel::{
     Settings, SiteSettings, Slot, Waker, auth,
 };
 pub use ::maps::{self as map, MapError};
+pub use ::monitors::{self, MonitorSettings, Monitors, MonitorsError};
 pub use ::runs::{self, Runs, RunsError, webhooks};
 pub use ::scraping::{Parts as ScrapingParts, Scraper, ScrapingError, files, parse, scrape};
 pub use ::searches::{self as search, FeedbackError, Parts as SearchParts, SearchError, Searches};

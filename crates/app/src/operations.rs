@@ -7,6 +7,7 @@ use ::runs::{RunKind, Runs};
 use crawls::{batch, crawl};
 use indexing::{Indexing, IndexingSettings};
 use kernel::App;
+use monitors::{MonitorSettings, Monitors};
 use reader::Pool;
 use scraping::Scraper;
 use searches::Searches;
@@ -14,6 +15,7 @@ use sessions::Sessions;
 use wire::Capabilities;
 
 use crate::UpkeepSettings;
+use crate::monitor_search::SearchesOfMonitors;
 
 /// Operations of the service. Cheap to clone; all clones are one service.
 #[derive(Debug, Clone)]
@@ -28,6 +30,8 @@ pub struct Operations {
     pub searches: Searches,
     /// Crawls, batches and other runs.
     pub runs: Runs,
+    /// Monitors.
+    pub monitors: Monitors,
     /// Browser sessions.
     pub sessions: Sessions,
     pub(crate) upkeep: UpkeepSettings,
@@ -43,6 +47,8 @@ pub struct Parts {
     pub index: IndexParts,
     /// Parts of searches.
     pub searches: searches::Parts,
+    /// Settings of monitors.
+    pub monitors: MonitorSettings,
     /// Parts of browser sessions.
     pub sessions: sessions::Parts,
     /// Settings of upkeep.
@@ -63,7 +69,7 @@ impl Operations {
     /// Assembles the service. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { core, scraping, index, searches, sessions, upkeep } = parts;
+        let Parts { core, scraping, index, searches, monitors, sessions, upkeep } = parts;
         let app = App::new(core);
         let scraper = Scraper::new(app.clone(), scraping);
         let indexing = Indexing::new(indexing::Parts {
@@ -75,8 +81,11 @@ impl Operations {
             settings: index.settings,
         });
         let searches = Searches::new(scraper.clone(), indexing.clone(), searches);
-        let (runs, sessions) = (Runs::new(scraper.clone(), kinds()), Sessions::new(scraper.clone(), sessions));
-        Self { app, scraper, indexing, searches, runs, sessions, upkeep }
+        let runs = Runs::new(scraper.clone(), kinds(&scraper));
+        let search = Some(Arc::new(SearchesOfMonitors(searches.clone())) as Arc<dyn monitors::WebSearch>);
+        let monitors = Monitors::new(monitors::Parts { runs: runs.clone(), search, settings: monitors });
+        let sessions = Sessions::new(scraper.clone(), sessions);
+        Self { app, scraper, indexing, searches, runs, monitors, sessions, upkeep }
     }
 
     /// Returns the optional capabilities of this server. Whether OCR is available is known some time after the start.
@@ -93,8 +102,11 @@ impl Operations {
 }
 
 /// All kinds of run.
-pub(crate) fn kinds() -> Vec<RunKind> {
-    vec![RunKind::of_pages(&crawl::KIND, crawl::Pages::default()), RunKind::of_pages(&batch::KIND, batch::PlainPages)]
+pub(crate) fn kinds(scraper: &Scraper) -> Vec<RunKind> {
+    let has_model = scraper.tools().answers.as_ref().is_some_and(|answers| answers.model().is_some());
+    let of_calls =
+        [RunKind::of_pages(&crawl::KIND, crawl::Pages::default()), RunKind::of_pages(&batch::KIND, batch::PlainPages)];
+    of_calls.into_iter().chain(monitors::kinds(has_model)).collect()
 }
 
 #[cfg(test)]
@@ -138,7 +150,15 @@ pub(crate) mod tests {
         let settings = indexing::IndexingSettings::default();
         let index = IndexParts { documents: None, folder: folder.path().join("index"), settings };
         let (searches, upkeep) = (searches::Parts::default(), UpkeepSettings::default());
-        let operations = Operations::new(Parts { core, scraping, index, searches, sessions, upkeep });
+        let operations = Operations::new(Parts {
+            core,
+            scraping,
+            index,
+            searches,
+            monitors: MonitorSettings::default(),
+            sessions,
+            upkeep,
+        });
         operations.app.bootstrap().await.unwrap();
         (operations, folder)
     }

@@ -7,12 +7,13 @@ use ::runs::webhooks::{Deliver, HOOKS};
 use ::runs::{PAGES, PageHandler};
 use crawls::batch::Fill;
 use crawls::crawl::StartHandler;
+use monitors::{Fire, JUDGE, Judge, MONITORS, Search};
 use queue::{Queue, Worker};
 
 use crate::Operations;
 
 /// All queues, in the order in which they are listed. Section `queues` of the settings has a line for each.
-pub const QUEUES: [Queue; 2] = [PAGES, HOOKS];
+pub const QUEUES: [Queue; 4] = [PAGES, HOOKS, MONITORS, JUDGE];
 
 /// Limits of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,6 +42,9 @@ pub fn worker(operations: &Operations, settings: WorkerSettings) -> Worker {
         .with(StartHandler { runs: operations.runs.clone() })
         .with(Fill { runs: operations.runs.clone() })
         .with_polite(PageHandler { runs: operations.runs.clone() })
+        .with(Fire { monitors: operations.monitors.clone() })
+        .with(Search { monitors: operations.monitors.clone() })
+        .with(Judge { monitors: operations.monitors.clone() })
         .with(Deliver::new(app.store().clone(), app.clock().clone(), app.client().clone()))
 }
 
@@ -52,6 +56,7 @@ mod tests {
     use ::runs::webhooks::DeliveryPayload;
     use crawls::batch::FillPayload;
     use crawls::crawl::StartPayload;
+    use monitors::{FirePayload, JudgePayload, SearchPayload};
     use queue::{NewJob, Payload};
 
     use super::*;
@@ -70,6 +75,11 @@ mod tests {
         check::<StartPayload>(r#"{"crawl":"c"}"#, "crawl.start", "pages", 5);
         check::<FillPayload>(r#"{"crawl":"c"}"#, "batch.fill", "pages", 20);
         check::<PagePayload>(r#"{"crawl":"c","depth":2,"url":"https://a.test/"}"#, "crawl.page", "pages", 5);
+        let fire = r#"{"monitor":"m","at":"2026-01-05T00:30:00Z"}"#;
+        check::<FirePayload>(fire, "monitor.fire", "monitors", 20);
+        let search = r#"{"monitor":"m","check":"c","target":"t","position":1}"#;
+        check::<SearchPayload>(search, "monitor.search", "monitors", 3);
+        check::<JudgePayload>(r#"{"monitor":"m","check":"c","page":"p"}"#, "monitor.judge", "judge", 3);
         check::<DeliveryPayload>(r#"{"delivery":"d"}"#, "webhook", "hooks", 5);
     }
 }

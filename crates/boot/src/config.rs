@@ -60,6 +60,8 @@ pub struct Config {
     pub llm: llm::Settings,
     /// Web sites of the categories of searches.
     pub verticals: app::search::Sites,
+    /// Monitors.
+    pub monitors: app::MonitorSettings,
     /// Limits of feedback.
     pub feedback: app::search::FeedbackSettings,
     /// Search engines.

@@ -87,6 +87,14 @@ impl ScrapeRequest {
     }
 }
 
+impl ScrapeOptions {
+    /// Returns what the server must support.
+    #[must_use]
+    pub fn needs(&self) -> Vec<Need> {
+        of_options(self, "").collect()
+    }
+}
+
 impl ParseRequest {
     /// Returns what the server must support.
     #[must_use]

@@ -16,6 +16,7 @@ mod keyless;
 mod log;
 mod maintain;
 mod map;
+mod monitors;
 mod privacy;
 mod refusals;
 mod revalidation;

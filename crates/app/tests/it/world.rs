@@ -83,6 +83,11 @@ impl World {
         open(self.folder.path(), &self.site, &self.clock, given).await.0
     }
 
+    /// Starts a second service on the same data, with a language model that judges.
+    pub(crate) async fn judging(&self, answers: Option<Arc<answers::Answers>>) -> Operations {
+        open(self.folder.path(), &self.site, &self.clock, Given { answers, ..Given::default() }).await.0
+    }
+
     /// Creates a team and its key; without `credits` it has no limit.
     pub(crate) async fn team(&self, credits: Option<i64>) -> Caller {
         self.team_with(credits, TeamFlags::default()).await
@@ -224,10 +229,11 @@ struct Given {
     cache: CacheSettings,
     capabilities: Capabilities,
     extract: Option<Arc<dyn ::scrape::Extract>>,
+    answers: Option<Arc<answers::Answers>>,
 }
 
 async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> (Operations, CoreParts) {
-    let Given { settings, cache, capabilities, extract } = given;
+    let Given { settings, cache, capabilities, extract, answers } = given;
     let allow = vec![Allow::Address(site.addr())];
     let egress = Egress { allow, ..Egress::default() };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
@@ -248,7 +254,7 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> 
         tracker: TaskTracker::new(),
     };
     let scraping = app::ScrapingParts {
-        tools: ::scrape::Tools { extract, ..::scrape::Tools::new(vec![engine], cpu) },
+        tools: ::scrape::Tools { extract, answers, ..::scrape::Tools::new(vec![engine], cpu) },
         capabilities,
         cache,
         profile_key: base::Secret::default(),
@@ -263,7 +269,15 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> 
     let upkeep = UpkeepSettings { every: Duration::from_millis(5), ..UpkeepSettings::default() };
     let index = app::IndexParts { documents: None, folder: index, settings: app::IndexingSettings::default() };
     let searches = app::SearchParts::default();
-    let operations = Operations::new(app::Parts { core: parts.clone(), scraping, index, searches, sessions, upkeep });
+    let operations = Operations::new(app::Parts {
+        core: parts.clone(),
+        scraping,
+        index,
+        searches,
+        monitors: app::MonitorSettings::default(),
+        sessions,
+        upkeep,
+    });
     operations.app.bootstrap().await.unwrap();
     (operations, parts)
 }

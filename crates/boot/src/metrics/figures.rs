@@ -67,6 +67,10 @@ impl Figures {
             Ok(depths) => depths.iter().for_each(|depth| queue(depth, operations.app.now())),
             Err(error) => tracing::debug!(?error, "could not count the queues; their metrics are stale"),
         }
+        match app::monitors::upkeep::figures(&operations.monitors).await {
+            Ok(figures) => monitors(&figures),
+            Err(error) => tracing::debug!(?error, "could not measure the monitors; their metrics are stale"),
+        }
         let took = began.elapsed();
         self.0.lock().queues = Some(Instant::now() + QUEUE_PAUSE.max(took * SHARE));
     }
@@ -79,6 +83,13 @@ fn queue(depth: &app::jobs::Depth, now: Timestamp) {
     let oldest = depth.oldest.map_or(0, |oldest| (now - oldest).num_milliseconds().max(0));
     gauge!("quarry_queue_oldest_seconds", "queue" => name.clone()).set(whole(oldest) / 1000.0);
     gauge!("quarry_queue_measured_timestamp_seconds").set(whole(now.timestamp_millis()) / 1000.0);
+}
+
+fn monitors(figures: &app::monitors::upkeep::Figures) {
+    gauge!("quarry_monitors_due").set(whole(figures.due));
+    gauge!("quarry_monitors_late_seconds").set(figures.late_by.as_secs_f64());
+    gauge!("quarry_monitor_checks", "status" => "queued").set(whole(figures.queued));
+    gauge!("quarry_monitor_checks", "status" => "running").set(whole(figures.running));
 }
 
 fn measure(operations: &Operations) {

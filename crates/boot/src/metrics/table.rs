@@ -81,6 +81,20 @@ pub const TABLE: &[Metric] = &[
         "Attempts of webhook deliveries: delivered, retried, or finally failed.",
     ),
     seconds("quarry_webhook_seconds", &[], "Time of an attempt of a webhook delivery, in seconds."),
+    counter("quarry_monitor_checks_total", &["status"], "Checks of monitors that ended or were skipped, by status."),
+    gauge("quarry_monitor_checks", "", &["status"], "Checks of monitors, queued or running, on all servers."),
+    gauge("quarry_monitors_due", "", &[], "Monitors that are due and whose check has not begun."),
+    gauge(
+        "quarry_monitors_late_seconds",
+        "seconds",
+        &[],
+        "Time for which the monitor that waits longest has been due, in seconds; 0 when none is.",
+    ),
+    counter(
+        "quarry_monitor_judgments_total",
+        &["result"],
+        "Judgments of changes by a language model: answered, or failed after all attempts.",
+    ),
     counter("quarry_model_calls_total", &["role"], "Calls of language models, by role."),
     counter(
         "quarry_model_tokens_total",

@@ -1,0 +1,501 @@
+//! Scenarios of monitors on a manual clock: every check, page, charge and event that they expect.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use app::auth::Caller;
+use app::monitors::{self as monitor, FoundResult, Monitors, WebSearch};
+use app::{MonitorSettings, Operations, WorkerSettings};
+use async_trait::async_trait;
+use base::{Clock, Timestamp};
+use bytes::Bytes;
+use kernel::Refusal as _;
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use store::ledger::{self, Booking};
+use store::teams::TeamChange;
+use store::{monitors as rows, teams};
+use testkit::{ModelFault, ModelServer, Reply, Script};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+use wire::{CheckQuery, ChecksQuery, SearchTarget};
+
+use crate::world::World;
+
+/// Scenarios, with what they expect.
+const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases/monitor_scenarios.json");
+/// Real time that a step may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Search engine that answers by a script: one list per check.
+struct Scripted {
+    lists: HashMap<String, Vec<Vec<String>>>,
+    asked: Mutex<HashMap<String, usize>>,
+}
+
+#[async_trait]
+impl WebSearch for Scripted {
+    async fn search(&self, _: &Caller, target: &SearchTarget) -> Result<Vec<FoundResult>, String> {
+        let mut found = Vec::new();
+        for query in &target.queries {
+            let lists = self.lists.get(query).ok_or("no such query")?;
+            let mut asked = self.asked.lock();
+            let number = asked.entry(query.clone()).or_default();
+            let list = lists.get(*number).or(lists.last()).cloned().unwrap_or_default();
+            *number += 1;
+            found.extend(list.into_iter().map(|url| FoundResult {
+                query: query.clone(),
+                url,
+                title: "title".to_owned(),
+                description: "description".to_owned(),
+            }));
+        }
+        Ok(found)
+    }
+}
+
+/// Scenario that is being played.
+struct Player {
+    world: World,
+    operations: Operations,
+    caller: Caller,
+    monitor: Option<Uuid>,
+    scheduler: Option<CancellationToken>,
+    worker: Option<CancellationToken>,
+    is_held: bool,
+    /// Checks by their ids, in the order of time, with their pages.
+    checks: BTreeMap<String, Value>,
+    looks: Vec<Value>,
+    _model: Option<ModelServer>,
+}
+
+fn at(text: &Value) -> Timestamp {
+    text.as_str().unwrap().parse().unwrap()
+}
+
+impl Player {
+    async fn start(scenario: &Value) -> Self {
+        let world = World::start().await;
+        world.clock.set(at(&scenario["steps"][0]["at"]));
+        let model = model(&scenario["model"]).await;
+        let answers = model.as_ref().map(|model| {
+            let settings = llm::Settings {
+                url: Some(model.url("/v1")),
+                model: "small".to_owned(),
+                attempts: 1,
+                ..llm::Settings::default()
+            };
+            Arc::new(answers::Answers::new(&settings, Arc::new(world.clock.clone())).unwrap())
+        });
+        let mut operations = world.judging(answers).await;
+        let lists = serde_json::from_value(scenario["search"].clone()).unwrap_or_default();
+        let search: Arc<dyn WebSearch> = Arc::new(Scripted { lists, asked: Mutex::default() });
+        operations.monitors = Monitors::new(monitor::Parts {
+            runs: operations.runs.clone(),
+            search: Some(search),
+            settings: MonitorSettings::default(),
+        });
+        let caller = world.team(scenario["team"]["credits"].as_i64()).await;
+        let player = Self {
+            world,
+            operations,
+            caller,
+            monitor: None,
+            scheduler: None,
+            worker: None,
+            is_held: false,
+            checks: BTreeMap::new(),
+            looks: Vec::new(),
+            _model: model,
+        };
+        player.set_team(&scenario["team"]).await;
+        for (path, page) in scenario["site"].as_object().unwrap() {
+            player.serve(path, page);
+        }
+        player.world.site.respond("/hook", Reply::default());
+        player
+    }
+
+    /// Runs the jobs of these queues until the token is cancelled.
+    fn work(&self, queues: &[&str]) -> CancellationToken {
+        let stop = CancellationToken::new();
+        let slots = app::QUEUES.iter().filter(|queue| !queues.contains(&queue.name));
+        let slots = slots.map(|queue| (queue.name.to_owned(), 0)).collect();
+        let settings =
+            WorkerSettings { slots, per_host: 4, lease: Duration::from_secs(3600), drain: Duration::from_secs(1) };
+        tokio::spawn(app::worker(&self.operations, settings).run(stop.clone()));
+        stop
+    }
+
+    fn serve(&self, path: &str, page: &Value) {
+        let status = page["status"].as_u64().unwrap();
+        if status == 0 {
+            return self.world.site.script(path, vec![Script::Raw(Bytes::new())]);
+        }
+        let links = page["links"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let links: String = links.map(|link| format!("<a href='{link}'>x</a> ")).collect();
+        let body = page["body"].as_str().unwrap();
+        let html = format!("<!doctype html><title>t</title><nav>{links}</nav><main><p>{body}</p></main>");
+        let reply = Reply { status: u16::try_from(status).unwrap(), body: html.into(), ..Reply::default() };
+        self.world.site.respond(path, reply.header("content-type", "text/html"));
+    }
+
+    async fn set_team(&self, set: &Value) {
+        let Some(grant) = set.get("partnerGrant") else { return };
+        let change =
+            TeamChange { partner_grant: Some(grant.as_str().map(str::to_owned)), ..TeamChange::default() };
+        let mut conn = self.world.parts.store.conn().await.unwrap();
+        teams::update(&mut conn, &self.caller.team.id, &change).await.unwrap();
+    }
+
+    /// Puts the address of the site in front of paths.
+    fn of_site(&self, value: &Value) -> Value {
+        let full = |value: &Value| Value::from(self.world.site.url(value.as_str().unwrap()).to_string());
+        let mut value = value.clone();
+        for target in value["targets"].as_array_mut().into_iter().flatten() {
+            if let Some(urls) = target.get_mut("urls").and_then(Value::as_array_mut) {
+                urls.iter_mut().for_each(|url| *url = full(url));
+            }
+            if target.get("url").is_some() {
+                target["url"] = full(&target["url"]);
+            }
+        }
+        if value["webhook"].is_object() {
+            value["webhook"]["url"] = full(&value["webhook"]["url"]);
+        }
+        value
+    }
+
+    async fn step(&mut self, step: &Value, scenario: &Value) {
+        let monitors = self.operations.monitors.clone();
+        match step["do"].as_str().unwrap() {
+            "create" => {
+                let mut body = self.of_site(&scenario["monitor"]);
+                body.as_object_mut().unwrap().remove("notification");
+                let request = wire::decode_create_monitor(body).unwrap();
+                let made = monitor::create(&monitors, &self.caller, request).await.unwrap();
+                self.monitor = Some(made.id);
+                self.scheduler = Some(self.work(&["monitors"]));
+                self.worker = Some(self.work(&["pages", "judge", "hooks"]));
+            }
+            "site" => self.serve(step["path"].as_str().unwrap(), step),
+            "run" => drop(monitor::run(&monitors, &self.caller, self.monitor.unwrap()).await.unwrap()),
+            "patch" => {
+                let mut body = self.of_site(&step["body"]);
+                body.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+                let request = wire::decode_update_monitor(body).unwrap();
+                monitor::update(&monitors, &self.caller, self.monitor.unwrap(), request).await.unwrap();
+            }
+            "delete" => monitor::remove(&monitors, &self.caller, self.monitor.unwrap()).await.unwrap(),
+            "grant" => {
+                let mut conn = self.world.parts.store.conn().await.unwrap();
+                let booking =
+                    Booking { key: "grant", team: &self.caller.team.id, api_key: None, at: self.world.clock.now() };
+                ledger::grant(&mut conn, &booking, step["credits"].as_i64().unwrap()).await.unwrap();
+            }
+            "team" => self.set_team(&step["set"]).await,
+            "hold" => {
+                self.worker.take().unwrap().cancel();
+                self.is_held = true;
+            }
+            "release" => {
+                self.worker = Some(self.work(&["pages", "judge", "hooks"]));
+                self.is_held = false;
+            }
+            "stop" | "kill" => [&mut self.scheduler, &mut self.worker].into_iter().for_each(|token| {
+                token.take().unwrap().cancel();
+            }),
+            "start" => {
+                self.scheduler = Some(self.work(&["monitors"]));
+                self.worker = Some(self.work(&["pages", "judge", "hooks"]));
+            }
+            "look" => self.look(&step["at"]).await,
+            other => panic!("unknown step {other}"),
+        }
+    }
+
+    async fn look(&mut self, at: &Value) {
+        let (monitors, id) = (&self.operations.monitors, self.monitor.unwrap());
+        monitor::upkeep::sweep(monitors).await.unwrap();
+        let look = match monitor::read(monitors, &self.caller, id).await {
+            Ok(view) => {
+                let listed = self.listed().await.len();
+                json!({
+                    "at": at, "status": view.status, "nextRunAt": view.next_run_at.map(second),
+                    "estimatedCreditsPerMonth": view.estimated_credits_per_month, "listedChecks": listed,
+                })
+            }
+            Err(error) => json!({ "at": at, "http": error.code().status() }),
+        };
+        self.looks.push(look);
+    }
+
+    async fn listed(&self) -> Vec<wire::MonitorCheck> {
+        let query = ChecksQuery { limit: 100, skip: 0, status: None };
+        let found = monitor::checks(&self.operations.monitors, &self.caller, self.monitor.unwrap(), &query).await;
+        found.unwrap_or_default()
+    }
+
+    /// Lets everything happen that is due now. A check takes no time but what hosts and retries are waited for.
+    async fn settle(&mut self) {
+        if self.scheduler.is_none() {
+            return;
+        }
+        let started = tokio::time::Instant::now();
+        let mut nudged = started;
+        while !self.is_idle().await {
+            assert!(started.elapsed() < PATIENCE, "still at work: {:?}", self.listed().await);
+            app::QUEUES.iter().for_each(|queue| self.operations.app.waker().wake(*queue));
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            if nudged.elapsed() > Duration::from_millis(400) {
+                self.world.clock.advance(Duration::from_secs(1));
+                nudged = tokio::time::Instant::now();
+            }
+        }
+        for check in self.listed().await {
+            let known = self.checks.get(&check.id.to_string());
+            if known.is_none_or(|known| known["finishedAt"].is_null()) {
+                let seen = self.detail(check.id).await;
+                self.checks.insert(check.id.to_string(), seen);
+            }
+        }
+    }
+
+    async fn is_idle(&self) -> bool {
+        let now = self.world.clock.now();
+        let mut conn = self.world.parts.store.conn().await.unwrap();
+        let open = rows::open_checks(&mut conn).await.unwrap();
+        let jobs = store::jobs::list(&mut conn, store::jobs::Filter::default(), None, 100).await.unwrap();
+        let is_due = |kind: &str| jobs.iter().any(|job| job.kind == kind && job.run_at <= now);
+        let is_at_work = open.queued + open.running > 0 || is_due("webhook") || is_due("crawl.page");
+        rows::due(&mut conn, now, 1).await.unwrap().is_empty()
+            && !is_due("monitor.fire")
+            && (self.is_held || !is_at_work)
+    }
+
+    /// Returns a check with its pages, as far as scenarios expect something of them.
+    async fn detail(&self, id: Uuid) -> Value {
+        let query = CheckQuery { limit: 100, skip: 0, status: None };
+        let monitors = &self.operations.monitors;
+        let part = monitor::check(monitors, &self.caller, self.monitor.unwrap(), id, &query).await.unwrap();
+        let mut check = serde_json::to_value(&part.check).unwrap();
+        let base = self.world.site.url("/").to_string();
+        let pages = part.pages.iter().map(|page| {
+            let mut seen = json!({
+                "url": page.url.strip_prefix(&base).map_or(page.url.clone(), |path| format!("/{path}")),
+                "status": page.status, "statusCode": page.status_code, "creditsUsed": page.metadata["creditsUsed"],
+            });
+            if let Some(visibility) = page.metadata.get("visibility") {
+                seen["visibility"] = visibility.clone();
+            }
+            if let Some(judgment) = &page.judgment {
+                seen["judgment"] = serde_json::to_value(judgment).unwrap();
+            }
+            seen
+        });
+        check["pages"] = pages.collect();
+        check
+    }
+
+    /// Returns the time of the next fire.
+    async fn next_fire(&self) -> Option<Timestamp> {
+        let view = monitor::read(&self.operations.monitors, &self.caller, self.monitor?).await.ok()?;
+        view.next_run_at.filter(|_| self.scheduler.is_some())
+    }
+
+    /// Plays all steps.
+    async fn play(&mut self, scenario: &Value) {
+        let until = at(&scenario["until"]);
+        let mut steps = scenario["steps"].as_array().unwrap().iter().peekable();
+        loop {
+            let step = steps.peek().map(|step| at(&step["at"]));
+            let fire = self.next_fire().await.filter(|fire| *fire <= until);
+            let now = self.world.clock.now();
+            match (step, fire) {
+                (Some(step), fire) if fire.is_none_or(|fire| step <= fire) => {
+                    self.world.clock.set(step.max(now));
+                    let step = steps.next().unwrap();
+                    self.step(step, scenario).await;
+                }
+                (_, Some(fire)) => self.world.clock.set(fire.max(now)),
+                (_, None) => break,
+            }
+            self.settle().await;
+        }
+        self.world.clock.set(until.max(self.world.clock.now()));
+        self.settle().await;
+    }
+
+    /// Returns the events in the order of checks: those of pages by URL and status, then the end.
+    fn events(&self) -> Vec<Value> {
+        let base = self.world.site.url("/").to_string();
+        let mut by_check: Vec<(String, Vec<Value>)> = Vec::new();
+        for seen in self.world.site.requests().iter().filter(|seen| seen.path == "/hook") {
+            let body: Value = serde_json::from_slice(&seen.body).unwrap();
+            let id = body["id"].as_str().unwrap().to_owned();
+            let data = &body["data"][0];
+            let url = data["url"].as_str().map(|url| url.replacen(&base, "/", 1));
+            let event = json!([body["type"], url, data["status"]]);
+            match by_check.iter_mut().find(|(check, _)| *check == id) {
+                Some((_, events)) => events.push(event),
+                None => by_check.push((id, vec![event])),
+            }
+        }
+        by_check.sort();
+        by_check.into_iter().flat_map(|(_, events)| sorted(events)).collect()
+    }
+
+    /// Returns the number of requests by path.
+    fn requests(&self) -> BTreeMap<String, u64> {
+        let mut requests = BTreeMap::new();
+        for seen in self.world.site.requests() {
+            if !["/hook", "/robots.txt", "/sitemap.xml"].contains(&seen.path.as_str()) {
+                *requests.entry(seen.path.clone()).or_default() += 1;
+            }
+        }
+        requests
+    }
+
+    /// Returns what differs from the expectation.
+    async fn faults(&self, expect: &Value) -> Vec<String> {
+        let mut faults = Vec::new();
+        let mut differ = |what: &str, got: Value, want: &Value| {
+            if got != *want {
+                faults.push(format!("{what}: got {got}, want {want}"));
+            }
+        };
+        let checks: Vec<&Value> = self.checks.values().collect();
+        if let Some(wanted) = expect["checks"].as_array() {
+            differ("number of checks", checks.len().into(), &wanted.len().into());
+            for (number, (got, want)) in checks.iter().zip(wanted).enumerate() {
+                for key in want.as_object().unwrap().keys() {
+                    differ(&format!("checks[{number}].{key}"), shown(key, got), &shown(key, want));
+                }
+            }
+        }
+        let balance = self.world.balance(&self.caller).await;
+        differ("charged", balance.spent.into(), &expect["charged"]);
+        if let Some(left) = expect.get("balance") {
+            differ("balance", balance.available.into(), left);
+        }
+        differ("reserved", balance.reserved.into(), &0.into());
+        differ("looks", self.looks.clone().into(), &expect["looks"]);
+        if let Some(events) = expect.get("webhooks").and_then(Value::as_array) {
+            let by_check = events.split_inclusive(|event| event[0] == "monitor.check.completed");
+            let events: Vec<Value> = by_check.flat_map(|events| sorted(events.to_vec())).collect();
+            differ("events", self.events().into(), &events.into());
+        }
+        let mut requests = json!(self.requests());
+        // Pages that refuse are left out.
+        requests.as_object_mut().unwrap().retain(|path, _| expect["requests"].get(path).is_some());
+        differ("requests", requests, &expect["requests"]);
+        faults
+    }
+}
+
+/// Returns a member of a check in the form in which it is compared.
+fn shown(key: &str, check: &Value) -> Value {
+    let value = &check[key];
+    match key {
+        "error" => (!value.is_null() && *value != json!(false)).into(),
+        "scheduledFor" | "startedAt" | "finishedAt" => match value.as_str() {
+            Some(time) => minute(time.parse().unwrap()).into(),
+            None => Value::Null,
+        },
+        "pages" => value
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|page| {
+                let judgment = page.get("judgment").map(|judgment| judgment["meaningful"].clone());
+                json!([
+                    page["url"], page["status"], page["creditsUsed"], page["statusCode"], page.get("visibility"), judgment
+                ])
+            })
+            .collect(),
+        _ => value.clone(),
+    }
+}
+
+/// Returns a time as scenarios write it.
+fn second(time: Timestamp) -> String {
+    time.format("%Y-%m-%dT%H:%M:%SZ").to_string()
+}
+
+/// Returns a time without its seconds, which waiting for hosts may take.
+fn minute(time: Timestamp) -> String {
+    second(time).chars().take(16).collect()
+}
+
+fn sorted(mut events: Vec<Value>) -> Vec<Value> {
+    events.sort_by_key(|event| (event[0] == "monitor.check.completed", event.to_string()));
+    events
+}
+
+/// Starts the model of a scenario: a change matters when a new line has the word.
+async fn model(model: &Value) -> Option<ModelServer> {
+    let word = match model {
+        Value::Null => return None,
+        Value::String(_) => String::new(),
+        word => word["word"].as_str().unwrap().to_owned(),
+    };
+    let fails = model == "fails";
+    let rule = move |asked: &testkit::Asked| {
+        let is_new = |line: &str| line.starts_with('+') && line.contains(&word);
+        json!({
+            "meaningful": asked.user.lines().any(is_new), "confidence": "high", "reason": "r", "meaningfulChanges": [],
+        })
+        .to_string()
+    };
+    let server = ModelServer::start(rule).await;
+    if fails {
+        server.fail_by(|_| ModelFault::Status(500));
+    }
+    Some(server)
+}
+
+/// Plays the scenarios whose numbers leave this remainder, and reports all that fail.
+async fn play(part: usize) {
+    const PARTS: usize = 4;
+    let cases: Value = serde_json::from_str(&fs::read_to_string(CASES).unwrap()).unwrap();
+    let only = std::env::var("SCENARIO").ok();
+    let mut failed = Vec::new();
+    for (number, scenario) in cases["scenarios"].as_array().unwrap().iter().enumerate() {
+        let id = scenario["id"].as_str().unwrap();
+        // Mails are not sent here: these have nothing else of their own.
+        let is_of_mail = ["confirm-first", "unsubscribe-wins"].contains(&id);
+        if number % PARTS != part || is_of_mail || only.as_ref().is_some_and(|only| only != id) {
+            continue;
+        }
+        let mut player = Player::start(scenario).await;
+        player.world.leaves_jobs();
+        player.play(scenario).await;
+        let faults = player.faults(&scenario["expect"]).await;
+        if !faults.is_empty() {
+            failed.push(format!("{id}:\n  {}", faults.join("\n  ")));
+        }
+    }
+    assert!(failed.is_empty(), "{}", failed.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenarios_of_the_first_part() {
+    play(0).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenarios_of_the_second_part() {
+    play(1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenarios_of_the_third_part() {
+    play(2).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn scenarios_of_the_fourth_part() {
+    play(3).await;
+}

@@ -1,0 +1,96 @@
+//! New monitors. Creating one runs nothing: its first check is that of its schedule.
+
+use base::{Timestamp, new_id};
+use kernel::admit::check_open;
+use kernel::auth::Caller;
+use kernel::{AppError, tracked};
+use store::monitors::{self as rows, Monitor, NewMonitor};
+use store::{Conn, StoreError, jobs};
+use wire::{CreateMonitor, HiddenValues, MonitorView};
+
+use crate::draft::{self, Stored};
+use crate::fire::MONITORS;
+use crate::plan::check_targets;
+use crate::view::Whole;
+use crate::{Monitors, MonitorsError, begin};
+
+/// Creates a monitor.
+///
+/// # Errors
+/// [`AppError::Invalid`] and [`AppError::Unsupported`] with the paths of the faults, [`AppError::Forbidden`] for teams
+/// with zero data retention, [`MonitorsError::TooMany`].
+#[crate::boxed]
+pub async fn create(
+    monitors: &Monitors,
+    caller: &Caller,
+    request: CreateMonitor,
+) -> Result<MonitorView, MonitorsError> {
+    let app = monitors.app();
+    check_open(app)?;
+    draft::check_team(caller)?;
+    kernel::room::check(app)?;
+    let (id, now) = (new_id().to_string(), app.now());
+    let schedule = draft::schedule(&request.schedule, &id)?;
+    let mut stored = draft::targets(&id, request.targets, Vec::new())?;
+    check_targets(monitors, caller, &stored.read).await?;
+    let webhook = request.webhook.as_ref().map(|webhook| draft::webhook(webhook, &HiddenValues::new())).transpose()?;
+    let (webhook, secret) = webhook.unzip();
+    stored.secrets.extend(secret.flatten());
+    let notification = request.notification.as_ref().map(serde_json::to_string);
+    let row = Monitor {
+        id,
+        team_id: caller.team.id.clone(),
+        api_key_id: caller.key.clone(),
+        name: request.name,
+        status: rows::ACTIVE.to_owned(),
+        cron: schedule.expression().to_owned(),
+        timezone: schedule.zone().to_owned(),
+        next_run_at: schedule.next(now),
+        last_run_at: None,
+        current_check_id: None,
+        goal: request.goal,
+        judge_enabled: request.judge_enabled,
+        webhook,
+        notification: notification.transpose().map_err(AppError::internal)?,
+        retention_days: i32::try_from(request.retention_days).unwrap_or(i32::MAX),
+        fires_per_month: 0,
+        fires_counted_at: now,
+        last_summary: None,
+        withdrawals: 0,
+        address: caller.address.clone(),
+        created_at: now,
+        updated_at: now,
+        revision: 0,
+    };
+    let most = most(monitors, caller);
+    let (worker, has_model) = (app.clone(), monitors.model().is_some());
+    let added = tracked(app.tracker(), async move {
+        let mut conn = worker.store().conn().await?;
+        conn.tx(async |conn: &mut Conn| write(conn, row, stored, most, now).await).await
+    });
+    let added: Result<Option<(Monitor, Stored)>, StoreError> = added.await;
+    let (row, stored) = added?.ok_or(MonitorsError::TooMany { most })?;
+    app.waker().wake(MONITORS);
+    Ok(Whole { row: &row, targets: &stored.targets, has_model, now }.view()?)
+}
+
+/// Returns how many monitors the team may have.
+fn most(monitors: &Monitors, caller: &Caller) -> i64 {
+    caller.team.max_monitors.map_or_else(|| i64::from(monitors.settings().max_per_team), i64::from)
+}
+
+async fn write(
+    conn: &mut Conn,
+    row: Monitor,
+    stored: Stored,
+    most: i64,
+    now: Timestamp,
+) -> Result<Option<(Monitor, Stored)>, StoreError> {
+    jobs::lock_team(conn, MONITORS.name, &row.team_id).await?;
+    let new = NewMonitor { row: &row, targets: &stored.targets, secrets: &stored.secrets };
+    if !rows::create(conn, &new, most).await? {
+        return Ok(None);
+    }
+    begin::queue(conn, &row, now).await?;
+    Ok(Some((row, stored)))
+}

@@ -1,0 +1,19 @@
+//! Metrics of checks.
+
+use ::metrics::counter;
+use wire::CheckStatus;
+
+/// Checks that ended, by status.
+const CHECKS: &str = "quarry_monitor_checks_total";
+/// Questions to the model that judges, by result.
+const JUDGED: &str = "quarry_monitor_judgments_total";
+
+/// Counts a check that has ended or was skipped.
+pub(crate) fn ended(status: CheckStatus) {
+    counter!(CHECKS, "status" => status.as_str()).increment(1);
+}
+
+/// Counts a judgment.
+pub(crate) fn judged(has_answer: bool) {
+    counter!(JUDGED, "result" => if has_answer { "answered" } else { "failed" }).increment(1);
+}

@@ -1,0 +1,102 @@
+//! State that all operations on monitors share.
+
+use std::fmt;
+use std::sync::Arc;
+
+use ::runs::Runs;
+use async_trait::async_trait;
+use kernel::App;
+use kernel::auth::Caller;
+use llm::Model;
+use serde::Deserialize;
+use wire::SearchTarget;
+
+/// Searches of the web, which another part of the service makes.
+#[async_trait]
+pub trait WebSearch: Send + Sync + 'static {
+    /// Searches for all queries of a target. Nothing is charged.
+    ///
+    /// # Errors
+    /// The reason why nothing could be found, as the team may read it.
+    async fn search(&self, caller: &Caller, target: &SearchTarget) -> Result<Vec<FoundResult>, String>;
+}
+
+/// Result of a search.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundResult {
+    /// Query that has found it.
+    pub query: String,
+    /// URL.
+    pub url: String,
+    /// Title.
+    pub title: String,
+    /// Description by the engine.
+    pub description: String,
+}
+
+/// Section `monitors`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MonitorSettings {
+    /// Maximum number of monitors of a team without a limit of its own.
+    pub max_per_team: u32,
+}
+
+impl Default for MonitorSettings {
+    fn default() -> Self {
+        Self { max_per_team: 100 }
+    }
+}
+
+/// Parts of [`Monitors`].
+pub struct Parts {
+    /// Runs, whose kinds include [`kinds`](crate::kinds).
+    pub runs: Runs,
+    /// Searches of the web; `None` where no engine is set up.
+    pub search: Option<Arc<dyn WebSearch>>,
+    /// Settings of the operator.
+    pub settings: MonitorSettings,
+}
+
+/// Monitors of the service. Cheap to clone; all clones share their state.
+#[derive(Clone)]
+pub struct Monitors(Arc<Parts>);
+
+impl Monitors {
+    /// Assembles the monitors. Nothing is read or written yet.
+    #[must_use]
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+
+    /// Returns the core of the service.
+    #[must_use]
+    pub fn app(&self) -> &App {
+        self.0.runs.app()
+    }
+
+    /// Returns the runs that carry out checks.
+    #[must_use]
+    pub fn runs(&self) -> &Runs {
+        &self.0.runs
+    }
+
+    pub(crate) fn settings(&self) -> MonitorSettings {
+        self.0.settings
+    }
+
+    pub(crate) fn search(&self) -> Option<&Arc<dyn WebSearch>> {
+        self.0.search.as_ref()
+    }
+
+    /// Returns the model that judges changes.
+    pub(crate) fn model(&self) -> Option<&Model> {
+        self.runs().scraper().tools().answers.as_ref()?.model()
+    }
+}
+
+impl fmt::Debug for Monitors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Monitors").field("settings", &self.0.settings).finish_non_exhaustive()
+    }
+}
