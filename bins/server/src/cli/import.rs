@@ -20,7 +20,7 @@ pub(crate) enum ImportedPages {
     /// One JSON object per line.
     Lines(Lines),
     /// Web archive.
-    Archive(WebArchive<Box<dyn BufRead>>),
+    Archive(WebArchive<Box<dyn BufRead + Send>>),
 }
 
 /// Lines of a file, which are counted for messages.
@@ -33,11 +33,13 @@ impl ImportedPages {
     /// Opens a file; its name says what it is.
     pub(crate) fn open(file: &Path) -> anyhow::Result<Self> {
         let opened = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
-        let (reader, name) = (BufReader::new(opened), file.to_string_lossy().to_ascii_lowercase());
-        Ok(if name.ends_with(".warc") {
-            Self::Archive(WebArchive::new(Box::new(reader)))
-        } else if name.ends_with(".warc.gz") {
+        let reader = BufReader::new(opened);
+        let ends_in = |path: &Path, ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+        let is_packed = ends_in(file, "gz") && file.file_stem().is_some_and(|stem| ends_in(Path::new(stem), "warc"));
+        Ok(if is_packed {
             Self::Archive(WebArchive::new(Box::new(BufReader::new(MultiGzDecoder::new(reader)))))
+        } else if ends_in(file, "warc") {
+            Self::Archive(WebArchive::new(Box::new(reader)))
         } else {
             Self::Lines(Lines { reader, number: 0 })
         })
