@@ -102,7 +102,7 @@ async fn again(conn: &mut Conn, fire: &FirePayload, now: Timestamp) -> Result<()
 /// # Errors
 /// [`MonitorsError`] of the database.
 #[crate::boxed]
-pub async fn repair(monitors: &Monitors, before: Timestamp, limit: i64) -> Result<usize, MonitorsError> {
+pub(crate) async fn repair(monitors: &Monitors, before: Timestamp, limit: i64) -> Result<usize, MonitorsError> {
     let app = monitors.app();
     let late = rows::due(&mut app.conn().await?, before, limit).await?;
     for monitor in &late {
