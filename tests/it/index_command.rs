@@ -49,7 +49,7 @@ async fn a_web_archive_is_imported() {
             block.len()
         )
     };
-    // Each record is packed by itself, as crawlers do.
+    // Each record is packed on its own, as crawlers do.
     let packed: Vec<u8> = ["gneiss", "schist"].iter().flat_map(|name| gzip(page(name).as_bytes())).collect();
     let (file, bad) = (data.path().join("pages.warc.gz"), data.path().join("bad.warc"));
     fs::write(&file, packed).unwrap();

@@ -32,7 +32,7 @@ pub struct WebArchive<R> {
 /// Names and values of a header, the names in lower case.
 type Header = Vec<(String, String)>;
 
-/// What a record has of a page.
+/// Page of a record.
 struct Response {
     status: u16,
     header: Header,

@@ -15,7 +15,7 @@ use crate::error::line;
 use crate::limited::Limited;
 use crate::{Security, SendError, ServerUrl, Settings, SettingsError};
 
-/// How long an idle connection is kept; servers close theirs after some minutes.
+/// Idle timeout of connections; servers close theirs after some minutes.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// Connections to the server of the settings.

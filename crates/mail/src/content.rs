@@ -1,4 +1,4 @@
-//! What a letter says: parts that become HTML, in which every text is escaped.
+//! Content of letters: parts that become HTML, in which every text is escaped.
 
 use std::fmt::Write;
 

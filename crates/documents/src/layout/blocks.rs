@@ -219,7 +219,7 @@ fn is_alike(one: &Line, other: &Line) -> bool {
     (one.baseline - other.baseline).abs() < 0.5 && (one.size - other.size).abs() < 0.3 && one.style == other.style
 }
 
-/// What the grouping of lines depends on besides them.
+/// Conditions of the grouping of lines, besides the lines themselves.
 struct Look<'a> {
     scene: &'a Drawings<'a>,
     /// Maximum gap inside a block, as a share of the size.

@@ -106,7 +106,7 @@ impl Inserts {
         format!("{}{}{}", INSERT[0], self.list.len() - 1, INSERT[1])
     }
 
-    /// Returns how many more paragraphs may be inserted, of so many in all.
+    /// Returns the number of paragraphs that may still be inserted.
     pub(super) fn blocks_left(&self, most: usize) -> usize {
         let used = self.list.iter().filter(|insert| matches!(insert, Insert::Blocks(_))).count();
         if self.is_inner { 0 } else { most.saturating_sub(used) }

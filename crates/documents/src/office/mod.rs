@@ -49,7 +49,7 @@ pub struct Office {
     pub links: Vec<String>,
     /// Metadata, without page counts.
     pub metadata: Metadata,
-    /// What a reader must know about the text, as sentences without a full stop.
+    /// Warnings about the text, as sentences without a full stop.
     pub warnings: Vec<String>,
 }
 

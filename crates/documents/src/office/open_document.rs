@@ -115,7 +115,7 @@ fn look(properties: &Element<'_>) -> Look {
 
 struct Body<'b> {
     looks: &'b Looks,
-    /// What the controls of forms show, by their id.
+    /// Shown values of form controls, by the ids of the controls.
     controls: &'b HashMap<String, String>,
 }
 

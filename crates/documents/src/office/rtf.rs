@@ -143,7 +143,7 @@ impl Writer {
         let has_space = rest.get(end) == Some(&b' ');
         end += usize::from(has_space);
         match name {
-            // The letter, and what stands for it in old programs.
+            // The letter, and its replacement in old programs.
             "u" => {
                 let skipped = fallback(&rest[end..], self.state.fallback);
                 self.text(&rest[..end + skipped]);

@@ -1,4 +1,4 @@
-//! What other office files say and a converter easily loses: raised and hidden text, values of charts, formulas, links.
+//! Content of other office files that a converter easily loses: raised and hidden text, values of charts, formulas, links.
 
 use documents::{Error, Kind, office};
 

@@ -14,7 +14,7 @@ const MAX_DIFFS: usize = 20_000;
 /// Characters of one diff.
 const MAX_DIFF: usize = 3000;
 
-/// What a check has found.
+/// Findings of a check.
 #[derive(Debug, Clone)]
 pub struct Summary<'a> {
     /// Name of the monitor.

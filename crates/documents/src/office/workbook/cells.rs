@@ -10,7 +10,7 @@ use super::super::tree::{self, Element, Node};
 use super::strings::{self, Strings};
 use super::{Places, place};
 
-/// What the cells of a sheet are read with.
+/// Parts of the workbook that the cells of a sheet refer to.
 pub(super) struct Cells<'s> {
     pub strings: &'s Strings,
     /// Addresses by the places of their cells.
