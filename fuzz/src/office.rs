@@ -1,4 +1,4 @@
-//! What a file is.
+//! Kinds of files.
 
 use documents::{Kind, detect, looks_like};
 

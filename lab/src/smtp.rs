@@ -39,7 +39,7 @@ pub(crate) struct Stored {
     pub(crate) text: String,
     pub(crate) html: String,
     pub(crate) parts: Vec<String>,
-    /// What is wrong with the message.
+    /// Faults of the message.
     pub(crate) defects: Vec<String>,
 }
 

@@ -41,7 +41,8 @@ async fn documents_are_imported_and_the_index_is_built_again() {
 async fn a_web_archive_is_imported() {
     let data = tempfile::tempdir().unwrap();
     let page = |name: &str| {
-        let body = format!("<title>{name}</title><main><p>All about {name}, a stone that is found in many places.</main>");
+        let body =
+            format!("<title>{name}</title><main><p>All about {name}, a stone that is found in many places.</main>");
         let block = format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n{body}");
         format!(
             "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: https://a.test/{name}\r\n\

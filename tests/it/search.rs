@@ -64,7 +64,12 @@ fn answer(seen: &Seen, pages: &str) -> Reply {
             "content": "A <em>text</em>&nbsp;with &lt;tags&gt;",
         })),
         "twice" => {
-            let spellings = [format!("{pages}/p"), format!("{pages}/p/"), format!("{pages}/p?utm_source=z"), format!("{pages}/p#x")];
+            let spellings = [
+                format!("{pages}/p"),
+                format!("{pages}/p/"),
+                format!("{pages}/p?utm_source=z"),
+                format!("{pages}/p#x"),
+            ];
             results = spellings.iter().map(|url| json!({ "url": url, "title": "One page" })).collect();
         }
         "partly" => {
@@ -73,7 +78,8 @@ fn answer(seen: &Seen, pages: &str) -> Reply {
         }
         "many" => {
             let first = 20 * page.parse::<usize>().unwrap_or(1).saturating_sub(1);
-            let result = |number| json!({ "url": format!("{pages}/many/{number}"), "title": format!("Result {number}") });
+            let result =
+                |number| json!({ "url": format!("{pages}/many/{number}"), "title": format!("Result {number}") });
             results = (first..first.saturating_add(20).min(45)).map(result).collect();
         }
         "silent" => unresponsive = json!([["a", "timeout"], ["b", "CAPTCHA"]]),
@@ -454,7 +460,8 @@ async fn hostile_results_reach_no_caller_and_no_scrape() {
     let web = Web::start().await;
     let team = web.app.team(Some(100), json!({})).await;
     web.app.site.html("/fine", "<main><p>A fine page about stones, with a sentence that is long enough.</p></main>");
-    let body = json!({"query": "evil", "limit": 10, "sources": ["web", "news"], "scrapeOptions": {"formats": ["markdown"]}});
+    let body =
+        json!({"query": "evil", "limit": 10, "sources": ["web", "news"], "scrapeOptions": {"formats": ["markdown"]}});
     let found = search(&team, body).await;
     check(&found, 200, "");
     for source in ["web", "news"] {

@@ -16,7 +16,7 @@ use wire::{
 use crate::address::PublicAddress;
 use crate::error::Failure;
 use crate::extract::{Id, Ids, Query};
-use crate::request::{RequestContext, reader};
+use crate::request::reader;
 use crate::{Service, extract, response_budget};
 
 /// Create a monitor.
@@ -156,12 +156,11 @@ pub(crate) async fn checks(
 pub(crate) async fn check(
     State(service): State<Arc<Service>>,
     Extension(caller): Extension<Caller>,
-    Extension(context): Extension<RequestContext>,
     address: PublicAddress,
     Ids(id, check): Ids,
     Query(query): Query<CheckQuery>,
 ) -> Result<Response, Failure> {
-    let permit = service.response_budget.permit(&reader(Some(&caller), Some(&context))).await?;
+    let permit = service.response_budget.permit(&reader(Some(&caller), None)).await?;
     let part = monitors::check(&service.operations.monitors, &caller, id, check, &query).await?;
     let CheckPart { check: found, pages, next_skip } = part;
     let next = next_skip.map(|skip| next_url(&address, id, check, CheckQuery { skip, ..query }));

@@ -31,8 +31,12 @@ pub(crate) const TASKS: &[Task] = &[
     Task::sweep("waiting", |operations| Box::pin(release_waiting(operations))),
     Task::sweep("files", |operations| Box::pin(async move { Ok(files::sweep(&operations.app).await?) })),
     Task::sweep("orphans", |operations| Box::pin(async move { Ok(orphans::sweep(&operations.runs).await?) })),
-    Task::sweep("fires", |operations| Box::pin(async move { Ok(monitors::upkeep::repair(&operations.monitors).await?) })),
-    Task::sweep("monitors", |operations| Box::pin(async move { Ok(monitors::upkeep::sweep(&operations.monitors).await?) })),
+    Task::sweep("fires", |operations| {
+        Box::pin(async move { Ok(monitors::upkeep::repair(&operations.monitors).await?) })
+    }),
+    Task::sweep("monitors", |operations| {
+        Box::pin(async move { Ok(monitors::upkeep::sweep(&operations.monitors).await?) })
+    }),
     Task::sweep("sessions", |operations| Box::pin(sweep_sessions(operations))),
     Task::sweep("profiles", |operations| Box::pin(forget_profiles(operations))),
     Task::sweep("versions", |operations| Box::pin(forget_versions(operations))),

@@ -118,15 +118,8 @@ async fn open_parts(
         settings: config.index.clone(),
     };
     let upkeep = UpkeepSettings { retention: config.retention, every: config.worker.every };
-    let operations = Operations::new(Parts {
-        core,
-        scraping,
-        index,
-        searches,
-        monitors: config.monitors,
-        sessions,
-        upkeep,
-    });
+    let operations =
+        Operations::new(Parts { core, scraping, index, searches, monitors: config.monitors, sessions, upkeep });
     operations.app.bootstrap().await?;
     Ok(operations)
 }

@@ -4,8 +4,8 @@
 mod fill;
 
 use ::runs::{
-    Begin, Ended, Kind, Lanes, MAX_LIFE, PAGES, PageKind, PageSpec, Plain, RETENTION, Runs, RunsError, Secrets, Submission,
-    Terms, nothing_more, nothing_then, page_lanes, save, submit,
+    Begin, Ended, Kind, Lanes, MAX_LIFE, PAGES, PageKind, PageSpec, Plain, RETENTION, Runs, RunsError, Secrets,
+    Submission, Terms, nothing_more, nothing_then, page_lanes, save, submit,
 };
 use base::{Timestamp, new_id};
 use billing::LedgerError;

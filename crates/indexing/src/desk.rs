@@ -59,7 +59,8 @@ impl Desk {
     pub(crate) async fn put_file(&mut self, file: File, text: Option<Answer>) -> Result<(), IndexingError> {
         let work = self.work(move |writer| {
             let name = file.page.clone();
-            let read = || text.map(|answer| file.with_text(&answer.html.unwrap_or_default(), &answer.metadata, &Stop::new()));
+            let read =
+                || text.map(|answer| file.with_text(&answer.html.unwrap_or_default(), &answer.metadata, &Stop::new()));
             // A panic is that of one file, as in `put`.
             let page = catch_unwind(AssertUnwindSafe(read)).ok().flatten();
             writer.put(&page.unwrap_or(name))
@@ -135,7 +136,7 @@ fn put(writer: &mut Writer, copies: Vec<PackedCopy>, stop: &Stop) -> Result<Vec<
         // One page that makes the reader panic must not keep the follower from all others.
         match catch_unwind(AssertUnwindSafe(|| read::open(copy, stop))) {
             Ok(Some(Opened::Page(page))) if !stop.is_set() => writer.put(&page)?,
-            Ok(Some(Opened::File(file))) => files.push(file),
+            Ok(Some(Opened::File(file))) => files.push(*file),
             Ok(_) => {}
             Err(_) => tracing::error!(copy = id, "reading a page for the index panicked; it is not indexed"),
         }

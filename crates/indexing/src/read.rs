@@ -30,9 +30,9 @@ pub(crate) fn is_wanted(entry: &CacheEntry) -> bool {
 /// Opened copy.
 pub(crate) enum Opened {
     /// Page for the index.
-    Page(IndexedPage),
+    Page(Box<IndexedPage>),
     /// File whose text takes a program of its own to read.
-    File(File),
+    File(Box<File>),
 }
 
 /// PDF, office file or book.
@@ -50,7 +50,7 @@ pub(crate) fn open(copy: PackedCopy, stop: &Stop) -> Option<Opened> {
     let mut fetched = copy.open()?;
     if let Some(kind) = kind(&fetched) {
         let page = IndexedPage { kind: PageKind::Document, ..named(IndexedPage::default(), entry, &fetched.url) };
-        return Some(Opened::File(File { fetched, kind, page }));
+        return Some(Opened::File(Box::new(File { fetched, kind, page })));
     }
     let page = match fetched.kind {
         BodyKind::Html | BodyKind::Xml => of_html(&mut fetched, stop),
@@ -59,7 +59,7 @@ pub(crate) fn open(copy: PackedCopy, stop: &Stop) -> Option<Opened> {
         BodyKind::Json | BodyKind::Image => return None,
     };
     let page = named(page, entry, &fetched.url);
-    (!page.text.is_empty() || !page.title.is_empty()).then_some(Opened::Page(page))
+    (!page.text.is_empty() || !page.title.is_empty()).then(|| Opened::Page(Box::new(page)))
 }
 
 /// Returns the kind of a file that a reader has to read. The lines of CSV are text already.

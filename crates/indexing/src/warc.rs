@@ -39,6 +39,13 @@ struct Response {
     body: Vec<u8>,
 }
 
+/// Record of an archive.
+struct Record {
+    header: Header,
+    /// Absent if it holds no page.
+    block: Option<Vec<u8>>,
+}
+
 impl<R: BufRead> WebArchive<R> {
     /// Creates the archive of a reader, which gives its bytes without packing.
     pub fn new(reader: R) -> Self {
@@ -51,7 +58,7 @@ impl<R: BufRead> WebArchive<R> {
     /// # Errors
     /// [`WarcError`].
     pub fn next_page(&mut self) -> Result<Option<Fetched>, WarcError> {
-        while let Some((header, block)) = self.record()? {
+        while let Some(Record { header, block }) = self.record()? {
             if let Some(page) = block.and_then(|block| page(&header, block)) {
                 return Ok(Some(page));
             }
@@ -59,8 +66,8 @@ impl<R: BufRead> WebArchive<R> {
         Ok(None)
     }
 
-    /// Reads the next record; without its block if that holds no page.
-    fn record(&mut self) -> Result<Option<(Header, Option<Vec<u8>>)>, WarcError> {
+    /// Reads the next record.
+    fn record(&mut self) -> Result<Option<Record>, WarcError> {
         self.records += 1;
         let broken = || WarcError::Record(self.records);
         let mut first = line(&mut self.reader)?;
@@ -91,7 +98,10 @@ impl<R: BufRead> WebArchive<R> {
         let mut block = self.reader.by_ref().take(length);
         let mut bytes = Vec::new();
         let read = if is_page { block.read_to_end(&mut bytes)? as u64 } else { io::copy(&mut block, &mut io::sink())? };
-        if read < length { Err(broken()) } else { Ok(Some((header, is_page.then_some(bytes)))) }
+        if read < length {
+            return Err(broken());
+        }
+        Ok(Some(Record { header, block: is_page.then_some(bytes) }))
     }
 }
 
@@ -253,7 +263,8 @@ mod tests {
             record("request", "https://a.test/plain", "application/http; msgtype=request", b"GET / HTTP/1.1\r\n\r\n"),
             record("resource", "https://a.test/resource", "text/html", b"<p>resource"),
         ];
-        let expect = [("/plain", "<p>plain"), ("/packed", "<p>packed"), ("/opened", "<p>opened"), ("/resource", "<p>resource")];
+        let expect =
+            [("/plain", "<p>plain"), ("/packed", "<p>packed"), ("/opened", "<p>opened"), ("/resource", "<p>resource")];
         let found = pages(&archive.concat()).unwrap();
         let found: Vec<_> = found.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
         assert_eq!(found, expect);

@@ -37,7 +37,7 @@ impl Default for Settings {
     }
 }
 
-/// How a connection is encrypted.
+/// Encryption of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Security {
     /// TLS from the first byte: `smtps://`.

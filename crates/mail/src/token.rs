@@ -12,7 +12,7 @@ use thiserror::Error;
 /// Longest token that is looked at.
 const MAX_LENGTH: usize = 1024;
 
-/// What a token allows. One for one purpose is no use for another.
+/// Purpose of a token. One for one purpose is no use for another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// The recipient confirms that it wants letters.

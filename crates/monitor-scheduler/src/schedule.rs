@@ -14,7 +14,7 @@ pub const MIN_DISTANCE: u32 = 5;
 /// Largest gap of the clock whose times run after it. Larger ones are whole days that a country leaves out.
 const MAX_GAP: TimeDelta = TimeDelta::hours(3);
 
-/// How far [`Schedule::last_run`] looks back at least: 29 February falls on a Sunday every 28 years.
+/// Least span that [`Schedule::last_run`] looks back: 29 February falls on a Sunday every 28 years.
 const LOOK_BACK: TimeDelta = TimeDelta::days(28 * 366);
 
 const SECOND: TimeDelta = TimeDelta::seconds(1);

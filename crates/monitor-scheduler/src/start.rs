@@ -3,7 +3,7 @@
 /// Number of skips in a row, each because the partner has withdrawn its grant, that pauses a monitor.
 pub const WITHDRAWALS_TO_PAUSE: u32 = 3;
 
-/// What makes a check due.
+/// Cause of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trigger {
     /// The schedule fires.
@@ -26,7 +26,7 @@ pub enum Grant {
 /// Everything on which the start of a due check depends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Situation {
-    /// What makes the check due.
+    /// Cause of the check.
     pub trigger: Trigger,
     /// Whether the monitor is paused.
     pub paused: bool,

@@ -24,7 +24,7 @@ pub(crate) enum Shown {
     Skipped {
         /// The first instant after the gap.
         end: Timestamp,
-        /// How far the clock is set forward.
+        /// Span that the clock is set forward.
         by: TimeDelta,
     },
 }

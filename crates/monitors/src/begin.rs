@@ -19,7 +19,7 @@ use crate::plan::{Part, Plan, Work};
 use crate::search::{self, SearchPayload};
 use crate::{end, metrics};
 
-/// What begins a check.
+/// Beginning of a check.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Cause {
     /// Fire of the schedule. `at` is the fire that the monitor waits for, `last` the last one that has passed.
@@ -178,12 +178,7 @@ fn row(monitor: &Monitor, plan: &Plan, cause: Cause, now: Timestamp) -> Check {
 }
 
 /// Reads everything on which the start of a check depends.
-async fn situation(
-    conn: &mut Conn,
-    monitor: &Monitor,
-    plan: &Plan,
-    cause: Cause,
-) -> Result<Situation, StoreError> {
+async fn situation(conn: &mut Conn, monitor: &Monitor, plan: &Plan, cause: Cause) -> Result<Situation, StoreError> {
     let whole = |credits: i64| u64::try_from(credits).unwrap_or(0);
     let team = &plan.caller.team;
     let available = match team.unlimited {
@@ -278,7 +273,7 @@ async fn accept(conn: &mut Conn, plan: Plan, mut check: Check, now: Timestamp) -
         match part.work {
             Work::Pages(mut submission, pages) => {
                 submission.idempotency_key = Some(link.key());
-                submit_in(conn, &caller, submission, pages, placing).await?;
+                submit_in(conn, &caller, *submission, pages, placing).await?;
             }
             Work::Crawl(prepared) => {
                 let mut prepared = *prepared;

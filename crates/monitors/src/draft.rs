@@ -1,8 +1,8 @@
 //! Parts of a monitor as requests give them, made into what is stored: schedule, targets and webhook, without secrets.
 
 use base::new_id;
-use kernel::auth::Caller;
 use kernel::AppError;
+use kernel::auth::Caller;
 use monitor_scheduler::Schedule;
 use serde_json::{Map, Value};
 use store::monitors::{MonitorSecret, OF_THE_WEBHOOK, Target};
@@ -194,6 +194,9 @@ mod tests {
         assert_eq!(path(&given(When::Cron("x".to_owned()), "UTC")), "schedule.cron");
         assert_eq!(path(&given(When::Text("now and then".to_owned()), "UTC")), "schedule.text");
         assert_eq!(path(&given(When::Text("daily".to_owned()), "Mars/Olympus")), "schedule.timezone");
-        assert_eq!(schedule(&given(When::Text("daily at 9am".to_owned()), "UTC"), "m").unwrap().expression(), "0 9 * * *");
+        assert_eq!(
+            schedule(&given(When::Text("daily at 9am".to_owned()), "UTC"), "m").unwrap().expression(),
+            "0 9 * * *"
+        );
     }
 }

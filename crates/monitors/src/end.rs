@@ -1,7 +1,7 @@
 //! Start, progress and end of a check. A check ends in the transaction of its last part: a run, a search or a judgment.
 
-use ::runs::webhooks::emit;
 use ::runs::Draining;
+use ::runs::webhooks::emit;
 use base::Timestamp;
 use serde_json::{Value, json};
 use store::monitors::{self as rows, Check, CheckTarget};

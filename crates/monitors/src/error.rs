@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn faults_of_a_target_have_its_path() {
-        let error = MonitorsError::from(Invalid::at("formats[1].schema", "is not usable")).below("targets[2].scrapeOptions");
+        let error =
+            MonitorsError::from(Invalid::at("formats[1].schema", "is not usable")).below("targets[2].scrapeOptions");
         let details = error.details().unwrap();
         assert_eq!(details[0]["path"], "targets[2].scrapeOptions.formats[1].schema");
         assert!(error.message().contains("`targets[2].scrapeOptions.formats[1].schema`"), "{error}");

@@ -94,6 +94,7 @@ pub(crate) fn end(check: &Check) -> Result<Event<'static>, StoreError> {
     })
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "fits `map_err`")]
 fn broken(error: serde_json::Error) -> StoreError {
     StoreError::Inconsistent(format!("a webhook body: {error}"))
 }

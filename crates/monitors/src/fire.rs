@@ -71,7 +71,8 @@ impl Handler for Fire {
         for team in teams {
             begin::lock(conn, team).await?;
         }
-        let mut planned: Vec<_> = done.iter().filter_map(|finished| Some((finished, finished.done.as_ref()?))).collect();
+        let mut planned: Vec<_> =
+            done.iter().filter_map(|finished| Some((finished, finished.done.as_ref()?))).collect();
         planned.sort_by(|(one, _), (other, _)| {
             (&one.job.team_id, &one.job.payload.monitor).cmp(&(&other.job.team_id, &other.job.payload.monitor))
         });

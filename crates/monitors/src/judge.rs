@@ -72,8 +72,14 @@ pub(crate) async fn enqueue(
     };
     let new: Vec<NewJob> = pages.iter().map(job).collect::<Result<_, _>>()?;
     let delay = Duration::ZERO;
-    let lane =
-        Lane { queue: JUDGE.name, id: &link.check, team_id: &team.id, cap: TEAM_AT_ONCE, team_cap: TEAM_AT_ONCE, delay };
+    let lane = Lane {
+        queue: JUDGE.name,
+        id: &link.check,
+        team_id: &team.id,
+        cap: TEAM_AT_ONCE,
+        team_cap: TEAM_AT_ONCE,
+        delay,
+    };
     jobs::enqueue(conn, &lane, &new, now).await?;
     Ok(())
 }
@@ -190,7 +196,8 @@ impl Question {
 
     /// Returns the diff of the text; for a new result of a search, what it says.
     fn diff(&self) -> String {
-        let text = |pointer: &str| self.content.get("diff").and_then(|diff| diff.pointer(pointer)).and_then(Value::as_str);
+        let text =
+            |pointer: &str| self.content.get("diff").and_then(|diff| diff.pointer(pointer)).and_then(Value::as_str);
         match text("/text") {
             Some(text) => text.to_owned(),
             None if self.page.status == "new" => {
@@ -213,7 +220,13 @@ impl Question {
         let paths: Vec<&str> = match judgment.meaningful {
             true => self.content.get("diff").and_then(|diff| diff.get("json")).and_then(Value::as_object).map_or_else(
                 Vec::new,
-                |fields| fields.iter().filter(|(_, change)| change.get("current").is_some()).map(|(path, _)| path.as_str()).collect(),
+                |fields| {
+                    fields
+                        .iter()
+                        .filter(|(_, change)| change.get("current").is_some())
+                        .map(|(path, _)| path.as_str())
+                        .collect()
+                },
             ),
             false => Vec::new(),
         };

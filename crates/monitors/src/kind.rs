@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use ::runs::{
-    Draining, Kind, Left, Opening, PageKind, PagePlan, PageRecord, PageRun, PageSpec, Plain, PlannedPage, RunKind,
-    Recording, Runs, Secrets, Terms, Visit, nothing_more, page_lanes,
+    Draining, Kind, Left, Opening, PageKind, PagePlan, PageRecord, PageRun, PageSpec, Plain, PlannedPage, Recording,
+    RunKind, Runs, Secrets, Terms, Visit, nothing_more, page_lanes,
 };
 use async_trait::async_trait;
 use base::Timestamp;
@@ -70,10 +70,7 @@ fn total(progress: &Progress) -> i64 {
 #[must_use]
 pub fn kinds(has_model: bool) -> Vec<RunKind> {
     let crawls = CheckedPages { lower: crawl::Pages::default(), has_model };
-    vec![
-        RunKind::of_pages(&PAGES, CheckedPages { lower: Listed, has_model }),
-        RunKind::of_pages(&CRAWL, crawls),
-    ]
+    vec![RunKind::of_pages(&PAGES, CheckedPages { lower: Listed, has_model }), RunKind::of_pages(&CRAWL, crawls)]
 }
 
 /// Adds the pages that a crawl knows from its checks before and has not met. Only a complete crawl speaks of them: one
@@ -109,8 +106,7 @@ impl PageKind for Listed {
     fn read(&self, mut spec: Value, secrets: Secrets) -> Result<(Terms, Box<dyn PageSpec>), AppError> {
         let mut options = wire::decode_options(spec["options"].take()).map_err(AppError::internal)?;
         secrets.put_back(&mut options.headers, None);
-        let terms =
-            Terms { options, zero_data_retention: false, max_concurrency: None, delay: None, webhook: None };
+        let terms = Terms { options, zero_data_retention: false, max_concurrency: None, delay: None, webhook: None };
         Ok((terms, Box::new(Plain)))
     }
 }
@@ -186,7 +182,8 @@ impl CheckRun {
         let mut conn = service.app().conn().await?;
         let check = self.about(&mut conn, run).await?.link.check.clone();
         let now = service.app().now();
-        let started: Result<(), StoreError> = conn.tx(async |conn: &mut Conn| end::start(conn, &check, now).await).await;
+        let started: Result<(), StoreError> =
+            conn.tx(async |conn: &mut Conn| end::start(conn, &check, now).await).await;
         started?;
         self.has_started.store(true, Ordering::Relaxed);
         Ok(())

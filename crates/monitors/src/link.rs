@@ -43,7 +43,7 @@ impl Link {
     }
 }
 
-/// What the pages of a run need to know of their monitor.
+/// Link of a run's pages to their monitor.
 pub(crate) struct About {
     /// Names of the part of the check.
     pub(crate) link: Link,
@@ -115,8 +115,7 @@ mod tests {
 
     #[test]
     fn a_run_names_its_part_of_a_check() {
-        let link =
-            Link { monitor: "m".to_owned(), check: "c".to_owned(), target: "t".to_owned(), position: 7 };
+        let link = Link { monitor: "m".to_owned(), check: "c".to_owned(), target: "t".to_owned(), position: 7 };
         assert_eq!(Link::of(&run(Some(&link.key()))).unwrap(), link);
         for broken in [None, Some("m/c/t"), Some("m/c/t/x"), Some("m/c/t/1/2")] {
             assert!(Link::of(&run(broken)).unwrap_err().is_permanent(), "{broken:?}");

@@ -28,7 +28,7 @@ pub(crate) struct CheckLook {
     pub(crate) format: ChangeTrackingFormat,
 }
 
-/// What a check has seen of a page.
+/// Observation of a page by a check.
 pub(crate) struct Seen {
     /// URL as it was asked for.
     pub(crate) url: String,

@@ -1,4 +1,4 @@
-//! What operators do with the monitors of all teams.
+//! Calls of operators, for the monitors of all teams.
 
 use kernel::AppError;
 use store::monitors::{self as rows, Monitor};

@@ -48,15 +48,15 @@ pub(crate) struct Part {
     pub(crate) target: String,
     /// Position of the target.
     pub(crate) position: i32,
-    /// What is done.
+    /// Work for the target.
     pub(crate) work: Work,
 }
 
-/// What is done for a target.
+/// Work for a target.
 #[derive(Clone)]
 pub(crate) enum Work {
     /// Pages of a list.
-    Pages(Submission, PagesToRead),
+    Pages(Box<Submission>, PagesToRead),
     /// Pages of a crawl.
     Crawl(Box<crawl::Prepared>),
     /// Searches.
@@ -106,10 +106,7 @@ pub(crate) async fn plan(monitors: &Monitors, team: &str, id: &str) -> Result<Op
     let (mut parts, mut estimate) = (Vec::new(), 0_i64);
     for target in &targets {
         let (work, most) = match revealed(target, &secrets) {
-            Ok(read) => (
-                work(monitors, &caller, target, &read).await?,
-                price(&read.work, judges && has_model),
-            ),
+            Ok(read) => (work(monitors, &caller, target, &read).await?, price(&read.work, judges && has_model)),
             Err(error) => (Work::Refused(error.to_string()), 0),
         };
         estimate = estimate.saturating_add(if matches!(work, Work::Refused(_)) { 0 } else { most });
@@ -251,7 +248,7 @@ fn pages(
         warning: None,
     };
     let lanes = Lanes::new(&caller.team, None, None);
-    Ok(Work::Pages(submission, PagesToRead { lanes, pages, secrets: of_pages }))
+    Ok(Work::Pages(Box::new(submission), PagesToRead { lanes, pages, secrets: of_pages }))
 }
 
 /// Checks whether the targets of a monitor could be checked now, each fault with the path of its target.

@@ -95,7 +95,7 @@ pub async fn checks(
     let mut conn = monitors.app().conn().await?;
     let monitor = find(&mut conn, caller, id).await?;
     let wanted = ChecksWanted {
-        status: query.status.map(|status| status.as_str()),
+        status: query.status.map(wire::CheckStatus::as_str),
         skip: whole(query.skip),
         limit: i64::from(query.limit),
         since: since(&monitor, monitors.app().now()),
@@ -127,8 +127,11 @@ pub async fn check(
     let parts = rows::check_targets(&mut conn, &[&row.id]).await?;
     // One more page tells whether there are further ones.
     let limit = i64::from(query.limit);
-    let wanted =
-        PagesWanted { status: query.status.map(|status| status.as_str()), skip: whole(query.skip), limit: limit + 1 };
+    let wanted = PagesWanted {
+        status: query.status.map(wire::CheckPageStatus::as_str),
+        skip: whole(query.skip),
+        limit: limit + 1,
+    };
     let mut pages = rows::pages(&mut conn, &row.id, &wanted).await?;
     let found = pages.len();
     pages.truncate(usize::try_from(limit).unwrap_or(0));

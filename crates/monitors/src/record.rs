@@ -15,7 +15,7 @@ use store::runs::{self, EndedPage, PageState, Progress};
 use store::{Conn, StoreError, jobs};
 use url::Url;
 use webhooks::Event;
-use wire::{EventType, CheckPageStatus};
+use wire::{CheckPageStatus, EventType};
 
 use crate::events;
 use crate::judge::{self, JudgePayload};

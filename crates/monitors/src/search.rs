@@ -168,7 +168,8 @@ async fn write(
     progressed(&mut check, now);
     let result = match &searched.results {
         Ok(results) => {
-            let matches = add(conn, link, &mut check, results, searched.is_judged, now).await?;
+            let found = Found { results, is_judged: searched.is_judged };
+            let matches = add(conn, link, &mut check, found, now).await?;
             let credits = billing::search(results.len(), false);
             if credits > 0 {
                 charge(conn, &check, &format!("search:{}:{}", link.check, link.position), credits, now).await?;
@@ -186,20 +187,24 @@ async fn write(
     end::part_ended(conn, check, link.position, Some(result), now).await
 }
 
+/// Results of the searches of a target.
+struct Found<'a> {
+    results: &'a [FoundResult],
+    is_judged: bool,
+}
+
 /// Adds the results as pages, and returns how many are new.
 async fn add(
     conn: &mut Conn,
     link: &Link,
     check: &mut Check,
-    results: &[FoundResult],
-    is_judged: bool,
+    found: Found<'_>,
     now: Timestamp,
 ) -> Result<usize, StoreError> {
     let mut seen = HashSet::new();
-    let key = |result: &FoundResult| {
-        Url::parse(&result.url).map_or_else(|_| result.url.clone(), |url| cache::page_key(&url))
-    };
-    let results: Vec<(String, &FoundResult)> = results.iter().map(|result| (key(result), result)).collect();
+    let key =
+        |result: &FoundResult| Url::parse(&result.url).map_or_else(|_| result.url.clone(), |url| cache::page_key(&url));
+    let results: Vec<(String, &FoundResult)> = found.results.iter().map(|result| (key(result), result)).collect();
     let results: Vec<_> = results.into_iter().filter(|(key, _)| seen.insert(key.clone())).collect();
     let keys: Vec<&str> = results.iter().map(|(key, _)| key.as_str()).collect();
     let known = rows::known(conn, &link.target, &keys).await?;
@@ -207,7 +212,7 @@ async fn add(
     let mut pages = Vec::new();
     for (key, result) in &results {
         let before = known.get(key.as_str()).copied();
-        let page = page(link, (key, result), before, now);
+        let page = page(link, key, result, before, now);
         rows::set_known(conn, &learnt(link, &page)).await?;
         pages.push(page);
     }
@@ -217,7 +222,7 @@ async fn add(
     count(check, pages.iter().map(|page| page.status.as_str()));
     let (fresh, same): (Vec<&Page>, Vec<&Page>) = pages.iter().partition(|page| page.status == "new");
     let mut told = same;
-    if is_judged && is_paid(conn, check).await? {
+    if found.is_judged && is_paid(conn, check).await? {
         let ids: Vec<&str> = fresh.iter().map(|page| page.id.as_str()).collect();
         check.open_judgments += i64::try_from(ids.len()).unwrap_or(0);
         if let Some(team) = teams::find(conn, &check.team_id).await? {
@@ -237,7 +242,7 @@ async fn is_paid(conn: &mut Conn, check: &Check) -> Result<bool, StoreError> {
 }
 
 /// Builds the row of a result.
-fn page(link: &Link, (key, result): (&str, &FoundResult), before: Option<&Known>, now: Timestamp) -> Page {
+fn page(link: &Link, key: &str, result: &FoundResult, before: Option<&Known>, now: Timestamp) -> Page {
     let metadata = json!({
         "title": result.title, "description": result.description, "query": result.query, "creditsUsed": 0,
     });

@@ -16,7 +16,7 @@ use crate::{Monitors, MonitorsError, end, fire};
 const LOST_AFTER: TimeDelta = TimeDelta::minutes(2);
 /// Time without progress after which a running check fails; waiting for a worker is not running.
 const STALE_AFTER: TimeDelta = TimeDelta::hours(1);
-/// The same for checks that only search.
+/// Time without progress after which checks that only search have failed.
 const STALE_SEARCH_AFTER: TimeDelta = TimeDelta::minutes(10);
 /// Interval at which the old checks of a monitor are looked for.
 const SWEEP_EVERY: TimeDelta = TimeDelta::minutes(10);

@@ -6,9 +6,7 @@ use kernel::{AppError, uuid};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use store::monitors::{Check, CheckTarget, Monitor, Page, Target};
-use wire::{
-    CheckSummary, MonitorCheck, MonitorPage, MonitorView, PageChanges, PageSnapshot, ScheduleView,
-};
+use wire::{CheckSummary, MonitorCheck, MonitorPage, MonitorView, PageChanges, PageSnapshot, ScheduleView};
 
 use crate::begin::schedule;
 use crate::draft;

@@ -240,8 +240,7 @@ impl Setting {
         };
         let Scraped { document, room, .. } = scraped;
         let outcome = Outcome::Document(Box::new(Packed::of(&document, room)?));
-        let result =
-            PageResult { answer: Some(answer), found, is_uncompared, ..PageResult::without(context, outcome) };
+        let result = PageResult { answer: Some(answer), found, is_uncompared, ..PageResult::without(context, outcome) };
         Ok(Seen::Page(Box::new(result)))
     }
 }

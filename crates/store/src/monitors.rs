@@ -71,7 +71,7 @@ pub struct Monitor {
     pub last_run_at: Option<Timestamp>,
     /// Id of the check that is queued or running.
     pub current_check_id: Option<String>,
-    /// What the team wants to learn.
+    /// Goal: the changes that the team wants to learn of.
     pub goal: Option<String>,
     /// Whether changes are judged; `None`: if there is a goal.
     pub judge_enabled: Option<bool>,

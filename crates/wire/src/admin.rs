@@ -66,9 +66,9 @@ pub struct CreateTeam {
 words! {
     /// Whether a partner pays for the work of a team.
     pub enum PartnerGrant {
-        /// It does.
+        /// Granted.
         Active = "active",
-        /// It has withdrawn its grant: checks of monitors are skipped.
+        /// Withdrawn: checks of monitors are skipped.
         Withdrawn = "withdrawn",
     }
 }

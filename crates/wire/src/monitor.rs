@@ -55,7 +55,7 @@ pub struct CreateMonitor {
     /// Schedule of the checks.
     #[schema(value_type = ScheduleSchema)]
     pub schedule: MonitorSchedule,
-    /// What you want to learn, in your own words. Changes are judged by it, and searches need it.
+    /// The changes that you want to learn of, in your own words. Changes are judged by it, and searches need it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 2000)]
     pub goal: Option<String>,

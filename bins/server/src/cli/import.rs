@@ -34,7 +34,8 @@ impl ImportedPages {
     pub(crate) fn open(file: &Path) -> anyhow::Result<Self> {
         let opened = File::open(file).with_context(|| format!("cannot read {}", file.display()))?;
         let reader = BufReader::new(opened);
-        let ends_in = |path: &Path, ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
+        let ends_in =
+            |path: &Path, ending: &str| path.extension().is_some_and(|found| found.eq_ignore_ascii_case(ending));
         let is_packed = ends_in(file, "gz") && file.file_stem().is_some_and(|stem| ends_in(Path::new(stem), "warc"));
         Ok(if is_packed {
             Self::Archive(WebArchive::new(Box::new(BufReader::new(MultiGzDecoder::new(reader)))))

@@ -144,8 +144,7 @@ impl Player {
 
     async fn set_team(&self, set: &Value) {
         let Some(grant) = set.get("partnerGrant") else { return };
-        let change =
-            TeamChange { partner_grant: Some(grant.as_str().map(str::to_owned)), ..TeamChange::default() };
+        let change = TeamChange { partner_grant: Some(grant.as_str().map(str::to_owned)), ..TeamChange::default() };
         let mut conn = self.world.parts.store.conn().await.unwrap();
         teams::update(&mut conn, &self.caller.team.id, &change).await.unwrap();
     }
@@ -343,7 +342,7 @@ impl Player {
                 None => by_check.push((id, vec![event])),
             }
         }
-        by_check.sort();
+        by_check.sort_by(|(one, _), (other, _)| one.cmp(other));
         by_check.into_iter().flat_map(|(_, events)| sorted(events)).collect()
     }
 
@@ -411,7 +410,12 @@ fn shown(key: &str, check: &Value) -> Value {
             .map(|page| {
                 let judgment = page.get("judgment").map(|judgment| judgment["meaningful"].clone());
                 json!([
-                    page["url"], page["status"], page["creditsUsed"], page["statusCode"], page.get("visibility"), judgment
+                    page["url"],
+                    page["status"],
+                    page["creditsUsed"],
+                    page["statusCode"],
+                    page.get("visibility"),
+                    judgment
                 ])
             })
             .collect(),

@@ -74,8 +74,7 @@ impl CMap {
             _ => None,
         };
         // The space in wrong order is a space of another width, which is known as a space.
-        let units: Vec<u16> =
-            self.text.values().filter(|text| **text != Text::One(' ')).filter_map(&single).collect();
+        let units: Vec<u16> = self.text.values().filter(|text| **text != Text::One(' ')).filter_map(&single).collect();
         let Some(low) = units.first().map(|unit| unit & 0xff).filter(|low| *low < MAX_HIGH_BYTE) else { return };
         let known = self.text.values().filter(|text| text.is_known() && **text != Text::One(' ')).count();
         if units.len() < MIN_SWAPPED

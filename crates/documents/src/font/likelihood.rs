@@ -1,4 +1,4 @@
-//! How likely letters are as text: the frequencies of Latin letters, as means of European languages.
+//! Likelihood of letters as text: the frequencies of Latin letters, as means of European languages.
 //!
 //! Texts in these languages have 4.1 to 4.9 bits per letter by this table, random letters 5.6, and texts whose letters
 //! are shifted in the alphabet 5.0 to 6.4.

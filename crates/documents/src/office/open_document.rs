@@ -230,9 +230,7 @@ fn collect_controls(form: &Element<'_>, controls: &mut HashMap<String, String>) 
                 let chosen =
                     |option: &&Element<'_>| is(option, "current-selected", "true") || is(option, "selected", "true");
                 let mut options = control.elements().filter(|option| option.local() == "option");
-                options
-                    .rfind(|option| chosen(option))
-                    .and_then(|option| option.attribute("label").map(Cow::into_owned))
+                options.rfind(|option| chosen(option)).and_then(|option| option.attribute("label").map(Cow::into_owned))
             }
             _ => None,
         };

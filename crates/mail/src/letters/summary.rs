@@ -51,7 +51,7 @@ pub struct ChangedPage<'a> {
     pub url: &'a str,
     /// Title of the page.
     pub title: Option<&'a str>,
-    /// What is found: `changed`, `new`, `removed` or `error`.
+    /// Finding: `changed`, `new`, `removed` or `error`.
     pub status: &'a str,
     /// Sentence about it: the judge's reason, an error, a warning.
     pub note: Option<&'a str>,

@@ -14,7 +14,7 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
-/// What the server does.
+/// Behaviour of the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Behaviour {
     /// TLS from the first byte.
@@ -56,7 +56,7 @@ pub(crate) struct Taken {
     pub(crate) is_encrypted: bool,
 }
 
-/// What the server has seen.
+/// Record of what the server has seen.
 #[derive(Debug, Default)]
 struct Seen {
     letters: Vec<Taken>,
@@ -146,7 +146,7 @@ struct Conversation {
     is_encrypted: bool,
 }
 
-/// How a part of a conversation ended.
+/// End of a part of a conversation.
 enum End<S> {
     Upgrade(S),
     Closed,

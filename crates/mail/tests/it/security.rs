@@ -1,4 +1,4 @@
-//! What is sent without encryption: nothing, unless the settings tell otherwise.
+//! Nothing is sent without encryption, unless the settings tell otherwise.
 
 use std::time::Duration;
 

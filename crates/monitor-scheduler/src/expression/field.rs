@@ -14,7 +14,7 @@ pub(super) const DAY: Kind = Kind { name: "day of the month", min: 1, max: 31, n
 pub(super) const MONTH: Kind = Kind { name: "month", min: 1, max: 12, names: &MONTHS };
 pub(super) const WEEKDAY: Kind = Kind { name: "day of the week", min: 0, max: SUNDAY_AGAIN, names: &WEEKDAYS };
 
-/// What a field may contain.
+/// Content that a field may have.
 pub(super) struct Kind {
     name: &'static str,
     min: u32,

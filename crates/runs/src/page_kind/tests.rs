@@ -15,8 +15,8 @@ use wire::{JobStatus, ResultsQuery, ScrapeOptions, event};
 use super::*;
 use crate::fixture::{app, scraper_with};
 use crate::{
-    Begin, Draining, Kind, Lanes, PageHandler, RETENTION, RunKind, Submission, add_pages, digest, new_page, nothing_then,
-    page_lanes, status, submit,
+    Begin, Draining, Kind, Lanes, PageHandler, RETENTION, RunKind, Submission, add_pages, digest, new_page,
+    nothing_then, page_lanes, status, submit,
 };
 
 /// Kind of run that notes the titles of its pages, and reads `/last` after all others.

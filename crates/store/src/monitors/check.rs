@@ -82,7 +82,7 @@ pub struct Check {
     pub updated_at: Timestamp,
 }
 
-/// What a check does for one target.
+/// Part of a check: one target.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = monitor_check_target, treat_none_as_default_value = false)]
 pub struct CheckTarget {

@@ -12,7 +12,7 @@ use crate::schema::monitor_series;
 /// First character of the tags of series that belong to targets. No tag of a request has a control character.
 pub(crate) const MARK: char = '\u{1}';
 
-/// What a target knows of one address.
+/// Knowledge of a target about one address.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
 #[diesel(table_name = monitor_series, treat_none_as_default_value = false)]
 pub struct Known {

@@ -61,7 +61,7 @@ impl Serialize for MonitorTarget {
     }
 }
 
-/// What is checked for a target.
+/// Work of a target.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TargetWork {
     /// Pages.

@@ -95,11 +95,8 @@ fn questions(items: &[Item]) -> Vec<Question> {
         let only_here: Vec<&str> = sentences(&item.text).filter(|sentence| counts[sentence] == 1).collect();
         only_here.get(only_here.len() / 2).map(|sentence| (*sentence).to_owned())
     };
-    let all: Vec<Question> = items
-        .iter()
-        .enumerate()
-        .filter_map(|(item, page)| Some(Question { sentence: own(page)?, item }))
-        .collect();
+    let all: Vec<Question> =
+        items.iter().enumerate().filter_map(|(item, page)| Some(Question { sentence: own(page)?, item })).collect();
     let every = all.len().div_ceil(ASKED).max(1);
     all.into_iter().step_by(every).collect()
 }
@@ -135,11 +132,10 @@ fn print(name: &str, questions: &[Question], items: &[Item], found: &[Vec<String
 }
 
 fn by_map(items: &[Item], questions: &[Question]) -> Vec<Vec<String>> {
-    let candidate = |item| {
-        let Item { url, title, description, .. } = item;
-        Candidate { url, title: Some(title), description: Some(description) }
-    };
-    let candidates: Vec<Candidate<'_>> = items.iter().map(candidate).collect();
+    let candidates: Vec<Candidate<'_>> = items
+        .iter()
+        .map(|item| Candidate { url: &item.url, title: Some(&item.title), description: Some(&item.description) })
+        .collect();
     let ask = |question: &Question| {
         let order = rank(&question.sentence, &candidates, &Stop::new());
         order.into_iter().take(RESULTS).map(|at| items[at].url.clone()).collect()
@@ -149,7 +145,15 @@ fn by_map(items: &[Item], questions: &[Question]) -> Vec<Vec<String>> {
 
 /// Returns the example of the index that also has the library with its defaults.
 fn example() -> Result<Command> {
-    sh::run(sh::cargo().args(["build", "--release", "--quiet", "--package", "page-index", "--example", "index_pages"]))?;
+    sh::run(sh::cargo().args([
+        "build",
+        "--release",
+        "--quiet",
+        "--package",
+        "page-index",
+        "--example",
+        "index_pages",
+    ]))?;
     Ok(Command::new(sh::target()?.join("release/examples/index_pages")))
 }
 
@@ -178,11 +182,7 @@ fn by_program(program: &mut Command, questions: &[Question]) -> Result<Vec<Vec<S
 }
 
 /// Imports the pages into a server and asks it over HTTP.
-async fn by_server(
-    installation: &Installation,
-    items: &[Item],
-    questions: &[Question],
-) -> Result<Vec<Vec<String>>> {
+async fn by_server(installation: &Installation, items: &[Item], questions: &[Question]) -> Result<Vec<Vec<String>>> {
     let file: PathBuf = installation.temporary().join("html.jsonl");
     write(&file, items.iter().map(|Item { url, html, .. }| json!({ "url": url, "html": html })))?;
     let file = file.display().to_string();
