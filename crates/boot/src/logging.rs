@@ -11,7 +11,7 @@ use tracing_subscriber::{Layer, fmt};
 use crate::config::{Log, LogFormat};
 
 /// Crates that a plain log level applies to. Other libraries may log the data that they process, such as URLs and headers.
-const OURS: [&str; 50] = [
+const OURS: [&str; 53] = [
     "accounts",
     "answers",
     "app",
@@ -39,7 +39,10 @@ const OURS: [&str; 50] = [
     "interact",
     "kernel",
     "llm",
+    "mail",
     "maps",
+    "monitor_scheduler",
+    "monitors",
     "net",
     "ocr",
     "outage",
