@@ -97,7 +97,7 @@ async fn a_path_that_is_not_here_says_whether_it_could_be() {
     let agent = team.post("/v2/agent", &json!({"prompt": "x"})).await;
     assert_eq!((agent.status, agent.code()), (404, "ENDPOINT_NOT_AVAILABLE"));
     assert_eq!(agent.body["error"], "The agent is not available on this server; GET /openapi.json lists what is");
-    assert_eq!(team.get("/v2/monitor").await.code(), "ENDPOINT_NOT_AVAILABLE");
+    assert_eq!(team.get("/v2/research/search-papers").await.code(), "ENDPOINT_NOT_AVAILABLE");
     let old = team.post("/v1/scrape", &json!({"url": "https://example.com"})).await;
     assert_eq!((old.status, old.code()), (404, "ENDPOINT_NOT_AVAILABLE"));
     assert_eq!(old.body["error"], "this server implements only version 2 of the API: use paths that begin with /v2");

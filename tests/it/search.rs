@@ -491,7 +491,7 @@ async fn answers_of_engines_are_put_in_order() {
 async fn an_engine_is_asked_for_pages_until_there_are_enough() {
     let web = Web::start().await;
     let team = web.app.team(Some(100), json!({})).await;
-    for (limit, results, pages, credits) in [(15, 15, 1, 4), (30, 30, 2, 6), (100, 45, 3, 10)] {
+    for (limit, results, pages, credits) in [(15, 15, 1, 4), (30, 30, 2, 6), (100, 45, 4, 10)] {
         let before = web.asked().len();
         let found = search(&team, json!({"query": format!("many {limit}"), "limit": limit})).await;
         check(&found, 200, "");

@@ -101,6 +101,10 @@ async fn look(store: &Store, allowed: &Allowed) -> Result<String, store::StoreEr
     let mut left = String::new();
     if !allowed.jobs.load(Ordering::Relaxed) {
         for job in jobs::list(&mut conn, jobs::Filter::default(), None, 10).await? {
+            // The next fire of a monitor waits for its time.
+            if job.kind == "monitor.fire" && !job.is_running {
+                continue;
+            }
             let state = if job.is_running { "running" } else { "waiting" };
             let why = job.last_error.unwrap_or_default();
             let _ = writeln!(left, "a {} is still {state} (TestApp::leaves_jobs allows it): {why}", job.kind);
