@@ -46,8 +46,8 @@ struct Part<'a> {
 }
 
 impl Query {
-    /// Reads a query. Never fails: everything but operators is read as words. Days are UTC, as in `after:2026-03-01`; a year or
-    /// a month is its first day.
+    /// Reads a query. Never fails: everything but operators is read as words. Days are UTC, as in `after:2026-03-01`; a
+    /// year or a month is its first day.
     #[must_use]
     pub fn parse(text: &str) -> Query {
         let text = plain_quotes(text);
