@@ -188,13 +188,7 @@ async fn of_monitors() {
     let monitor = format!("/v2/monitor/{}", made.body["data"]["id"].as_str().unwrap_or_default());
     let check = team.caller.post(&format!("{monitor}/run"), &json!({})).await;
     let check = format!("{monitor}/checks/{}", check.body["data"]["id"].as_str().unwrap_or_default());
-    for _ in 0..200 {
-        let status = team.caller.get(&check).await.body["data"]["status"].clone();
-        if status != "queued" && status != "running" {
-            break;
-        }
-        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
-    }
+    team.caller.checked(&check).await;
     team.get("monitor.check", &check).await;
     team.get("monitor.checks", &format!("{monitor}/checks")).await;
     team.get("monitor.read", &monitor).await;

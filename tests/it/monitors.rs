@@ -1,7 +1,5 @@
 //! Monitors over HTTP: from creation through checks, pages, credits and events to removal.
 
-use std::time::{Duration, Instant};
-
 use e2e::{Client, TestApp};
 use serde_json::{Value, json};
 use testkit::Reply;
@@ -30,17 +28,7 @@ async fn run(client: &Client, monitor: &Value) -> Value {
     let begun = client.post(&format!("{path}/run"), &json!({ "origin": "test" })).await;
     assert_eq!(begun.status, 200, "{}", begun.body);
     let check = format!("{path}/checks/{}", begun.body["data"]["id"].as_str().unwrap());
-    let started = Instant::now();
-    loop {
-        let answer = client.get(&check).await;
-        assert_eq!(answer.status, 200, "{}", answer.body);
-        let data = answer.body["data"].clone();
-        if !data["finishedAt"].is_null() {
-            return data;
-        }
-        assert!(started.elapsed() < Duration::from_secs(30), "{data}");
-        tokio::time::sleep(Duration::from_millis(30)).await;
-    }
+    client.checked(&check).await
 }
 
 fn statuses(check: &Value) -> Vec<&str> {

@@ -106,6 +106,23 @@ impl Client {
         }
     }
 
+    /// Reads the check of a monitor again and again until it has ended, and returns it with its pages.
+    ///
+    /// # Panics
+    /// When it has not ended after a minute.
+    pub async fn checked(&self, path: &str) -> Value {
+        let started = Instant::now();
+        loop {
+            let mut answer = self.get(path).await;
+            assert_eq!(answer.status, 200, "{}", answer.body);
+            if !answer.body["data"]["finishedAt"].is_null() {
+                return answer.body["data"].take();
+            }
+            assert!(started.elapsed() < Duration::from_secs(60), "still at work: {}", answer.body);
+            tokio::time::sleep(Duration::from_millis(30)).await;
+        }
+    }
+
     /// Every document of a job, by following `next` as clients do.
     ///
     /// # Panics

@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use crate::tab::{Tab, World};
 
-/// Function that samples for at most 120 ms, looks at 6000 elements, and returns 256 KiB.
+/// Function that samples for at most 120 ms, or a hundred elements, and returns at most 256 KiB.
 const SAMPLE: &str = concat!(
     "function sample() {\n",
     include_str!("js/styles/values.js"),

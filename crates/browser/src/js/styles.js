@@ -1,11 +1,9 @@
 // Samples the look of a page: computed styles of typical elements, by their role in the page.
 //
 // Runs in an isolated world, so functions that the page has put on prototypes are never called. Named elements of a
-// form
-// or document can still shadow properties; that affects only the element concerned. Changes nothing, stops after
-// MAX_MS,
-// and limits the number and length of its results. Colours are `#rrggbb` or `#rrggbbaa` in sRGB, lengths are numbers of
-// CSS pixels, positions are relative to the page. Read by `branding::Sample`.
+// form or document can still shadow properties; that affects only the element concerned. Changes nothing, stops after
+// MAX_MS once MIN_WALKED elements are looked at, and limits the number and length of its results. Colours are `#rrggbb`
+// or `#rrggbbaa` in sRGB, lengths are numbers of CSS pixels, positions are relative to the page. Read by `branding::Sample`.
 //
 // This is the end of a function that begins with the files in the folder `styles`, in the order of `styles.rs`.
 
@@ -121,7 +119,7 @@ try { if (foot) look(foot); } catch { /* Left out like any other. */ }
 const stack = [body];
 const SKIPPED = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object', 'video', 'canvas']);
 let walked = 0;
-while (stack.length && walked < MAX_WALKED && !late()) {
+while (stack.length && walked < MAX_WALKED && (walked < MIN_WALKED || !late())) {
   const element = stack.pop();
   walked += 1;
   // An element whose properties are shadowed by its own fields is skipped.
@@ -161,12 +159,13 @@ function focusColor() {
   const style = getComputedStyle(field);
   const value = (name) => style.getPropertyValue(name).trim() || 'x';
   const filled = (css) => cut(css, 200).replace(/var\(\s*(--[\w-]+)[^)]*\)/g, (_, name) => value(name));
-  let rulesLeft = MAX_RULES;
+  let rulesRead = 0;
   let found = null;
   for (const sheet of [...own('styleSheets')].slice(0, 40)) {
     let rules = [];
     try { rules = sheet.cssRules; } catch { continue; }
-    for (let at = 0; at < rules.length && rulesLeft > 0 && !late(); at += 1, rulesLeft -= 1) {
+    for (let at = 0; at < rules.length && rulesRead < MAX_RULES; at += 1, rulesRead += 1) {
+      if (rulesRead >= MIN_RULES && late()) return found;
       const selectors = rules[at].selectorText;
       if (!selectors?.includes(':focus') || selectors.length > 1000) continue;
       const bare = focused(selectors);

@@ -30,6 +30,9 @@ const height = innerHeight;
 // The clock starts here, after the layout that the lines above have forced.
 const start = performance.now();
 const late = (share = 1) => performance.now() - start > MAX_MS * share;
+// Read in any case: on a busy machine the clock alone would leave out a small page.
+const MIN_WALKED = 100;
+const MIN_RULES = 100;
 
 // --- conversion of values
 
