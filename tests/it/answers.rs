@@ -175,6 +175,7 @@ async fn of_runs() {
 async fn of_monitors() {
     let app = TestApp::with_keys().await;
     app.site.html("/stone", ARTICLE);
+    app.site.html("/hook", "thanks");
     let mut team = Snapshots::of(app.team(Some(100), json!({})).await);
     let body = json!({
         "name": "granite",
@@ -182,7 +183,7 @@ async fn of_monitors() {
         "targets": [{
             "type": "scrape", "urls": [app.page("/stone")], "scrapeOptions": { "headers": { "Cookie": "a=b" } }, "label": "x",
         }],
-        "webhook": { "url": "https://hook.test/", "headers": { "Authorization": "secret" }, "events": ["monitor.page"] },
+        "webhook": { "url": app.page("/hook"), "headers": { "Authorization": "secret" }, "events": ["monitor.page"] },
     });
     let made = team.post("monitor.create", "/v2/monitor", body).await;
     let monitor = format!("/v2/monitor/{}", made.body["data"]["id"].as_str().unwrap_or_default());
