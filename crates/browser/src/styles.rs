@@ -6,7 +6,8 @@ use tokio::time::Instant;
 
 use crate::tab::{Tab, World};
 
-/// Function that samples for at most 120 ms, or a hundred elements, and returns at most 256 KiB.
+/// Function that samples for 120 ms, or up to 720 ms for the first hundred elements, looks at 6000 elements at most, and
+/// returns 256 KiB at most.
 const SAMPLE: &str = concat!(
     "function sample() {\n",
     include_str!("js/styles/values.js"),

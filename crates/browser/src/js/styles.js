@@ -2,8 +2,9 @@
 //
 // Runs in an isolated world, so functions that the page has put on prototypes are never called. Named elements of a
 // form or document can still shadow properties; that affects only the element concerned. Changes nothing, stops after
-// MAX_MS once MIN_WALKED elements are looked at, and limits the number and length of its results. Colours are `#rrggbb`
-// or `#rrggbbaa` in sRGB, lengths are numbers of CSS pixels, positions are relative to the page. Read by `branding::Sample`.
+// MAX_MS, or PATIENCE times that for the first MIN_READ elements, and limits the number and length of its results.
+// Colours are `#rrggbb` or `#rrggbbaa` in sRGB, lengths are numbers of CSS pixels, positions are relative to the page.
+// Read by `branding::Sample`.
 //
 // This is the end of a function that begins with the files in the folder `styles`, in the order of `styles.rs`.
 
@@ -119,7 +120,7 @@ try { if (foot) look(foot); } catch { /* Left out like any other. */ }
 const stack = [body];
 const SKIPPED = new Set(['script', 'style', 'template', 'noscript', 'iframe', 'object', 'video', 'canvas']);
 let walked = 0;
-while (stack.length && walked < MAX_WALKED && (walked < MIN_WALKED || !late())) {
+while (stack.length && walked < MAX_WALKED && !isOver(walked)) {
   const element = stack.pop();
   walked += 1;
   // An element whose properties are shadowed by its own fields is skipped.
@@ -164,8 +165,7 @@ function focusColor() {
   for (const sheet of [...own('styleSheets')].slice(0, 40)) {
     let rules = [];
     try { rules = sheet.cssRules; } catch { continue; }
-    for (let at = 0; at < rules.length && rulesRead < MAX_RULES; at += 1, rulesRead += 1) {
-      if (rulesRead >= MIN_RULES && late()) return found;
+    for (let at = 0; at < rules.length && rulesRead < MAX_RULES && !isOver(rulesRead); at += 1, rulesRead += 1) {
       const selectors = rules[at].selectorText;
       if (!selectors?.includes(':focus') || selectors.length > 1000) continue;
       const bare = focused(selectors);

@@ -83,4 +83,5 @@ async fn a_page_can_neither_break_nor_swell_it() {
     assert!(sample["elements"].as_array().unwrap().len() > 10, "{sample}");
     assert!(sample.to_string().len() <= 256 * 1024, "{}", sample.to_string().len());
     assert!(sample["walked"].as_u64().unwrap() <= 6_000, "{}", sample["walked"]);
+    assert!(sample["milliseconds"].as_u64().unwrap() < 1_000, "{}", sample["milliseconds"]);
 }

@@ -30,9 +30,11 @@ const height = innerHeight;
 // The clock starts here, after the layout that the lines above have forced.
 const start = performance.now();
 const late = (share = 1) => performance.now() - start > MAX_MS * share;
-// Read in any case: on a busy machine the clock alone would leave out a small page.
-const MIN_WALKED = 100;
-const MIN_RULES = 100;
+// What is read on a busy machine as well, where MAX_MS alone would leave out a small page: so many elements or rules,
+// as long as the time is not over that many times.
+const MIN_READ = 100;
+const PATIENCE = 6;
+const isOver = (read) => late(read < MIN_READ ? PATIENCE : 1);
 
 // --- conversion of values
 
