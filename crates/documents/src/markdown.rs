@@ -150,11 +150,12 @@ fn push_link(out: &mut String, text: &str, url: &str) {
 fn is_address(text: &str, url: &str) -> bool {
     let bare = |address: &str| -> String {
         let rest = ["mailto:", "https://", "http://"].iter().find_map(|scheme| address.strip_prefix(scheme));
-        // The full stop of a sentence may be part of the word that is linked.
-        let address = rest.unwrap_or(address).trim_end_matches(['/', '.', ',', ';', ':', ')']);
+        let address = rest.unwrap_or(address).trim_end_matches('/');
         address.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '\\' | '`')).collect()
     };
-    bare(text) == bare(url)
+    let url = bare(url);
+    // The full stop of a sentence may be part of the word that is linked.
+    bare(text) == url || bare(text.trim_end_matches(['.', ',', ';', ':', ')'])) == url
 }
 
 /// Escapes every `<` that could begin a tag.

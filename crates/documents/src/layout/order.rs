@@ -269,9 +269,12 @@ mod tests {
         }
     }
 
+    fn part(rect: Rect, order: u32, short: bool) -> Part {
+        Part { rect, order, short }
+    }
+
     #[test]
     fn names_side_by_side_come_before_the_columns_below_them() {
-        let part = |rect, order, short| Part { rect, order, short };
         let parts = [
             part(rect(100.0, 80.0, 180.0, 92.0), 0, true),
             part(rect(70.0, 140.0, 290.0, 600.0), 1, false),
@@ -295,7 +298,6 @@ mod tests {
 
     #[test]
     fn short_lines_in_the_middle_of_columns_are_no_row() {
-        let part = |rect, order, short| Part { rect, order, short };
         let parts = [
             part(rect(70.0, 80.0, 290.0, 200.0), 0, false),
             // The end of a paragraph at the left, an indented label at the right.
