@@ -697,7 +697,7 @@ CREATE TABLE monitor_series (
     state TEXT NOT NULL CHECK (state IN ('present', 'hidden', 'removed')),
     scrape_id TEXT,
     check_id TEXT NOT NULL,
-    seen_at TIMESTAMP NOT NULL,
+    seen_at TIMESTAMP NOT NULL, memory BLOB,
     PRIMARY KEY (target_id, key)
 );
 
@@ -729,4 +729,5 @@ INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261126200000'),
 ('20261126210000'),
 ('20261126230000'),
-('20261127000000');
+('20261127000000'),
+('20261127040000');

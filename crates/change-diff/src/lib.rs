@@ -1,5 +1,5 @@
-//! What has changed between two versions of a page: status, unified diff and its tree, fields compared by value. No I/O,
-//! no clock.
+//! What has changed between two versions of a page: status, unified diff and its tree, fields compared by value, blocks that
+//! change again and again. No I/O, no clock.
 //!
 //! ```
 //! use base::Stop;
@@ -45,7 +45,9 @@ mod align;
 mod fields;
 mod gave_up;
 mod text;
+mod volatile;
 
 pub use fields::{FieldChange, Fields, fields, top_level};
 pub use gave_up::GaveUp;
 pub use text::{Change, Chunk, File, Status, Tree, canonical, compare, tree, unified};
+pub use volatile::{FieldHistory, FieldReview, History, Review};

@@ -1,6 +1,7 @@
 //! Kinds of run that carry out a check: one for the pages of a list, one for those of a crawl. Each page is recorded by the
 //! kind that the run stands on, and then by the check.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,12 +9,13 @@ use ::runs::{
     Draining, Kind, Left, Opening, PageKind, PagePlan, PageRecord, PageRun, PageSpec, Plain, PlannedPage, Recording,
     RunKind, Runs, Secrets, Terms, Visit, nothing_more, page_lanes,
 };
+use ::scrape::Reviewer;
 use async_trait::async_trait;
 use base::Timestamp;
 use chrono::TimeDelta;
 use crawls::crawl;
 use kernel::{AppError, Refused};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use store::monitors::{self as rows, PagesWanted};
 use store::runs::{self, PageState, Progress, Run};
 use store::{Conn, StoreError};
@@ -23,6 +25,7 @@ use wire::{ChangeTrackingFormat, Format, ScrapeOptions, event};
 use crate::end;
 use crate::link::{About, Link};
 use crate::look::CheckLook;
+use crate::quiet::{Memory, Quiet, Watch};
 use crate::record::CheckRecord;
 
 /// Kind of run for the pages of a list.
@@ -155,6 +158,8 @@ impl PageSpec for Spec {
 pub(crate) struct CheckRun {
     lower: Arc<dyn PageRun>,
     about: OnceCell<About>,
+    /// What does not count on the pages.
+    quiet: OnceCell<Arc<Quiet>>,
     has_started: AtomicBool,
     /// Whether this service has a model that judges.
     has_model: bool,
@@ -162,7 +167,8 @@ pub(crate) struct CheckRun {
 
 impl CheckRun {
     fn new(lower: Arc<dyn PageRun>, about: Option<About>, has_model: bool) -> Self {
-        Self { lower, about: OnceCell::new_with(about), has_started: AtomicBool::new(false), has_model }
+        let (about, quiet) = (OnceCell::new_with(about), OnceCell::new());
+        Self { lower, about, quiet, has_started: AtomicBool::new(false), has_model }
     }
 
     /// Returns what is known of the monitor; reads it if the run was not opened.
@@ -172,6 +178,25 @@ impl CheckRun {
             About::read(conn, &row.ok_or_else(|| StoreError::Inconsistent("a page without its run".to_owned()))?).await
         };
         self.about.get_or_try_init(|| read).await
+    }
+
+    /// Returns a watch over a page; `None` if its target leaves nothing out and chooses no parts of it.
+    async fn watch(&self, service: &Runs, page: &PlannedPage<'_>) -> Result<Option<Arc<Watch>>, AppError> {
+        let options = &page.context.options;
+        let has_selectors = !options.include_tags.is_empty() || !options.exclude_tags.is_empty();
+        if !has_selectors && self.quiet.get().is_some_and(|quiet| !quiet.leaves_out()) {
+            return Ok(None);
+        }
+        let mut conn = service.app().conn().await?;
+        let link = self.about(&mut conn, &page.context.id).await?.link.clone();
+        let quiet = self.quiet.get_or_try_init(|| quiet_of(&mut conn, &link)).await?;
+        if !has_selectors && !quiet.leaves_out() {
+            return Ok(None);
+        }
+        let memory = rows::memory(&mut conn, &link.target, &cache::page_key(page.url)).await?;
+        let selectors: BTreeSet<&String> = options.include_tags.iter().chain(&options.exclude_tags).collect();
+        let selectors = selectors.into_iter().cloned().collect();
+        Ok(Some(Arc::new(Watch::new(Arc::clone(quiet), selectors, Memory::read(memory.as_deref())))))
     }
 
     /// Notes that the check has started, with its first page.
@@ -198,11 +223,13 @@ impl PageRun for CheckRun {
 
     async fn plan(&self, service: &Runs, page: PlannedPage<'_>) -> Result<PagePlan, Refused> {
         self.start(service, &page.context.id).await?;
+        let watch = self.watch(service, &page).await?;
         let (url, format) = (page.url.clone(), tracking(&page.context.options));
         Ok(match self.lower.plan(service, page).await? {
             PagePlan::Scrape(visit) => {
-                let look = CheckLook { lower: visit.look, url, format };
-                PagePlan::Scrape(Visit { look: Box::new(look), ..visit })
+                let reviewer = watch.clone().map(|watch| watch as Arc<dyn Reviewer>);
+                let look = CheckLook { lower: visit.look, url, format, watch };
+                PagePlan::Scrape(Visit { reviewer, look: Box::new(look), ..visit })
             }
             PagePlan::End(outcome) => PagePlan::End(outcome),
         })
@@ -228,6 +255,19 @@ impl PageRun for CheckRun {
     fn committed(&self, left: Left) -> bool {
         self.lower.committed(left)
     }
+}
+
+/// Reads what does not count on the pages of a target. A target that was removed meanwhile leaves nothing out.
+async fn quiet_of(conn: &mut Conn, link: &Link) -> Result<Arc<Quiet>, StoreError> {
+    let targets = rows::targets(conn, &[&link.monitor]).await?;
+    let target = targets.iter().find(|target| target.id == link.target);
+    let given: Option<Map<String, Value>> = target.and_then(|target| serde_json::from_str(&target.spec).ok());
+    let quiet = given.map(|given| Quiet::read(&given)).transpose();
+    let quiet = quiet.unwrap_or_else(|error| {
+        tracing::error!(monitor = link.monitor, %error, "target not readable; everything on its pages counts");
+        None
+    });
+    Ok(Arc::new(quiet.unwrap_or_default()))
 }
 
 /// Returns the format that tracks changes; the runs of a check have it.

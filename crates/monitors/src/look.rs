@@ -1,6 +1,8 @@
 //! Look at a page of a check: how it compares with its version before, in the thread that parsed it. What the check does
 //! not keep is removed from the document.
 
+use std::sync::Arc;
+
 use ::runs::{Layers, Look, Looked};
 use ::scrape::{Scraped, Values};
 use base::Stop;
@@ -10,6 +12,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 use url::Url;
 use wire::{ChangeStatus, ChangeTrackingFormat, Document, Visibility};
+
+use crate::quiet::{Memory, Noticed, Watch};
 
 /// Maximum size of a diff that is kept and sent, in bytes; a longer one ends with a whole line.
 pub(crate) const MAX_DIFF_BYTES: usize = 256 << 10;
@@ -26,6 +30,8 @@ pub(crate) struct CheckLook {
     pub(crate) url: Url,
     /// Format that tracks the changes.
     pub(crate) format: ChangeTrackingFormat,
+    /// Watch over the comparison, if the target leaves something out or chooses parts of the page.
+    pub(crate) watch: Option<Arc<Watch>>,
 }
 
 /// Observation of a page by a check.
@@ -44,6 +50,8 @@ pub(crate) struct Seen {
     pub(crate) metadata: Map<String, Value>,
     /// Changes and values as JSON.
     pub(crate) content: Option<Box<Content>>,
+    /// Memory of the page from now on; `None` if it stays as it was.
+    pub(crate) memory: Option<Memory>,
 }
 
 /// Comparison of a page with its version before.
@@ -82,15 +90,16 @@ struct Written<'a> {
 
 impl Look for CheckLook {
     fn look(self: Box<Self>, page: &mut Scraped, stop: &Stop) -> Result<Looked, AppError> {
-        let Self { lower, url, format } = *self;
+        let Self { lower, url, format, watch } = *self;
         let (found, is_kept) = match lower.look(page, stop)? {
             Looked::Keep(found) => (found, true),
             Looked::KeepUncompared(found) => (found, false),
             Looked::End(outcome) => return Ok(Looked::End(outcome)),
         };
-        let seen = Seen::of(&url, &format, page, stop)?;
-        // A version without its values would replace the one that the next check has to compare with.
+        let mut seen = Seen::of(&View { url: &url, format: &format, watch: watch.as_deref() }, page, stop)?;
+        // A version without its values would replace the one that the next check has to compare with. Memory goes with it.
         let is_kept = is_kept && !matches!(seen.compared, Compared::Unreadable(_));
+        seen.memory = seen.memory.filter(|_| is_kept);
         strip(&mut page.document);
         let found = Some(Box::new(Layers { upper: Box::new(seen), lower: found }) as ::runs::Found);
         Ok(if is_kept { Looked::Keep(found) } else { Looked::KeepUncompared(found) })
@@ -103,34 +112,63 @@ fn strip(document: &mut Document) {
     *document = Document { metadata, ..Document::default() };
 }
 
+/// How a page is looked at.
+struct View<'a> {
+    url: &'a Url,
+    format: &'a ChangeTrackingFormat,
+    watch: Option<&'a Watch>,
+}
+
 impl Seen {
-    fn of(url: &Url, format: &ChangeTrackingFormat, page: &mut Scraped, stop: &Stop) -> Result<Self, AppError> {
+    fn of(view: &View<'_>, page: &mut Scraped, stop: &Stop) -> Result<Self, AppError> {
+        let View { url, format, watch } = *view;
         let document = &mut page.document;
         let tracking = document.change_tracking.take().flatten();
         let status_code = document.metadata.status_code;
-        let warning = document.warning.take();
+        let mut warnings: Vec<String> = document.warning.take().into_iter().collect();
         let is_hidden = tracking.as_ref().is_some_and(|tracking| tracking.visibility == Visibility::Hidden);
-        let mut changes = Changes::of(format, page.values.take().unwrap_or_default(), stop);
+        let mut changes = Changes::of(format, watch, page.values.take().unwrap_or_default(), stop);
         let text = tracking.as_ref().map(|tracking| tracking.change_status);
         changes.take_text(tracking.and_then(|tracking| tracking.diff));
-        let compared = compared(format, status_code, text, &changes, warning.as_deref());
-        let mut metadata = Map::new();
+        let noticed = watch.map(|watch| watch.end(text, changes.fields.as_mut())).unwrap_or_default();
+        let Noticed { memory, mut metadata, warnings: unmet } = noticed;
+        let compared = compared(format, status_code, text, &changes, warnings.first().map(String::as_str));
+        if has_loaded(status_code) && status_code != 304 {
+            warnings.extend(unmet);
+            warnings.extend(empty(document.markdown.as_deref(), &changes).map(str::to_owned));
+        }
         if let Some(title) = document.metadata.page.get("title") {
             metadata.insert("title".to_owned(), title.clone());
         }
         metadata.insert("creditsUsed".to_owned(), document.metadata.credits_used.into());
-        if is_hidden {
-            metadata.insert("visibility".to_owned(), Visibility::Hidden.as_str().into());
-        }
-        if changes.is_cut {
-            metadata.insert("diffTruncated".to_owned(), true.into());
-        }
-        if let Some(warning) = warning {
-            metadata.insert("warning".to_owned(), warning.into());
-        }
+        let visibility = is_hidden.then(|| Visibility::Hidden.as_str().into());
+        let is_cut = changes.is_cut.then(|| true.into());
+        let warning = (!warnings.is_empty()).then(|| warnings.join("; ").into());
+        let members = [("visibility", visibility), ("diffTruncated", is_cut), ("warning", warning)];
+        metadata.extend(members.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?))));
         let content = changes.content(compared == Compared::Changed)?.map(Box::new);
         let (url, key) = (url.to_string(), cache::page_key(url));
-        Ok(Self { url, key, status_code, compared, is_hidden, metadata, content })
+        Ok(Self { url, key, status_code, compared, is_hidden, metadata, content, memory })
+    }
+}
+
+/// Returns the warning of a page whose content is empty, or whose fields are.
+fn empty(markdown: Option<&str>, changes: &Changes) -> Option<&'static str> {
+    if markdown.is_some_and(|markdown| change_diff::canonical(markdown).is_empty()) {
+        return Some("the content of the page is empty: nothing is left to compare");
+    }
+    let is_empty = changes.values.current.as_ref().is_some_and(has_nothing);
+    is_empty.then_some("the extracted fields are empty")
+}
+
+/// Whether a value has no text, number or truth value in it.
+fn has_nothing(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.iter().all(has_nothing),
+        Value::Object(members) => members.values().all(has_nothing),
+        Value::Bool(_) | Value::Number(_) => false,
     }
 }
 
@@ -187,16 +225,10 @@ struct Changes {
 }
 
 impl Changes {
-    fn of(format: &ChangeTrackingFormat, values: Values, stop: &Stop) -> Self {
-        let fields = match (&values.previous, &values.current) {
-            (Some(previous), Some(current)) if format.extracts() => {
-                let fields = change_diff::fields(previous, current, stop).ok();
-                fields.and_then(|fields| match serde_json::to_value(&fields) {
-                    Ok(Value::Object(fields)) => Some(fields),
-                    _ => None,
-                })
-            }
-            _ => None,
+    fn of(format: &ChangeTrackingFormat, watch: Option<&Watch>, values: Values, stop: &Stop) -> Self {
+        let fields = match watch.filter(|_| format.extracts()) {
+            Some(watch) => fields(format, &watch.values(&values, stop), stop),
+            None => fields(format, &values, stop),
         };
         Self { text: None, is_cut: false, fields, values }
     }
@@ -242,6 +274,16 @@ impl Changes {
     }
 }
 
+/// Compares the fields of two versions; `None` if they cannot be compared.
+fn fields(format: &ChangeTrackingFormat, values: &Values, stop: &Stop) -> Option<Map<String, Value>> {
+    let (Some(previous), Some(current)) = (&values.previous, &values.current) else { return None };
+    let fields = change_diff::fields(previous, current, stop).ok().filter(|_| format.extracts())?;
+    match serde_json::to_value(&fields) {
+        Ok(Value::Object(fields)) => Some(fields),
+        _ => None,
+    }
+}
+
 /// Whether a value is small enough to be kept.
 fn fits(value: &Value) -> bool {
     value.to_string().len() <= MAX_VALUE_BYTES
@@ -267,7 +309,7 @@ mod tests {
     }
 
     fn changes(modes: &[ChangeMode], previous: Option<Value>, current: Option<Value>) -> Changes {
-        Changes::of(&format(modes), Values { previous, current }, &Stop::default())
+        Changes::of(&format(modes), None, Values { previous, current }, &Stop::default())
     }
 
     #[test]
@@ -290,6 +332,19 @@ mod tests {
         let lost = changes(json, one, None);
         let lost = compared(&format(json), 200, Some(Changed), &lost, Some("no answer"));
         assert_eq!(lost, Compared::Unreadable("the fields could not be extracted: no answer".to_owned()));
+    }
+
+    #[test]
+    fn empty_content_and_empty_fields_are_told() {
+        let fields = |value: Value| changes(&[ChangeMode::Json], None, Some(value));
+        let none = || changes(&[], None, None);
+        assert_eq!(empty(Some("# Tea"), &none()), None);
+        assert_eq!(empty(Some(" \n\n"), &none()), Some("the content of the page is empty: nothing is left to compare"));
+        assert_eq!(empty(None, &none()), None);
+        assert_eq!(empty(Some("# Tea"), &fields(json!({ "price": 0 }))), None);
+        for value in [json!({}), json!({ "price": null, "plans": [{ "name": " " }] }), json!([])] {
+            assert_eq!(empty(Some("# Tea"), &fields(value)), Some("the extracted fields are empty"));
+        }
     }
 
     #[test]

@@ -20,7 +20,8 @@ use wire::{
 
 use crate::kind::{CRAWL, PAGES};
 use crate::link::wants_judge;
-use crate::{Monitors, MonitorsError, quiet, secrets};
+use crate::quiet::Quiet;
+use crate::{Monitors, MonitorsError, secrets};
 
 /// Warning of a check whose changes nothing judges.
 pub(crate) const NO_MODEL: &str =
@@ -193,14 +194,14 @@ async fn work(
     let planned = match &target.work {
         TargetWork::Scrape(scrape) => {
             let mut options = tracked(&scrape.options, &row.id);
-            quiet::leave_out(&mut options, quiet::selectors(&target.given)?);
+            Quiet::read(&target.given)?.leave_out(&mut options);
             pages(monitors, caller, &scrape.urls, options)
         }
         TargetWork::Crawl(request) => {
             let mut request = (**request).clone();
             let options = &mut request.options.scrape_options;
             *options = tracked(options, &row.id);
-            quiet::leave_out(options, quiet::selectors(&target.given)?);
+            Quiet::read(&target.given)?.leave_out(options);
             match crawl::prepare(monitors.runs(), caller, request).await {
                 Ok(mut prepared) => {
                     prepared.submission.kind = &CRAWL;
@@ -262,24 +263,24 @@ pub(crate) async fn check_targets(
 ) -> Result<(), MonitorsError> {
     for (index, target) in targets.iter().enumerate() {
         let place = |path: &str| format!("targets[{index}].{path}");
-        let ignored = quiet::selectors(&target.given).map_err(MonitorsError::from);
-        let ignored = ignored.map_err(|error| error.below(&format!("targets[{index}]")))?;
+        let quiet = Quiet::read(&target.given).map_err(MonitorsError::from);
+        let quiet = quiet.map_err(|error| error.below(&format!("targets[{index}]")))?;
         let checked = match &target.work {
             TargetWork::Scrape(scrape) => {
                 let mut options = tracked(&scrape.options, "x");
-                quiet::leave_out(&mut options, ignored.clone());
+                quiet.leave_out(&mut options);
                 let checked = check(monitors.runs().scraper(), caller, &options, false, options.needs());
                 checked.map_err(MonitorsError::from)
             }
             TargetWork::Crawl(request) if request.prompt.is_some() => {
-                let why = "is not read by monitors; set the options themselves";
+                let why = "is not read by monitors; `POST /v2/crawl/params-preview` turns it into `crawlOptions`";
                 Err(Invalid::at("prompt", why).into())
             }
             TargetWork::Crawl(request) => {
                 let mut request = (**request).clone();
                 let options = &mut request.options.scrape_options;
                 *options = tracked(options, "x");
-                quiet::leave_out(options, ignored);
+                quiet.leave_out(options);
                 crawl::prepare(monitors.runs(), caller, request).await.map(drop).map_err(MonitorsError::from)
             }
             TargetWork::Search(_) => Ok(()),

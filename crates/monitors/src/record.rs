@@ -21,6 +21,7 @@ use crate::events;
 use crate::judge::{self, JudgePayload};
 use crate::link::About;
 use crate::look::{Compared, Content, Seen};
+use crate::quiet::Memory;
 
 /// Number of pages of a target; the places of the next target follow.
 pub(crate) const PLACES: i64 = 1_000_000;
@@ -50,6 +51,8 @@ struct Recorded<'a> {
     is_hidden: bool,
     metadata: Map<String, Value>,
     content: Option<&'a Content>,
+    /// Memory of the page from now on, if it changes.
+    memory: Option<&'a Memory>,
     /// Whether the page has answered.
     has_answer: bool,
 }
@@ -96,6 +99,9 @@ impl<'a> CheckRecord<'a> {
             written.push(self.row(result, before, status, is_judged));
             if let Some(now) = self.known(result, before) {
                 rows::set_known(conn, &now).await?;
+                if let Some(memory) = result.memory {
+                    rows::set_memory(conn, &now.target_id, &now.key, memory.stored().as_deref()).await?;
+                }
             }
         }
         let new: Vec<NewPage<'_>> = written
@@ -203,7 +209,7 @@ impl<'a> CheckRecord<'a> {
 /// Returns the result of a page. `url` is that of a page that could not be read.
 fn result_of<'a>(page: RunPage<'a>, url: Option<&String>) -> Recorded<'a> {
     if let Some(seen) = page.result.found::<Seen>() {
-        let Seen { url, key, status_code, compared, is_hidden, metadata, content } = seen;
+        let Seen { url, key, status_code, compared, is_hidden, metadata, content, memory } = seen;
         return Recorded {
             id: page.id,
             url: url.clone(),
@@ -213,6 +219,7 @@ fn result_of<'a>(page: RunPage<'a>, url: Option<&String>) -> Recorded<'a> {
             is_hidden: *is_hidden,
             metadata: metadata.clone(),
             content: content.as_deref(),
+            memory: memory.as_ref(),
             has_answer: true,
         };
     }
@@ -233,6 +240,7 @@ fn result_of<'a>(page: RunPage<'a>, url: Option<&String>) -> Recorded<'a> {
         is_hidden: false,
         metadata,
         content: None,
+        memory: None,
         has_answer: false,
     }
 }

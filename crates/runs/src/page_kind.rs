@@ -12,7 +12,7 @@ mod tests;
 use std::any::Any;
 use std::sync::Arc;
 
-use ::scrape::Scraped;
+use ::scrape::{Reviewer, Scraped};
 use async_trait::async_trait;
 use base::address::BasicAuth;
 use base::{Stop, Timestamp};
@@ -145,6 +145,8 @@ pub struct Visit {
     pub start: Option<Url>,
     /// Whether links are collected even if no format asks for them.
     pub collect_links: bool,
+    /// What counts when the versions of the page are compared; everything without it.
+    pub reviewer: Option<Arc<dyn Reviewer>>,
     /// Look at the page.
     pub look: Box<dyn Look>,
 }
@@ -160,7 +162,7 @@ pub struct Given {
 impl Visit {
     /// Returns the visit of a page whose links do not matter.
     pub fn plain() -> Self {
-        Self { given: None, start: None, collect_links: false, look: Box::new(Plain) }
+        Self { given: None, start: None, collect_links: false, reviewer: None, look: Box::new(Plain) }
     }
 }
 

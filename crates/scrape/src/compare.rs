@@ -18,8 +18,8 @@ use crate::detect::{self, Route};
 use crate::target::bytes_of;
 use crate::tracked::Tracked;
 use crate::{
-    CpuError, Extraction, NextVersion, Ports, Previous, PreviousVersion, Question, ScrapeError, Target, Tools, Values,
-    Versions,
+    CpuError, Extraction, NextVersion, Ports, Previous, PreviousVersion, Question, Reviewed, ScrapeError, Target,
+    Tools, Values, Versions,
 };
 
 /// Maximum time that is reserved after the comparison, for completing the document.
@@ -254,9 +254,13 @@ impl Comparison<'_> {
         let options = Arc::new(options);
         let current = Arc::new(document.markdown.take().unwrap_or_default());
         let (lent, shows_diff) = (Arc::clone(&current), self.format.shows_diff());
+        let reviewer = self.target.reviewer.clone();
         let work = move |stop: &Stop| -> Result<Texts, Uncompared> {
             let previous = derive::markdown(previous, route, &options, stop).map_err(|_| Uncompared::Lost)?;
-            compared(&previous, &lent, shows_diff, stop)
+            match reviewer.and_then(|reviewer| reviewer.review(&previous, &lent, stop)) {
+                Some(Reviewed { previous, current }) => compared(&previous, &current, shows_diff, stop),
+                None => compared(&previous, &lent, shows_diff, stop),
+            }
         };
         let result = self.tools.cpu.run(&self.target.owner, self.until, work).await;
         document.markdown = Some(Arc::try_unwrap(current).unwrap_or_else(|current| (*current).clone()));

@@ -22,7 +22,7 @@ use crate::finish::Told;
 use crate::product_service::{self, Failure};
 use crate::source::{Besides, Origin, PageSource, Source, TextSource, add};
 use crate::target::needs_whole_markdown;
-use crate::{CpuError, Ports, ScrapeError, Scraped, Target, Tools, Values, page_text};
+use crate::{CpuError, Ports, Reviewer, ScrapeError, Scraped, Target, Tools, Values, page_text};
 
 /// Result of deriving a page.
 pub(crate) enum Derived<T> {
@@ -118,7 +118,14 @@ where
     };
     let (origin, last) = (Told::of(target), last.clone());
     let asks_service = tools.products.is_some() && target.options.wants(FormatKind::Product);
-    let wants = Wants { options: Arc::clone(&target.options), collect_links: target.collect_links, asks_service, more };
+    let reviewer = target.reviewer.clone();
+    let wants = Wants {
+        options: Arc::clone(&target.options),
+        collect_links: target.collect_links,
+        asks_service,
+        more,
+        reviewer,
+    };
     let work = move |stop: &Stop| {
         fail::fail_point!("convert_panic");
         let draft = draft(body, page, &wants, stop)?;
@@ -159,6 +166,8 @@ struct Wants {
     /// Whether a service is asked for the product of a page.
     asks_service: bool,
     more: More,
+    /// What looks at the page.
+    reviewer: Option<Arc<dyn Reviewer>>,
 }
 
 /// Further attempts that may follow a draft.
@@ -245,8 +254,8 @@ pub(crate) fn markdown(
         (Version::Page(fetched), Route::Bytes) => (fetched, Body::Bytes),
         (Version::Page(fetched), Route::Nothing | Route::Document(_)) => (fetched, Body::Nothing),
     };
-    let wants =
-        Wants { options: Arc::clone(options), collect_links: false, asks_service: false, more: More::default() };
+    let (options, more) = (Arc::clone(options), More::default());
+    let wants = Wants { options, collect_links: false, asks_service: false, more, reviewer: None };
     let draft = draft(body, Page::new(*fetched, None), &wants, stop)?;
     Ok(draft.document.markdown.unwrap_or_default())
 }
@@ -307,11 +316,26 @@ fn of_page(fetched: &mut Fetched, sheets: Vec<Sheet>, wants: &Wants, stop: &Stop
         if page.is_out_of_steps() {
             return Err(ScrapeError::Selectors);
         }
+        if let Some(reviewer) = wants.reviewer.as_ref().filter(|_| fetched.is_loaded() && fetched.status != 304) {
+            look_for(&**reviewer, &page);
+        }
         made
     };
     // Set after the tree is dropped, so that a large page is not in memory twice.
     made.document.raw_html = wants.options.wants(FormatKind::RawHtml).then(|| text.into_string());
     Ok(made)
+}
+
+/// Tells a reviewer which of its selectors have met an element. With too many of them for the page, it is told nothing.
+fn look_for(reviewer: &dyn Reviewer, page: &formats::Page) {
+    let selectors = reviewer.selectors();
+    if selectors.is_empty() {
+        return;
+    }
+    let met = selectors.iter().map(|selector| !page.select(std::slice::from_ref(selector)).is_empty()).collect();
+    if !page.is_out_of_steps() {
+        reviewer.met(met);
+    }
 }
 
 /// Converts XML, including XHTML sent as such, to equivalent HTML; `None` for HTML. Parsed as HTML, a feed would lose
@@ -357,7 +381,7 @@ mod tests {
         draft(
             body,
             Page::new(fetched, None),
-            &Wants { options, collect_links: false, asks_service: false, more },
+            &Wants { options, collect_links: false, asks_service: false, more, reviewer: None },
             &Stop::default(),
         )
         .unwrap()

@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use url::Url;
 use wire::{ActionResults, Block, Capabilities, Capability, Document, Format, ScrapeOptions, ScriptReturn};
 
-use crate::{Cpu, Extract, ProductService};
+use crate::{Cpu, Extract, ProductService, Reviewer};
 
 /// Shared services of all scrapes.
 #[derive(Clone)]
@@ -97,6 +97,8 @@ pub struct Target {
     pub model_limit: TeamLimit,
     /// Whether [`Scraped::links`] is wanted, for example by a crawl.
     pub collect_links: bool,
+    /// What counts when the versions of the page are compared; everything without it.
+    pub reviewer: Option<Arc<dyn Reviewer>>,
     /// Cookies and storage of a profile to start with.
     pub state: Option<Arc<State>>,
     /// Whether cookies and storage are returned ([`Scraped::state`]).
@@ -122,6 +124,7 @@ impl Target {
             owner: Owner::default(),
             model_limit: TeamLimit::default(),
             collect_links: false,
+            reviewer: None,
             state: None,
             keeps_state: false,
             hold: None,

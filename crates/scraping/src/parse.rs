@@ -130,6 +130,7 @@ fn page(id: String, request: ParseRequest, upload: Upload) -> UploadedFile {
         options: Arc::new(request.options),
         zero_data_retention: request.zero_data_retention,
         collect_links: false,
+        reviewer: None,
         run: None,
         start: None,
     };

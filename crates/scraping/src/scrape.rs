@@ -248,7 +248,7 @@ impl Stamp {
 impl Scraping {
     fn new(scraper: &Scraper, caller: &Caller, wanted: Wanted, started: Instant) -> Self {
         let Wanted { id, url, source, file, given_for, basic_auth, options, zero_data_retention, .. } = wanted;
-        let Wanted { collect_links, run, start, .. } = wanted;
+        let Wanted { collect_links, reviewer, run, start, .. } = wanted;
         let crawl =
             run.as_ref().zip(start).map(|(run, start)| CrawlOf { start: cache::page_key(&start), run: run.clone() });
         let cache = scraper.cache().settings();
@@ -282,6 +282,7 @@ impl Scraping {
                 owner,
                 model_limit: model_limit(&caller.team),
                 collect_links,
+                reviewer,
                 hold,
                 ..Target::new(url, options, deadline)
             },

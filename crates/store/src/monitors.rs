@@ -31,7 +31,7 @@ pub use delete::{erase, remove};
 pub use fires::{Late, claim, due, lateness};
 pub use page::{NewPage, Page, PagesWanted, add_pages, contents, judge, page, pages};
 pub use secret::{MonitorSecret, OF_THE_WEBHOOK, replace_secrets, secrets};
-pub use series::{Known, known, set_known, tag, unmet};
+pub use series::{Known, known, memory, set_known, set_memory, tag, unmet};
 pub use sweep::{Swept, remove_checks, set_swept, sweep};
 pub use target::{Target, replace_targets, targets};
 

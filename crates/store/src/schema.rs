@@ -667,6 +667,7 @@ table! {
         scrape_id -> Nullable<Text>,
         check_id -> Text,
         seen_at -> Timestamp,
+        memory -> Nullable<Binary>,
     }
 }
 

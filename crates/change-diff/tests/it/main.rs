@@ -8,3 +8,4 @@ mod diffs;
 mod properties;
 mod status;
 mod values;
+mod volatile;

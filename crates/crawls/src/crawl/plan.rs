@@ -52,6 +52,7 @@ pub(super) async fn plan(run: &CrawlRun, runs: &Runs, page: PlannedPage<'_>) -> 
         start: Some(frontier.start.clone()),
         // What only a hidden page links to is no part of this crawl.
         collect_links: !is_hidden(depth) && frontier.follows(url, depth),
+        reviewer: None,
         look: Box::new(look),
     }))
 }

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use base::Timestamp;
+use base::{Stop, Timestamp};
 use bytes::Bytes;
 use fetch::{Fetched, Rendered};
 use parking_lot::Mutex;
 use scrape::{
-    Extract, Extraction, NextVersion, Ports, Previous, PreviousVersion, Question, ScrapeError, Target, Tools, Versions,
+    Extract, Extraction, NextVersion, Ports, Previous, PreviousVersion, Question, Reviewed, Reviewer, ScrapeError,
+    Target, Tools, Versions,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -327,4 +328,55 @@ async fn a_hostile_version_costs_the_comparison_only() {
     assert!(warning(&document).contains("took too long"), "{document:?}");
     assert!(document.markdown.unwrap().contains("Assam"));
     assert_eq!(shelf.version.lock().as_ref().unwrap().page.as_ref().unwrap().body, PAGE, "a new baseline");
+}
+
+/// Leaves lines with a word out of both versions.
+struct Without {
+    word: &'static str,
+    selectors: Vec<String>,
+    met: Mutex<Option<Vec<bool>>>,
+}
+
+impl Reviewer for Without {
+    fn selectors(&self) -> &[String] {
+        &self.selectors
+    }
+
+    fn met(&self, met: Vec<bool>) {
+        *self.met.lock() = Some(met);
+    }
+
+    fn review(&self, previous: &str, current: &str, _: &Stop) -> Option<Reviewed> {
+        let without = |text: &str| text.lines().filter(|line| !line.contains(self.word)).collect::<Vec<_>>().join("\n");
+        Some(Reviewed { previous: without(previous), current: without(current) })
+    }
+}
+
+#[tokio::test]
+async fn a_reviewer_decides_what_is_compared_and_what_is_kept_stays_whole() {
+    let shelf = Shelf::default();
+    let selectors = vec![".price".to_owned(), "#clock".to_owned()];
+    let reviewer = Arc::new(Without { word: "visitors", selectors, met: Mutex::default() });
+    let page = |visitors: u32, price: u32| {
+        html(200, &format!("<main><h1>Tea</h1><p class=price>{price} euros</p><p>{visitors} visitors</p></main>"))
+    };
+    let asked = |page: &Fetched| Target {
+        reviewer: Some(Arc::clone(&reviewer) as Arc<dyn Reviewer>),
+        ..target(page.url.clone(), options(json!({ "onlyMainContent": false })))
+    };
+    for (visitors, price, expect) in
+        [(1, 12, ChangeStatus::New), (2, 12, ChangeStatus::Same), (3, 13, ChangeStatus::Changed)]
+    {
+        let page = page(visitors, price);
+        let document = scrape_with(tools(&[]), &shelf, page.clone(), asked(&page)).await;
+        assert_eq!(status(&document), Some(expect), "{visitors}");
+        assert!(document.markdown.as_ref().unwrap().contains("visitors"), "the document is whole");
+        let diff = document.change_tracking.unwrap().unwrap().diff;
+        let is_whole = diff.is_some_and(|diff| diff.to_string().contains("visitors"));
+        assert!(!is_whole, "the diff has what was compared");
+        assert_eq!(reviewer.met.lock().take(), Some(vec![true, false]));
+    }
+    // Without the reviewer, the whole versions are compared.
+    let plain = scrape(&shelf, page(4, 13), json!({ "onlyMainContent": false })).await;
+    assert_eq!(status(&plain), Some(ChangeStatus::Changed));
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use ::scrape::Reviewer;
 use fetch::{BasicAuth, Fetched};
 use kernel::credentials;
 use url::Url;
@@ -27,6 +28,8 @@ pub struct Wanted {
     pub zero_data_retention: bool,
     /// Whether links are collected even if no format asks for them.
     pub collect_links: bool,
+    /// What counts when the versions of the page are compared.
+    pub reviewer: Option<Arc<dyn Reviewer>>,
     /// Run that the page belongs to: owner of its files, and of its place in the queue for a browser.
     pub run: Option<String>,
     /// Start of the crawl that the page belongs to.
@@ -53,6 +56,7 @@ impl Wanted {
             options: Arc::new(request.options),
             zero_data_retention: request.zero_data_retention,
             collect_links: false,
+            reviewer: None,
             run: None,
             start: None,
         }

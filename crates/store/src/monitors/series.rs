@@ -82,6 +82,29 @@ pub async fn set_known(conn: &mut Conn, row: &Known) -> Result<()> {
     Ok(())
 }
 
+/// Returns what a target remembers of the content of a page; `None` if it remembers nothing.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn memory(conn: &mut Conn, target: &str, key: &str) -> Result<Option<Vec<u8>>> {
+    let query = monitor_series::table.find((target, key)).select(monitor_series::memory);
+    let found: Option<Option<Vec<u8>>> = on!(conn, |c| query.get_result(c).await.optional())?;
+    Ok(found.flatten())
+}
+
+/// Writes what a target remembers of the content of a page that it knows, in place of what it remembered.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn set_memory(conn: &mut Conn, target: &str, key: &str, memory: Option<&[u8]>) -> Result<()> {
+    let query = diesel::update(monitor_series::table.find((target, key))).set(monitor_series::memory.eq(memory));
+    let mut conn = conn.turn().await?;
+    on!(conn, |c| query.execute(c).await)?;
+    Ok(())
+}
+
 /// Returns up to `limit` addresses that a target knows and `check` has not looked at, by key after `after`; those that
 /// are removed are left out.
 ///

@@ -29,6 +29,7 @@ suite!(
     pages_are_read_in_their_order,
     a_judgment_is_written_once,
     a_target_knows_its_pages,
+    a_target_remembers_the_content_of_its_pages,
     old_checks_go_with_their_pages,
     a_removed_monitor_leaves_nothing,
     a_removed_target_leaves_its_history,
@@ -498,6 +499,23 @@ async fn a_target_knows_its_pages(store: Store) {
     assert_eq!(keys(&mut conn, "c2", "").await, ["b"]);
     assert_eq!(keys(&mut conn, "c3", "").await, ["a", "b"]);
     assert_eq!(keys(&mut conn, "c3", "a").await, ["b"]);
+}
+
+async fn a_target_remembers_the_content_of_its_pages(store: Store) {
+    let mut conn = two_teams(&store).await;
+    add(&mut conn, &monitor("m1", "red"), &[target("t1", "m1", 0)]).await;
+    monitors::set_memory(&mut conn, "t1", "a", Some(b"of no page")).await.unwrap();
+    for (target, key) in [("t1", "a"), ("t1", "b"), ("t2", "a")] {
+        monitors::set_known(&mut conn, &known(target, key, "c1")).await.unwrap();
+    }
+    let read = async |conn: &mut Conn, target: &str, key: &str| monitors::memory(conn, target, key).await.unwrap();
+    assert_eq!(read(&mut conn, "t1", "a").await, None);
+    monitors::set_memory(&mut conn, "t1", "a", Some(b"blocks")).await.unwrap();
+    monitors::set_known(&mut conn, &known("t1", "a", "c2")).await.unwrap();
+    assert_eq!(read(&mut conn, "t1", "a").await.as_deref(), Some(&b"blocks"[..]), "it outlives the next check");
+    assert_eq!((read(&mut conn, "t1", "b").await, read(&mut conn, "t2", "a").await), (None, None));
+    monitors::set_memory(&mut conn, "t1", "a", None).await.unwrap();
+    assert_eq!((read(&mut conn, "t1", "a").await, read(&mut conn, "t1", "x").await), (None, None));
 }
 
 async fn old_checks_go_with_their_pages(store: Store) {

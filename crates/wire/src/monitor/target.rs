@@ -116,6 +116,11 @@ pub struct TargetSchema {
     crawl_options: Option<CrawlOptions>,
     /// `scrape` and `crawl`: scrape options of each page. Without the format `changeTracking`, markdown is compared.
     scrape_options: Option<ScrapeOptions>,
+    /// `scrape` and `crawl`: what does not count as a change. An extension of this server.
+    ignore: Option<IgnoreSchema>,
+    /// `scrape` and `crawl`: whether blocks that change in three of five checks are no change, until five checks leave them
+    /// as they are; false by default. An extension of this server.
+    ignore_volatile: Option<bool>,
     /// `search`: queries, of at most 256 characters.
     #[schema(min_items = 1, max_items = 12)]
     queries: Option<Vec<String>>,
@@ -130,6 +135,18 @@ pub struct TargetSchema {
     /// `search`: host names that results must not have; not together with `includeDomains`.
     #[schema(max_items = 50)]
     exclude_domains: Option<Vec<String>>,
+}
+
+/// Parts of a page that do not count as a change.
+#[derive(Serialize, ToSchema)]
+#[schema(as = MonitorIgnore)]
+struct IgnoreSchema {
+    /// CSS selectors of elements.
+    #[schema(max_items = 50)]
+    selectors: Option<Vec<String>>,
+    /// Regular expressions of texts, of at most 500 characters.
+    #[schema(max_items = 50)]
+    patterns: Option<Vec<String>>,
 }
 
 /// Decodes a stored target on its own.

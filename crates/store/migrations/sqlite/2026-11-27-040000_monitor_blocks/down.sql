@@ -1,0 +1,1 @@
+ALTER TABLE monitor_series DROP COLUMN memory;
