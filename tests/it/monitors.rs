@@ -154,6 +154,9 @@ async fn what_a_monitor_may_not_be_is_refused() {
     )
     .await;
     refused(|body| body["targets"][0]["ignore"] = json!({ "selectors": 5 }), "targets[0].ignore.selectors").await;
+    let broken = |body: &mut Value| body["targets"][0]["ignore"] = json!({ "patterns": ["\\d+", "(open"] });
+    refused(broken, "targets[0].ignore.patterns[1]").await;
+    refused(|body| body["targets"][0]["ignoreVolatile"] = json!(1), "targets[0].ignoreVolatile").await;
     refused(|body| body["webhook"] = json!({ "url": "https://hook.test/", "events": ["page.x"] }), "webhook.events[0]")
         .await;
     let private = app.team(None, json!({ "zeroDataRetention": true })).await;
@@ -214,5 +217,104 @@ async fn parts_that_are_ignored_are_no_change() {
     assert_eq!(statuses(&run(&client, &monitor).await), ["same"]);
     app.site.html("/a", shown(3, 11));
     assert_eq!(statuses(&run(&client, &monitor).await), ["changed"]);
+    app.leaves_jobs();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn texts_that_are_ignored_are_no_change_and_in_no_diff() {
+    let app = TestApp::with_keys().await;
+    let client = app.team(None, json!({})).await;
+    let shown = |time: &str, price: u32| {
+        format!(
+            "<main><p>The price is {price} EUR, as of {time}.</p><p>Sponsored: {time}</p><p>Delivery is free.</p></main>"
+        )
+    };
+    app.site.html("/a", shown("12:30", 10));
+    let mut body = body(&app, &["/a"]);
+    body["targets"][0]["scrapeOptions"] = json!({ "onlyMainContent": false });
+    body["targets"][0]["ignore"] = json!({ "patterns": [", as of \\d+:\\d+", "^Sponsored: .*$"] });
+    let monitor = create(&client, &body).await;
+    assert_eq!(statuses(&run(&client, &monitor).await), ["new"]);
+    app.site.html("/a", shown("12:31", 10));
+    let same = run(&client, &monitor).await;
+    assert_eq!(statuses(&same), ["same"]);
+    assert!(same["pages"][0].get("diff").is_none(), "{same}");
+    app.site.html("/a", shown("12:32", 11));
+    let changed = run(&client, &monitor).await;
+    let diff = changed["pages"][0]["diff"]["text"].as_str().unwrap();
+    assert!(diff.contains("+The price is 11 EUR.") && !diff.contains("12:3"), "{diff}");
+    // What was stored is whole: without the patterns it is compared as it was.
+    let path = format!("/v2/monitor/{}", monitor["id"].as_str().unwrap());
+    let mut target = monitor["targets"][0].clone();
+    target.as_object_mut().unwrap().remove("ignore");
+    assert_eq!(client.patch(&path, &json!({ "targets": [target] })).await.status, 200);
+    app.site.html("/a", shown("12:33", 11));
+    let changed = run(&client, &monitor).await;
+    assert!(changed["pages"][0]["diff"]["text"].as_str().unwrap().contains("-Sponsored: 12:32"), "{changed}");
+    app.leaves_jobs();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn blocks_that_change_each_time_are_told_twice_and_others_always() {
+    let app = TestApp::with_keys().await;
+    let client = app.team(None, json!({})).await;
+    let shown = |visitors: u32, price: u32| {
+        format!(
+            "<main><h1>Tea</h1><p>The price is {price} EUR.</p><p>Visitor number {visitors} of this shop</p><p>Delivery is free.</p></main>"
+        )
+    };
+    app.site.html("/a", shown(0, 10));
+    let mut body = body(&app, &["/a"]);
+    body["targets"][0]["scrapeOptions"] = json!({ "onlyMainContent": false });
+    body["targets"][0]["ignoreVolatile"] = json!(true);
+    let monitor = create(&client, &body).await;
+    assert_eq!(statuses(&run(&client, &monitor).await), ["new"]);
+    let mut told = Vec::new();
+    let mut last = Value::Null;
+    for visitors in 1..6 {
+        app.site.html("/a", shown(visitors, 10));
+        last = run(&client, &monitor).await;
+        told.push(last["pages"][0]["status"].as_str().unwrap().to_owned());
+    }
+    assert_eq!(told, ["changed", "changed", "same", "same", "same"]);
+    assert_eq!(last["pages"][0]["metadata"]["volatileBlocks"], json!(["Visitor number 5 of this shop"]));
+    // Nothing has changed at all: it is still known.
+    let still = run(&client, &monitor).await;
+    assert_eq!(still["pages"][0]["metadata"]["volatileBlocks"], json!(["Visitor number 5 of this shop"]));
+    app.site.html("/a", shown(6, 11));
+    let changed = run(&client, &monitor).await;
+    let diff = changed["pages"][0]["diff"]["text"].as_str().unwrap();
+    assert!(diff.contains("+The price is 11 EUR.") && !diff.contains("Visitor"), "{diff}");
+    for _ in 0..5 {
+        assert_eq!(statuses(&run(&client, &monitor).await), ["same"]);
+    }
+    app.site.html("/a", shown(7, 11));
+    assert_eq!(statuses(&run(&client, &monitor).await), ["changed"], "it was quiet for five checks");
+    app.leaves_jobs();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_without_content_and_a_selector_without_elements_are_warnings() {
+    let app = TestApp::with_keys().await;
+    let client = app.team(None, json!({})).await;
+    app.site.html("/a", "<main><p class=price>10 EUR</p><p class=ad>Figs</p></main>");
+    let mut body = body(&app, &["/a"]);
+    body["targets"][0]["scrapeOptions"] = json!({ "includeTags": [".price", ".ad"] });
+    body["targets"][0]["ignore"] = json!({ "selectors": [".ad"] });
+    let monitor = create(&client, &body).await;
+    let warning = |check: &Value| check["pages"][0]["metadata"].get("warning").cloned().unwrap_or_default();
+    assert_eq!(warning(&run(&client, &monitor).await), Value::Null);
+    app.site.html("/a", "<main><p class=price>10 EUR</p><p>Figs</p></main>");
+    let without = run(&client, &monitor).await;
+    assert_eq!(statuses(&without), ["same"]);
+    assert!(warning(&without).as_str().unwrap().contains("the selector `.ad` meets nothing any more"), "{without}");
+    app.site.html("/a", "<main><p class=cost>10 EUR</p></main>");
+    let empty = run(&client, &monitor).await;
+    assert_eq!(statuses(&empty), ["changed"]);
+    let warning = warning(&empty).as_str().unwrap().to_owned();
+    assert!(
+        warning.contains("`.price` meets nothing") && warning.contains("the content of the page is empty"),
+        "{warning}"
+    );
     app.leaves_jobs();
 }

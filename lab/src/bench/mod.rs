@@ -9,6 +9,7 @@ mod load;
 mod markdown;
 mod product;
 mod queue;
+mod quiet;
 mod rivals;
 mod schedule;
 mod scrape;
@@ -52,6 +53,8 @@ pub(crate) enum Bench {
     Markdown(markdown::Args),
     /// Time and memory of comparing two versions of a page, beside git diff.
     Change,
+    /// False alarms of checks of pages with rotating parts, with and without `ignoreVolatile`.
+    Quiet(quiet::Args),
     /// Speed of product extraction, compared with extruct.
     Product(product::Args),
     /// Speed of answers without a model, compared with a plain BM25.
@@ -88,6 +91,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
         Bench::Search(args) => runtime.block_on(search::run(args)),
         Bench::Markdown(args) => markdown::run(&args),
         Bench::Change => change::run(),
+        Bench::Quiet(args) => quiet::run(&args),
         Bench::Product(args) => product::run(&args),
         Bench::Extractive(args) => extractive::run(&args),
         Bench::Start(args) => start::run(&args),
