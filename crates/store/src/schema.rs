@@ -18,6 +18,7 @@ table! {
         model_cost_per_day -> Nullable<BigInt>,
         max_monitors -> Nullable<Integer>,
         partner_grant -> Nullable<Text>,
+        alert_emails -> Nullable<Text>,
     }
 }
 
@@ -667,6 +668,26 @@ table! {
         scrape_id -> Nullable<Text>,
         check_id -> Text,
         seen_at -> Timestamp,
+    }
+}
+
+table! {
+    mail_subscription (team_id, address) {
+        team_id -> Text,
+        address -> Text,
+        status -> Text,
+        asked_at -> Nullable<Timestamp>,
+        updated_at -> Timestamp,
+    }
+}
+
+table! {
+    monitor_mail (check_id, address) {
+        check_id -> Text,
+        address -> Text,
+        status -> Text,
+        error -> Nullable<Text>,
+        updated_at -> Timestamp,
     }
 }
 

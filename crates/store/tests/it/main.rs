@@ -22,6 +22,7 @@ mod ledger_group;
 mod ledger_model;
 mod ledger_race;
 mod migrations;
+mod mails;
 mod monitors;
 mod outage;
 mod periodic;
