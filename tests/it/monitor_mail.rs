@@ -149,7 +149,8 @@ async fn a_recipient_confirms_and_unsubscribes() {
     let expect = json!({ "email": guest.to_lowercase(), "status": "unsubscribed" });
     assert_eq!((clicked.status, &clicked.body["data"]), (200, &expect));
     // It wins over later names.
-    let named = client.patch(&path(&monitor), &json!({ "notification": { "email": email } })).await.body["data"].clone();
+    let named =
+        client.patch(&path(&monitor), &json!({ "notification": { "email": email } })).await.body["data"].clone();
     assert_eq!(status_of(&named, guest), "unsubscribed");
     page(&app, 13);
     run(&client, &monitor).await;

@@ -209,9 +209,11 @@ struct Texts {
 fn asking(purpose: Purpose, email: &str, token: &str) -> Texts {
     let email = escape(email);
     let (title, text, button) = match purpose {
-        Purpose::Confirm => {
-            ("Do you want these mails?", format!("Monitors of web pages want to tell {email} when something changes."), "Yes, confirm")
-        }
+        Purpose::Confirm => (
+            "Do you want these mails?",
+            format!("Monitors of web pages want to tell {email} when something changes."),
+            "Yes, confirm",
+        ),
         Purpose::Unsubscribe => {
             ("Unsubscribe?", format!("{email} will get no more mails of these monitors."), "Unsubscribe")
         }
@@ -226,7 +228,9 @@ fn asking(purpose: Purpose, email: &str, token: &str) -> Texts {
 fn done(purpose: Purpose, email: &str) -> Texts {
     let email = escape(email);
     let (title, text) = match purpose {
-        Purpose::Confirm => ("Confirmed", format!("{email} will get these mails. Each of them has a link to unsubscribe.")),
+        Purpose::Confirm => {
+            ("Confirmed", format!("{email} will get these mails. Each of them has a link to unsubscribe."))
+        }
         Purpose::Unsubscribe => ("Unsubscribed", format!("{email} will get no more mails of these monitors.")),
     };
     Texts { title, text, form: String::new() }

@@ -19,8 +19,8 @@ use crate::auth::Listener;
 use crate::error::Failure;
 use crate::route::{Handler, Route, route};
 use crate::{
-    Service, admin, auth, batch, browser, crawl, feedback, files, health, interact, mail, map, missing, monitor, openapi,
-    parse, root, scrape, search, sessions, tasks, team, telemetry, vertical, webhooks,
+    Service, admin, auth, batch, browser, crawl, feedback, files, health, interact, mail, map, missing, monitor,
+    openapi, parse, root, scrape, search, sessions, tasks, team, telemetry, vertical, webhooks,
 };
 
 /// Size in bytes from which answers are compressed.

@@ -38,6 +38,7 @@ mod update;
 pub mod upkeep;
 mod view;
 
+pub use self::mail::{MAILS, MailParts, MailPayload, Outcome, Recipient, SendMail, confirm, recipient, unsubscribe};
 pub use ::mail::Purpose;
 pub use call::run;
 pub use create::create;
@@ -45,9 +46,6 @@ pub use error::MonitorsError;
 pub use fire::{Fire, FirePayload, MONITORS};
 pub use judge::{JUDGE, Judge, JudgePayload};
 pub use kind::{CRAWL, PAGES, kinds};
-pub use self::mail::{
-    MAILS, MailParts, MailPayload, Outcome, Recipient, SendMail, confirm, recipient, unsubscribe,
-};
 pub use read::{CheckPart, check, checks, list, read};
 pub use remove::remove;
 pub use search::{Search, SearchPayload};

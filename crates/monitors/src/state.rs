@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use ::runs::Runs;
 use async_trait::async_trait;
-use kernel::{App, AppError};
 use kernel::auth::Caller;
+use kernel::{App, AppError};
 use llm::Model;
 use mail::Tokens;
 use serde::Deserialize;

@@ -211,7 +211,8 @@ mod tests {
 
     #[test]
     fn mails_are_read_as_they_were_meant() {
-        let message = "Subject: a\r\n b\r\nTo: x@y.test\r\n\r\nhttp://h/confirm?token=3Dab-=\r\nc_d.e \r\n=C3=A9 = =\r\n";
+        let message =
+            "Subject: a\r\n b\r\nTo: x@y.test\r\n\r\nhttp://h/confirm?token=3Dab-=\r\nc_d.e \r\n=C3=A9 = =\r\n";
         let mail = TakenMail { to: Vec::new(), message: message.to_owned() };
         assert_eq!(mail.headers("subject"), ["a b"]);
         assert_eq!(mail.token("confirm").as_deref(), Some("ab-c_d.e"));

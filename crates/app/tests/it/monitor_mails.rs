@@ -154,7 +154,9 @@ async fn a_mail_is_given_up_after_four_attempts_and_a_stranger_is_asked_again() 
     mailed.until("the stranger is forgotten", async || known().await == 0).await;
     mailed.server.hang(false);
     let check = mailed.check(id).await;
-    mailed.until("it is asked", async || mailed.server.mails().iter().any(|mail| mail.to == ["guest@example.net"])).await;
+    mailed
+        .until("it is asked", async || mailed.server.mails().iter().any(|mail| mail.to == ["guest@example.net"]))
+        .await;
     assert_eq!(mailed.state(id, check).await.unwrap()["reason"], "nothing has changed");
     assert_eq!(known().await, 1);
 }

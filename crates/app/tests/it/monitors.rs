@@ -149,8 +149,11 @@ impl Player {
     async fn set_team(&self, set: &Value) {
         let grant = set.get("partnerGrant").map(|grant| grant.as_str().map(str::to_owned));
         let alerts = set.get("alertEmails").map(|alerts| serde_json::from_value(alerts.clone()).unwrap());
-        let change =
-            TeamChange { partner_grant: grant, alert_emails: alerts.map(|alerts| Some(List(alerts))), ..TeamChange::default() };
+        let change = TeamChange {
+            partner_grant: grant,
+            alert_emails: alerts.map(|alerts| Some(List(alerts))),
+            ..TeamChange::default()
+        };
         let mut conn = self.world.parts.store.conn().await.unwrap();
         teams::update(&mut conn, &self.caller.team.id, &change).await.unwrap();
     }

@@ -15,12 +15,7 @@ use crate::view;
 ///
 /// # Errors
 /// [`StoreError`]; then the transaction must be rolled back.
-pub(crate) async fn tell(
-    conn: &mut Conn,
-    monitor: &Monitor,
-    check: &Check,
-    now: Timestamp,
-) -> Result<(), StoreError> {
+pub(crate) async fn tell(conn: &mut Conn, monitor: &Monitor, check: &Check, now: Timestamp) -> Result<(), StoreError> {
     let Some(email) = wanted(monitor)? else { return Ok(()) };
     let found = recipients(conn, monitor, &email).await?;
     ask_these(conn, monitor, &found, Occasion::Check, now).await?;
@@ -52,6 +47,9 @@ fn skipped(reason: &str) -> Value {
 /// Returns why a check tells nothing; `None` if it does.
 async fn silent(conn: &mut Conn, check: &Check) -> Result<Option<&'static str>, StoreError> {
     let pages = view::summary(check);
+    if pages.total_pages == 0 {
+        return Ok(Some("no page was read"));
+    }
     if pages.changed + pages.new + pages.removed + pages.error == 0 {
         return Ok(Some("nothing has changed"));
     }
