@@ -229,8 +229,7 @@ impl Player {
     fn token(&self, step: &Value, word: &str) -> String {
         let to = step["email"].as_str().unwrap();
         let mails = self.mail.mails();
-        let tokens = mails.iter().rev().filter(|mail| mail.to == [to]).filter_map(|mail| mail.token(word));
-        tokens.into_iter().next().unwrap()
+        mails.iter().rev().filter(|mail| mail.to == [to]).find_map(|mail| mail.token(word)).unwrap()
     }
 
     /// Returns the mails in the order of time and recipient.
