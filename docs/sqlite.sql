@@ -10,7 +10,7 @@ CREATE TABLE team (
     enterprise BOOLEAN NOT NULL,
     catalog BOOLEAN NOT NULL,
     created_at TIMESTAMP NOT NULL
-, addresses TEXT, model_tokens_per_day BIGINT CHECK (model_tokens_per_day >= 0), model_cost_per_day BIGINT CHECK (model_cost_per_day >= 0), max_monitors INTEGER CHECK (max_monitors >= 0), partner_grant TEXT CHECK (partner_grant IN ('active', 'withdrawn')));
+, addresses TEXT, model_tokens_per_day BIGINT CHECK (model_tokens_per_day >= 0), model_cost_per_day BIGINT CHECK (model_cost_per_day >= 0), max_monitors INTEGER CHECK (max_monitors >= 0), partner_grant TEXT CHECK (partner_grant IN ('active', 'withdrawn')), alert_emails TEXT);
 
 CREATE TABLE api_key (
     id TEXT NOT NULL PRIMARY KEY,
@@ -703,6 +703,28 @@ CREATE TABLE monitor_series (
 
 CREATE INDEX monitor_series_of ON monitor_series (monitor_id);
 
+CREATE TABLE mail_subscription (
+    team_id TEXT NOT NULL REFERENCES team (id) ON DELETE CASCADE,
+    address TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('pending', 'confirmed', 'unsubscribed')),
+    asked_at TIMESTAMP,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (team_id, address)
+);
+
+CREATE INDEX mail_subscription_asked ON mail_subscription (address, asked_at) WHERE asked_at IS NOT NULL;
+
+CREATE INDEX mail_subscription_asked_by ON mail_subscription (team_id, asked_at) WHERE asked_at IS NOT NULL;
+
+CREATE TABLE monitor_mail (
+    check_id TEXT NOT NULL REFERENCES monitor_check (id) ON DELETE CASCADE,
+    address TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('queued', 'sent', 'skipped', 'failed')),
+    error TEXT,
+    updated_at TIMESTAMP NOT NULL,
+    PRIMARY KEY (check_id, address)
+);
+
 INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261121000000'),
 ('20261121100000'),
@@ -730,4 +752,5 @@ INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261126210000'),
 ('20261126230000'),
 ('20261127000000'),
+('20261127030000'),
 ('20261127040000');

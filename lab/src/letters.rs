@@ -1,4 +1,7 @@
-//! `cargo xtask mail`: letters of monitors through aiosmtpd with STARTTLS and a login, read by Python's email.
+//! `cargo xtask mail`: letters of monitors through aiosmtpd with STARTTLS and a login, read by Python's email; with
+//! `--service` those of the running service too.
+
+mod service;
 
 use std::time::Duration;
 
@@ -19,6 +22,9 @@ pub(crate) struct Args {
     /// Folder for the HTML and plain text of each letter, to look at.
     #[arg(long)]
     keep: Option<std::path::PathBuf>,
+    /// Also play the life of a recipient against the running service.
+    #[arg(long)]
+    service: bool,
 }
 
 /// Sends a confirmation, a summary with hostile texts and letters that are refused, and checks what has arrived.
@@ -36,6 +42,12 @@ pub(crate) async fn run(args: Args) -> Result<()> {
         say!("{}: {}", letter.to.join(", "), letter.header("subject").unwrap_or_default());
     }
     check_hostile(&letters[1])?;
+    let mut letters = letters;
+    if args.service {
+        let more = service::run().await?;
+        service::tell(&more);
+        letters.extend(more);
+    }
     if let Some(folder) = args.keep {
         std::fs::create_dir_all(&folder)?;
         for (number, letter) in letters.iter().enumerate() {

@@ -178,7 +178,7 @@ async fn another_server_of_the_database_hands_it_out() {
     let folder = one.data().to_owned();
     let two = TestApp::with(|config| {
         config.data.dir = folder;
-        config.files.public_url = Some("https://files.example/q/".parse().unwrap());
+        config.server.public_url = Some("https://files.example/q/".parse().unwrap());
     })
     .await;
     let path = keep(&one, new_file("a.png", "image/png"), TEXT).await;

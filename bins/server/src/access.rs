@@ -5,6 +5,9 @@ use wire::EndpointGroup;
 use crate::health;
 use crate::missing::is_under;
 
+/// Root of the links in mails, which need no key.
+const MAILS: &str = "/v2/monitor/email";
+
 /// Access rule of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
@@ -46,10 +49,12 @@ impl Access {
         }
     }
 
-    /// Returns the access rule of an unknown path, or `None` under `/v2`: a team is required, but no endpoint group. The
-    /// rule only decides which refusal the caller sees.
+    /// Returns the access rule of an unknown path, or `None` under `/v2` except for the links in mails: a team is required,
+    /// but no endpoint group. The rule only decides which refusal the caller sees.
     pub(crate) fn without_route(path: &str) -> Option<Self> {
-        if is_under(path, "/v2") {
+        if is_under(path, MAILS) {
+            Some(Self::Signed)
+        } else if is_under(path, "/v2") {
             None
         } else if is_under(path, "/admin") {
             Some(Self::Operator)
@@ -76,6 +81,8 @@ mod tests {
             ("/v2/", None),
             ("/v2/no/such/path", None),
             ("/v2/crawl/../../admin", None),
+            ("/v2/monitor/email/other", Some(Access::Signed)),
+            ("/v2/monitor/emails", None),
             ("/admin", Some(Access::Operator)),
             ("/admin/nothing", Some(Access::Operator)),
             ("/v2x", Some(Access::Open)),

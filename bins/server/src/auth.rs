@@ -1,6 +1,6 @@
 //! Authentication and access control. A guard in front of every route enforces the [`Access`] that the route names. Another
 //! guard, in front of all other paths, keeps refusals from revealing which paths exist: every path under `/v2`, known or
-//! not, needs a caller; every path under `/admin` needs the operator. Requests without a known key are refused when a web
+//! not, needs a caller, except for the links in mails; every path under `/admin` needs the operator. Requests without a known key are refused when a web
 //! page may have sent them ([`browser`]: cross-site requests and DNS rebinding).
 
 use std::sync::Arc;

@@ -163,6 +163,9 @@ pub(crate) struct NewTeam {
     /// Maximum number of monitors [default: monitors.max_per_team]
     #[arg(long)]
     max_monitors: Option<u32>,
+    /// Addresses that get the mails of its monitors without confirmation, such as ops@example.com,dev@example.com
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    alert_emails: Vec<String>,
 }
 
 #[derive(Args)]
@@ -205,6 +208,10 @@ pub(crate) struct TeamChange {
     /// Maximum number of monitors; without a value monitors.max_per_team applies again
     #[arg(long)]
     max_monitors: Option<Option<u32>>,
+    /// Addresses that get the mails of its monitors without confirmation, such as ops@example.com,dev@example.com; `none`
+    /// removes all
+    #[arg(long, value_delimiter = ',', value_name = "LIST")]
+    alert_emails: Option<Vec<String>>,
 }
 
 /// Writes to standard output.
@@ -313,7 +320,7 @@ async fn create_team(app: &App, new: NewTeam) -> anyhow::Result<()> {
     let flags =
         TeamFlags { zero_data_retention: new.zero_data_retention, enterprise: new.enterprise, catalog: new.catalog };
     let model_limits = ModelLimits { tokens_per_day: new.model_tokens_per_day, cost_per_day: new.model_cost_per_day };
-    let NewTeam { name, credits, concurrency, rate_limit, addresses, max_monitors, .. } = new;
+    let NewTeam { name, credits, concurrency, rate_limit, addresses, max_monitors, alert_emails, .. } = new;
     let addresses = rule(addresses).unwrap_or_default();
     let request = CreateTeam {
         name,
@@ -325,6 +332,7 @@ async fn create_team(app: &App, new: NewTeam) -> anyhow::Result<()> {
         model_limits,
         max_monitors,
         partner_grant: None,
+        alert_emails,
     };
     // Decoded like a request over HTTP, so that the same bounds apply.
     let request = wire::decode_create_team(serde_json::to_value(request)?)?;
@@ -340,6 +348,7 @@ async fn change_team(app: &App, change: TeamChange) -> anyhow::Result<()> {
     };
     let model_limits =
         ModelLimitChanges { tokens_per_day: change.model_tokens_per_day, cost_per_day: change.model_cost_per_day };
+    let alert_emails = change.alert_emails.map(|emails| if emails == ["none"] { Vec::new() } else { emails });
     let TeamChange { id, name, unlimited, add_credits, concurrency, rate_limit, addresses, max_monitors, .. } = change;
     let request = UpdateTeam {
         name,
@@ -352,6 +361,7 @@ async fn change_team(app: &App, change: TeamChange) -> anyhow::Result<()> {
         model_limits: Some(model_limits),
         max_monitors,
         partner_grant: None,
+        alert_emails,
     };
     let request = wire::decode_update_team(serde_json::to_value(request)?)?;
     print(&line(&teams::update(app, id, request).await?))
@@ -387,13 +397,14 @@ fn line(team: &TeamView) -> String {
     let model: String = model.into_iter().flatten().collect();
     let monitors = team.max_monitors.map(|limit| format!(", monitors {limit}")).unwrap_or_default();
     format!(
-        "{}  {}  credits {credits}, spent {}, concurrency {}, per minute {}{model}{monitors}{flags}{}\n",
+        "{}  {}  credits {credits}, spent {}, concurrency {}, per minute {}{model}{monitors}{flags}{}{}\n",
         team.id,
         team.name,
         team.spent,
         team.concurrency,
         team.rate_limit,
         limits("addresses", &team.addresses),
+        limits("alert-emails", &team.alert_emails),
     )
 }
 

@@ -37,6 +37,7 @@ mod interact;
 mod job;
 mod keyless;
 mod limits;
+mod mail;
 mod malformed;
 mod map;
 mod missing;

@@ -19,8 +19,8 @@ use crate::auth::Listener;
 use crate::error::Failure;
 use crate::route::{Handler, Route, route};
 use crate::{
-    Service, admin, auth, batch, browser, crawl, feedback, files, health, interact, map, missing, monitor, openapi,
-    parse, root, scrape, search, sessions, tasks, team, telemetry, vertical, webhooks,
+    Service, admin, auth, batch, browser, crawl, feedback, files, health, interact, mail, map, missing, monitor,
+    openapi, parse, root, scrape, search, sessions, tasks, team, telemetry, vertical, webhooks,
 };
 
 /// Size in bytes from which answers are compressed.
@@ -106,6 +106,10 @@ fn monitors() -> Vec<Handler> {
         route!(Team(Monitor), monitor::run),
         route!(Team(Monitor), monitor::checks),
         route!(Team(Monitor), monitor::check),
+        route!(Signed, mail::show_confirm),
+        route!(Signed, mail::confirm),
+        route!(Signed, mail::show_unsubscribe),
+        route!(Signed, mail::unsubscribe),
     ]
 }
 

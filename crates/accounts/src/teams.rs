@@ -29,6 +29,7 @@ pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppEr
         model_cost_per_day: request.model_limits.cost_per_day.map(millionths),
         max_monitors: request.max_monitors.map(column),
         partner_grant: request.partner_grant.map(word),
+        alert_emails: rules::list(&request.alert_emails, String::clone),
         ..Team::new(id.to_string(), request.name, now)
     };
     let credits = request.credits.unwrap_or(0);
@@ -93,6 +94,7 @@ pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView
         model_cost_per_day: limits.cost_per_day.map(|limit| limit.map(millionths)),
         max_monitors: request.max_monitors.map(|limit| limit.map(column)),
         partner_grant: request.partner_grant.map(|grant| grant.map(word)),
+        alert_emails: request.alert_emails.map(|addresses| rules::list(&addresses, String::clone)),
     };
     let credits = request.add_credits.unwrap_or(0);
     let mut conn = app.conn().await?;
@@ -141,6 +143,7 @@ async fn view(conn: &mut Conn, team: Team) -> Result<TeamView, AppError> {
         },
         max_monitors: team.max_monitors.and_then(|limit| u32::try_from(limit).ok()),
         partner_grant: team.partner_grant.and_then(|word| grant_of(&word)),
+        alert_emails: team.alert_emails.map(|List(addresses)| addresses).unwrap_or_default(),
         created_at: team.created_at,
     })
 }

@@ -35,6 +35,7 @@
 //!     index: app::IndexParts { documents: None, folder: folder_of_index, settings: app::IndexingSettings::default() },
 //!     searches: app::SearchParts::default(),
 //!     monitors: app::MonitorSettings::default(),
+//!     mail: None,
 //!     sessions: app::SessionParts {
 //!         browser: None,
 //!         interact: Arc::new(interact),
@@ -76,7 +77,7 @@ pub use ::kernel::{
     Settings, SiteSettings, Slot, Waker, auth,
 };
 pub use ::maps::{self as map, MapError};
-pub use ::monitors::{self, MonitorSettings, Monitors, MonitorsError};
+pub use ::monitors::{self, MailParts, MonitorSettings, Monitors, MonitorsError};
 pub use ::runs::{self, Runs, RunsError, webhooks};
 pub use ::scraping::{Parts as ScrapingParts, Scraper, ScrapingError, files, parse, scrape};
 pub use ::searches::{self as search, FeedbackError, Parts as SearchParts, SearchError, Searches};

@@ -7,7 +7,7 @@ use ::runs::{RunKind, Runs};
 use crawls::{batch, crawl};
 use indexing::{Indexing, IndexingSettings};
 use kernel::App;
-use monitors::{MonitorSettings, Monitors};
+use monitors::{MailParts, MonitorSettings, Monitors};
 use reader::Pool;
 use scraping::Scraper;
 use searches::Searches;
@@ -49,6 +49,8 @@ pub struct Parts {
     pub searches: searches::Parts,
     /// Settings of monitors.
     pub monitors: MonitorSettings,
+    /// Mail server; `None` where none is set.
+    pub mail: Option<MailParts>,
     /// Parts of browser sessions.
     pub sessions: sessions::Parts,
     /// Settings of upkeep.
@@ -69,7 +71,7 @@ impl Operations {
     /// Assembles the service. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        let Parts { core, scraping, index, searches, monitors, sessions, upkeep } = parts;
+        let Parts { core, scraping, index, searches, monitors, mail, sessions, upkeep } = parts;
         let app = App::new(core);
         let scraper = Scraper::new(app.clone(), scraping);
         let indexing = Indexing::new(indexing::Parts {
@@ -83,7 +85,7 @@ impl Operations {
         let searches = Searches::new(scraper.clone(), indexing.clone(), searches);
         let runs = Runs::new(scraper.clone(), kinds(&scraper));
         let search = Some(Arc::new(SearchesOfMonitors(searches.clone())) as Arc<dyn monitors::WebSearch>);
-        let monitors = Monitors::new(monitors::Parts { runs: runs.clone(), search, settings: monitors });
+        let monitors = Monitors::new(monitors::Parts { runs: runs.clone(), search, mail, settings: monitors });
         let sessions = Sessions::new(scraper.clone(), sessions);
         Self { app, scraper, indexing, searches, runs, monitors, sessions, upkeep }
     }
@@ -156,6 +158,7 @@ pub(crate) mod tests {
             index,
             searches,
             monitors: MonitorSettings::default(),
+            mail: None,
             sessions,
             upkeep,
         });

@@ -7,13 +7,13 @@ use ::runs::webhooks::{Deliver, HOOKS};
 use ::runs::{PAGES, PageHandler};
 use crawls::batch::Fill;
 use crawls::crawl::StartHandler;
-use monitors::{Fire, JUDGE, Judge, MONITORS, Search};
+use monitors::{Fire, JUDGE, Judge, MAILS, MONITORS, Search, SendMail};
 use queue::{Queue, Worker};
 
 use crate::Operations;
 
 /// All queues, in the order in which they are listed. Section `queues` of the settings has a line for each.
-pub const QUEUES: [Queue; 4] = [PAGES, HOOKS, MONITORS, JUDGE];
+pub const QUEUES: [Queue; 5] = [PAGES, HOOKS, MONITORS, JUDGE, MAILS];
 
 /// Limits of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,6 +45,7 @@ pub fn worker(operations: &Operations, settings: WorkerSettings) -> Worker {
         .with(Fire { monitors: operations.monitors.clone() })
         .with(Search { monitors: operations.monitors.clone() })
         .with(Judge { monitors: operations.monitors.clone() })
+        .with(SendMail { monitors: operations.monitors.clone() })
         .with(Deliver::new(app.store().clone(), app.clock().clone(), app.client().clone()))
 }
 
@@ -56,7 +57,7 @@ mod tests {
     use ::runs::webhooks::DeliveryPayload;
     use crawls::batch::FillPayload;
     use crawls::crawl::StartPayload;
-    use monitors::{FirePayload, JudgePayload, SearchPayload};
+    use monitors::{FirePayload, JudgePayload, MailPayload, SearchPayload};
     use queue::{NewJob, Payload};
 
     use super::*;
@@ -80,6 +81,10 @@ mod tests {
         let search = r#"{"monitor":"m","check":"c","target":"t","position":1}"#;
         check::<SearchPayload>(search, "monitor.search", "monitors", 3);
         check::<JudgePayload>(r#"{"monitor":"m","check":"c","page":"p"}"#, "monitor.judge", "judge", 3);
+        let mail = r#"{"monitor":"m","check":"c","to":"a@b.test","at":"2026-01-05T00:30:00Z","attempt":1}"#;
+        check::<MailPayload>(mail, "monitor.mail", "mails", 20);
+        let confirmation = r#"{"monitor":"m","to":"a@b.test","at":"2026-01-05T00:30:00Z","attempt":2}"#;
+        check::<MailPayload>(confirmation, "monitor.mail", "mails", 20);
         check::<DeliveryPayload>(r#"{"delivery":"d"}"#, "webhook", "hooks", 5);
     }
 }

@@ -60,6 +60,8 @@ pub struct Config {
     pub llm: llm::Settings,
     /// Web sites of the categories of searches.
     pub verticals: app::search::Sites,
+    /// Mail server.
+    pub mail: mail::Settings,
     /// Monitors.
     pub monitors: app::MonitorSettings,
     /// Limits of feedback.
@@ -94,6 +96,8 @@ pub struct Server {
     pub listen: SocketAddr,
     #[serde(deserialize_with = "parse::hosts")]
     pub hosts: Vec<String>,
+    #[serde(deserialize_with = "setting::base_url")]
+    pub public_url: Option<Url>,
     #[serde(deserialize_with = "setting::positive")]
     pub max_connections: usize,
     pub max_connections_per_address: usize,

@@ -11,7 +11,8 @@ use crate::config::{Config, ConfigError, Proxies};
 pub(crate) struct OwnAddresses {
     /// Listening addresses. An unspecified IP means every address of this machine.
     pub(crate) listen: Vec<SocketAddr>,
-    /// Hosts, by name or address, of the database, blob store, proxies, language models, product service and resolvers.
+    /// Hosts, by name or address, of the database, blob store, proxies, language models, product service, mail server and
+    /// resolvers.
     pub(crate) hosts: Vec<(String, u16)>,
 }
 
@@ -35,6 +36,7 @@ pub(crate) fn own(config: &Config, listen: Option<SocketAddr>) -> Result<OwnAddr
     hosts.extend(config.llm.urls().filter_map(host));
     hosts.extend(config.search.searxng_url.as_ref().and_then(host));
     hosts.extend(config.extract.product_service_url.as_ref().and_then(host));
+    hosts.extend(config.mail.url.as_ref().map(|server| (server.host().to_owned(), server.port())));
     hosts.extend(config.egress.resolvers.iter().map(|resolver| (resolver.ip().to_string(), resolver.port())));
     Ok(OwnAddresses { listen: listen.collect(), hosts })
 }
@@ -64,6 +66,7 @@ mod tests {
         config.llm.roles.judge.url = Some("https://models.internal".parse().unwrap());
         config.search.searxng_url = Some("http://10.0.0.7:8888/".parse().unwrap());
         config.extract.product_service_url = Some("https://products.internal/base".parse().unwrap());
+        config.mail.url = Some("smtps://u:p@mail.internal".parse().unwrap());
         config.egress.resolvers = vec!["10.0.0.5:53".parse().unwrap()];
         let own = own(&config, Some("127.0.0.1:40000".parse().unwrap())).unwrap();
         let listen: Vec<_> = own.listen.iter().map(ToString::to_string).collect();
@@ -71,8 +74,14 @@ mod tests {
         let hosts: Vec<_> = own.hosts.iter().map(|(host, port)| format!("{host} {port}")).collect();
         let stores = ["10.0.0.3 5432", "db.internal 5433", "minio 9000"];
         let fetching = ["10.0.0.4 3128", "proxy.internal 443"];
-        let services =
-            ["10.0.0.6 8080", "models.internal 443", "10.0.0.7 8888", "products.internal 443", "10.0.0.5 53"];
+        let services = [
+            "10.0.0.6 8080",
+            "models.internal 443",
+            "10.0.0.7 8888",
+            "products.internal 443",
+            "mail.internal 465",
+            "10.0.0.5 53",
+        ];
         assert_eq!(hosts, [&stores[..], &fetching, &services].concat());
     }
 

@@ -8,10 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::browser::Browser;
-use app::{AppError, CoreParts, Operations, Parts, UpkeepSettings, WorkerSettings};
+use app::{AppError, CoreParts, MailParts, Operations, Parts, UpkeepSettings, WorkerSettings};
 use base::{Clock, Secret};
 use blobs::{Blobs, S3};
 use fetch::{BrowserEngine, Engine, HttpEngine};
+use mail::{Mailer, SettingsError};
 use outage::disk;
 use store::{Store, StoreError};
 use tokio::net::TcpListener;
@@ -117,9 +118,10 @@ async fn open_parts(
         folder: config.index.path.clone().unwrap_or_else(|| folder.join(INDEX)),
         settings: config.index.clone(),
     };
+    let mail = mail(config, listen)?;
     let upkeep = UpkeepSettings { retention: config.retention, every: config.worker.every };
     let operations =
-        Operations::new(Parts { core, scraping, index, searches, monitors: config.monitors, sessions, upkeep });
+        Operations::new(Parts { core, scraping, index, searches, monitors: config.monitors, mail, sessions, upkeep });
     operations.app.bootstrap().await?;
     Ok(operations)
 }
@@ -378,6 +380,25 @@ fn products(config: &Config) -> Result<Option<Arc<scrape::ProductService>>, Conf
     url.map(|url| scrape::ProductService::new(url).map(Arc::new).map_err(why)).transpose()
 }
 
+/// Returns the mail server, if one is set. `listen` is the address of this process.
+fn mail(config: &Config, listen: Option<SocketAddr>) -> Result<Option<MailParts>, ConfigError> {
+    let why = |error: SettingsError| ConfigError::new(&format!("MAIL__{}", error.key.to_uppercase()), error.reason);
+    let Some(mailer) = Mailer::new(&config.mail).map_err(why)? else { return Ok(None) };
+    let base = match &config.server.public_url {
+        Some(base) => base.clone(),
+        // Never the address that a caller has used: it could lead the recipients of a mail elsewhere.
+        None => {
+            let own = Some(config.server.listen).filter(|address| address.port() != 0).or(listen);
+            let own = format!("http://{}", own.unwrap_or(config.server.listen));
+            if listen.is_some() {
+                tracing::warn!("server.public_url is empty: the links in mails begin with {own}");
+            }
+            Url::parse(&own).map_err(|error| ConfigError::new("SERVER__PUBLIC_URL", error))?
+        }
+    };
+    Ok(Some(MailParts { mailer, base }))
+}
+
 fn proxies(config: &Config) -> fetch::Proxies {
     fetch::Proxies::new(config.fetch.basic_proxies.0.clone(), config.fetch.enhanced_proxies.0.clone())
 }
@@ -427,7 +448,7 @@ fn settings(config: &Config) -> app::Settings {
         team_concurrency: config.limits.team_concurrency,
         team_rate_per_minute: config.limits.team_per_minute,
         sites: config.sites,
-        files: config.files.clone(),
+        files: files::Settings { public_url: config.server.public_url.clone(), ..config.files.clone() },
         folders: folders(config).into_iter().map(|(_, folder)| folder).collect(),
         min_free: config.data.min_free,
         ..app::Settings::default()

@@ -8,8 +8,8 @@ use url::Url;
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Settings {
-    /// Base of file URLs. Default: none; they begin with the address that the client used.
-    #[serde(deserialize_with = "setting::base_url")]
+    /// Base of file URLs, of another section. Default: none; they begin with the address that the client used.
+    #[serde(skip)]
     pub public_url: Option<Url>,
     /// Byte limit of one file. Default: 100 MiB.
     #[serde(rename = "max_mib", deserialize_with = "setting::mib")]

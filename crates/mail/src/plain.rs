@@ -5,7 +5,7 @@ const WIDTH: usize = 78;
 
 /// Makes plain text of the HTML of a [`crate::Content`], which nests no deeper than its template. Links become notes.
 pub(crate) fn plain(html: &str) -> String {
-    let text = html2text::config::plain().string_from_read(html.as_bytes(), WIDTH);
+    let text = html2text::config::plain().no_link_wrapping().string_from_read(html.as_bytes(), WIDTH);
     // Only a width that is too small for the indentation fails.
     text.unwrap_or_default()
 }
@@ -16,6 +16,14 @@ mod tests {
 
     use super::*;
     use crate::{Content, Part};
+
+    #[test]
+    fn long_links_are_not_broken() {
+        let url = Url::parse(&format!("https://quarry.example.com/confirm?token={}", "abc123".repeat(60))).unwrap();
+        let content = Content::new("s").with(Part::Button { text: "Confirm".to_owned(), url: url.clone() });
+        let text = plain(&content.html());
+        assert!(text.contains(url.as_str()), "{text}");
+    }
 
     #[test]
     fn links_and_lines_are_kept() {

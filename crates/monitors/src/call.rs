@@ -5,12 +5,13 @@ use ::runs::webhooks::HOOKS;
 use kernel::admit::check_open;
 use kernel::auth::Caller;
 use kernel::{AppError, tracked};
-use store::{Conn, StoreError, monitors as rows};
+use store::{Conn, StoreError, mails, monitors as rows};
 use uuid::Uuid;
 use wire::MonitorCheck;
 
 use crate::begin::{self, Begun, Cause};
 use crate::fire::MONITORS;
+use crate::mail::MAILS;
 use crate::plan::plan;
 use crate::read::NOUN;
 use crate::{Monitors, MonitorsError, draft, view};
@@ -49,9 +50,11 @@ pub(crate) async fn run_of(monitors: &Monitors, team: &str, id: Uuid) -> Result<
         let begun: Result<Begun, StoreError> = begun.await;
         match begun? {
             Begun::Check(check) => {
-                [PAGES, MONITORS, HOOKS].iter().for_each(|queue| app.waker().wake(*queue));
-                let parts = rows::check_targets(&mut app.conn().await?, &[&check.id]).await?;
-                return Ok(view::check(&check, &parts)?);
+                [PAGES, MONITORS, HOOKS, MAILS].iter().for_each(|queue| app.waker().wake(*queue));
+                let mut conn = app.conn().await?;
+                let parts = rows::check_targets(&mut conn, &[&check.id]).await?;
+                let mails = mails::of_checks(&mut conn, &[&check.id]).await?;
+                return Ok(view::check(&check, &parts, &mails)?);
             }
             Begun::Nothing => return Err(AppError::NotFound(NOUN).into()),
             Begun::Outdated => {}

@@ -1,6 +1,6 @@
 //! New monitors. Creating one runs nothing: its first check is that of its schedule.
 
-use base::{Timestamp, new_id};
+use base::new_id;
 use kernel::admit::check_open;
 use kernel::auth::Caller;
 use kernel::{AppError, tracked};
@@ -10,9 +10,10 @@ use wire::{CreateMonitor, HiddenValues, MonitorView};
 
 use crate::draft::{self, Stored};
 use crate::fire::MONITORS;
+use crate::mail::{MAILS, Occasion};
 use crate::plan::check_targets;
 use crate::view::Whole;
-use crate::{Monitors, MonitorsError, begin};
+use crate::{Monitors, MonitorsError, begin, mail};
 
 /// Creates a monitor.
 ///
@@ -63,15 +64,17 @@ pub async fn create(
         revision: 0,
     };
     let most = most(monitors, caller);
-    let (worker, has_model) = (app.clone(), monitors.model().is_some());
+    let (worker, has_mail) = (app.clone(), monitors.mail().is_some());
     let added = tracked(app.tracker(), async move {
         let mut conn = worker.store().conn().await?;
-        conn.tx(async |conn: &mut Conn| write(conn, row, stored, most, now).await).await
+        conn.tx(async |conn: &mut Conn| write(conn, row, stored, most, has_mail).await).await
     });
-    let added: Result<Option<(Monitor, Stored)>, StoreError> = added.await;
-    let (row, stored) = added?.ok_or(MonitorsError::TooMany { most })?;
-    app.waker().wake(MONITORS);
-    Ok(Whole { row: &row, targets: &stored.targets, has_model, now }.view()?)
+    let added: Result<Option<Added>, StoreError> = added.await;
+    let Added { row, stored, asked } = added?.ok_or(MonitorsError::TooMany { most })?;
+    [MONITORS, MAILS].iter().for_each(|queue| app.waker().wake(*queue));
+    let mail = mail::view(monitors, &mut app.conn().await?, &row, Some(&asked)).await?;
+    let has_model = monitors.model().is_some();
+    Ok(Whole { row: &row, targets: &stored.targets, mail, has_model, now }.view()?)
 }
 
 /// Returns how many monitors the team may have.
@@ -79,18 +82,28 @@ fn most(monitors: &Monitors, caller: &Caller) -> i64 {
     caller.team.max_monitors.map_or_else(|| i64::from(monitors.settings().max_per_team), i64::from)
 }
 
+/// Monitor that was added.
+struct Added {
+    row: Monitor,
+    stored: Stored,
+    /// Recipients that are asked for confirmation.
+    asked: Vec<String>,
+}
+
 async fn write(
     conn: &mut Conn,
     row: Monitor,
     stored: Stored,
     most: i64,
-    now: Timestamp,
-) -> Result<Option<(Monitor, Stored)>, StoreError> {
+    has_mail: bool,
+) -> Result<Option<Added>, StoreError> {
+    let now = row.created_at;
     jobs::lock_team(conn, MONITORS.name, &row.team_id).await?;
     let new = NewMonitor { row: &row, targets: &stored.targets, secrets: &stored.secrets };
     if !rows::create(conn, &new, most).await? {
         return Ok(None);
     }
     begin::queue(conn, &row, now).await?;
-    Ok(Some((row, stored)))
+    let asked = if has_mail { mail::ask(conn, &row, Occasion::Call, now).await? } else { Vec::new() };
+    Ok(Some(Added { row, stored, asked }))
 }

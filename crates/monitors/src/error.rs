@@ -15,6 +15,12 @@ pub enum MonitorsError {
     /// Error of a crawl that a target asks for.
     #[error(transparent)]
     Crawl(CrawlsError),
+    /// The token of a mail's link was not made here, or is too old.
+    #[error("the link is invalid or has expired")]
+    InvalidToken,
+    /// The recipient that a token names is not known any more.
+    #[error("this recipient is not known any more")]
+    NoSubscription,
     /// The team has as many monitors as it may have.
     #[error("the team may have {most} monitors and has that many; remove one, or ask the operator for more")]
     TooMany {
@@ -68,6 +74,8 @@ impl Refusal for MonitorsError {
         match self {
             Self::App(error) => error.code(),
             Self::Crawl(error) => error.code(),
+            Self::InvalidToken => Code::InvalidToken,
+            Self::NoSubscription => Code::SubscriptionNotFound,
             Self::TooMany { .. } => Code::Forbidden,
         }
     }
@@ -76,7 +84,7 @@ impl Refusal for MonitorsError {
         match self {
             Self::App(error) => Some(error),
             Self::Crawl(error) => Some(error),
-            Self::TooMany { .. } => None,
+            Self::InvalidToken | Self::NoSubscription | Self::TooMany { .. } => None,
         }
     }
 

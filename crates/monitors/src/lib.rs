@@ -3,7 +3,7 @@
 //! A fire of a schedule is a job ([`Fire`]) that begins a check: its row, its runs, the reservation of its credits and the
 //! next fire are written in one transaction. The pages of a check are those of runs, of the [`kinds`] of this crate, and
 //! are recorded for the check in the transaction that records them for the run. Judgments ([`Judge`]) and searches
-//! ([`Search`]) are jobs of their own. A check ends with the last of its parts.
+//! ([`Search`]) are jobs of their own. A check ends with the last of its parts; mails about it ([`SendMail`]) follow.
 
 /// Boxes the future of an async function, so that it is compiled once, in this crate. Otherwise every crate that awaits
 /// it compiles it again, including its queries.
@@ -23,6 +23,7 @@ mod judge;
 mod kind;
 mod link;
 mod look;
+mod mail;
 mod metrics;
 pub mod operator;
 mod plan;
@@ -37,6 +38,8 @@ mod update;
 pub mod upkeep;
 mod view;
 
+pub use self::mail::{MAILS, MailParts, MailPayload, Outcome, Recipient, SendMail, confirm, recipient, unsubscribe};
+pub use ::mail::Purpose;
 pub use call::run;
 pub use create::create;
 pub use error::MonitorsError;

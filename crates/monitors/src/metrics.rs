@@ -1,4 +1,4 @@
-//! Metrics of checks.
+//! Metrics of checks and mails.
 
 use ::metrics::counter;
 use wire::CheckStatus;
@@ -7,6 +7,8 @@ use wire::CheckStatus;
 const CHECKS: &str = "quarry_monitor_checks_total";
 /// Questions to the model that judges, by result.
 const JUDGED: &str = "quarry_monitor_judgments_total";
+/// Attempts to send mails, by kind and result.
+const MAILED: &str = "quarry_mails_total";
 
 /// Counts a check that has ended or was skipped.
 pub(crate) fn ended(status: CheckStatus) {
@@ -16,4 +18,9 @@ pub(crate) fn ended(status: CheckStatus) {
 /// Counts a judgment.
 pub(crate) fn judged(has_answer: bool) {
     counter!(JUDGED, "result" => if has_answer { "answered" } else { "failed" }).increment(1);
+}
+
+/// Counts an attempt to send a mail.
+pub(crate) fn mailed(kind: &'static str, result: &'static str) {
+    counter!(MAILED, "kind" => kind, "result" => result).increment(1);
 }

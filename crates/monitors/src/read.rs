@@ -5,12 +5,13 @@ use chrono::TimeDelta;
 use kernel::AppError;
 use kernel::auth::Caller;
 use store::Conn;
+use store::mails;
 use store::monitors::{self as rows, ChecksWanted, Monitor, PagesWanted, Target};
 use uuid::Uuid;
 use wire::{CheckQuery, ChecksQuery, MonitorCheck, MonitorPage, MonitorView, MonitorsQuery};
 
 use crate::view::{self, Whole};
-use crate::{Monitors, MonitorsError};
+use crate::{Monitors, MonitorsError, mail};
 
 /// Noun for errors.
 pub(crate) const NOUN: &str = "monitor";
@@ -65,11 +66,13 @@ pub(crate) async fn shown(
     let ids: Vec<&str> = found.iter().map(|monitor| monitor.id.as_str()).collect();
     let targets = rows::targets(conn, &ids).await?;
     let (has_model, now) = (monitors.model().is_some(), monitors.app().now());
-    let view = |row: &Monitor| {
+    let mut views = Vec::with_capacity(found.len());
+    for row in found {
         let targets: Vec<Target> = targets.iter().filter(|target| target.monitor_id == row.id).cloned().collect();
-        Ok(Whole { row, targets: &targets, has_model, now }.view()?)
-    };
-    found.iter().map(view).collect()
+        let mail = mail::view(monitors, conn, row, None).await?;
+        views.push(Whole { row, targets: &targets, mail, has_model, now }.view()?);
+    }
+    Ok(views)
 }
 
 /// Returns a monitor of the caller's team.
@@ -103,7 +106,8 @@ pub async fn checks(
     let found = rows::checks(&mut conn, &monitor.id, &wanted).await?;
     let ids: Vec<&str> = found.iter().map(|check| check.id.as_str()).collect();
     let parts = rows::check_targets(&mut conn, &ids).await?;
-    Ok(found.iter().map(|check| view::check(check, &parts)).collect::<Result<_, AppError>>()?)
+    let mails = mails::of_checks(&mut conn, &ids).await?;
+    Ok(found.iter().map(|check| view::check(check, &parts, &mails)).collect::<Result<_, AppError>>()?)
 }
 
 /// Returns a check with some of its pages.
@@ -125,6 +129,7 @@ pub async fn check(
     let found = found.filter(|check| check.finished_at.is_none_or(|finished| finished >= since));
     let row = found.ok_or(AppError::NotFound("check"))?;
     let parts = rows::check_targets(&mut conn, &[&row.id]).await?;
+    let mails = mails::of_checks(&mut conn, &[&row.id]).await?;
     // One more page tells whether there are further ones.
     let limit = i64::from(query.limit);
     let wanted = PagesWanted {
@@ -148,7 +153,7 @@ pub async fn check(
     let shown = shown.collect::<Result<Vec<_>, AppError>>()?;
     let count = u64::try_from(shown.len()).unwrap_or(0);
     let next_skip = (found > shown.len()).then(|| query.skip + count);
-    Ok(CheckPart { check: view::check(&row, &parts)?, pages: shown, next_skip })
+    Ok(CheckPart { check: view::check(&row, &parts, &mails)?, pages: shown, next_skip })
 }
 
 /// Returns the time since which the checks of a monitor are kept.

@@ -5,11 +5,15 @@ use std::sync::Arc;
 
 use ::runs::Runs;
 use async_trait::async_trait;
-use kernel::App;
 use kernel::auth::Caller;
+use kernel::{App, AppError};
 use llm::Model;
+use mail::Tokens;
 use serde::Deserialize;
+use tokio::sync::OnceCell;
 use wire::SearchTarget;
+
+use crate::mail::{MailParts, tokens_of};
 
 /// Searches of the web, which another part of the service makes.
 #[async_trait]
@@ -54,39 +58,58 @@ pub struct Parts {
     pub runs: Runs,
     /// Searches of the web; `None` where no engine is set up.
     pub search: Option<Arc<dyn WebSearch>>,
+    /// Mail server; `None` where none is set.
+    pub mail: Option<MailParts>,
     /// Settings of the operator.
     pub settings: MonitorSettings,
 }
 
 /// Monitors of the service. Cheap to clone; all clones share their state.
 #[derive(Clone)]
-pub struct Monitors(Arc<Parts>);
+pub struct Monitors(Arc<Inner>);
+
+struct Inner {
+    parts: Parts,
+    /// Signs the links in mails; read when it is first needed.
+    tokens: OnceCell<Tokens>,
+}
 
 impl Monitors {
     /// Assembles the monitors. Nothing is read or written yet.
     #[must_use]
     pub fn new(parts: Parts) -> Self {
-        Self(Arc::new(parts))
+        Self(Arc::new(Inner { parts, tokens: OnceCell::new() }))
     }
 
     /// Returns the core of the service.
     #[must_use]
     pub fn app(&self) -> &App {
-        self.0.runs.app()
+        self.0.parts.runs.app()
     }
 
     /// Returns the runs that carry out checks.
     #[must_use]
     pub fn runs(&self) -> &Runs {
-        &self.0.runs
+        &self.0.parts.runs
     }
 
     pub(crate) fn settings(&self) -> MonitorSettings {
-        self.0.settings
+        self.0.parts.settings
     }
 
     pub(crate) fn search(&self) -> Option<&Arc<dyn WebSearch>> {
-        self.0.search.as_ref()
+        self.0.parts.search.as_ref()
+    }
+
+    /// Returns the mail server.
+    pub(crate) fn mail(&self) -> Option<&MailParts> {
+        self.0.parts.mail.as_ref()
+    }
+
+    /// Returns what signs the links in mails.
+    pub(crate) async fn tokens(&self) -> Result<&Tokens, AppError> {
+        let app = self.app();
+        self.0.tokens.get_or_try_init(|| async { tokens_of(&mut app.conn().await?, app.now()).await }).await
     }
 
     /// Returns the model that judges changes.
@@ -97,6 +120,6 @@ impl Monitors {
 
 impl fmt::Debug for Monitors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Monitors").field("settings", &self.0.settings).finish_non_exhaustive()
+        f.debug_struct("Monitors").field("settings", &self.0.parts.settings).finish_non_exhaustive()
     }
 }

@@ -12,10 +12,11 @@ use wire::{Invalid, MonitorStatus, MonitorTarget, UpdateMonitor, check_search_go
 
 use crate::draft::{self, Before};
 use crate::fire::MONITORS;
+use crate::mail::{MAILS, Occasion};
 use crate::plan::{check_targets, revealed};
 use crate::read::NOUN;
 use crate::view::Whole;
-use crate::{Monitors, MonitorsError, begin, secrets};
+use crate::{Monitors, MonitorsError, begin, mail, secrets};
 
 /// Attempts at a change that another one has overtaken.
 const TRIES: usize = 5;
@@ -36,18 +37,28 @@ pub async fn update(
     for _ in 0..TRIES {
         let now = app.now();
         let changed = Changed::of(monitors, caller, id, &request, now).await?;
-        let worker = app.clone();
+        let (worker, has_mail) = (app.clone(), monitors.mail().is_some());
         let written = tracked(app.tracker(), async move {
             let mut conn = worker.store().conn().await?;
-            conn.tx(async |conn: &mut Conn| changed.write(conn, now).await).await
+            conn.tx(async |conn: &mut Conn| changed.write(conn, has_mail, now).await).await
         });
-        let written: Result<Option<(Monitor, Vec<Target>)>, StoreError> = written.await;
-        if let Some((row, targets)) = written? {
-            app.waker().wake(MONITORS);
-            return Ok(Whole { row: &row, targets: &targets, has_model: monitors.model().is_some(), now }.view()?);
+        let written: Result<Option<Written>, StoreError> = written.await;
+        if let Some(Written { row, targets, asked }) = written? {
+            [MONITORS, MAILS].iter().for_each(|queue| app.waker().wake(*queue));
+            let mail = mail::view(monitors, &mut app.conn().await?, &row, Some(&asked)).await?;
+            let has_model = monitors.model().is_some();
+            return Ok(Whole { row: &row, targets: &targets, mail, has_model, now }.view()?);
         }
     }
     Err(AppError::internal("a monitor that is changed all the time").into())
+}
+
+/// Monitor after its change.
+struct Written {
+    row: Monitor,
+    targets: Vec<Target>,
+    /// Recipients that are asked for confirmation.
+    asked: Vec<String>,
 }
 
 /// Monitor with its changes.
@@ -61,6 +72,8 @@ struct Changed {
     is_rescheduled: bool,
     /// Targets as they are now.
     shown: Vec<Target>,
+    /// Whether recipients of mails are named.
+    names_recipients: bool,
 }
 
 impl Changed {
@@ -88,7 +101,14 @@ impl Changed {
             row.notification = text.map_err(AppError::internal)?;
         }
         let is_rescheduled = reschedule(&mut row, request, now)?;
-        let mut changed = Self { row, targets: None, secrets: Vec::new(), is_rescheduled, shown };
+        let mut changed = Self {
+            row,
+            targets: None,
+            secrets: Vec::new(),
+            is_rescheduled,
+            shown,
+            names_recipients: request.notification.is_some(),
+        };
         let read = changed.take_targets(request, &old)?;
         check_search_goal(&read, changed.row.goal.as_deref(), changed.row.judge_enabled)?;
         if request.targets.is_some() {
@@ -135,8 +155,8 @@ impl Changed {
     }
 
     /// Writes the changes; `None` when the monitor was changed by another call since it was read.
-    async fn write(self, conn: &mut Conn, now: Timestamp) -> Result<Option<(Monitor, Vec<Target>)>, StoreError> {
-        let Self { row: new, targets, secrets, is_rescheduled, shown } = self;
+    async fn write(self, conn: &mut Conn, has_mail: bool, now: Timestamp) -> Result<Option<Written>, StoreError> {
+        let Self { row: new, targets, secrets, is_rescheduled, shown, names_recipients } = self;
         jobs::lock_team(conn, MONITORS.name, &new.team_id).await?;
         let locked = rows::lock(conn, &new.id).await?;
         let Some(locked) = locked.filter(|locked| locked.revision == new.revision) else { return Ok(None) };
@@ -160,7 +180,9 @@ impl Changed {
         if is_rescheduled {
             begin::queue(conn, &row, now).await?;
         }
-        Ok(Some((row, shown)))
+        let asks = has_mail && names_recipients;
+        let asked = if asks { mail::ask(conn, &row, Occasion::Call, now).await? } else { Vec::new() };
+        Ok(Some(Written { row, targets: shown, asked }))
     }
 }
 

@@ -5,12 +5,14 @@ use chrono::TimeDelta;
 use kernel::{AppError, uuid};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use store::mails::CheckMail;
 use store::monitors::{Check, CheckTarget, Monitor, Page, Target};
 use wire::{CheckSummary, MonitorCheck, MonitorPage, MonitorView, PageChanges, PageSnapshot, ScheduleView};
 
 use crate::begin::schedule;
 use crate::draft;
 use crate::link::wants_judge;
+use crate::mail::{self, MailView};
 use crate::plan::price;
 
 /// Time that the estimate of the cost covers.
@@ -22,6 +24,8 @@ const MAX_CONTENT: usize = 16 << 20;
 pub(crate) struct Whole<'a> {
     pub(crate) row: &'a Monitor,
     pub(crate) targets: &'a [Target],
+    /// Its mails.
+    pub(crate) mail: MailView,
     /// Whether this server has a model that judges.
     pub(crate) has_model: bool,
     pub(crate) now: Timestamp,
@@ -32,8 +36,9 @@ impl Whole<'_> {
     ///
     /// # Errors
     /// [`AppError::Internal`] for rows that this version cannot read.
-    pub(crate) fn view(&self) -> Result<MonitorView, AppError> {
-        let Self { row, targets, .. } = *self;
+    pub(crate) fn view(self) -> Result<MonitorView, AppError> {
+        let estimate = self.credits_per_month()?;
+        let Self { row, targets, mail, .. } = self;
         let shown = targets.iter().map(|target| {
             let mut spec: Map<String, Value> = parsed(&target.spec)?;
             spec.insert("id".to_owned(), target.id.clone().into());
@@ -52,9 +57,10 @@ impl Whole<'_> {
             targets: shown.collect::<Result<_, AppError>>()?,
             webhook: row.webhook.as_deref().map(parsed).transpose()?,
             notification: row.notification.as_deref().map(parsed).transpose()?,
-            email_recipient_subscriptions: Vec::new(),
+            email_recipient_subscriptions: mail.subscriptions,
+            warning: mail.warning,
             retention_days: u32::try_from(row.retention_days).unwrap_or_default(),
-            estimated_credits_per_month: Some(self.credits_per_month()?),
+            estimated_credits_per_month: Some(estimate),
             last_check_summary: row.last_summary.as_deref().map(parsed).transpose()?,
             created_at: row.created_at,
             updated_at: row.updated_at,
@@ -63,14 +69,14 @@ impl Whole<'_> {
 
     /// Returns the most that the checks of the next thirty days may cost.
     fn credits_per_month(&self) -> Result<i64, AppError> {
-        let Self { row, targets, has_model, now } = *self;
-        let is_judged = has_model && wants_judge(row);
+        let Self { row, targets, has_model, now, .. } = self;
+        let is_judged = *has_model && wants_judge(row);
         let mut estimate = 0_i64;
-        for target in targets {
+        for target in *targets {
             let read = wire::decode_monitor_target(parsed(&target.spec)?)?;
             estimate = estimate.saturating_add(price(&read.work, is_judged));
         }
-        let fires = i64::try_from(schedule(row)?.count(now, now + MONTH)).unwrap_or(i64::MAX);
+        let fires = i64::try_from(schedule(row)?.count(*now, *now + MONTH)).unwrap_or(i64::MAX);
         Ok(fires.saturating_mul(estimate))
     }
 }
@@ -82,11 +88,11 @@ pub(crate) fn summary(check: &Check) -> CheckSummary {
     CheckSummary { total_pages: same + changed + new + removed + error, same, changed, new, removed, error }
 }
 
-/// Returns a check as answers show it. `parts` are those of all checks that are shown.
+/// Returns a check as answers show it. `parts` and `mails` are those of all checks that are shown.
 ///
 /// # Errors
 /// [`AppError::Internal`] for rows that this version cannot read.
-pub(crate) fn check(row: &Check, parts: &[CheckTarget]) -> Result<MonitorCheck, AppError> {
+pub(crate) fn check(row: &Check, parts: &[CheckTarget], mails: &[CheckMail]) -> Result<MonitorCheck, AppError> {
     let results = parts.iter().filter(|part| part.check_id == row.id).filter_map(|part| part.result.as_deref());
     Ok(MonitorCheck {
         id: uuid(&row.id)?,
@@ -102,7 +108,7 @@ pub(crate) fn check(row: &Check, parts: &[CheckTarget]) -> Result<MonitorCheck, 
         billing_status: word(&row.billing_status)?,
         summary: summary(row),
         target_results: results.map(parsed).collect::<Result<_, _>>()?,
-        notification_status: row.notification.as_deref().map(parsed).transpose()?,
+        notification_status: mail::notification(row, mails),
         warning: row.warning.clone(),
         error: row.error.clone(),
         created_at: row.created_at,

@@ -63,6 +63,7 @@ pub mod keys;
 pub mod leases;
 pub mod ledger;
 pub mod listen;
+pub mod mails;
 pub mod monitors;
 pub mod periodic;
 pub mod profiles;

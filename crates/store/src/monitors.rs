@@ -25,11 +25,11 @@ use crate::schema::{monitor, team};
 
 pub use check::{
     Check, CheckTarget, ChecksWanted, MANUAL, OpenChecks, QUEUED, RUNNING, SCHEDULED, add_check, check, check_of_run,
-    check_targets, checks, lock_check, open_checks, save_check, save_check_target, stale_checks,
+    check_targets, checks, lock_check, open_checks, save_check, save_check_target, save_notification, stale_checks,
 };
 pub use delete::{erase, remove};
 pub use fires::{Late, claim, due, lateness};
-pub use page::{NewPage, Page, PagesWanted, add_pages, contents, judge, page, pages};
+pub use page::{NewPage, Page, PagesWanted, Weight, add_pages, contents, judge, page, pages, told};
 pub use secret::{MonitorSecret, OF_THE_WEBHOOK, replace_secrets, secrets};
 pub use series::{Known, known, memory, set_known, set_memory, tag, unmet};
 pub use sweep::{Swept, remove_checks, set_swept, sweep};

@@ -18,6 +18,7 @@ table! {
         model_cost_per_day -> Nullable<BigInt>,
         max_monitors -> Nullable<Integer>,
         partner_grant -> Nullable<Text>,
+        alert_emails -> Nullable<Text>,
     }
 }
 
@@ -668,6 +669,26 @@ table! {
         check_id -> Text,
         seen_at -> Timestamp,
         memory -> Nullable<Binary>,
+    }
+}
+
+table! {
+    mail_subscription (team_id, address) {
+        team_id -> Text,
+        address -> Text,
+        status -> Text,
+        asked_at -> Nullable<Timestamp>,
+        updated_at -> Timestamp,
+    }
+}
+
+table! {
+    monitor_mail (check_id, address) {
+        check_id -> Text,
+        address -> Text,
+        status -> Text,
+        error -> Nullable<Text>,
+        updated_at -> Timestamp,
     }
 }
 

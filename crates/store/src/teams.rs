@@ -43,6 +43,8 @@ pub struct Team {
     pub max_monitors: Option<i32>,
     /// Whether a partner pays for the work of the team: [`GRANTED`] or [`WITHDRAWN`]; `None` if there is no partner.
     pub partner_grant: Option<String>,
+    /// Addresses that get the mails of its monitors without confirmation; `None` for none.
+    pub alert_emails: Option<List>,
 }
 
 /// Value of [`Team::partner_grant`]: the partner pays.
@@ -78,6 +80,8 @@ pub struct TeamChange {
     pub max_monitors: Option<Option<i32>>,
     /// New [`Team::partner_grant`]; `Some(None)` for no partner.
     pub partner_grant: Option<Option<String>>,
+    /// New [`Team::alert_emails`]; `Some(None)` for none.
+    pub alert_emails: Option<Option<List>>,
 }
 
 impl Team {
@@ -99,6 +103,7 @@ impl Team {
             model_cost_per_day: None,
             max_monitors: None,
             partner_grant: None,
+            alert_emails: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Fakes for tests and tools: a scriptable web server, a DNS server, an S3-compatible store, a forward proxy, a model
-//! server, a canary that must not be reached, a manual clock, a small disk; and the captured log of a thread.
+//! server, a mail server, a canary that must not be reached, a manual clock, a small disk; and the captured log of a
+//! thread.
 //!
 //! ```
 //! # tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
@@ -21,6 +22,7 @@ mod clock;
 mod dns;
 mod folder;
 mod log;
+mod mail;
 mod model;
 mod pdf;
 mod site;
@@ -34,6 +36,7 @@ pub use clock::ManualClock;
 pub use dns::{Answer, Dns, Query};
 pub use folder::files_below;
 pub use log::CapturedLog;
+pub use mail::{MailServer, TakenMail};
 pub use model::{Asked, AskedForm, ModelFault, ModelLacks, ModelServer};
 pub use pdf::Pdf;
 pub use site::{H2Attack, Reply, Script, Seen, Site, h2_frame};

@@ -10,6 +10,7 @@ use uuid::Uuid;
 
 use crate::error::Invalid;
 use crate::model_limits::{ModelLimitChanges, ModelLimits, model_limits};
+use crate::monitor::email_addresses;
 use crate::query::{self, QueryParams};
 use crate::read::{self, Field, Fields};
 use crate::words::words;
@@ -61,6 +62,11 @@ pub struct CreateTeam {
     /// Whether a partner pays for the work of the team; absent: there is no partner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub partner_grant: Option<PartnerGrant>,
+    /// Addresses that get the mails of the team's monitors without confirmation; they are the recipients of a monitor
+    /// that names none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, max_items = 25)]
+    pub alert_emails: Vec<String>,
 }
 
 words! {
@@ -140,6 +146,9 @@ pub struct TeamView {
     /// Whether a partner pays for the work of the team; null: there is no partner.
     #[serde(default)]
     pub partner_grant: Option<PartnerGrant>,
+    /// Addresses that get the mails of the team's monitors without confirmation.
+    #[serde(default)]
+    pub alert_emails: Vec<String>,
     /// Creation time, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
@@ -188,6 +197,11 @@ pub struct UpdateTeam {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<PartnerGrant>)]
     pub partner_grant: Option<Option<PartnerGrant>>,
+    /// Addresses that get the mails of the team's monitors without confirmation; replaces the previous list. An empty
+    /// list removes all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 25)]
+    pub alert_emails: Option<Vec<String>>,
 }
 
 /// Features to enable or disable. Fields that are absent or null stay unchanged.
@@ -272,6 +286,7 @@ pub fn decode_create_team(body: Value) -> Result<CreateTeam, Invalid> {
         let model_limits = model_limits(fields).unwrap_or_default().apply(ModelLimits::default());
         let max_monitors = fields.take("maxMonitors").and_then(max_monitors);
         let partner_grant = fields.take("partnerGrant").and_then(Field::word);
+        let alert_emails = fields.take("alertEmails").and_then(email_addresses).unwrap_or_default();
         Some(CreateTeam {
             name: name?,
             credits,
@@ -282,6 +297,7 @@ pub fn decode_create_team(body: Value) -> Result<CreateTeam, Invalid> {
             model_limits,
             max_monitors,
             partner_grant,
+            alert_emails,
         })
     })
 }
@@ -304,6 +320,7 @@ pub fn decode_update_team(body: Value) -> Result<UpdateTeam, Invalid> {
             model_limits: model_limits(fields),
             max_monitors: fields.change("maxMonitors", max_monitors),
             partner_grant: fields.change("partnerGrant", Field::word),
+            alert_emails: fields.take("alertEmails").and_then(email_addresses),
         })
     })
 }
@@ -360,6 +377,7 @@ mod tests {
             model_limits: ModelLimits::default(),
             max_monitors: None,
             partner_grant: None,
+            alert_emails: Vec::new(),
         };
         check_create(json!({ "name": "a" }), Ok(plain.clone()));
         check_create(json!({ "name": "a", "credits": null, "flags": {} }), Ok(plain.clone()));
@@ -413,6 +431,12 @@ mod tests {
         assert_eq!((cleared.max_monitors, cleared.partner_grant), (Some(None), Some(None)));
         assert!(decode_update_team(json!({ "maxMonitors": 100_001 })).is_err());
         assert!(decode_update_team(json!({ "partnerGrant": "gone" })).is_err());
+        let alerts = json!({ "alertEmails": ["Ops@Example.com", "ops@example.com", "dev@example.com"] });
+        let alerted = decode_update_team(alerts.clone()).unwrap().alert_emails.unwrap();
+        assert_eq!(alerted, ["Ops@example.com", "dev@example.com"]);
+        assert_eq!(decode_update_team(json!({ "alertEmails": [] })).unwrap().alert_emails, Some(Vec::new()));
+        assert!(decode_update_team(json!({ "alertEmails": ["nope"] })).is_err());
+        assert!(decode_update_team(json!({ "alertEmails": vec!["a@example.com"; 26] })).is_err());
         assert!(decode_update_team(json!({ "addCredits": 0 })).is_err());
         assert!(decode_update_team(json!({ "credits": 5 })).is_err());
         let networks = json!(["192.0.2.7", "2001:db8::/32"]);

@@ -51,6 +51,7 @@ macro_rules! codes {
 codes! {
     BadRequest "BAD_REQUEST" 400 "The body, a parameter or a header violates the contract. `details` lists each fault with its path."
     BadRequestInvalidJson "BAD_REQUEST_INVALID_JSON" 400 "The body is not valid JSON in UTF-8, or is nested deeper than 128 levels."
+    InvalidToken "invalid_token" 400 "The link of a mail is invalid or has expired, or the token was not sent whole."
     Unauthorized "UNAUTHORIZED" 401 "The API key is missing, unknown or revoked. Send `Authorization: Bearer <key>`."
     InsufficientCredits "insufficient_credits" 402 "The team has too few credits for this request; nothing was executed or charged. Add credits or reduce the request."
     Forbidden "FORBIDDEN" 403 "The team may not use this feature: ask the operator to enable it. Or the request has no valid key and may come from a foreign web page: use a host listed in `server.hosts`, or a key."
@@ -61,6 +62,7 @@ codes! {
     ThirdPartyDataTermsRequired "THIRD_PARTY_DATA_TERMS_REQUIRED" 403 "An administrator must accept the provider's terms first; see `requiresAction`."
     ScrapeTargetBlocked "SCRAPE_TARGET_BLOCKED" 403 "The URL, or a redirect, leads to an address that is not public. Operators can allow addresses with `egress.allow`."
     NotFound "NOT_FOUND" 404 "Not found: the path or the id is unknown, or belongs to another team."
+    SubscriptionNotFound "not_found" 404 "The token of a mail is valid, but its recipient is not known any more."
     EndpointNotAvailable "ENDPOINT_NOT_AVAILABLE" 404 "The API defines this endpoint, but this server does not offer it; the message says what it is, or where it is served. Unless the path begins with /v0 or /v1, the base URL is right."
     ScrapeNoCachedData "SCRAPE_NO_CACHED_DATA" 404 "`minAge` was given and no cached copy matches. Omit it to fetch the page."
     ScrapeLockdownCacheMiss "SCRAPE_LOCKDOWN_CACHE_MISS" 404 "`lockdown` was given and the cache has no copy; the site was not contacted."

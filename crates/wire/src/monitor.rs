@@ -20,6 +20,8 @@ use crate::read::{self, Field, Fields};
 use crate::webhook_config::WebhookConfig;
 
 pub use self::answer::*;
+pub(crate) use self::email::addresses as email_addresses;
+pub use self::email::{EmailSubscription, EmailToken, EmailTokenQuery, decode_email_token};
 pub use self::query::{CheckQuery, ChecksQuery, MonitorsQuery};
 pub use self::secret::{HiddenValues, MASK, hide_target, hide_webhook, masked_path, reveal};
 pub use self::target::{
@@ -329,20 +331,8 @@ fn retention_days(field: Field<'_>) -> Option<u32> {
 fn notification(field: Field<'_>) -> Option<MonitorNotification> {
     let email = |fields: &mut Fields<'_>| EmailNotification {
         enabled: fields.flag("enabled", true),
-        recipients: fields.take("recipients").and_then(recipients),
+        recipients: fields.take("recipients").and_then(email_addresses),
         include_diffs: fields.flag("includeDiffs", false),
     };
     field.record(|fields| MonitorNotification { email: fields.take("email").and_then(|field| field.record(email)) })
-}
-
-/// Reads recipients. Repeats are dropped.
-fn recipients(field: Field<'_>) -> Option<Vec<String>> {
-    let list = field.list(0..=MAX_RECIPIENTS, |item| item.parse(email::address))?;
-    let mut unique: Vec<String> = Vec::new();
-    for address in list {
-        if !unique.iter().any(|known| known.eq_ignore_ascii_case(&address)) {
-            unique.push(address);
-        }
-    }
-    Some(unique)
 }

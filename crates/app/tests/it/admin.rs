@@ -19,6 +19,7 @@ fn named(name: &str, credits: Option<i64>) -> CreateTeam {
         model_limits,
         max_monitors: None,
         partner_grant: None,
+        alert_emails: Vec::new(),
     }
 }
 

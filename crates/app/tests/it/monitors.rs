@@ -1,4 +1,4 @@
-//! Scenarios of monitors on a manual clock: every check, page, charge and event that they expect.
+//! Scenarios of monitors on a manual clock: every check, page, charge, event and mail that they expect.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use app::auth::Caller;
 use app::monitors::{self as monitor, FoundResult, Monitors, WebSearch};
-use app::{MonitorSettings, Operations, WorkerSettings};
+use app::{MailParts, MonitorSettings, Operations, WorkerSettings};
 use async_trait::async_trait;
 use base::{Clock, Timestamp};
 use bytes::Bytes;
@@ -16,8 +16,8 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use store::ledger::{self, Booking};
 use store::teams::TeamChange;
-use store::{monitors as rows, teams};
-use testkit::{ModelFault, ModelServer, Reply, Script};
+use store::{List, monitors as rows, teams};
+use testkit::{MailServer, ModelFault, ModelServer, Reply, Script, TakenMail};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 use wire::{CheckQuery, ChecksQuery, SearchTarget};
@@ -68,6 +68,7 @@ struct Player {
     /// Checks by their ids, in the order of time, with their pages.
     checks: BTreeMap<String, Value>,
     looks: Vec<Value>,
+    mail: MailServer,
     _model: Option<ModelServer>,
 }
 
@@ -90,11 +91,13 @@ impl Player {
             Arc::new(answers::Answers::new(&settings, Arc::new(world.clock.clone())).unwrap())
         });
         let mut operations = world.judging(answers).await;
+        let mail = MailServer::start().await;
         let lists = serde_json::from_value(scenario["search"].clone()).unwrap_or_default();
         let search: Arc<dyn WebSearch> = Arc::new(Scripted { lists, asked: Mutex::default() });
         operations.monitors = Monitors::new(monitor::Parts {
             runs: operations.runs.clone(),
             search: Some(search),
+            mail: Some(mail_parts(&mail)),
             settings: MonitorSettings::default(),
         });
         let caller = world.team(scenario["team"]["credits"].as_i64()).await;
@@ -108,6 +111,7 @@ impl Player {
             is_held: false,
             checks: BTreeMap::new(),
             looks: Vec::new(),
+            mail,
             _model: model,
         };
         player.set_team(&scenario["team"]).await;
@@ -143,8 +147,13 @@ impl Player {
     }
 
     async fn set_team(&self, set: &Value) {
-        let Some(grant) = set.get("partnerGrant") else { return };
-        let change = TeamChange { partner_grant: Some(grant.as_str().map(str::to_owned)), ..TeamChange::default() };
+        let grant = set.get("partnerGrant").map(|grant| grant.as_str().map(str::to_owned));
+        let alerts = set.get("alertEmails").map(|alerts| serde_json::from_value(alerts.clone()).unwrap());
+        let change = TeamChange {
+            partner_grant: grant,
+            alert_emails: alerts.map(|alerts| Some(List(alerts))),
+            ..TeamChange::default()
+        };
         let mut conn = self.world.parts.store.conn().await.unwrap();
         teams::update(&mut conn, &self.caller.team.id, &change).await.unwrap();
     }
@@ -171,13 +180,12 @@ impl Player {
         let monitors = self.operations.monitors.clone();
         match step["do"].as_str().unwrap() {
             "create" => {
-                let mut body = self.of_site(&scenario["monitor"]);
-                body.as_object_mut().unwrap().remove("notification");
+                let body = self.of_site(&scenario["monitor"]);
                 let request = wire::decode_create_monitor(body).unwrap();
                 let made = monitor::create(&monitors, &self.caller, request).await.unwrap();
                 self.monitor = Some(made.id);
                 self.scheduler = Some(self.work(&["monitors"]));
-                self.worker = Some(self.work(&["pages", "judge", "hooks"]));
+                self.worker = Some(self.work(&["pages", "judge", "hooks", "mails"]));
             }
             "site" => self.serve(step["path"].as_str().unwrap(), step),
             "run" => drop(monitor::run(&monitors, &self.caller, self.monitor.unwrap()).await.unwrap()),
@@ -200,7 +208,7 @@ impl Player {
                 self.is_held = true;
             }
             "release" => {
-                self.worker = Some(self.work(&["pages", "judge", "hooks"]));
+                self.worker = Some(self.work(&["pages", "judge", "hooks", "mails"]));
                 self.is_held = false;
             }
             "stop" | "kill" => [&mut self.scheduler, &mut self.worker].into_iter().for_each(|token| {
@@ -208,11 +216,34 @@ impl Player {
             }),
             "start" => {
                 self.scheduler = Some(self.work(&["monitors"]));
-                self.worker = Some(self.work(&["pages", "judge", "hooks"]));
+                self.worker = Some(self.work(&["pages", "judge", "hooks", "mails"]));
             }
             "look" => self.look(&step["at"]).await,
+            "confirm" => drop(monitor::confirm(&monitors, &self.token(step, "confirm")).await.unwrap()),
+            "unsubscribe" => drop(monitor::unsubscribe(&monitors, &self.token(step, "unsubscribe")).await.unwrap()),
             other => panic!("unknown step {other}"),
         }
+    }
+
+    /// Returns the token of a link in the last mail to an address that has one.
+    fn token(&self, step: &Value, word: &str) -> String {
+        let to = step["email"].as_str().unwrap();
+        let mails = self.mail.mails();
+        mails.iter().rev().filter(|mail| mail.to == [to]).find_map(|mail| mail.token(word)).unwrap()
+    }
+
+    /// Returns the mails in the order of time and recipient.
+    fn mails(&self) -> Vec<Value> {
+        let mut mails: Vec<Value> = self.mail.mails().iter().map(shown_mail).collect();
+        mails.sort_by_key(Value::to_string);
+        mails
+    }
+
+    /// Returns the recipients with their states.
+    async fn subscriptions(&self) -> Value {
+        let view = monitor::read(&self.operations.monitors, &self.caller, self.monitor.unwrap()).await.unwrap();
+        let recipients = view.email_recipient_subscriptions.into_iter();
+        recipients.map(|known| (known.email, json!(known.status))).collect::<serde_json::Map<_, _>>().into()
     }
 
     async fn look(&mut self, at: &Value) {
@@ -269,9 +300,10 @@ impl Player {
         let jobs = store::jobs::list(&mut conn, store::jobs::Filter::default(), None, 100).await.unwrap();
         let is_due = |kind: &str| jobs.iter().any(|job| job.kind == kind && job.run_at <= now);
         let is_at_work = open.queued + open.running > 0 || is_due("webhook") || is_due("crawl.page");
+        let has_mail = is_due("monitor.mail");
         rows::due(&mut conn, now, 1).await.unwrap().is_empty()
             && !is_due("monitor.fire")
-            && (self.is_held || !is_at_work)
+            && (self.is_held || !is_at_work && !has_mail)
     }
 
     /// Returns a check with its pages, as far as scenarios expect something of them.
@@ -386,12 +418,38 @@ impl Player {
             let events: Vec<Value> = by_check.flat_map(|events| sorted(events.to_vec())).collect();
             differ("events", self.events().into(), &events.into());
         }
+        let mut mails: Vec<Value> = expect["mails"].as_array().cloned().unwrap_or_default();
+        mails.iter_mut().for_each(|mail| mail[0] = minute(at(&mail[0])).into());
+        mails.sort_by_key(Value::to_string);
+        differ("mails", self.mails().into(), &mails.into());
+        if let Some(subscriptions) = expect.get("subscriptions") {
+            differ("subscriptions", self.subscriptions().await, subscriptions);
+        }
         let mut requests = json!(self.requests());
         // Pages that refuse are left out.
         requests.as_object_mut().unwrap().retain(|path, _| expect["requests"].get(path).is_some());
         differ("requests", requests, &expect["requests"]);
         faults
     }
+}
+
+/// Returns settings for a mail server.
+pub(crate) fn mail_parts(server: &MailServer) -> MailParts {
+    let settings = mail::Settings {
+        url: Some(server.url().parse().unwrap()),
+        from: "Quarry <quarry@example.org>".to_owned(),
+        timeout: Duration::from_secs(2),
+        ..mail::Settings::default()
+    };
+    let mailer = mail::Mailer::new(&settings).unwrap().unwrap();
+    MailParts { mailer, base: "https://quarry.example.org/".parse().unwrap() }
+}
+
+/// Returns time, recipient and kind of a mail.
+fn shown_mail(mail: &TakenMail) -> Value {
+    let date = chrono::DateTime::parse_from_rfc2822(&mail.headers("date")[0]).unwrap();
+    let asks = mail.headers("subject")[0].starts_with("Confirm ");
+    json!([minute(date.to_utc()), mail.to[0], if asks { "confirmation" } else { "summary" }])
 }
 
 /// Returns a member of a check in the form in which it is compared.
@@ -469,9 +527,7 @@ async fn play(part: usize) {
     let mut failed = Vec::new();
     for (number, scenario) in cases["scenarios"].as_array().unwrap().iter().enumerate() {
         let id = scenario["id"].as_str().unwrap();
-        // Mails are not sent here: these have nothing else of their own.
-        let is_of_mail = ["confirm-first", "unsubscribe-wins"].contains(&id);
-        if number % PARTS != part || is_of_mail || only.as_ref().is_some_and(|only| only != id) {
+        if number % PARTS != part || only.as_ref().is_some_and(|only| only != id) {
             continue;
         }
         let mut player = Player::start(scenario).await;

@@ -104,6 +104,7 @@ impl World {
             model_limits: ModelLimits::default(),
             max_monitors: None,
             partner_grant: None,
+            alert_emails: Vec::new(),
         };
         let created = teams::create(&self.app, request).await.unwrap();
         authenticate(&self.app, Some(&created.api_key)).await.unwrap()
@@ -275,6 +276,7 @@ async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> 
         index,
         searches,
         monitors: app::MonitorSettings::default(),
+        mail: None,
         sessions,
         upkeep,
     });

@@ -16,7 +16,7 @@ const PREFIX: &str = "QUARRY__";
 type Key = (&'static str, &'static str);
 
 /// Keys whose values are secret and never printed.
-const SECRETS: [Key; 12] = [
+const SECRETS: [Key; 13] = [
     ("store", "url"),
     ("blobs", "secret_access_key"),
     ("blobs", "session_token"),
@@ -25,6 +25,7 @@ const SECRETS: [Key; 12] = [
     ("admin", "token"),
     ("sessions", "profile_key"),
     ("llm", "key"),
+    ("mail", "url"),
     ("search", "brave_key"),
     ("search", "serper_key"),
     ("search", "google_key"),
@@ -32,8 +33,11 @@ const SECRETS: [Key; 12] = [
 ];
 
 /// Older names of keys with the current key. They apply only where the current key is not set.
-const RENAMED: [(Key, Key); 2] =
-    [(("worker", "pages"), ("queues", "pages")), (("worker", "webhooks"), ("queues", "hooks"))];
+const RENAMED: [(Key, Key); 3] = [
+    (("worker", "pages"), ("queues", "pages")),
+    (("worker", "webhooks"), ("queues", "hooks")),
+    (("files", "public_url"), ("server", "public_url")),
+];
 
 /// Variables of other programs with the same meaning, all texts. They apply only where the key is not set.
 const FOREIGN: [(&str, Key); 1] = [("PRODUCT_EXTRACTION_SERVICE_URL", ("extract", "product_service_url"))];

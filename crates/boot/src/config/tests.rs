@@ -36,6 +36,7 @@ fn the_manual_has_the_defaults_of_the_crates() {
     assert_eq!(config.browser, ::browser::Settings::default());
     assert_eq!(config.documents, reader::Settings::default());
     assert!(config.llm == llm::Settings::default());
+    assert_eq!(config.mail, mail::Settings::default());
     assert_eq!(config.search, search::Settings::default());
     assert_eq!(config.verticals, app::search::Sites::default());
     assert_eq!(config.feedback, app::search::FeedbackSettings::default());
@@ -245,6 +246,28 @@ fn queues_have_older_names() {
     assert_eq!(slots("[queues]\npages = 5", &[("QUARRY__WORKER__PAGES", "4")]), (5, 256));
     let error = pairs(&[("QUARRY__WORKER__PAGES", "many")]).unwrap_err().to_string();
     assert_eq!(error, "QUARRY__WORKER__PAGES: expected a whole number");
+}
+
+#[test]
+fn the_public_address_has_an_older_name() {
+    const OLDER: &str = "QUARRY__FILES__PUBLIC_URL";
+    let url = |pairs: &[(&str, &str)]| self::pairs(pairs).unwrap().config.server.public_url.map(String::from);
+    assert_eq!(url(&[]), None);
+    assert_eq!(url(&[(OLDER, "https://a.test")]).as_deref(), Some("https://a.test/"));
+    let both = [(OLDER, "https://a.test"), ("QUARRY__SERVER__PUBLIC_URL", "https://b.test/q")];
+    assert_eq!(url(&both).as_deref(), Some("https://b.test/q"));
+    check(OLDER, "ftp://a.test", "expected an address");
+}
+
+#[test]
+fn a_mail_server_is_secret_and_needs_a_sender() {
+    let pairs = [("QUARRY__MAIL__URL", "smtps://user:hush@mail.test")];
+    let loaded = self::pairs(&pairs).unwrap();
+    assert!(!loaded.effective.contains("hush"), "{}", loaded.effective);
+    assert!(!format!("{:?}", loaded.config).contains("hush"));
+    let fault = mail::Mailer::new(&loaded.config.mail).unwrap_err();
+    assert!(fault.to_string().starts_with("mail.from: expected a sender"), "{fault}");
+    check("QUARRY__MAIL__URL", "mail.test:25", "smtps://");
 }
 
 #[test]

@@ -95,6 +95,11 @@ pub const TABLE: &[Metric] = &[
         &["result"],
         "Judgments of changes by a language model: answered, or failed after all attempts.",
     ),
+    counter(
+        "quarry_mails_total",
+        &["kind", "result"],
+        "Attempts to send mails of monitors, summaries and confirmations: sent, skipped, retried, or finally failed.",
+    ),
     counter("quarry_model_calls_total", &["role"], "Calls of language models, by role."),
     counter(
         "quarry_model_tokens_total",

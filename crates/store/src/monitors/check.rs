@@ -245,6 +245,17 @@ pub async fn save_check(conn: &mut Conn, row: &Check) -> Result<()> {
     Ok(())
 }
 
+/// Writes what is said of the mails of a check, which must be locked.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn save_notification(conn: &mut Conn, id: &str, notification: &str) -> Result<()> {
+    let set = monitor_check::notification.eq(notification);
+    on!(conn, |c| diesel::update(monitor_check::table.find(id)).set(set).execute(c).await)?;
+    Ok(())
+}
+
 /// Returns checks of a monitor, newest first.
 ///
 /// # Errors

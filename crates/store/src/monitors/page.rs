@@ -151,3 +151,45 @@ pub async fn judge(conn: &mut Conn, id: &str, judgment: &str, metadata: Option<&
     let mut conn = conn.turn().await?;
     Ok(on!(conn, |c| diesel::update(unjudged).set(set).execute(c).await)? == 1)
 }
+
+/// Weight of a page in what is told of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Weight {
+    /// Judged to matter.
+    Meaningful,
+    /// Not judged.
+    Unjudged,
+    /// Judged not to matter.
+    Noise,
+}
+
+/// Part of a judgment that matters; its JSON has no blanks, and quotes in its texts are escaped.
+const MEANINGFUL: &str = r#"%"meaningful":true%"#;
+
+/// Returns up to `limit` pages of a check of one weight that are not the same as before, in their order.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn told(conn: &mut Conn, check: &str, weight: Weight, limit: i64) -> Result<Vec<Page>> {
+    let pages = monitor_page::table
+        .filter(monitor_page::check_id.eq(check))
+        .filter(monitor_page::status.ne("same"))
+        .order((monitor_page::seq, monitor_page::id))
+        .limit(limit);
+    let judgment = monitor_page::judgment.assume_not_null();
+    match weight {
+        Weight::Unjudged => {
+            let pages = pages.filter(monitor_page::judgment.is_null());
+            Ok(on!(conn, |c| pages.select(Page::as_select()).load(c).await)?)
+        }
+        Weight::Meaningful => {
+            let pages = pages.filter(monitor_page::judgment.is_not_null()).filter(judgment.like(MEANINGFUL));
+            Ok(on!(conn, |c| pages.select(Page::as_select()).load(c).await)?)
+        }
+        Weight::Noise => {
+            let pages = pages.filter(monitor_page::judgment.is_not_null()).filter(judgment.not_like(MEANINGFUL));
+            Ok(on!(conn, |c| pages.select(Page::as_select()).load(c).await)?)
+        }
+    }
+}

@@ -21,6 +21,7 @@ mod ledger;
 mod ledger_group;
 mod ledger_model;
 mod ledger_race;
+mod mails;
 mod migrations;
 mod monitors;
 mod outage;

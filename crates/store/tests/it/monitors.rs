@@ -103,7 +103,7 @@ fn check(id: &str, monitor: &str, minute: i64) -> Check {
     }
 }
 
-fn page(id: &str, check: &str, key: &str, seq: i64) -> Page {
+pub(crate) fn page(id: &str, check: &str, key: &str, seq: i64) -> Page {
     Page {
         id: id.to_owned(),
         check_id: check.to_owned(),
@@ -154,9 +154,17 @@ async fn begin(conn: &mut Conn, new: &Check, targets: &[CheckTarget]) -> bool {
     conn.tx(async |conn: &mut Conn| monitors::add_check(conn, new, targets).await).await.unwrap()
 }
 
-async fn record(conn: &mut Conn, rows: &[Page], content: Option<&[u8]>) -> Vec<String> {
+pub(crate) async fn record(conn: &mut Conn, rows: &[Page], content: Option<&[u8]>) -> Vec<String> {
     let new: Vec<NewPage<'_>> = rows.iter().map(|row| NewPage { row, content }).collect();
     conn.tx(async |conn: &mut Conn| monitors::add_pages(conn, &new).await).await.unwrap()
+}
+
+/// Returns a connection to a database in which the monitor `m1` of the team `red` has the check `c1`.
+pub(crate) async fn with_check(store: &Store) -> Conn {
+    let mut conn = two_teams(store).await;
+    add(&mut conn, &monitor("m1", "red"), &[target("t1", "m1", 0)]).await;
+    assert!(begin(&mut conn, &check("c1", "m1", 0), &[]).await);
+    conn
 }
 
 fn ids(checks: Vec<Check>) -> Vec<String> {

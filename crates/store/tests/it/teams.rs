@@ -21,6 +21,7 @@ async fn a_team_comes_back_as_it_was(store: Store) {
         model_cost_per_day: Some(0),
         max_monitors: Some(0),
         partner_grant: Some(teams::WITHDRAWN.to_owned()),
+        alert_emails: Some(List(vec!["ops@example.com".to_owned()])),
         ..Team::new("t1", "Größe „1“", at(0))
     };
     teams::create(&mut conn, &team).await.unwrap();

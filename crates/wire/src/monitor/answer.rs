@@ -58,6 +58,9 @@ pub struct MonitorView {
     pub estimated_credits_per_month: Option<i64>,
     /// Counters of the last check that ended.
     pub last_check_summary: Option<CheckSummary>,
+    /// Warning; absent without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warning: Option<String>,
     /// Time of creation, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
@@ -149,7 +152,8 @@ pub struct MonitorCheck {
     /// Results by target: `{targetId, type, …}`.
     #[schema(value_type = Vec<Object>)]
     pub target_results: Vec<Value>,
-    /// State of its mails; null without mails.
+    /// State of its mails, `{"email": {"status", "reason", "recipients"}}`; null without mails. `status` is `queued`,
+    /// `sent`, `partial`, `failed` or `skipped`; each of `recipients` has `email`, `status` and `error`.
     #[schema(value_type = Option<Object>)]
     pub notification_status: Option<Value>,
     /// Warning; absent without one.

@@ -362,6 +362,7 @@ fn answers_have_what_clients_demand() {
         webhook: None,
         notification: None,
         email_recipient_subscriptions: Vec::new(),
+        warning: None,
         retention_days: 30,
         estimated_credits_per_month: Some(720),
         last_check_summary: None,
