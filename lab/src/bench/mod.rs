@@ -7,6 +7,7 @@ mod documents;
 mod extractive;
 mod load;
 mod markdown;
+mod monitors;
 mod product;
 mod queue;
 mod rivals;
@@ -52,6 +53,8 @@ pub(crate) enum Bench {
     Markdown(markdown::Args),
     /// Time and memory of comparing two versions of a page, beside git diff.
     Change,
+    /// Monitors that are due at once: checks per second and what a check costs, beside a batch.
+    Monitors(monitors::Args),
     /// Speed of product extraction, compared with extruct.
     Product(product::Args),
     /// Speed of answers without a model, compared with a plain BM25.
@@ -88,6 +91,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
         Bench::Search(args) => runtime.block_on(search::run(args)),
         Bench::Markdown(args) => markdown::run(&args),
         Bench::Change => change::run(),
+        Bench::Monitors(args) => runtime.block_on(monitors::run(args)),
         Bench::Product(args) => product::run(&args),
         Bench::Extractive(args) => extractive::run(&args),
         Bench::Start(args) => start::run(&args),
