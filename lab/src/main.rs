@@ -7,6 +7,8 @@ mod crawl_docs;
 mod hostile;
 mod letters;
 mod made_site;
+mod monitor;
+mod monitor_sim;
 mod moto;
 mod random;
 mod robots;
@@ -40,6 +42,9 @@ enum Lab {
     Hostile(hostile::Args),
     /// Send letters of monitors through a real mail server, and check what arrives.
     Mail(letters::Args),
+    /// Play monitors on a virtual clock, many of them on several schedulers, and nights in which clocks change.
+    #[command(subcommand)]
+    MonitorSim(monitor_sim::MonitorSim),
     /// Check files of robots.txt cases.
     Robots(robots::Args),
     /// Check files of schedules of monitors, and compare random ones with a walk over every minute.
@@ -61,6 +66,7 @@ fn main() -> Result<()> {
         Lab::CrawlDocs(args) => crawl_docs::run(&args),
         Lab::Hostile(args) => hostile::run(args),
         Lab::Mail(args) => tokio::runtime::Runtime::new()?.block_on(letters::run(args)),
+        Lab::MonitorSim(what) => monitor_sim::run(what),
         Lab::Robots(args) => robots::run(&args),
         Lab::Schedules(args) => schedules::run(&args),
         Lab::Soak(args) => soak::run(&args),

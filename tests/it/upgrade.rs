@@ -106,6 +106,7 @@ async fn documents(client: &Client, path: &str) -> Vec<(String, String)> {
 async fn finishes(app: &TestApp, old: &Old, store: Store, receiver: &Site) {
     let client = app.bearer(old.key);
     let (crawl, batch) = (format!("/v2/crawl/{}", old.crawl), format!("/v2/batch/scrape/{}", old.batch));
+    let mut page = String::new();
     for (path, failed) in [(&crawl, 0), (&batch, 1)] {
         let ended = client.ended(path).await.body;
         let expect = json!(["completed", 7, 7, 7]);
@@ -119,6 +120,7 @@ async fn finishes(app: &TestApp, old: &Old, store: Store, receiver: &Site) {
         let (new, kept): (Vec<_>, Vec<_>) = all.iter().partition(|(_, text)| text.contains("New words"));
         assert_eq!((new.len(), kept.len()), if failed == 0 { (4, 3) } else { (5, 2) }, "{all:?}");
         assert!(kept.iter().all(|(_, text)| text.contains("Words of") || text.contains("page 8")), "{kept:?}");
+        page.clone_from(&new[0].0);
     }
     assert_eq!(client.get(&format!("{crawl}/errors")).await.body["robotsBlocked"].as_array().unwrap().len(), 1);
     // The dead job keeps its batch open until it is queued again.
@@ -141,6 +143,40 @@ async fn finishes(app: &TestApp, old: &Old, store: Store, receiver: &Site) {
     assert_eq!(told.last().map(String::as_str), Some("crawl.completed"), "{told:?}");
     told.sort();
     assert_eq!(told, [&["crawl.completed"][..], &["crawl.page"; 7], &["crawl.started"]].concat());
+    no_job_is_left(&store).await;
+    begins_a_monitor(app, &client, &page).await;
+}
+
+async fn no_job_is_left(store: &Store) {
+    let started = Instant::now();
+    loop {
+        let mut conn = store.conn().await.unwrap();
+        let left = store::jobs::list(&mut conn, store::jobs::Filter::default(), None, 10).await.unwrap();
+        if left.is_empty() {
+            return;
+        }
+        assert!(started.elapsed() < Duration::from_secs(20), "{left:?}");
+        drop(conn);
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+}
+
+/// Checks a page twice with a monitor, which the older version did not have.
+async fn begins_a_monitor(app: &TestApp, client: &Client, page: &str) {
+    let target = json!({ "type": "scrape", "urls": [page] });
+    let body = json!({ "name": "new", "schedule": { "text": "daily" }, "targets": [target] });
+    let made = client.post("/v2/monitor", &body).await;
+    assert_eq!(made.status, 200, "{}", made.body);
+    let path = format!("/v2/monitor/{}", made.body["data"]["id"].as_str().unwrap());
+    for status in ["new", "same"] {
+        let begun = client.post(&format!("{path}/run"), &json!({})).await;
+        assert_eq!(begun.status, 200, "{}", begun.body);
+        let check = client.checked(&format!("{path}/checks/{}", begun.body["data"]["id"].as_str().unwrap())).await;
+        assert_eq!(json!([check["status"], check["actualCredits"]]), json!(["completed", 1]), "{check}");
+        assert_eq!(check["pages"][0]["status"], status, "{check}");
+    }
+    // Its next check is queued.
+    app.leaves_jobs();
 }
 
 async fn start(url: Option<&str>, old: &Old) -> (TestApp, Site, Site) {

@@ -66,6 +66,8 @@ enum Task {
     Hostile(Forwarded),
     /// Send letters of monitors through a real mail server, and check what arrives.
     Mail(Forwarded),
+    /// Play monitors on a virtual clock, many of them on several schedulers, and nights in which clocks change.
+    MonitorSim(Forwarded),
     /// Check files of robots.txt cases.
     Robots(Forwarded),
     /// Check files of schedules of monitors, and compare random ones with a walk over every minute.
@@ -127,6 +129,7 @@ pub fn run() -> Result<()> {
         Task::CrawlDocs(forwarded) => lab("crawl-docs", &forwarded),
         Task::Hostile(forwarded) => lab("hostile", &forwarded),
         Task::Mail(forwarded) => lab("mail", &forwarded),
+        Task::MonitorSim(forwarded) => lab("monitor-sim", &forwarded),
         Task::Robots(forwarded) => lab("robots", &forwarded),
         Task::Schedules(forwarded) => lab("schedules", &forwarded),
         Task::Soak(forwarded) => lab("soak", &forwarded),

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::{db, say, sh};
 
@@ -109,6 +109,15 @@ const PYTHON: Package = Package {
     present: || sh::output(sh::command("python3").args(["-c", "import venv, ensurepip"])).is_ok(),
     why: "Python packages (moto, the official client) get a folder of their own by it",
 };
+
+const FAKETIME: Package = Package {
+    name: "libfaketime",
+    present: || faketime().is_some(),
+    why: "monitors are played in nights in which clocks change",
+};
+
+/// The program that `bench monitors` compares with.
+const CHANGE_DETECTION: &str = "changedetection.io==0.60.10";
 
 /// Official clients, in the versions that the examples are tested with.
 const PYTHON_CLIENT: &str = "firecrawl-py==4.55.0";
@@ -234,28 +243,42 @@ pub(crate) fn for_fuzzing() -> Result<()> {
 
 /// Installs moto, an S3-compatible store, in its own virtual environment, and returns the folder.
 pub fn for_s3() -> Result<PathBuf> {
-    let folder = sh::root().join("target/moto");
-    if !folder.join("bin/moto_server").is_file() {
-        packages(&[PYTHON])?;
-        say!("setup: installing moto in {} (an S3-compatible store)", folder.display());
-        sh::run(sh::command("python3").args(["-m", "venv"]).arg(&folder))?;
-        let mut install = sh::command(folder.join("bin/pip"));
-        sh::run(install.args(["install", "--quiet", "--disable-pip-version-check", "moto[server]==5.2.5"]))?;
-    }
-    Ok(folder)
+    python_program("moto", "moto_server", "moto[server]==5.2.5", "an S3-compatible store")
 }
 
 /// Installs aiosmtpd, a mail server, in its own virtual environment, and returns the folder.
 pub fn for_smtp() -> Result<PathBuf> {
-    let folder = sh::root().join("target/aiosmtpd");
-    if !folder.join("bin/aiosmtpd").is_file() {
+    python_program("aiosmtpd", "aiosmtpd", "aiosmtpd==1.4.6", "a mail server")
+}
+
+/// Installs changedetection.io, which watches pages too, in its own virtual environment, and returns the folder.
+pub fn for_change_detection() -> Result<PathBuf> {
+    python_program("changedetection", "changedetection.io", CHANGE_DETECTION, "watches pages")
+}
+
+/// Installs a Python package with a program in a folder below `target`, and returns the folder.
+fn python_program(folder: &str, program: &str, requirement: &str, what: &str) -> Result<PathBuf> {
+    let folder = sh::root().join("target").join(folder);
+    if !folder.join("bin").join(program).is_file() {
         packages(&[PYTHON])?;
-        say!("setup: installing aiosmtpd in {} (a mail server)", folder.display());
+        say!("setup: installing {requirement} in {} ({what})", folder.display());
         sh::run(sh::command("python3").args(["-m", "venv"]).arg(&folder))?;
         let mut install = sh::command(folder.join("bin/pip"));
-        sh::run(install.args(["install", "--quiet", "--disable-pip-version-check", "aiosmtpd==1.4.6"]))?;
+        sh::run(install.args(["install", "--quiet", "--disable-pip-version-check", requirement]))?;
     }
     Ok(folder)
+}
+
+/// Installs libfaketime, which gives a program another time, and returns the library.
+pub fn for_other_times() -> Result<PathBuf> {
+    packages(&[FAKETIME])?;
+    faketime().context("libfaketime is not below /usr/lib")
+}
+
+/// Returns the library for programs with threads.
+fn faketime() -> Option<PathBuf> {
+    let machines = fs::read_dir("/usr/lib").ok()?.flatten();
+    machines.map(|machine| machine.path().join("faketime/libfaketimeMT.so.1")).find(|library| library.is_file())
 }
 
 /// Installs the build dependencies of the server.

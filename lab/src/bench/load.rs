@@ -43,9 +43,18 @@ pub(crate) fn get(host: &str, path: &str) -> String {
 
 /// Returns a POST request with a JSON body.
 pub(crate) fn post(host: &str, path: &str, body: &str) -> String {
+    with_body("POST", host, path, body)
+}
+
+/// Returns a PATCH request with a JSON body.
+pub(crate) fn patch(host: &str, path: &str, body: &str) -> String {
+    with_body("PATCH", host, path, body)
+}
+
+fn with_body(method: &str, host: &str, path: &str, body: &str) -> String {
     let length = body.len();
     format!(
-        "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
     )
 }
 

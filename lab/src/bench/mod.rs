@@ -7,6 +7,7 @@ mod documents;
 mod extractive;
 mod load;
 mod markdown;
+mod monitors;
 mod product;
 mod queue;
 mod quiet;
@@ -55,6 +56,8 @@ pub(crate) enum Bench {
     Change,
     /// False alarms of checks of pages with rotating parts, with and without `ignoreVolatile`.
     Quiet(quiet::Args),
+    /// Monitors that are due at once: checks per second and what a check costs, beside a batch.
+    Monitors(monitors::Args),
     /// Speed of product extraction, compared with extruct.
     Product(product::Args),
     /// Speed of answers without a model, compared with a plain BM25.
@@ -92,6 +95,7 @@ pub(crate) fn run(bench: Bench) -> Result<()> {
         Bench::Markdown(args) => markdown::run(&args),
         Bench::Change => change::run(),
         Bench::Quiet(args) => quiet::run(&args),
+        Bench::Monitors(args) => runtime.block_on(monitors::run(args)),
         Bench::Product(args) => product::run(&args),
         Bench::Extractive(args) => extractive::run(&args),
         Bench::Start(args) => start::run(&args),

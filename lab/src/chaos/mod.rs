@@ -10,6 +10,7 @@ mod drain;
 mod fairness;
 mod kill;
 mod model;
+mod monitor;
 mod overdraft;
 mod poison;
 mod postgres;
@@ -54,6 +55,8 @@ pub(crate) enum Chaos {
     /// Run the model server of `chaos model`.
     #[command(hide = true)]
     ModelEndpoint(model::EndpointArgs),
+    /// Kill the processes at random moments of the checks of a monitor.
+    Monitor(monitor::Args),
     /// Kill the server while a site is crawled and indexed, and while it is searched.
     Search(search::Args),
     /// Run two servers and two workers on one PostgreSQL and one S3-compatible store.
@@ -88,6 +91,7 @@ pub(crate) fn run(what: Chaos) -> Result<()> {
             Chaos::Browser(args) => browser::run(args).await,
             Chaos::Model(args) => model::run(args).await,
             Chaos::ModelEndpoint(args) => model::endpoint(args).await,
+            Chaos::Monitor(args) => monitor::run(args).await,
             Chaos::Search(args) => search::run(args).await,
             Chaos::Cluster(args) => cluster::run(args).await,
         }

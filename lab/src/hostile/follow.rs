@@ -13,6 +13,9 @@ use super::traps::good_page;
 /// Polling interval.
 const POLL: Duration = Duration::from_millis(100);
 
+/// Number of pages of a check that are read.
+const PAGES: usize = 100;
+
 /// State of a job at its end or after the timeout.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Job {
@@ -34,6 +37,24 @@ pub(crate) async fn follow(client: &Client, path: &str, patience: Duration) -> R
         let ended = matches!(status["status"].as_str(), Some("completed" | "failed" | "cancelled"));
         if ended || started.elapsed() > patience {
             return read_job(client, path).await;
+        }
+        tokio::time::sleep(POLL).await;
+    }
+}
+
+/// Waits for the end of the check at `path`, such as `/v2/monitor/<id>/checks/<check>`, and reads its pages.
+pub(crate) async fn follow_check(client: &Client, path: &str, patience: Duration) -> Result<Job> {
+    let started = Instant::now();
+    loop {
+        let check = get(client, &format!("{path}?limit={PAGES}")).await?;
+        let data = &check["data"];
+        if !data["finishedAt"].is_null() || started.elapsed() > patience {
+            return Ok(Job {
+                status: data["status"].as_str().unwrap_or_default().to_owned(),
+                completed: data["summary"]["totalPages"].as_u64().context("totalPages is no number")?,
+                good_pages: 0,
+                text: check.to_string(),
+            });
         }
         tokio::time::sleep(POLL).await;
     }

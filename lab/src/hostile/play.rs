@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::attack::{self, Target};
 use super::case::{Case, Object};
 use super::evidence::{Evidence, read_files};
-use super::follow::{Job, follow};
+use super::follow::{Job, follow, follow_check};
 use super::innocent::Bystander;
 use super::raw::{self, Response};
 use super::readers::Readers;
@@ -395,11 +395,13 @@ async fn follow_up(
     answer: &Response,
     patience: Duration,
 ) -> Result<Option<Job>> {
-    let Some(id) = answer.json()["id"].as_str().map(str::to_owned) else {
-        return Ok(None);
-    };
-    let path = format!("{}/{id}", case.input_text("path"));
-    follow(&server.client(key)?, &path, patience).await.map(Some)
+    let (answer, path) = (answer.json(), case.input_text("path"));
+    if let (true, Some(check)) = (path.ends_with("/run"), answer["data"]["id"].as_str()) {
+        let path = made::check_path(path, check);
+        return follow_check(&server.client(key)?, &path, patience).await.map(Some);
+    }
+    let Some(id) = answer["id"].as_str() else { return Ok(None) };
+    follow(&server.client(key)?, &format!("{path}/{id}"), patience).await.map(Some)
 }
 
 /// Returns the answer to the request of the case for an unknown id.

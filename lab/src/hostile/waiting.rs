@@ -11,6 +11,7 @@ const PATHS: &[&str] = &[
     "/v2/crawl",
     "/v2/batch/scrape",
     "/v2/map",
+    "/v2/monitor",
     "/v2/search",
     "/v2/feedback",
     "/v2/parse",
@@ -137,7 +138,7 @@ mod tests {
         let scrape = |json: Value| json!({"method": "POST", "path": "/v2/scrape", "json": json});
         check(&json!({"input": scrape(json!({"url": "x"}))}), None);
         check(&json!({"input": {"path": "/v2/crawl/x"}}), None);
-        check(&json!({"input": {"path": "/v2/monitor/x"}}), Some("/v2/monitor, which does not exist yet"));
+        check(&json!({"input": {"path": "/v2/moon/x"}}), Some("/v2/moon, which does not exist yet"));
         check(&json!({"input": scrape(json!({})), "setup": {"needs": "a moon"}}), Some("the \"a moon\""));
         check(&json!({"input": scrape(json!({"formats": ["markdown", {"type": "json"}]}))}), Some("the format json"));
         let refusal = json!({"http_any_of": [400]});
@@ -145,8 +146,8 @@ mod tests {
         check(&json!({"input": scrape(json!({"redactPII": true}))}), Some("the option redactPII"));
         check(&json!({"input": {"tool": "slow -u {BASE_URL}/v2/scrape -l 60"}}), None);
         check(
-            &json!({"input": {"tool": "slow -u {BASE_URL}/v2/monitor/1 -l 60"}}),
-            Some("/v2/monitor, which does not exist yet"),
+            &json!({"input": {"tool": "slow -u {BASE_URL}/v2/moon/1 -l 60"}}),
+            Some("/v2/moon, which does not exist yet"),
         );
         check(&json!({"input": {"scenario": "the moon falls"}}), Some("a scenario of its own"));
     }

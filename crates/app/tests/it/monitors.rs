@@ -78,7 +78,7 @@ fn at(text: &Value) -> Timestamp {
 
 impl Player {
     async fn start(scenario: &Value) -> Self {
-        let world = World::start().await;
+        let world = World::on(database(scenario)).await;
         world.clock.set(at(&scenario["steps"][0]["at"]));
         let model = model(&scenario["model"]).await;
         let answers = model.as_ref().map(|model| {
@@ -518,13 +518,25 @@ async fn model(model: &Value) -> Option<ModelServer> {
     Some(server)
 }
 
+/// Returns a setting of `cargo xtask monitor-sim scenarios`.
+#[expect(clippy::disallowed_methods, reason = "the command plays other files, on other databases")]
+fn setting(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+/// Returns the database of a scenario, whose name is its id; `None` for SQLite.
+fn database(scenario: &Value) -> Option<String> {
+    let server = setting("MONITOR_SCENARIOS_POSTGRES")?;
+    Some(format!("{server}/{}", scenario["id"].as_str().unwrap()))
+}
+
 /// Plays the scenarios whose numbers leave this remainder, and reports all that fail.
 async fn play(part: usize) {
     const PARTS: usize = 4;
-    let cases: Value = serde_json::from_str(&fs::read_to_string(CASES).unwrap()).unwrap();
-    #[expect(clippy::disallowed_methods, reason = "chooses one scenario while it is being worked on")]
-    let only = std::env::var("SCENARIO").ok();
-    let mut failed = Vec::new();
+    let file = setting("MONITOR_SCENARIOS").unwrap_or_else(|| CASES.to_owned());
+    let cases: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let only = setting("SCENARIO");
+    let (mut played, mut failed) = (0, Vec::new());
     for (number, scenario) in cases["scenarios"].as_array().unwrap().iter().enumerate() {
         let id = scenario["id"].as_str().unwrap();
         if number % PARTS != part || only.as_ref().is_some_and(|only| only != id) {
@@ -533,11 +545,13 @@ async fn play(part: usize) {
         let mut player = Player::start(scenario).await;
         player.world.leaves_jobs();
         player.play(scenario).await;
+        played += 1;
         let faults = player.faults(&scenario["expect"]).await;
         if !faults.is_empty() {
             failed.push(format!("{id}:\n  {}", faults.join("\n  ")));
         }
     }
+    println!("{} of {played} scenarios are as expected", played - failed.len());
     assert!(failed.is_empty(), "{}", failed.join("\n"));
 }
 

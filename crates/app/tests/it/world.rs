@@ -37,6 +37,8 @@ pub(crate) struct World {
     pub(crate) site: Site,
     pub(crate) clock: ManualClock,
     folder: TempDir,
+    /// URL of the database; `None` for SQLite in the folder.
+    database: Option<String>,
     leaves_jobs: AtomicBool,
 }
 
@@ -49,16 +51,31 @@ impl World {
         Self::with_cache(settings, CacheSettings::default()).await
     }
 
+    /// Starts a service on an empty PostgreSQL database; `None` for SQLite.
+    pub(crate) async fn on(database: Option<String>) -> Self {
+        Self::given(Given { database, ..Given::default() }).await
+    }
+
     /// Starts a service with these settings of the page cache.
     pub(crate) async fn with_cache(settings: Settings, cache: CacheSettings) -> Self {
+        Self::given(Given { settings, cache, ..Given::default() }).await
+    }
+
+    async fn given(given: Given) -> Self {
         crate::log::capture();
         let site = Site::start().await;
         let folder = tempfile::tempdir().unwrap();
         let clock = ManualClock::default();
-        let (operations, parts) =
-            open(folder.path(), &site, &clock, Given { settings, cache, ..Given::default() }).await;
+        let database = given.database.clone();
+        let (operations, parts) = open(folder.path(), &site, &clock, given).await;
         let Operations { app, scraper, runs, .. } = operations.clone();
-        Self { operations, app, scraper, runs, parts, site, clock, folder, leaves_jobs: AtomicBool::new(false) }
+        let leaves_jobs = AtomicBool::new(false);
+        Self { operations, app, scraper, runs, parts, site, clock, folder, database, leaves_jobs }
+    }
+
+    /// Parts of another service on the same data.
+    fn same(&self) -> Given {
+        Given { database: self.database.clone(), ..Given::default() }
     }
 
     /// Declares that the test ends with unfinished jobs and their reservations.
@@ -68,24 +85,24 @@ impl World {
 
     /// Starts a second service on the same data.
     pub(crate) async fn another(&self, settings: Settings) -> Operations {
-        open(self.folder.path(), &self.site, &self.clock, Given { settings, ..Given::default() }).await.0
+        open(self.folder.path(), &self.site, &self.clock, Given { settings, ..self.same() }).await.0
     }
 
     /// Starts a second service on the same data, with these capabilities.
     pub(crate) async fn able(&self, capabilities: Capabilities) -> Operations {
-        open(self.folder.path(), &self.site, &self.clock, Given { capabilities, ..Given::default() }).await.0
+        open(self.folder.path(), &self.site, &self.clock, Given { capabilities, ..self.same() }).await.0
     }
 
     /// Starts a second service on the same data, with a language model that extracts values.
     pub(crate) async fn extracting(&self, extract: Arc<dyn ::scrape::Extract>) -> Operations {
         let capabilities = [wire::Capability::Model].into_iter().collect();
-        let given = Given { capabilities, extract: Some(extract), ..Given::default() };
+        let given = Given { capabilities, extract: Some(extract), ..self.same() };
         open(self.folder.path(), &self.site, &self.clock, given).await.0
     }
 
     /// Starts a second service on the same data, with a language model that judges.
     pub(crate) async fn judging(&self, answers: Option<Arc<answers::Answers>>) -> Operations {
-        open(self.folder.path(), &self.site, &self.clock, Given { answers, ..Given::default() }).await.0
+        open(self.folder.path(), &self.site, &self.clock, Given { answers, ..self.same() }).await.0
     }
 
     /// Creates a team and its key; without `credits` it has no limit.
@@ -181,7 +198,7 @@ impl Drop for World {
         // Work in progress finishes only if other threads run the test's tasks while this one waits.
         let flavour = Handle::try_current().map(|own| own.runtime_flavor());
         let patience = if flavour.is_ok_and(|own| own == RuntimeFlavor::CurrentThread) { 0 } else { 5000 };
-        let url = format!("sqlite://{}/quarry.db", self.folder.path().display());
+        let url = self.database.clone().unwrap_or_else(|| sqlite(self.folder.path()));
         let look = || left_in(&url, Duration::from_millis(patience));
         let mut left = match self.leaves_jobs.load(Ordering::Relaxed) {
             true => String::new(),
@@ -226,6 +243,7 @@ async fn look(store: &Store) -> String {
 /// Parts of a service that tests choose.
 #[derive(Default)]
 struct Given {
+    database: Option<String>,
     settings: Settings,
     cache: CacheSettings,
     capabilities: Capabilities,
@@ -233,15 +251,20 @@ struct Given {
     answers: Option<Arc<answers::Answers>>,
 }
 
+fn sqlite(folder: &Path) -> String {
+    format!("sqlite://{}/quarry.db", folder.display())
+}
+
 async fn open(folder: &Path, site: &Site, clock: &ManualClock, given: Given) -> (Operations, CoreParts) {
-    let Given { settings, cache, capabilities, extract, answers } = given;
+    let Given { database, settings, cache, capabilities, extract, answers } = given;
+    let database = database.unwrap_or_else(|| sqlite(folder));
     let allow = vec![Allow::Address(site.addr())];
     let egress = Egress { allow, ..Egress::default() };
     let client = Client::new(Config { egress, limits: Limits::default() }).unwrap();
     let engine: Arc<dyn Engine> = Arc::new(HttpEngine::new(client.clone()));
     let index = folder.join("index");
     let folder = folder.display();
-    let store = Store::open(&format!("sqlite://{folder}/quarry.db"), store::Options::default()).await.unwrap();
+    let store = Store::open(&database, store::Options::default()).await.unwrap();
     let cpu = ::scrape::Cpu::new(2);
     let parts = CoreParts {
         site: site::Site::new(client.clone(), Vec::new(), store.clone(), Arc::new(clock.clone()), cpu.clone()),
