@@ -145,11 +145,13 @@ fn push_link(out: &mut String, text: &str, url: &str) {
     out.push_str(&" ".repeat(trail.min(1)));
 }
 
-/// Whether a text is the address itself, with or without its scheme; a break at the end of a line may be in it.
+/// Whether a text is the address itself, with or without its scheme; a break at the end of a line may be in it, and the
+/// end of a sentence after it.
 fn is_address(text: &str, url: &str) -> bool {
     let bare = |address: &str| -> String {
         let rest = ["mailto:", "https://", "http://"].iter().find_map(|scheme| address.strip_prefix(scheme));
-        let address = rest.unwrap_or(address).trim_end_matches('/');
+        // The full stop of a sentence may be part of the word that is linked.
+        let address = rest.unwrap_or(address).trim_end_matches(['/', '.', ',', ';', ':', ')']);
         address.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '\\' | '`')).collect()
     };
     bare(text) == bare(url)

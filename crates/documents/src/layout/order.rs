@@ -92,7 +92,21 @@ fn is_column_row(parts: &[Part], section: &[usize]) -> bool {
         same.fold((0, false), |(count, long), other| (count + 1, long || !parts[other].short))
     });
     let edges: Vec<(usize, bool)> = edges.filter(|(count, _)| *count > 0).collect();
-    edges.len() >= 2 && edges.iter().any(|(count, long)| *long || *count + 1 >= COLUMN_ROWS)
+    (edges.len() >= 2 && edges.iter().any(|(count, long)| *long || *count + 1 >= COLUMN_ROWS))
+        || is_between_columns(parts, section)
+}
+
+/// Whether columns of longer text have begun above a row: some lie on either side of a gap in it, and one above it.
+fn is_between_columns(parts: &[Part], section: &[usize]) -> bool {
+    let mut row: Vec<&Rect> = section.iter().map(|place| &parts[*place].rect).collect();
+    row.sort_by(|a, b| a.x0.total_cmp(&b.x0));
+    let top = row.iter().map(|rect| rect.y0).fold(f32::INFINITY, f32::min);
+    let long = || parts.iter().filter(|part| !part.short).map(|part| &part.rect);
+    row.windows(2).filter(|pair| pair[0].x1 < pair[1].x0).any(|pair| {
+        let mut left = long().filter(|rect| rect.x1 < pair[1].x0).peekable();
+        let mut right = long().filter(|rect| rect.x0 > pair[0].x1).peekable();
+        left.peek().is_some() && right.peek().is_some() && left.chain(right).any(|rect| rect.y1 <= top)
+    })
 }
 
 /// Returns the indices of boxes in reading order. Each box comes with its position in drawing order.
@@ -277,6 +291,21 @@ mod tests {
             })
             .collect();
         assert_eq!(page_order(&parts), [0, 2, 4, 6, 1, 3, 5, 7]);
+    }
+
+    #[test]
+    fn short_lines_in_the_middle_of_columns_are_no_row() {
+        let part = |rect, order, short| Part { rect, order, short };
+        let parts = [
+            part(rect(70.0, 80.0, 290.0, 200.0), 0, false),
+            // The end of a paragraph at the left, an indented label at the right.
+            part(rect(84.0, 206.0, 120.0, 218.0), 1, true),
+            part(rect(330.0, 206.0, 380.0, 218.0), 4, true),
+            part(rect(70.0, 224.0, 290.0, 400.0), 2, false),
+            part(rect(310.0, 80.0, 530.0, 200.0), 3, false),
+            part(rect(310.0, 224.0, 530.0, 400.0), 5, false),
+        ];
+        assert_eq!(page_order(&parts), [0, 1, 3, 4, 2, 5]);
     }
 
     #[test]
