@@ -6,6 +6,7 @@ mod change;
 mod office;
 mod page;
 mod pdf;
+mod picture;
 mod product;
 mod wire;
 
@@ -17,6 +18,7 @@ pub use crate::change::{fields, unified};
 pub use crate::office::{detection, mail, office};
 pub use crate::page::page;
 pub use crate::pdf::{pdf, pdf_content, pdf_font};
+pub use crate::picture::picture;
 pub use crate::product::product;
 pub use crate::wire::{decode, target_url};
 

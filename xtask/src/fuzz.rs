@@ -37,7 +37,7 @@ struct Target {
     tokens: Option<&'static str>,
 }
 
-const TARGETS: [Target; 16] = [
+const TARGETS: [Target; 17] = [
     Target { name: "page", longest: 65_536, tokens: Some("html.dict") },
     Target { name: "selector", longest: 4096, tokens: Some("html.dict") },
     Target { name: "text_links", longest: 65_536, tokens: Some("text.dict") },
@@ -51,6 +51,7 @@ const TARGETS: [Target; 16] = [
     Target { name: "product", longest: 16_384, tokens: Some("json.dict") },
     Target { name: "detection", longest: 16_384, tokens: Some("office.dict") },
     Target { name: "office", longest: 16_384, tokens: Some("office.dict") },
+    Target { name: "picture", longest: 8192, tokens: None },
     Target { name: "mail", longest: 16_384, tokens: Some("text.dict") },
     Target { name: "unified", longest: 16_384, tokens: Some("markdown.dict") },
     Target { name: "fields", longest: 16_384, tokens: Some("json.dict") },

@@ -32,6 +32,9 @@ fn write_block(out: &mut String, block: &Block) {
             };
             out.push_str(&format!("{open}{}{close}\n", inline_html(inline).replace('\n', "<br>")));
         }
+        Content::Note(note) => {
+            out.push_str(&format!("<p><sup>{}</sup> {}</p>\n", escaped(&note.mark), inline_html(&note.text)));
+        }
         Content::List(items) => write_list(out, items),
         Content::Code(lines) => out.push_str(&format!("<pre><code>{}</code></pre>\n", escaped(&lines.join("\n")))),
         Content::Table(table) => {

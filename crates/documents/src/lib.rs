@@ -52,7 +52,8 @@ pub use html::html;
 pub use mail::{is_mail, mail_page};
 pub use markdown::{Markdown, MarkdownOptions, block_markdown, markdown, page_markdown};
 pub use model::{
-    Block, BlockKind, Cell, Content, Document, Inline, Item, Metadata, Page, Quality, Script, Span, Table, TextSource,
+    Block, BlockKind, Cell, Content, Document, Inline, Item, Metadata, Note, Page, Quality, Script, Span, Table,
+    TextSource,
 };
 #[cfg(feature = "office")]
 pub use office::{Office, office};

@@ -95,6 +95,9 @@ pub fn block_markdown(block: &Block) -> String {
             format!("{} {}", "#".repeat(usize::from(*level).clamp(1, 6)), text.trim())
         }
         Content::Paragraph(inline) => escaped_start(inline_markdown(inline).trim()),
+        Content::Note(note) => {
+            format!("[^{}]: {}", note.label, inline_markdown(&note.text).replace('\n', " ").trim())
+        }
         Content::List(items) => list_markdown(items),
         Content::Code(lines) => code_markdown(lines),
         Content::Table(table) if table.has_spans() => table_html(table),
@@ -120,6 +123,9 @@ fn span_markdown(span: &Span) -> String {
     let text = &span.text;
     let inner = text.trim();
     let (lead, trail) = (text.len() - text.trim_start().len(), text.len() - text.trim_end().len());
+    if let Some(label) = &span.note {
+        return format!("{}[^{label}]{}", " ".repeat(lead.min(1)), " ".repeat(trail.min(1)));
+    }
     let (open, close) = match span.script.tag() {
         Some(tag) if !inner.is_empty() => (format!("<{tag}>"), format!("</{tag}>")),
         _ if span.code && !text.contains('`') => ("`".to_owned(), "`".to_owned()),
@@ -150,7 +156,8 @@ fn push_link(out: &mut String, text: &str, url: &str) {
 fn is_address(text: &str, url: &str) -> bool {
     let bare = |address: &str| -> String {
         let rest = ["mailto:", "https://", "http://"].iter().find_map(|scheme| address.strip_prefix(scheme));
-        let address = rest.unwrap_or(address).trim_end_matches('/');
+        // The full stop of a sentence may be part of the word that is linked.
+        let address = rest.unwrap_or(address).trim_end_matches(['/', '.', ',', ';', ':', ')']);
         address.chars().filter(|letter| !letter.is_whitespace() && !matches!(letter, '\\' | '`')).collect()
     };
     let url = bare(url);

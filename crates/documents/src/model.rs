@@ -181,6 +181,8 @@ pub enum Content {
     Heading(u8, Inline),
     /// Paragraph.
     Paragraph(Inline),
+    /// Footnote to which a mark in the text refers.
+    Note(Note),
     /// Items of a list.
     List(Vec<Item>),
     /// Lines of code.
@@ -189,6 +191,17 @@ pub enum Content {
     Table(Table),
     /// Picture without text.
     Picture,
+}
+
+/// Footnote.
+#[derive(Debug, Clone)]
+pub struct Note {
+    /// Label, unique in the document.
+    pub label: String,
+    /// Mark as written, such as `7`.
+    pub mark: String,
+    /// Text of the note.
+    pub text: Inline,
 }
 
 /// Item of a list.
@@ -216,6 +229,8 @@ pub struct Span {
     pub link: Option<String>,
     /// Position against the line.
     pub script: Script,
+    /// Label of the footnote whose mark it is.
+    pub note: Option<String>,
 }
 
 /// Position of text against its line.

@@ -68,6 +68,13 @@ impl Grey {
         }
     }
 
+    /// Returns the image with left and right exchanged.
+    #[must_use]
+    pub fn mirrored(&self) -> Self {
+        let pixels = self.rows().flat_map(|row| row.iter().rev().copied()).collect();
+        Self { width: self.width, height: self.height, pixels }
+    }
+
     /// Returns the image rotated about its centre so that lines descending to the right by `angle`, in radians, become
     /// level. The size is kept; the corners are filled with white.
     #[must_use]
@@ -232,6 +239,9 @@ mod tests {
         assert_eq!(wide.turned(2), picture(3, 2, &[6, 5, 4, 3, 2, 1]));
         assert_eq!(wide.turned(3), picture(2, 3, &[3, 6, 2, 5, 1, 4]));
         assert_eq!(wide.turned(1).turned(3), wide);
+        assert_eq!(wide.mirrored(), picture(3, 2, &[3, 2, 1, 6, 5, 4]));
+        // Top and bottom exchanged.
+        assert_eq!(wide.mirrored().turned(2), picture(3, 2, &[4, 5, 6, 1, 2, 3]));
     }
 
     #[test]

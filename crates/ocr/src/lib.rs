@@ -22,6 +22,7 @@
 //! Tesseract reads OMP_THREAD_LIMIT from the environment: it must be 1 where several instances run at the same time,
 //! otherwise all are many times slower.
 
+mod avif;
 mod engine;
 mod error;
 mod frame;

@@ -4,6 +4,7 @@ use std::io::Cursor;
 
 use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
+use crate::avif;
 use crate::frame::{Frame, USUAL_DPI};
 use crate::grey::{is_allowed, of_inks, of_rgb, of_rgba, on_paper};
 use crate::tiff_pages::Tiff;
@@ -23,15 +24,16 @@ pub struct Pictures<'a> {
 enum Format {
     Tiff,
     Jpeg2000,
+    Avif,
     Other(ImageFormat),
 }
 
 impl<'a> Pictures<'a> {
-    /// Detects the format: PNG, JPEG, JPEG 2000, TIFF, GIF (its first frame), BMP or WebP.
+    /// Detects the format: PNG, JPEG, JPEG 2000, TIFF, GIF (its first frame), BMP, WebP or AVIF.
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] for AVIF and HEIC, [`Error::Broken`] for other files.
+    /// [`Error::Unsupported`] for HEIC, [`Error::Broken`] for other files.
     pub fn open(bytes: &'a [u8]) -> Result<Self, Error> {
         let format = format(bytes)?;
         let count = if format == Format::Tiff { Tiff::open(bytes)?.count() } else { 1 };
@@ -56,17 +58,18 @@ impl<'a> Pictures<'a> {
         match self.format {
             Format::Tiff => Tiff::open(self.bytes)?.frame(number),
             Format::Jpeg2000 => jpeg2000(self.bytes).map(|grey| Frame { grey, dpi: USUAL_DPI }),
+            Format::Avif => avif::grey(self.bytes).map(|grey| Frame { grey, dpi: USUAL_DPI }),
             Format::Other(format) => other(self.bytes, format).map(|grey| Frame { grey, dpi: USUAL_DPI }),
         }
     }
 }
 
 fn format(bytes: &[u8]) -> Result<Format, Error> {
-    let brand = bytes.get(4..12).unwrap_or_default();
-    match brand {
-        b"ftypavif" | b"ftypavis" => return Err(Error::Unsupported("AVIF")),
-        b"ftypheic" | b"ftypheix" | b"ftypmif1" | b"ftypmsf1" => return Err(Error::Unsupported("HEIC")),
-        _ => {}
+    if avif::is_avif(bytes) {
+        return Ok(Format::Avif);
+    }
+    if let Some(b"ftypheic" | b"ftypheix" | b"ftypmif1" | b"ftypmsf1") = bytes.get(4..12) {
+        return Err(Error::Unsupported("HEIC"));
     }
     let starts = |start: &[u8]| bytes.starts_with(start);
     if starts(b"II*\0") || starts(b"MM\0*") || starts(b"II+\0") || starts(b"MM\0+") {

@@ -60,6 +60,8 @@ pub enum ImageKind {
     Bmp,
     /// WebP.
     Webp,
+    /// AVIF.
+    Avif,
 }
 
 /// Family of kinds.
@@ -106,7 +108,7 @@ const fn row(
 }
 
 /// Registered types (IANA) come first, then others that servers use.
-const ROWS: [Row; 24] = [
+const ROWS: [Row; 25] = [
     row(Kind::Pdf, Family::Document, &["pdf"], &["application/pdf", "application/x-pdf", "text/pdf"]),
     row(
         Kind::Docx,
@@ -218,6 +220,7 @@ const ROWS: [Row; 24] = [
     row(Kind::Image(ImageKind::Gif), Family::Image, &["gif"], &["image/gif"]),
     row(Kind::Image(ImageKind::Bmp), Family::Image, &["bmp"], &["image/bmp", "image/x-ms-bmp", "image/x-bmp"]),
     row(Kind::Image(ImageKind::Webp), Family::Image, &["webp"], &["image/webp"]),
+    row(Kind::Image(ImageKind::Avif), Family::Image, &["avif"], &["image/avif"]),
 ];
 
 impl Kind {
@@ -300,7 +303,7 @@ mod tests {
         for name in ["", ".pdf", "pdf", "a.", "a.html", "a.pdf/", "a.docx.zip"] {
             assert_eq!(Kind::of_name(name), None, "{name}");
         }
-        for mime_type in ["", "text/html", "application/octet-stream", "image/svg+xml", "image/avif"] {
+        for mime_type in ["", "text/html", "application/octet-stream", "image/svg+xml", "image/heic"] {
             assert_eq!(Kind::of_mime_type(mime_type), None, "{mime_type}");
         }
     }

@@ -54,7 +54,6 @@ fn known(bytes: &[u8]) -> Option<&'static str> {
         return Some(name);
     }
     match (bytes.get(..4)?, bytes.get(4..8)?, bytes.get(8..12)?) {
-        (_, b"ftyp", b"avif" | b"avis") => Some("an AVIF picture"),
         (_, b"ftyp", b"heic" | b"heix" | b"mif1" | b"msf1") => Some("a HEIF picture"),
         (_, b"ftyp", _) => Some("sound or video"),
         (b"RIFF", _, b"WAVE") => Some("sound"),

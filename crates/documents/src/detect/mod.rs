@@ -98,9 +98,22 @@ fn image(bytes: &[u8]) -> Option<ImageKind> {
     if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") {
         return Some(ImageKind::Webp);
     }
+    if is_avif(bytes) {
+        return Some(ImageKind::Avif);
+    }
     let (_, kind) = SIGNATURES.iter().find(|(signature, _)| bytes.starts_with(signature))?;
     let is_bitmap = || bytes.get(6..10) == Some(&[0; 4]) && bytes.get(15..18) == Some(&[0; 3]);
     (*kind != ImageKind::Bmp || is_bitmap()).then_some(*kind)
+}
+
+/// Whether a file of boxes says that it is AVIF, alone or among other formats (ISO/IEC 14496-12, 4.3).
+fn is_avif(bytes: &[u8]) -> bool {
+    let is_list = bytes.get(4..8) == Some(b"ftyp");
+    let length = bytes.first_chunk().map_or(0, |length| u32::from_be_bytes(*length) as usize);
+    let brands = bytes.get(8..bytes.len().min(length.clamp(12, LOOK))).filter(|_| is_list).unwrap_or_default();
+    // The second number is a version.
+    let mut brands = brands.chunks_exact(4).enumerate().filter(|(place, _)| *place != 1);
+    brands.any(|(_, brand)| matches!(brand, b"avif" | b"avis"))
 }
 
 /// Detects the kind of a ZIP package: OOXML by the path of the main part, OpenDocument and EPUB by the file `mimetype`.

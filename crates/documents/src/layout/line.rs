@@ -17,6 +17,26 @@ const ADJACENT: f32 = 0.4;
 /// Maximum number of words of a line that are compared with each other.
 const MAX_COMPARED: usize = 400;
 
+/// Words with which the labels of articles and sections begin.
+const LABELS: [&str; 16] = [
+    "article",
+    "section",
+    "clause",
+    "chapter",
+    "rule",
+    "part",
+    "schedule",
+    "annex",
+    "appendix",
+    "artikel",
+    "abschnitt",
+    "artículo",
+    "cláusula",
+    "articolo",
+    "artigo",
+    "§",
+];
+
 /// Words on one baseline.
 #[derive(Debug, Clone)]
 pub(crate) struct Line {
@@ -111,6 +131,9 @@ impl Line {
         {
             return Script::Normal;
         }
+        if self.is_inside(word) {
+            return Script::Normal;
+        }
         let larger = |other: &&Word| {
             let gap = (word.rect.x0 - other.rect.x1).max(other.rect.x0 - word.rect.x1);
             let shift = (other.baseline - word.baseline).abs() / other.size;
@@ -124,8 +147,32 @@ impl Line {
         }
     }
 
+    /// Whether these are capitals in the middle of a word, as in the logo of LaTeX.
+    fn is_inside(&self, word: &Word) -> bool {
+        if !word.text.chars().all(char::is_uppercase) {
+            return false;
+        }
+        let Some(place) = self.words.iter().position(|other| std::ptr::eq(other, word)) else { return false };
+        let capital = |place: usize| self.words.get(place).is_some_and(|word| word.text.contains(char::is_uppercase));
+        place > 0
+            && capital(place - 1)
+            && capital(place + 1)
+            && !self.is_spaced(place)
+            && !self.is_spaced(place + 1)
+    }
+
     pub(crate) fn letters(&self) -> usize {
         self.words.iter().map(|word| word.text.chars().count()).sum()
+    }
+
+    /// Returns the number of words of the label that it begins with, such as `Article I.`; 0 without one.
+    pub(crate) fn label(&self) -> usize {
+        let [named, number, ..] = &self.words[..] else { return 0 };
+        if LABELS.iter().any(|label| label.eq_ignore_ascii_case(&named.text)) && is_label_number(&number.text) {
+            2
+        } else {
+            0
+        }
     }
 
     /// Returns the first word, if it is the mark of a list item.
@@ -194,6 +241,15 @@ fn is_number_mark(text: &str) -> bool {
     digits || letter || roman
 }
 
+/// Whether the text is the number of a label: with a full stop or colon, so that no sentence goes on after it.
+fn is_label_number(text: &str) -> bool {
+    let Some(inner) = text.strip_suffix(['.', ':']) else { return false };
+    let is_number = |part: &str| (1..=3).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit());
+    let is_roman = (1..=6).contains(&inner.len()) && inner.bytes().all(|byte| b"IVXLC".contains(&byte));
+    let is_letter = inner.len() == 1 && inner.bytes().all(|byte| byte.is_ascii_uppercase());
+    is_roman || is_letter || inner.split('.').all(is_number)
+}
+
 /// Lines at one height, from left to right.
 pub(crate) struct Row {
     /// Indices in the list of lines.
@@ -227,4 +283,18 @@ pub(crate) fn rows(lines: &[Line], among: &[usize]) -> Vec<Row> {
         row.lines.sort_by(|a, b| lines[*a].rect.x0.total_cmp(&lines[*b].rect.x0));
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_labels_end_them() {
+        for (text, is_label) in
+            [("I.", true), ("12:", true), ("2.1.", true), ("A.", true), ("I", false), ("xyz.", false), (".", false)]
+        {
+            assert_eq!(is_label_number(text), is_label, "{text}");
+        }
+    }
 }

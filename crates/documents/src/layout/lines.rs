@@ -203,7 +203,8 @@ fn belongs(left: &Line, right: &Line) -> bool {
             && gap < 0.25 * large
             && (left.letters().min(right.letters()) <= 6);
     }
-    let mark = left.words.len() == 1 && left.mark().is_some() && right.mark().is_none();
+    let marked = (left.words.len() == 1 && left.mark().is_some()) || left.label() == left.words.len();
+    let mark = marked && right.mark().is_none();
     gap < LOOSE_SPACE * large || (mark && gap < AFTER_MARK * large) || is_numbered(left, right, gap / large)
 }
 

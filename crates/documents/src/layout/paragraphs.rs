@@ -11,7 +11,7 @@ use super::line::{Line, is_bullet};
 use super::text::inline;
 use super::words::Word;
 use crate::geometry::Rect;
-use crate::model::Inline;
+use crate::model::{Inline, Script};
 
 /// Paragraph with the properties that determine its role.
 #[derive(Debug, Clone)]
@@ -151,7 +151,7 @@ impl<'a> Block<'a> {
         if step > 1.28 * self.step && step > 1.15 * size {
             return true;
         }
-        self.is_item(start, place) || self.is_indented(start, place) || self.is_deliberate(start, place)
+        self.is_note(start, place) || self.is_item(start, place) || self.is_indented(start, place) || self.is_deliberate(start, place)
     }
 
     /// Whether a change of weight at a line break is a coincidence, where bold words happen to fill most of one line:
@@ -166,12 +166,24 @@ impl<'a> Block<'a> {
         full && bold(before) == bold(after) && !headed && !last.words.iter().all(bold)
     }
 
+    /// Whether the line begins a footnote after another one: both have a raised number in front.
+    fn is_note(&self, start: usize, place: usize) -> bool {
+        let has_mark = |line: &Line| {
+            let number = line.words.first().filter(|word| word.text.bytes().all(|byte| byte.is_ascii_digit()));
+            number.is_some_and(|word| line.script(word) == Script::Raised)
+        };
+        has_mark(&self.lines[place]) && has_mark(&self.lines[start])
+    }
+
     /// Whether the line begins with the mark of a list item.
     fn is_item(&self, start: usize, place: usize) -> bool {
         let (last, line) = (&self.lines[place - 1], &self.lines[place]);
+        let short = last.rect.x1 < self.rect.x1 - 2.0 * line.size;
+        if line.label() > 0 {
+            return self.lines[start].label() > 0 || short;
+        }
         let Some(mark) = line.mark().filter(|_| line.words.len() > 1) else { return false };
         let in_list = self.lines[start].mark().is_some();
-        let short = last.rect.x1 < self.rect.x1 - 2.0 * line.size;
         // A dash or a number with a dot may also occur in running text, so further evidence is needed.
         (is_bullet(mark) && (!matches!(mark, "-" | "–" | "*" | "·") || in_list || short || place == 1))
             || in_list

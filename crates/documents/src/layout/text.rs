@@ -98,7 +98,7 @@ impl Markup {
     }
 
     fn span(self, text: String) -> Span {
-        Span { text, code: self.code, link: self.link, script: self.script }
+        Span { text, code: self.code, link: self.link, script: self.script, note: None }
     }
 
     fn is_plain(&self) -> bool {

@@ -16,20 +16,23 @@ use crate::error::Error;
 /// Maximum number of files in an archive.
 const MAX_ENTRIES: usize = 10_000;
 /// Maximum unpacked size of an archive, in bytes.
-const MAX_UNPACKED: u64 = 192 * 1024 * 1024;
+pub(super) const MAX_UNPACKED: u64 = 192 * 1024 * 1024;
+/// Error for an archive that exceeds it.
+pub(super) const TOO_LARGE: Error = Error::Limit("it is too large when unpacked");
 /// Maximum number of tags in one part of an archive, and in all parts.
 const MAX_TAGS: usize = 800_000;
 const MAX_ALL_TAGS: usize = 4_000_000;
 
-/// Rejects a file that would need too much memory.
-pub(super) fn check(bytes: &[u8], kind: Kind) -> Result<(), Error> {
+/// Rejects a file that would need too much memory. Returns how many bytes the sheets of a workbook may have, as they are
+/// unpacked and measured where they are read.
+pub(super) fn check(bytes: &[u8], kind: Kind) -> Result<u64, Error> {
     match kind {
-        Kind::Csv => rows::check(bytes),
+        Kind::Csv => rows::check(bytes).map(|()| MAX_UNPACKED),
         Kind::Doc | Kind::Xls | Kind::Ppt if is_locked(bytes) => Err(Error::Encrypted),
-        Kind::Doc | Kind::Rtf | Kind::Ppt | Kind::Xls | Kind::Pdf | Kind::Image(_) => Ok(()),
+        Kind::Doc | Kind::Rtf | Kind::Ppt | Kind::Xls | Kind::Pdf | Kind::Image(_) => Ok(MAX_UNPACKED),
         // An encrypted package is a compound file, which the converter knows.
         _ if bytes.starts_with(b"PK") => archive(bytes, kind),
-        _ => Ok(()),
+        _ => Ok(MAX_UNPACKED),
     }
 }
 
@@ -39,7 +42,7 @@ fn is_locked(bytes: &[u8]) -> bool {
     memchr::memmem::find(bytes, &name).is_some()
 }
 
-fn archive(bytes: &[u8], kind: Kind) -> Result<(), Error> {
+fn archive(bytes: &[u8], kind: Kind) -> Result<u64, Error> {
     let mut archive = ZipArchive::new(Cursor::new(bytes))
         .map_err(|error| Error::Broken(format!("it is not a complete archive: {error}")))?;
     if archive.len() > MAX_ENTRIES {
@@ -53,32 +56,33 @@ fn archive(bytes: &[u8], kind: Kind) -> Result<(), Error> {
             // The converter decides whether this part is essential.
             Err(_) => continue,
         };
-        // Sheets and their texts are read row by row where they are large.
-        let is_streamed = matches!(kind, Kind::Xlsx | Kind::Xlsm) && is_of_sheets(file.name());
+        if matches!(kind, Kind::Xlsx | Kind::Xlsm) && is_of_sheets(file.name()) {
+            continue;
+        }
         let (size, in_part) = measure(file, MAX_UNPACKED - unpacked)?;
-        let in_part = if is_streamed { 0 } else { in_part };
         unpacked += size;
         tags += in_part;
         if in_part > MAX_TAGS || tags > MAX_ALL_TAGS {
             return Err(Error::Limit("it has too many cells or paragraphs"));
         }
     }
-    Ok(())
+    Ok(MAX_UNPACKED - unpacked)
 }
 
-fn is_of_sheets(name: &str) -> bool {
+/// Whether a part of a workbook holds sheets or their texts, which are read row by row where they are large.
+pub(super) fn is_of_sheets(name: &str) -> bool {
     name.contains("worksheets/") || name.ends_with("sharedStrings.xml")
 }
 
 /// Returns the size of a part and the number of its tags. A damaged part is measured up to the damage.
-fn measure(mut file: impl Read, room: u64) -> Result<(u64, usize), Error> {
+pub(super) fn measure(mut file: impl Read, room: u64) -> Result<(u64, usize), Error> {
     let mut chunk = [0; 32 * 1024];
     let (mut size, mut tags, mut is_markup) = (0_u64, 0, None);
     while let Ok(length @ 1..) = file.read(&mut chunk) {
         let part = &chunk[..length];
         size += length as u64;
         if size > room {
-            return Err(Error::Limit("it is too large when unpacked"));
+            return Err(TOO_LARGE);
         }
         if *is_markup.get_or_insert_with(|| opens_markup(part)) {
             tags += memchr_iter(b'<', part).count();

@@ -66,6 +66,13 @@ impl Script {
     }
 }
 
+/// Insert whose markdown is set later.
+pub(super) struct Later {
+    pub place: usize,
+    /// Text of its mark.
+    pub mark: String,
+}
+
 /// Markdown that takes the place of marks.
 #[derive(Debug, Default)]
 pub(super) struct Inserts {
@@ -96,6 +103,19 @@ impl Inserts {
     /// Adds paragraphs; the mark that is returned must be the only text of its paragraph.
     pub(super) fn blocks(&mut self, markdown: String) -> String {
         self.add(Insert::Blocks(markdown))
+    }
+
+    /// Adds markdown inside a line that is not known yet; until it is set, it is empty.
+    pub(super) fn later(&mut self) -> Later {
+        let place = self.list.len();
+        Later { place, mark: self.inline(String::new()) }
+    }
+
+    /// Sets the markdown of an insert.
+    pub(super) fn set(&mut self, place: usize, markdown: String) {
+        if let Some(insert) = self.list.get_mut(place) {
+            *insert = Insert::Inline(markdown);
+        }
     }
 
     fn add(&mut self, insert: Insert) -> String {

@@ -65,10 +65,10 @@ pub fn office(bytes: &[u8], kind: Kind) -> Result<Office, Error> {
     };
     let unfolded = flat::unfolded(bytes, kind);
     let bytes = unfolded.as_deref().unwrap_or(bytes);
-    limits::check(bytes, kind)?;
+    let room = limits::check(bytes, kind)?;
     let mut inserts = Inserts::default();
     let mut warnings = Vec::new();
-    let markdown = text(&Source { bytes, kind, format }, &mut inserts, &mut warnings)?;
+    let markdown = text(&Source { bytes, kind, format, room }, &mut inserts, &mut warnings)?;
     let html::OfficeOutput { markdown, html, links } = html::written(marks::replaced(markdown, inserts));
     Ok(Office { markdown, html, links, metadata: properties::read_properties(bytes, kind), warnings })
 }
@@ -108,9 +108,12 @@ pub fn rewritten_file(bytes: &[u8], kind: Kind) {
         Kind::Odt => open_document::mended(bytes),
         Kind::Pptx => presentations::mended(bytes),
         Kind::Rtf => rtf::mended(bytes),
-        Kind::Epub => books::mended(bytes),
+        Kind::Epub => books::mended(bytes, &mut inserts),
         Kind::Csv => Some(rows::rows(bytes).text),
-        Kind::Xlsx => workbook::read(bytes, &mut inserts).ok().map(|book| book.markdown.into_bytes()),
+        Kind::Xlsx => {
+            let book = workbook::read(bytes, limits::MAX_UNPACKED, &mut inserts);
+            book.ok().map(|book| book.markdown.into_bytes())
+        }
         _ => None,
     };
     let text = String::from_utf8_lossy(before.as_deref().unwrap_or(bytes)).into_owned();
@@ -119,9 +122,9 @@ pub fn rewritten_file(bytes: &[u8], kind: Kind) {
 
 /// Returns the markdown of a document inside another.
 fn inner_markdown(bytes: &[u8], kind: Kind) -> Option<String> {
-    limits::check(bytes, kind).ok()?;
+    let room = limits::check(bytes, kind).ok()?;
     let mut inserts = Inserts::inner();
-    let source = Source { bytes, kind, format: format(kind)? };
+    let source = Source { bytes, kind, format: format(kind)?, room };
     let markdown = text(&source, &mut inserts, &mut Vec::new()).ok()?;
     Some(marks::replaced(markdown, inserts))
 }
@@ -131,13 +134,15 @@ struct Source<'a> {
     bytes: &'a [u8],
     kind: Kind,
     format: Format,
+    /// Number of bytes that the sheets of a workbook may have.
+    room: u64,
 }
 
 /// Returns the markdown of a file, with marks in it.
 fn text(source: &Source<'_>, inserts: &mut Inserts, warnings: &mut Vec<String>) -> Result<String, Error> {
-    let Source { bytes, kind, format } = *source;
+    let Source { bytes, kind, format, room } = *source;
     if matches!(kind, Kind::Xlsx | Kind::Xlsm) {
-        let book = workbook::read(bytes, inserts)?;
+        let book = workbook::read(bytes, room, inserts)?;
         warnings.extend(book.warnings);
         let is_large = book.markdown.len() > sheets::MAX_SHEET;
         return Ok(if is_large { book.markdown } else { sheets::with_tables_apart(&book.markdown) });
@@ -149,7 +154,7 @@ fn text(source: &Source<'_>, inserts: &mut Inserts, warnings: &mut Vec<String>) 
         Kind::Odt | Kind::Odp | Kind::Ods => open_document::mended(bytes),
         Kind::Rtf => rtf::mended(bytes),
         Kind::Epub if books::is_locked(bytes) => return Err(Error::Encrypted),
-        Kind::Epub => books::mended(bytes),
+        Kind::Epub => books::mended(bytes, inserts),
         Kind::Csv => {
             let rows = rows::rows(bytes);
             warnings.extend(rows.warning);

@@ -8,7 +8,8 @@ use encoding_rs::{UTF_16BE, UTF_16LE};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::tree;
+use super::{limits, tree};
+use crate::error::Error;
 
 /// Maximum size of a part that is read, in bytes; the whole archive has a limit of its own.
 const MAX_PART: u64 = 192 * 1024 * 1024;
@@ -40,17 +41,24 @@ impl<'a> Package<'a> {
         self.archive.file_names().map(str::to_owned).collect()
     }
 
-    /// Whether there is a part.
-    pub(super) fn has(&self, name: &str) -> bool {
-        self.archive.index_for_name(name.trim_start_matches('/')).is_some()
-    }
-
     /// Returns a part, unpacked.
     pub(super) fn part(&mut self, name: &str) -> Option<Vec<u8>> {
         let file = self.archive.by_name(name.trim_start_matches('/')).ok()?;
         let mut bytes = Vec::new();
         file.take(MAX_PART).read_to_end(&mut bytes).ok()?;
         Some(bytes)
+    }
+
+    /// Returns the unpacked size of a part without keeping it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Limit`] if it has more bytes than allowed.
+    pub(super) fn size(&mut self, name: &str, room: u64) -> Result<u64, Error> {
+        match self.archive.by_name(name.trim_start_matches('/')) {
+            Ok(file) => limits::measure(file, room).map(|(size, _)| size),
+            Err(_) => Ok(0),
+        }
     }
 
     /// Returns a part as text: UTF-8, or UTF-16 with a byte order mark.

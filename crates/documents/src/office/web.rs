@@ -42,9 +42,10 @@ pub(super) fn markdown(bytes: &[u8]) -> Option<String> {
         ("a.xhtml", chapter.as_bytes()),
     ];
     let file = packed(&parts)?;
-    let file = books::mended(&file).unwrap_or(file);
+    let mut inserts = Inserts::inner();
+    let file = books::mended(&file, &mut inserts).unwrap_or(file);
     let markdown = super::convert(&file, Format::Epub).ok()?;
-    Some(marks::replaced(markdown, Inserts::inner()))
+    Some(marks::replaced(markdown, inserts))
 }
 
 fn paragraphs(text: &str) -> String {

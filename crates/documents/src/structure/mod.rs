@@ -6,6 +6,7 @@
 mod furniture;
 mod headings;
 mod lists;
+mod notes;
 mod outline;
 pub(crate) mod signs;
 
@@ -43,7 +44,9 @@ pub(crate) fn pages(layouts: Vec<PageLayout>, outline: &Outline) -> Vec<Page> {
     });
     let marks: Vec<Vec<_>> = marks.collect();
     let pages = layouts.into_iter().zip(marks).enumerate();
-    pages.map(|(index, (layout, marks))| page(index, layout, &marks, &body)).collect()
+    let mut pages: Vec<Page> = pages.map(|(index, (layout, marks))| page(index, layout, &marks, &body)).collect();
+    notes::connect(&mut pages);
+    pages
 }
 
 type Mark = (Option<(BlockKind, bool)>, Option<(BlockKind, u8)>);

@@ -130,11 +130,13 @@ fn pictures() {
         (b"RIFF\x10\0\0\0WEBPVP8 ", Some(ImageKind::Webp)),
         (b"BM\x36\x10\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0", Some(ImageKind::Bmp)),
         (b"BMW builds cars", None),
-        (b"\0\0\0\x1cftypavif", None),
+        (b"\0\0\0\x1cftypavif", Some(ImageKind::Avif)),
+        (b"\0\0\0\x1cftypmif1\0\0\0\0mif1avifmiaf", Some(ImageKind::Avif)),
+        (b"\0\0\0\x14ftypheic\0\0\0\0mif1", None),
     ] {
         check(bytes, "", "", expected.map(Kind::Image));
     }
-    assert_eq!(looks_like(b"\0\0\0\x1cftypavif"), "an AVIF picture");
+    assert_eq!(looks_like(b"\0\0\0\x18ftypheic"), "a HEIF picture");
 }
 
 #[test]

@@ -32,6 +32,16 @@ fn words_of_one_size_and_small_words_on_the_line_are_not_raised() {
 }
 
 #[test]
+fn letters_of_a_logo_are_not_raised() {
+    let content = text("F1", 10.0, 60.0, 700.0, "Set with L")
+        + &text("F1", 7.0, 101.8, 702.0, "A")
+        + &text("F1", 10.0, 105.0, 700.0, "T")
+        + &text("F1", 10.0, 110.0, 697.8, "E")
+        + &text("F1", 10.0, 115.8, 700.0, "X");
+    assert_eq!(Paper::default().page(content).markdown(), "Set with LATEX");
+}
+
+#[test]
 fn links_are_written_with_their_text_unless_it_is_the_address() {
     let link = |y: f32, url: &str| {
         format!(
@@ -249,4 +259,36 @@ fn a_drop_cap_is_the_first_letter_of_its_word() {
         + &text("F1", 11.0, 72.0, 680.0, "although everybody had watched the barometer fall since noon that day.");
     let text = Paper::default().page(content).markdown();
     assert!(text.starts_with("The harbour was quiet") && text.contains("the banks with their holds"), "{text}");
+}
+
+#[test]
+fn marks_refer_to_the_footnotes_of_their_page() {
+    let content = text("F1", 10.0, 60.0, 700.0, "The claim of the board is new.")
+        + &text("F1", 6.0, 194.0, 704.0, "7")
+        + &text("F1", 10.0, 200.0, 700.0, "Nobody has seen it.")
+        + &text("F1", 5.0, 60.0, 103.0, "7")
+        + &text("F1", 8.0, 64.0, 100.0, "See the appendix.")
+        + &text("F1", 5.0, 60.0, 93.0, "8")
+        + &text("F1", 8.0, 64.0, 90.0, "No mark leads here.");
+    let paper = Paper::default().page(content);
+    assert_eq!(
+        paper.markdown(),
+        "The claim of the board is new.[^7] Nobody has seen it.\n\n[^7]: See the appendix.\n\n<sup>8</sup> No mark leads here."
+    );
+    let html = html(&paper.read());
+    assert!(html.contains("new.<sup>7</sup> Nobody") && html.contains("<p><sup>7</sup> See the appendix.</p>"), "{html}");
+}
+
+#[test]
+fn labels_of_articles_belong_to_their_text() {
+    let article = |y: f32, label: &str, name: &str| {
+        text("F1", 11.0, 60.0, y, label) + &text("F1", 11.0, 132.0, y, name)
+    };
+    let content = article(700.0, "Article I.", "Name and seat of the club")
+        + &article(680.0, "Article II.", "Members and their dues")
+        + &article(660.0, "Article III.", "The board");
+    assert_eq!(
+        Paper::default().page(content).markdown(),
+        "Article I. Name and seat of the club\n\nArticle II. Members and their dues\n\nArticle III. The board"
+    );
 }

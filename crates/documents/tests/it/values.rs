@@ -1,6 +1,6 @@
 //! Content of other office files that a converter easily loses: raised and hidden text, values of charts, formulas, links.
 
-use documents::{Error, Kind, office};
+use documents::{Error, Kind, detect, office};
 
 use crate::packages::{NAMESPACES, epub, ooxml, package, relations, xlsx};
 use crate::repairs::markdown;
@@ -212,4 +212,15 @@ fn a_first_line_that_names_the_delimiter_is_no_row() {
         markdown(b"sep=;\nname;price\ntea;1,50\n", "x.csv"),
         "| name | price |\n| --- | --- |\n| tea | 1,50 |\n"
     );
+}
+
+#[test]
+fn notes_of_books_are_footnotes() {
+    let chapter = "<h1>Ch</h1><p>Word<a epub:type='noteref' href='#n1'>1</a> goes on.</p><p>Mass<sup><a role='doc-noteref' href='#n2'>2</a></sup></p>\
+        <aside epub:type='footnote' id='n1'><p>Note text.</p></aside><aside role='doc-footnote' id='n2'>Of all.</aside>";
+    let text = markdown(&epub(chapter), "x.epub");
+    assert_eq!(text, "# Ch\n\nWord[^1] goes on.\n\nMass[^2]\n\n[^1]: Note text.\n\n[^2]: Of all.\n");
+    let kind = detect(&epub(chapter), None, Some("x.epub")).expect("a book");
+    let html = office(&epub(chapter), kind).expect("a whole book").html;
+    assert!(html.contains("footnote-reference") && html.contains("Note text."), "{html}");
 }

@@ -3,9 +3,34 @@
 use ocr::{Error, Pictures, Renderer};
 
 #[test]
-fn avif_is_refused_by_name() {
-    let file = b"\0\0\0\x20ftypavif\0\0\0\0avifmif1";
-    assert_eq!(Pictures::open(file).err(), Some(Error::Unsupported("AVIF")));
+fn a_picture_of_a_foreign_codec_is_refused_by_name() {
+    let file = b"\0\0\0\x18ftypheic\0\0\0\0heicmif1";
+    assert_eq!(Pictures::open(file).err(), Some(Error::Unsupported("HEIC")));
+}
+
+#[test]
+fn damaged_avif_is_refused_wherever_it_is_cut() {
+    let file = include_bytes!("../data/sample.avif");
+    for end in (0..file.len()).step_by(7) {
+        assert!(Pictures::open(&file[..end]).and_then(|pictures| pictures.frame(1)).is_err(), "{end}");
+    }
+    for place in 0..file.len() {
+        let mut file = file.to_vec();
+        file[place] ^= 0xFF;
+        // Damage in the picture itself may go unnoticed.
+        let _ = Pictures::open(&file).and_then(|pictures| pictures.frame(1));
+    }
+}
+
+#[test]
+fn avif_that_claims_to_be_huge_costs_nothing() {
+    let mut file = include_bytes!("../data/sample.avif").to_vec();
+    let size = file.windows(4).position(|part| part == b"ispe").expect("a size") + 8;
+    file[size..size + 8].copy_from_slice(&[0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30]);
+    assert_eq!(Pictures::open(&file).expect("a picture").frame(1).err(), Some(Error::TooLarge));
+    // A picture that is larger than the file says.
+    file[size..size + 8].copy_from_slice(&[0, 0, 0, 1, 0, 0, 0, 1]);
+    assert!(matches!(Pictures::open(&file).expect("a picture").frame(1), Err(Error::Broken(_))));
 }
 
 #[test]

@@ -8,7 +8,8 @@ use super::super::flat::letters;
 use super::super::marks::Inserts;
 use super::super::tree::{self, Element, Node};
 use super::strings::{self, Strings};
-use super::{Places, place};
+use super::mend::Places;
+use super::place;
 
 /// Parts of the workbook that the cells of a sheet refer to.
 pub(super) struct Cells<'s> {

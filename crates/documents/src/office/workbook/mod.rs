@@ -5,19 +5,20 @@
 
 mod cells;
 mod large;
+mod mend;
 mod strings;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use anydoc::Format;
 use memchr::{memchr_iter, memmem};
 
+use super::limits;
 use super::marks::Inserts;
 use super::package::{Package, Relation, resolved};
 use super::tree::{self, Element};
 use crate::error::Error;
-use cells::Cells;
 use strings::Strings;
 
 /// Bounds of large workbooks.
@@ -40,29 +41,23 @@ struct Sheet {
     part: String,
 }
 
-/// Reads a workbook.
-pub(super) fn read(file: &[u8], inserts: &mut Inserts) -> Result<Book, Error> {
+/// Reads a workbook whose sheets may have `room` bytes.
+pub(super) fn read(file: &[u8], room: u64, inserts: &mut Inserts) -> Result<Book, Error> {
     let whole = || Ok(Book { markdown: super::convert(file, Format::Excel)?, ..Book::default() });
     let Some(mut package) = Package::open(file) else { return whole() };
     let main = package.main_part("xl/workbook.xml");
-    let Some(text) = package.text(&main) else { return whole() };
-    let Some(root) = tree::parse(&text).filter(|root| root.local() == "workbook") else { return whole() };
+    let text = package.text(&main).unwrap_or_default();
+    let root = tree::parse(&text).filter(|root| root.local() == "workbook");
     let relations = package.relations(&main);
-    let sheets = sheets(&root, &main, &relations);
+    let sheets = root.as_ref().map(|root| sheets(root, &main, &relations)).unwrap_or_default();
     let of_kind = |kind: &str| relations.iter().find(|relation| relation.kind == kind);
     let part_of = |kind: &str| of_kind(kind).map(|relation| resolved(&main, &relation.target));
-    let shared = part_of("sharedStrings").or_else(|| Some(resolved(&main, "sharedStrings.xml")));
-    let shared = shared.filter(|part| package.has(part));
-    let mut strings = Strings::new(shared.as_deref().and_then(|part| package.text(part)).unwrap_or_default());
-    let (mut cells, mut tags, mut is_plain) = (0, strings.tags(), strings.is_plain());
-    for sheet in &sheets {
-        let Some(text) = package.text(&sheet.part) else { continue };
-        tags = tags.max(memchr_iter(b'<', text.as_bytes()).count());
-        cells += cell_count(&text);
-        is_plain &= rows_of(&text).is_some() || !text.contains("sheetData") || text.contains("<sheetData/>");
-    }
-    if cells > BOUNDS.at_once || tags > MAX_TAGS {
-        if !is_plain {
+    let shared = part_of("sharedStrings").unwrap_or_else(|| resolved(&main, "sharedStrings.xml"));
+    let mut strings = Strings::new(package.text(&shared).unwrap_or_default());
+    let looks = Looks::of(&mut package, &sheets, &strings, &mut Room { left: room, shared: &shared })?;
+    let Some(root) = root else { return whole() };
+    if looks.cells > BOUNDS.at_once || looks.tags > MAX_TAGS {
+        if !looks.is_plain {
             return Err(Error::Limit("it has too many cells or paragraphs"));
         }
         let styles = part_of("styles").and_then(|part| package.text(&part));
@@ -74,14 +69,90 @@ pub(super) fn read(file: &[u8], inserts: &mut Inserts) -> Result<Book, Error> {
         let parts = large::Parts { sheets: &sheets, strings: &strings, styles, is_1904, bounds: BOUNDS };
         return large::read(&mut package, &parts, inserts);
     }
-    let mut warnings = Vec::new();
-    let missing = mend(&mut package, &sheets, &mut strings, inserts);
-    warnings.extend(missing_values(missing));
-    if let Some((part, text)) = shared.zip(strings.mended()) {
-        package.replace(&part, text);
+    let missing = mend::sheets(&mut package, looks.to_mend, &mut strings, inserts);
+    if let Some(text) = strings.mended() {
+        package.replace(&shared, text);
     }
     let mended = package.rewritten();
-    Ok(Book { markdown: super::convert(mended.as_deref().unwrap_or(file), Format::Excel)?, warnings })
+    let markdown = super::convert(mended.as_deref().unwrap_or(file), Format::Excel)?;
+    Ok(Book { markdown, warnings: missing_values(missing).into_iter().collect() })
+}
+
+/// Number of bytes that the sheets may still have, and the part of their texts.
+struct Room<'a> {
+    left: u64,
+    shared: &'a str,
+}
+
+impl Room<'_> {
+    fn take(&mut self, size: u64) -> Result<(), Error> {
+        self.left = self.left.checked_sub(size).ok_or(limits::TOO_LARGE)?;
+        Ok(())
+    }
+}
+
+/// Sheet that has to be put right before it is converted.
+struct ToMend {
+    part: String,
+    text: String,
+    is_far: bool,
+}
+
+/// What all sheets have, found in one look at each.
+struct Looks {
+    cells: usize,
+    /// Number of tags of the longest part.
+    tags: usize,
+    /// Whether all sheets can be read row by row: their elements have no prefix.
+    is_plain: bool,
+    to_mend: Vec<ToMend>,
+}
+
+impl Looks {
+    /// Unpacks each sheet once. Those that are put right are kept, unless the workbook is read row by row.
+    fn of(
+        package: &mut Package<'_>,
+        sheets: &[Sheet],
+        strings: &Strings,
+        room: &mut Room<'_>,
+    ) -> Result<Self, Error> {
+        room.take(strings.size())?;
+        let mut looks =
+            Self { cells: 0, tags: strings.tags(), is_plain: strings.is_plain(), to_mend: Vec::new() };
+        let mut read = HashSet::new();
+        if strings.size() > 0 {
+            read.insert(room.shared.trim_start_matches('/').to_owned());
+        }
+        for sheet in sheets {
+            let Some(text) = package.text(&sheet.part) else { continue };
+            room.take(text.len() as u64)?;
+            read.insert(sheet.part.trim_start_matches('/').to_owned());
+            looks.add(sheet, text);
+        }
+        // Hidden sheets are unpacked by the converter.
+        for name in package.names().iter().filter(|name| limits::is_of_sheets(name) && !read.contains(*name)) {
+            let size = package.size(name, room.left)?;
+            room.take(size)?;
+        }
+        Ok(looks)
+    }
+
+    fn add(&mut self, sheet: &Sheet, text: String) {
+        let rows = rows_of(&text);
+        self.tags = self.tags.max(memchr_iter(b'<', text.as_bytes()).count());
+        self.cells += memmem::find_iter(text.as_bytes(), b"<c ").count();
+        self.is_plain &= rows.is_some() || !text.contains("sheetData") || text.contains("<sheetData/>");
+        if self.cells > BOUNDS.at_once || self.tags > MAX_TAGS {
+            self.to_mend.clear();
+            return;
+        }
+        let Some(rows) = rows else { return };
+        let has = |sign: &str| memmem::find(text.as_bytes(), sign.as_bytes()).is_some();
+        let is_far = is_far(&text[rows]);
+        if is_far || ["<f", "<hyperlink ", "_x", "vertAlign"].into_iter().any(has) {
+            self.to_mend.push(ToMend { part: sheet.part.clone(), text, is_far });
+        }
+    }
 }
 
 /// Says that formulas have no values.
@@ -107,51 +178,6 @@ fn sheets(root: &Element<'_>, main: &str, relations: &[Relation]) -> Vec<Sheet> 
         Some(Sheet { name, part: resolved(main, &relation.target) })
     };
     list.elements().filter(is_shown).filter_map(sheet).collect()
-}
-
-/// Puts the cells of all sheets right; returns the number of formulas without a value.
-fn mend(package: &mut Package<'_>, sheets: &[Sheet], strings: &mut Strings, inserts: &mut Inserts) -> usize {
-    let mut missing = 0;
-    for sheet in sheets {
-        let Some(text) = package.text(&sheet.part) else { continue };
-        let has = |sign: &str| memmem::find(text.as_bytes(), sign.as_bytes()).is_some();
-        let is_far = is_far(&text);
-        if !(has("<f") || has("<hyperlink ") || has("_x") || has("vertAlign") || is_far) {
-            continue;
-        }
-        let Some(rows) = rows_of(&text) else { continue };
-        let links = links(package, &sheet.part, &text);
-        if !links.is_empty() || is_far || has("HYPERLINK") {
-            strings.load();
-        }
-        let mut cells = Cells { strings, links: &links, inserts, missing: 0, resolves: false };
-        let mut out = String::with_capacity(text.len());
-        out.push_str(&text[..rows.start]);
-        let places = if is_far { Places::closing(&text[rows.clone()]) } else { Places::default() };
-        each_row(&text[rows.clone()], &mut |source| {
-            match tree::parse(source) {
-                Some(mut row) => {
-                    cells.mend(&mut row, &places);
-                    row.write(&mut out);
-                }
-                None => out.push_str(source),
-            }
-            true
-        });
-        missing += cells.missing;
-        let after = &text[rows.end..];
-        // Merged cells would be at the places before.
-        let end = if is_far { after.find("<mergeCells").map(|at| (at, after.find("</mergeCells>"))) } else { None };
-        match end {
-            Some((start, Some(end))) if start < end => {
-                out.push_str(&after[..start]);
-                out.push_str(&after[end + "</mergeCells>".len()..]);
-            }
-            _ => out.push_str(after),
-        }
-        package.replace(&sheet.part, out.into_bytes());
-    }
-    missing
 }
 
 /// Returns the range of the rows in the text of a sheet; `None` if its elements have a prefix.
@@ -182,21 +208,25 @@ fn each_row(rows: &str, found: &mut impl FnMut(&str) -> bool) {
     }
 }
 
-fn cell_count(text: &str) -> usize {
-    memmem::find_iter(text.as_bytes(), b"<c ").count()
+/// Whether the table of these rows is large and hardly filled, as with a stray cell far out.
+fn is_far(rows: &str) -> bool {
+    let (mut last, mut columns, mut cells) = (0_usize, 0_usize, 0_usize);
+    each_row(rows, &mut |row| {
+        // Cells stand in order, so the last one is the farthest.
+        let farthest = memmem::rfind(row.as_bytes(), b"<c r=\"").and_then(|at| place(reference(&row[at..])));
+        if let Some((number, column)) = farthest {
+            (last, columns) = (last.max(number), columns.max(column));
+            cells += memmem::find_iter(row.as_bytes(), b"<c ").count();
+        }
+        true
+    });
+    let places = last.saturating_mul(columns);
+    places > MANY_PLACES && places / 10 > cells
 }
 
-/// Whether the table of a sheet is large and hardly filled, as with a stray cell far out.
-fn is_far(text: &str) -> bool {
-    let (mut rows, mut columns, mut cells) = (0_usize, 0_usize, 0_usize);
-    for at in memmem::find_iter(text.as_bytes(), b"<c r=\"") {
-        let reference = text[at + 6..].split('"').next().unwrap_or_default();
-        if let Some((row, column)) = place(reference) {
-            (rows, columns, cells) = (rows.max(row), columns.max(column), cells + 1);
-        }
-    }
-    let places = rows.saturating_mul(columns);
-    places > MANY_PLACES && places / 10 > cells
+/// Returns the reference of a cell, given its source from the name on.
+fn reference(cell: &str) -> &str {
+    cell.get(6..).and_then(|rest| rest.split('"').next()).unwrap_or_default()
 }
 
 /// Returns row and column of a reference such as `B7`, counted from 1.
@@ -209,40 +239,6 @@ fn place(reference: &str) -> Option<(usize, usize)> {
     })?;
     let row = number.parse().ok().filter(|row| (1..=1_048_576).contains(row))?;
     (column > 0).then_some((row, column))
-}
-
-/// New numbers of rows and columns, where gaps are closed.
-#[derive(Debug, Default)]
-struct Places {
-    rows: Option<HashMap<usize, usize>>,
-    columns: HashMap<usize, usize>,
-}
-
-impl Places {
-    /// Closes gaps of more than two.
-    fn closing(text: &str) -> Self {
-        let (mut rows, mut columns) = (Vec::new(), Vec::new());
-        for at in memmem::find_iter(text.as_bytes(), b"<c r=\"") {
-            let reference = text[at + 6..].split('"').next().unwrap_or_default();
-            if let Some((row, column)) = place(reference) {
-                rows.push(row);
-                columns.push(column);
-            }
-        }
-        Self { rows: Some(closed(rows)), columns: closed(columns) }
-    }
-}
-
-fn closed(mut numbers: Vec<usize>) -> HashMap<usize, usize> {
-    numbers.sort_unstable();
-    numbers.dedup();
-    let (mut closed, mut last, mut next) = (HashMap::new(), 0, 0);
-    for number in numbers {
-        next += (number - last).min(3);
-        last = number;
-        closed.insert(number, next);
-    }
-    closed
 }
 
 /// Returns the addresses of the links of a sheet, by the place of their cell.
@@ -289,12 +285,6 @@ mod tests {
         ] {
             assert_eq!(place(reference), expected, "{reference}");
         }
-    }
-
-    #[test]
-    fn gaps_are_closed() {
-        let closed = closed(vec![1, 2, 7, 1_048_576, 2]);
-        assert_eq!([1, 2, 7, 1_048_576].map(|number| closed[&number]), [1, 2, 5, 8]);
     }
 
     #[test]

@@ -25,6 +25,11 @@ impl Strings {
         Self { source, texts: None }
     }
 
+    /// Size of the part in bytes.
+    pub(super) fn size(&self) -> u64 {
+        self.source.len() as u64
+    }
+
     pub(super) fn tags(&self) -> usize {
         memchr_iter(b'<', self.source.as_bytes()).count()
     }

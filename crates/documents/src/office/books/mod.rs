@@ -7,6 +7,8 @@
 //! text, and so joins the last word of one with the first of the next. So the book is rewritten before: those elements
 //! that contain no blocks are renamed to `p`.
 
+mod notes;
+
 use std::io::{Cursor, Read, Write};
 use std::ops::Range;
 
@@ -18,9 +20,10 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::entities;
-use super::marks::Script;
+use super::marks::{Inserts, Script};
 use super::package::Package;
 use super::tree;
+use notes::Notes;
 
 /// Elements that contain either blocks or text.
 const HOLDERS: [&str; 13] = [
@@ -79,12 +82,13 @@ pub(super) fn is_locked(book: &[u8]) -> bool {
 }
 
 /// Returns the rewritten book; `None` if nothing has to be changed, or if it cannot be written.
-pub(super) fn mended(book: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn mended(book: &[u8], inserts: &mut Inserts) -> Option<Vec<u8>> {
+    let mut notes = Notes::default();
     let mut archive = ZipArchive::new(Cursor::new(book)).ok()?;
     let mut out = ZipWriter::new(Cursor::new(Vec::with_capacity(book.len())));
     let mut is_changed = false;
     for index in 0..archive.len() {
-        match chapter(&mut archive, index) {
+        match chapter(&mut archive, index, &mut |name, text| notes.connected(name, text, inserts)) {
             Some((name, text)) => {
                 is_changed = true;
                 let stored = SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
@@ -94,11 +98,19 @@ pub(super) fn mended(book: &[u8]) -> Option<Vec<u8>> {
             None => out.raw_copy_file(archive.by_index_raw(index).ok()?).ok()?,
         }
     }
+    notes.finish(inserts);
     if is_changed { out.finish().ok().map(Cursor::into_inner) } else { None }
 }
 
+/// Connects the notes of a chapter, given its name and text.
+type Connect<'a> = dyn FnMut(&str, &[u8]) -> Option<Vec<u8>> + 'a;
+
 /// Returns the name and new text of a chapter, if it has to be changed.
-fn chapter(archive: &mut ZipArchive<Cursor<&[u8]>>, index: usize) -> Option<(String, Vec<u8>)> {
+fn chapter(
+    archive: &mut ZipArchive<Cursor<&[u8]>>,
+    index: usize,
+    connected: &mut Connect<'_>,
+) -> Option<(String, Vec<u8>)> {
     let file = archive.by_index(index).ok()?;
     let name = file.name().to_owned();
     let is_list = name.ends_with(".opf") || name.ends_with(".ncx");
@@ -115,9 +127,11 @@ fn chapter(archive: &mut ZipArchive<Cursor<&[u8]>>, index: usize) -> Option<(Str
         return decoded.map(|text| (name, text.into_bytes()));
     }
     let source = decoded.as_deref().map_or(&text[..], str::as_bytes);
+    let connected = connected(&name, source);
+    let source = connected.as_deref().unwrap_or(source);
     let renamed = renamed(source);
     let spliced = spliced(renamed.as_deref().unwrap_or(source));
-    spliced.or(renamed).or(decoded.map(String::into_bytes)).map(|text| (name, text))
+    spliced.or(renamed).or(connected).or(decoded.map(String::into_bytes)).map(|text| (name, text))
 }
 
 fn is_markup(name: &str) -> bool {
