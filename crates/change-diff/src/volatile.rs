@@ -188,7 +188,8 @@ impl Noted {
         match pairs.origins[place] {
             Origin::Same(_) | Origin::Moved(_) => marks.is_volatile() || marks.is_restless(),
             Origin::Changed { is_sure, .. } => {
-                marks.is_volatile() && (is_sure || !pairs.is_unsure(place, |old| self.is_lost_told(old), |new| self.is_told(new)))
+                marks.is_volatile()
+                    && (is_sure || !pairs.is_unsure(place, |old| self.is_lost_told(old), |new| self.is_told(new)))
             }
             Origin::Back(_) | Origin::New => marks.is_volatile(),
         }

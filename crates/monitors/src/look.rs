@@ -130,6 +130,7 @@ impl Seen {
         let mut changes = Changes::of(format, watch, page.values.take().unwrap_or_default(), stop);
         let text = tracking.as_ref().map(|tracking| tracking.change_status);
         changes.take_text(tracking.and_then(|tracking| tracking.diff));
+        changes.is_tracked = page.is_tracked;
         let noticed = watch.map(|watch| watch.end(text, changes.fields.as_mut())).unwrap_or_default();
         let Noticed { memory, mut metadata, warnings: unmet } = noticed;
         let compared = compared(format, status_code, text, &changes, warnings.first().map(String::as_str));
@@ -195,6 +196,9 @@ fn compared(
         let why = warning.unwrap_or("the server has no language model");
         return Compared::Unreadable(format!("the fields could not be extracted: {why}"));
     }
+    if !changes.is_tracked {
+        return Compared::Unreadable(warning.unwrap_or("the page was not compared").to_owned());
+    }
     let text = match text {
         Some(ChangeStatus::New) => return Compared::New,
         Some(ChangeStatus::Removed) => return Compared::Gone,
@@ -222,6 +226,8 @@ struct Changes {
     /// Changed fields by path; `None` if they could not be compared.
     fields: Option<Map<String, Value>>,
     values: Values,
+    /// Whether the version was compared, or is the one to compare with.
+    is_tracked: bool,
 }
 
 impl Changes {
@@ -230,7 +236,7 @@ impl Changes {
             Some(watch) => fields(format, &watch.values(&values, stop), stop),
             None => fields(format, &values, stop),
         };
-        Self { text: None, is_cut: false, fields, values }
+        Self { text: None, is_cut: false, fields, values, is_tracked: true }
     }
 
     /// Takes the diff of the texts, which is a string, or an object with that string.
@@ -355,6 +361,9 @@ mod tests {
         assert_eq!(of(404, None), Compared::Gone);
         assert_eq!(of(503, None), Compared::Unreadable("the page answered 503".to_owned()));
         assert_eq!(of(200, None), Compared::Changed);
+        let busy = Changes { is_tracked: false, ..none() };
+        let busy = compared(&format(&[ChangeMode::GitDiff]), 200, None, &busy, Some("another scrape goes on"));
+        assert_eq!(busy, Compared::Unreadable("another scrape goes on".to_owned()));
     }
 
     #[test]

@@ -101,6 +101,7 @@ pub(crate) async fn compare(
     draft.warnings.extend(found.warnings);
     draft.document.change_tracking = Some(found.tracking);
     draft.values = found.values;
+    draft.is_tracked = found.is_tracked;
     Ok(draft)
 }
 
@@ -134,6 +135,7 @@ struct Found {
     tracking: Option<ChangeTracking>,
     warnings: Vec<String>,
     values: Option<Values>,
+    is_tracked: bool,
 }
 
 /// Texts compared: the status, and the diff if it is shown.
@@ -155,6 +157,7 @@ impl Comparison<'_> {
                 None
             }
         };
+        found.is_tracked = true;
         let status = texts.as_ref().map(|texts| texts.status);
         let extraction = match self.extraction(status, draft).await {
             Ok(extraction) => extraction,

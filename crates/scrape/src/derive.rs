@@ -55,6 +55,8 @@ pub(crate) struct Draft {
     pub(crate) embedded: Option<Url>,
     /// Values that were compared.
     pub(crate) values: Option<Values>,
+    /// Whether it was compared, or is the version to compare with.
+    pub(crate) is_tracked: bool,
 }
 
 impl Draft {
@@ -224,6 +226,7 @@ fn draft(body: Body, mut page: Page, wants: &Wants, stop: &Stop) -> Result<Draft
         delivered,
         embedded,
         values: None,
+        is_tracked: false,
     })
 }
 

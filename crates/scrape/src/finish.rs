@@ -44,7 +44,7 @@ impl Told {
 impl Draft {
     /// Completes the document with metadata and warnings, and the delivery with the results in the document.
     pub(crate) fn finish(self, told: Told) -> Scraped {
-        let Self { mut document, links, page, mut warnings, mut delivered, answering, values, .. } = self;
+        let Self { mut document, links, page, mut warnings, mut delivered, answering, values, is_tracked, .. } = self;
         let Page { fetched, cache, cached_at, captured, .. } = page;
         let metadata = &mut document.metadata;
         metadata.page =
@@ -72,7 +72,7 @@ impl Draft {
         document.warning = (!warnings.is_empty()).then(|| warnings.join("; "));
         delivered.add_results(&document);
         let (retry_after, room) = (fetched.retry_after, fetched.room);
-        Scraped { document, links, delivered, answering, retry_after, room, state, values }
+        Scraped { document, links, delivered, answering, retry_after, room, state, values, is_tracked }
     }
 }
 
@@ -140,6 +140,7 @@ mod tests {
             delivered: Delivered::pages(1),
             embedded: None,
             values: None,
+            is_tracked: false,
         };
         draft.finish(Told { source_url: "http://a.test".to_owned(), file: None }).document
     }

@@ -205,6 +205,9 @@ pub struct Scraped {
     pub state: Option<State>,
     /// Values that change tracking has compared, in its mode `json`.
     pub values: Option<Values>,
+    /// Whether change tracking has compared this version, or made it the one to compare with. Otherwise it says nothing
+    /// about changes.
+    pub is_tracked: bool,
 }
 
 /// Values of both versions of a page whose fields are tracked.

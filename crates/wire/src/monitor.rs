@@ -294,9 +294,11 @@ fn goal(field: Field<'_>) -> Option<Option<String>> {
 fn schedule(field: Field<'_>) -> Option<MonitorSchedule> {
     field
         .record(|fields| {
-            let mut text = |key: &'static str, most| fields.take(key).and_then(|field| field.name(1..=most));
-            let (cron, phrase) = (text("cron", MAX_SCHEDULE_CHARS), text("text", MAX_SCHEDULE_CHARS));
-            let timezone = text("timezone", MAX_ZONE_CHARS);
+            let mut text = |key| {
+                fields.take(key).and_then(|field| field.text(1..=MAX_SCHEDULE_CHARS)).map(|text| single_blanks(&text))
+            };
+            let (cron, phrase) = (text("cron"), text("text"));
+            let timezone = fields.take("timezone").and_then(|field| field.name(1..=MAX_ZONE_CHARS));
             let when = match (cron, phrase) {
                 (Some(cron), None) => When::Cron(cron),
                 (None, Some(text)) => When::Text(text),
@@ -312,6 +314,11 @@ fn schedule(field: Field<'_>) -> Option<MonitorSchedule> {
             Some(MonitorSchedule { when, timezone })
         })
         .flatten()
+}
+
+/// Replaces each run of blanks, tabs and line ends included, by one space, and removes them at both ends.
+fn single_blanks(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn targets(field: Field<'_>) -> Option<Vec<MonitorTarget>> {

@@ -154,11 +154,7 @@ impl Line {
         }
         let Some(place) = self.words.iter().position(|other| std::ptr::eq(other, word)) else { return false };
         let capital = |place: usize| self.words.get(place).is_some_and(|word| word.text.contains(char::is_uppercase));
-        place > 0
-            && capital(place - 1)
-            && capital(place + 1)
-            && !self.is_spaced(place)
-            && !self.is_spaced(place + 1)
+        place > 0 && capital(place - 1) && capital(place + 1) && !self.is_spaced(place) && !self.is_spaced(place + 1)
     }
 
     pub(crate) fn letters(&self) -> usize {

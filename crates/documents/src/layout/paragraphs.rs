@@ -151,7 +151,10 @@ impl<'a> Block<'a> {
         if step > 1.28 * self.step && step > 1.15 * size {
             return true;
         }
-        self.is_note(start, place) || self.is_item(start, place) || self.is_indented(start, place) || self.is_deliberate(start, place)
+        self.is_note(start, place)
+            || self.is_item(start, place)
+            || self.is_indented(start, place)
+            || self.is_deliberate(start, place)
     }
 
     /// Whether a change of weight at a line break is a coincidence, where bold words happen to fill most of one line:

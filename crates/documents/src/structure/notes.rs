@@ -120,7 +120,8 @@ mod tests {
     use crate::model::{Block, BlockKind};
 
     fn paragraph(note: bool, spans: &[(&str, Script)]) -> Block {
-        let span = |(text, script): &(&str, Script)| Span { text: (*text).to_owned(), script: *script, ..Span::default() };
+        let span =
+            |(text, script): &(&str, Script)| Span { text: (*text).to_owned(), script: *script, ..Span::default() };
         Block {
             kind: BlockKind::Text,
             rect: crate::geometry::Rect::EMPTY,
@@ -141,7 +142,10 @@ mod tests {
         use Script::{Normal, Raised};
         let mut page = Page { number: 1, ..Page::default() };
         page.blocks = vec![
-            paragraph(false, &[("The claim is new.", Normal), ("7", Raised), (" It covers 25 km", Normal), ("7", Raised)]),
+            paragraph(
+                false,
+                &[("The claim is new.", Normal), ("7", Raised), (" It covers 25 km", Normal), ("7", Raised)],
+            ),
             paragraph(true, &[("7", Raised), (" See the appendix.", Normal)]),
             paragraph(true, &[("8 No mark is in the text.", Normal)]),
         ];

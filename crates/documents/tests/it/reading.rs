@@ -276,14 +276,16 @@ fn marks_refer_to_the_footnotes_of_their_page() {
         "The claim of the board is new.[^7] Nobody has seen it.\n\n[^7]: See the appendix.\n\n<sup>8</sup> No mark leads here."
     );
     let html = html(&paper.read());
-    assert!(html.contains("new.<sup>7</sup> Nobody") && html.contains("<p><sup>7</sup> See the appendix.</p>"), "{html}");
+    assert!(
+        html.contains("new.<sup>7</sup> Nobody") && html.contains("<p><sup>7</sup> See the appendix.</p>"),
+        "{html}"
+    );
 }
 
 #[test]
 fn labels_of_articles_belong_to_their_text() {
-    let article = |y: f32, label: &str, name: &str| {
-        text("F1", 11.0, 60.0, y, label) + &text("F1", 11.0, 132.0, y, name)
-    };
+    let article =
+        |y: f32, label: &str, name: &str| text("F1", 11.0, 60.0, y, label) + &text("F1", 11.0, 132.0, y, name);
     let content = article(700.0, "Article I.", "Name and seat of the club")
         + &article(680.0, "Article II.", "Members and their dues")
         + &article(660.0, "Article III.", "The board");

@@ -59,15 +59,10 @@ fn grid() -> Vec<u8> {
     let length = u32::try_from(tile.len()).expect("a short tile").to_be_bytes();
     let shape = [0, 0, 0, 1, 0, 100, 0, 40];
     // All data is beside the list: first the shape of the grid, then the tile, which both places show.
-    let place = |id: u8, start: u8, length: [u8; 4]| {
-        [&[0, id, 0, 1, 0, 0, 0, 1, 0, 0, 0, start][..], &length[..]].concat()
-    };
-    let places = [
-        &[1, 0, 0, 0, 0x44, 0, 0, 3][..],
-        &place(1, 0, [0, 0, 0, 8]),
-        &place(2, 8, length),
-        &place(3, 8, length),
-    ];
+    let place =
+        |id: u8, start: u8, length: [u8; 4]| [&[0, id, 0, 1, 0, 0, 0, 1, 0, 0, 0, start][..], &length[..]].concat();
+    let places =
+        [&[1, 0, 0, 0, 0x44, 0, 0, 3][..], &place(1, 0, [0, 0, 0, 8]), &place(2, 8, length), &place(3, 8, length)];
     let meta = [
         vec![0; 4],
         boxed(b"pitm", &[0, 0, 0, 0, 0, 1]),

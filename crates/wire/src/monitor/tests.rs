@@ -114,6 +114,8 @@ fn schedules() {
     let phrase = accepted(schedule(json!({ "text": "daily at 9am", "timezone": "UTC" }))).schedule;
     let expect = MonitorSchedule { when: When::Text("daily at 9am".into()), timezone: Some("UTC".into()) };
     assert_eq!(phrase, expect);
+    let blanks = accepted(schedule(json!({ "text": "EVERY  30\tMINUTES\n" }))).schedule;
+    assert_eq!(blanks.when, When::Text("EVERY 30 MINUTES".into()));
     refused(with(json!({ "schedule": null })), "`schedule` is required");
     refused(schedule(json!("hourly")), "`schedule` must be an object");
     refused(schedule(json!({ "timezone": "UTC" })), "`schedule.cron` or `text` is required");

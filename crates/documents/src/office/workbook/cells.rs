@@ -7,9 +7,9 @@ use std::fmt::Write;
 use super::super::flat::letters;
 use super::super::marks::Inserts;
 use super::super::tree::{self, Element, Node};
-use super::strings::{self, Strings};
 use super::mend::Places;
 use super::place;
+use super::strings::{self, Strings};
 
 /// Parts of the workbook that the cells of a sheet refer to.
 pub(super) struct Cells<'s> {

@@ -110,15 +110,9 @@ struct Looks {
 
 impl Looks {
     /// Unpacks each sheet once. Those that are put right are kept, unless the workbook is read row by row.
-    fn of(
-        package: &mut Package<'_>,
-        sheets: &[Sheet],
-        strings: &Strings,
-        room: &mut Room<'_>,
-    ) -> Result<Self, Error> {
+    fn of(package: &mut Package<'_>, sheets: &[Sheet], strings: &Strings, room: &mut Room<'_>) -> Result<Self, Error> {
         room.take(strings.size())?;
-        let mut looks =
-            Self { cells: 0, tags: strings.tags(), is_plain: strings.is_plain(), to_mend: Vec::new() };
+        let mut looks = Self { cells: 0, tags: strings.tags(), is_plain: strings.is_plain(), to_mend: Vec::new() };
         let mut read = HashSet::new();
         if strings.size() > 0 {
             read.insert(room.shared.trim_start_matches('/').to_owned());
