@@ -76,7 +76,11 @@ pub(crate) async fn show_unsubscribe(
     path = "/v2/monitor/email/confirm",
     tag = "monitor",
     request_body(content = EmailToken, example = json!({"token": "TOKEN"})),
-    responses((status = 200, description = "OK", body = DataResponse<EmailSubscription>))
+    responses((
+        status = 200,
+        description = "OK; a page for clients that accept `text/html`",
+        content((DataResponse<EmailSubscription> = "application/json"), (String = "text/html"))
+    ))
 )]
 pub(crate) async fn confirm(
     State(service): State<Arc<Service>>,
@@ -94,7 +98,11 @@ pub(crate) async fn confirm(
     path = "/v2/monitor/email/unsubscribe",
     tag = "monitor",
     request_body(content = EmailToken, example = json!({"token": "TOKEN"})),
-    responses((status = 200, description = "OK", body = DataResponse<EmailSubscription>))
+    responses((
+        status = 200,
+        description = "OK; a page for clients that accept `text/html`",
+        content((DataResponse<EmailSubscription> = "application/json"), (String = "text/html"))
+    ))
 )]
 pub(crate) async fn unsubscribe(
     State(service): State<Arc<Service>>,

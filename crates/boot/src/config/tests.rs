@@ -67,6 +67,7 @@ fn each_key_of_the_manual_is_read() {
                     | "files"
                     | "index"
                     | "llm"
+                    | "mail"
                     | "queues"
                     | "retention"
                     | "search"

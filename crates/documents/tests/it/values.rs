@@ -219,7 +219,7 @@ fn notes_of_books_are_footnotes() {
     let chapter = "<h1>Ch</h1><p>Word<a epub:type='noteref' href='#n1'>1</a> goes on.</p><p>Mass<sup><a role='doc-noteref' href='#n2'>2</a></sup></p>\
         <aside epub:type='footnote' id='n1'><p>Note text.</p></aside><aside role='doc-footnote' id='n2'>Of all.</aside>";
     let text = markdown(&epub(chapter), "x.epub");
-    assert_eq!(text, "# Ch\n\nWord[^1] goes on.\n\nMass[^2]\n\n[^1]: Note text.\n\n[^2]: Of all.\n");
+    assert_eq!(text, "# The Book\n\n# Ch\n\nWord[^1] goes on.\n\nMass[^2]\n\n[^1]: Note text.\n\n[^2]: Of all.\n");
     let kind = detect(&epub(chapter), None, Some("x.epub")).expect("a book");
     let html = office(&epub(chapter), kind).expect("a whole book").html;
     assert!(html.contains("footnote-reference") && html.contains("Note text."), "{html}");

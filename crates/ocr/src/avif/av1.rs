@@ -9,6 +9,9 @@ use crate::Error;
 
 /// Decodes the brightness of a picture with a declared size.
 pub(super) fn decode(data: Vec<u8>, size: Size) -> Result<Samples, Error> {
+    if data.is_empty() {
+        return Err(broken("its picture is empty"));
+    }
     let damaged = |_| broken("its picture cannot be decoded");
     let mut settings = Settings::new();
     settings.set_n_threads(1);
