@@ -4,10 +4,10 @@ mod fields;
 mod gaps;
 mod likeness;
 mod marks;
+mod noted;
 mod pairs;
 mod slots;
 
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use base::Stop;
@@ -17,7 +17,8 @@ pub use self::fields::{FieldHistory, FieldReview};
 
 use self::likeness::digest;
 use self::marks::Event;
-use self::pairs::{Origin, Pairs};
+use self::noted::{Noted, Versions};
+use self::pairs::Pairs;
 use self::slots::Slot;
 use crate::GaveUp;
 use crate::text::{Block, Parts, canonical};
@@ -27,12 +28,14 @@ const MAX_BLOCKS: usize = 100_000;
 /// Maximum number of blocks that a history remembers.
 const MAX_SLOTS: usize = 200;
 
-/// What the blocks of a page did in its last five checks. Empty for a page that stays as it is; at most about 50 KB as
-/// JSON.
+/// What the blocks of a page did in its last checks. Empty for a page that stays as it is; at most about 60 KB as JSON.
 ///
 /// A block (paragraph, heading, item, row, line of code) is volatile from the check on that changes it for the third time
-/// in five, until five checks in a row leave it as it is. A block that only changes its place is volatile in its place:
-/// another content of it still counts.
+/// in five, until as many checks in a row leave it as it is as twice those that have changed it, at most 30. A block that
+/// only changes its place is volatile in its place: another content of it still counts.
+///
+/// Volatile blocks beside each other share what they have had. Content that is new there is left out in the place of one
+/// of them; it counts if there are more blocks than ever, or if nothing new has come there for 20 changes.
 ///
 /// ```
 /// use base::Stop;
@@ -84,7 +87,7 @@ impl History {
         }
         let placed = self.placed(&old.blocks);
         let pairs = Pairs::find(&old.blocks, &new.blocks, &placed, stop)?;
-        let noted = Noted::of(&old.blocks, &new.blocks, placed, &pairs);
+        let noted = Noted::of(&Versions { old: &old.blocks, new: &new.blocks, pairs: &pairs }, placed);
         Ok(Review {
             previous: old.without(|place| noted.is_old_out(place, &pairs)),
             current: new.without(|place| noted.is_new_out(place, &pairs)),
@@ -114,7 +117,7 @@ impl History {
     /// made other blocks of it: a slot whose block is elsewhere moves there, one without its block is forgotten.
     fn placed(&self, old: &[Block]) -> Vec<Slot> {
         let is_there = |slot: &Slot| {
-            slot.is_gone || old.get(slot.at as usize).is_some_and(|block| slot.is_last(digest(&block.text)))
+            slot.is_gone || old.get(slot.at as usize).is_some_and(|block| slot.last() == Some(digest(&block.text)))
         };
         let mut places: HashMap<u32, Option<usize>> = HashMap::new();
         if !self.slots.iter().all(is_there) {
@@ -137,91 +140,5 @@ impl History {
             }
         }
         placed
-    }
-}
-
-/// Slots after a check.
-struct Noted {
-    /// Those of the blocks of the current version, at their places.
-    present: Vec<Option<Slot>>,
-    /// Those of the blocks that the previous version had and this one has not, by their places there.
-    lost: HashMap<usize, Slot>,
-    /// Those of blocks that neither has.
-    gone: Vec<Slot>,
-}
-
-impl Noted {
-    fn of(old: &[Block], new: &[Block], placed: Vec<Slot>, pairs: &Pairs) -> Self {
-        let mut at_old: HashMap<usize, Slot> = HashMap::new();
-        let mut gone: Vec<Option<Slot>> = Vec::new();
-        for slot in placed {
-            match slot.is_gone {
-                true => gone.push(Some(slot)),
-                false => drop(at_old.insert(slot.at as usize, slot)),
-            }
-        }
-        let mut present = Vec::with_capacity(new.len());
-        for (place, block) in new.iter().enumerate() {
-            let (before, event) = match pairs.origins[place] {
-                Origin::Same(old) => (at_old.remove(&old), Event::Still),
-                Origin::Moved(old) => (at_old.remove(&old), Event::Moved),
-                Origin::Changed { old, .. } => (at_old.remove(&old), Event::Changed),
-                Origin::Back(slot) => (gone[slot].take(), Event::Changed),
-                Origin::New => (None, Event::Changed),
-            };
-            let is_noted = before.is_some() || event != Event::Still;
-            present.push(is_noted.then(|| before.unwrap_or_default().after(event).at_block(place, block)));
-        }
-        let mut lost = HashMap::new();
-        for place in (0..old.len()).filter(|&place| pairs.partners[place].is_none()) {
-            let slot = at_old.remove(&place).unwrap_or_else(|| Slot::default().at_block(place, &old[place]));
-            let slot = slot.after(Event::Changed);
-            lost.insert(place, Slot { is_gone: true, at: pairs.place_of(place), ..slot });
-        }
-        let still = |slot: Slot| Slot { at: pairs.place_of(slot.at as usize), ..slot.after(Event::Still) };
-        Self { present, lost, gone: gone.into_iter().flatten().map(still).collect() }
-    }
-
-    /// Whether a block of the current version is left out.
-    fn is_new_out(&self, place: usize, pairs: &Pairs) -> bool {
-        let Some(marks) = self.present[place].as_ref().map(|slot| slot.marks) else { return false };
-        match pairs.origins[place] {
-            Origin::Same(_) | Origin::Moved(_) => marks.is_volatile() || marks.is_restless(),
-            Origin::Changed { is_sure, .. } => {
-                marks.is_volatile()
-                    && (is_sure || !pairs.is_unsure(place, |old| self.is_lost_told(old), |new| self.is_told(new)))
-            }
-            Origin::Back(_) | Origin::New => marks.is_volatile(),
-        }
-    }
-
-    /// Whether a block of the previous version is left out.
-    fn is_old_out(&self, place: usize, pairs: &Pairs) -> bool {
-        match pairs.partners[place] {
-            Some(new) => self.is_new_out(new, pairs),
-            None => !self.is_lost_told(place),
-        }
-    }
-
-    /// Whether a block of the current version counts that is new, or likely another one than its partner.
-    fn is_told(&self, new: usize) -> bool {
-        self.present[new].as_ref().is_some_and(|slot| !slot.marks.is_volatile())
-    }
-
-    /// Whether a block counts that the current version has not.
-    fn is_lost_told(&self, old: usize) -> bool {
-        self.lost.get(&old).is_some_and(|slot| !slot.marks.is_volatile())
-    }
-
-    /// Returns the slots that are worth remembering: with too many of them, those that have changed most.
-    fn kept(self) -> Vec<Slot> {
-        let all = self.present.into_iter().flatten().chain(self.lost.into_values()).chain(self.gone);
-        let mut kept: Vec<Slot> = all.filter(|slot| !slot.marks.is_idle()).collect();
-        if kept.len() > MAX_SLOTS {
-            kept.sort_by_key(|slot| (Reverse(slot.marks.weight()), slot.is_gone, slot.at));
-            kept.truncate(MAX_SLOTS);
-        }
-        kept.sort_by_key(|slot| (slot.at, !slot.is_gone));
-        kept
     }
 }

@@ -85,7 +85,7 @@ mod tests {
         let review = history.review(["visitors", "plans[0].price"]);
         assert_eq!(review.volatile, HashSet::from(["visitors".to_owned()]));
         assert_eq!(history.volatile().collect::<Vec<_>>(), ["visitors"]);
-        for _ in 0..5 {
+        for _ in 0..7 {
             history = history.review([]).history;
         }
         assert!(history.is_empty());

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use super::likeness::{ALONE, Sketch};
+use super::likeness::{ALONE, NEVER, Sketch};
+use super::slots::Slot;
 
 /// Work that a comparison may spend on likeness, in pairs of blocks.
 const MAX_PAIRS: usize = 200_000;
@@ -12,6 +13,13 @@ const MAX_PAIRS: usize = 200_000;
 pub(super) struct Gap {
     pub(super) old: Range<usize>,
     pub(super) new: Range<usize>,
+}
+
+impl Gap {
+    /// Whether a block that is gone stood here.
+    pub(super) fn is_near(&self, slot: &Slot) -> bool {
+        (self.old.start..=self.old.end).contains(&(slot.at as usize))
+    }
 }
 
 /// Blocks that are taken for versions of one, by their numbers in the lists.
@@ -42,7 +50,7 @@ enum Step {
 
 impl Matcher {
     /// Returns the couples in order that cost least; in a gap that is too large for that, the first with the first and so
-    /// on. `cost` is that of a couple, at most two blocks alone.
+    /// on. `cost` is that of a couple: at most two blocks alone, or [`NEVER`].
     pub(super) fn couples(
         &mut self,
         old: &[Sketch],
@@ -52,7 +60,7 @@ impl Matcher {
         let pairs = old.len() * new.len();
         if pairs > self.left {
             let in_order = (0..old.len().min(new.len())).map(|at| Couple { old: at, new: at, cost: cost(at, at) });
-            return in_order.collect();
+            return in_order.filter(|couple| couple.cost < NEVER).collect();
         }
         self.left -= pairs;
         let width = new.len() + 1;

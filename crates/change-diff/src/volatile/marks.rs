@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 const WINDOW: u8 = 0b1_1111;
 /// Number of checks with changes that make volatile.
 const OFTEN: u32 = 3;
+/// Maximum number of checks without a change until a volatile block counts again.
+const MAX_REST: u8 = 30;
 
 /// Behaviour in a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,13 +20,20 @@ pub(super) enum Event {
     Changed,
 }
 
-/// Checks among the last five that have changed something. The lowest bit is the last check.
+/// Checks that have changed something: those among the last five, of which the lowest bit is the last one, and their
+/// number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Marks {
     #[serde(rename = "c", default, skip_serializing_if = "is_zero")]
     changed: u8,
     #[serde(rename = "m", default, skip_serializing_if = "is_zero")]
     moved: u8,
+    /// Number of checks with a change or a move.
+    #[serde(rename = "n", default, skip_serializing_if = "is_zero")]
+    count: u8,
+    /// Number of checks without one since the last.
+    #[serde(rename = "q", default, skip_serializing_if = "is_zero")]
+    rest: u8,
     #[serde(rename = "v", default, skip_serializing_if = "is_false")]
     is_volatile: bool,
     #[serde(rename = "r", default, skip_serializing_if = "is_false")]
@@ -41,11 +50,18 @@ impl Marks {
         let is_often = all.count_ones() >= OFTEN;
         // Where blocks only change places, the first other content counts.
         let is_new_often = is_often && changed.count_ones() > 1;
+        let is_still = event == Event::Still;
+        let count = self.count.saturating_add(u8::from(!is_still));
+        let rest = if is_still { self.rest.saturating_add(1) } else { 0 };
+        // The more often it has changed, the longer it must rest.
+        let lasts = rest < count.saturating_mul(2).min(MAX_REST);
         Self {
             changed,
             moved,
-            is_volatile: if self.is_volatile { all != 0 } else { is_new_often },
-            is_restless: if self.is_restless { all != 0 } else { is_often },
+            count,
+            rest,
+            is_volatile: if self.is_volatile { lasts } else { is_new_often },
+            is_restless: if self.is_restless { lasts } else { is_often },
         }
     }
 
@@ -61,12 +77,12 @@ impl Marks {
 
     /// Whether one of the last checks has found other content.
     pub(super) fn has_changed(self) -> bool {
-        self.changed != 0
+        self.changed != 0 || self.is_volatile
     }
 
     /// Whether there is nothing to remember.
     pub(super) fn is_idle(self) -> bool {
-        self.changed | self.moved == 0
+        self.changed | self.moved == 0 && !self.is_volatile && !self.is_restless
     }
 
     /// Returns how much it is worth to remember.
@@ -101,13 +117,15 @@ mod tests {
     }
 
     #[test]
-    fn three_changes_in_five_checks_make_volatile_and_five_without_end_it() {
+    fn three_changes_in_five_checks_make_volatile_until_twice_as_many_without() {
         assert_eq!(volatile("xxx"), "--v");
         assert_eq!(volatile("x.x.x"), "----v");
         assert_eq!(volatile("x..xx"), "----v");
         assert_eq!(volatile("x...x.x"), "-------", "three in seven");
-        assert_eq!(volatile("xxx....x"), "--vvvvvv");
-        assert_eq!(volatile("xxx.....x"), "--vvvvv--");
+        assert_eq!(volatile("xxx.....x"), "--vvvvvvv");
+        assert_eq!(volatile("xxx......x"), "--vvvvvv--");
+        assert_eq!(volatile("xxxxx.........x"), "--vvvvvvvvvvvvv");
+        assert_eq!(volatile("xxxxx..........x"), "--vvvvvvvvvvvv--");
         assert_eq!(volatile("x.........x.........x"), "---------------------");
     }
 

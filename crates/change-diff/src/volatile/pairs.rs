@@ -5,7 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use base::Stop;
 
 use super::gaps::{Gap, Matcher};
-use super::likeness::{Sketch, UNLIKE, VOLATILE};
+use super::likeness::{NEVER, Sketch, UNLIKE, VOLATILE, digest};
+use super::marks::Marks;
 use super::slots::Slot;
 use crate::GaveUp;
 use crate::align::changed;
@@ -26,6 +27,8 @@ pub(super) enum Origin {
     },
     /// Block that the previous version did not have and an earlier one had, by its number among those that are gone.
     Back(usize),
+    /// Content that a volatile block beside it has had, with the marks of that block.
+    Known(Marks),
     /// New block.
     New,
 }
@@ -36,11 +39,22 @@ pub(super) struct Pairs {
     pub(super) origins: Vec<Origin>,
     /// Places in the current version of the blocks of the previous one; `None` for those that it does not have.
     pub(super) partners: Vec<Option<usize>>,
-    gaps: Vec<Gap>,
-    /// Number of the gap of each block of the current version.
-    gap_of: HashMap<usize, usize>,
+    /// Places between blocks that stay.
+    pub(super) gaps: Vec<Gap>,
+    /// What is known of the volatile blocks of each gap.
+    pub(super) knowledge: Vec<Knowledge>,
     /// Places in the current version where the blocks of the previous one are, or would be.
     places: Vec<u32>,
+}
+
+/// What is known of the volatile blocks of a gap, those that are gone included.
+pub(super) struct Knowledge {
+    /// Digests of what they have had, with their marks.
+    pub(super) contents: HashMap<u32, Marks>,
+    /// Largest number of them at the same time.
+    pub(super) width: u32,
+    /// Number of checks in which they have changed, since one of them had a content for the first time.
+    pub(super) repeats: u32,
 }
 
 /// Pairs while they are found.
@@ -67,13 +81,16 @@ impl Pairs {
             partners: vec![None; old.len()],
         };
         let gaps = search.align(stop)?;
+        let gaps = search.widened(&gaps);
         let mut matcher = Matcher::default();
         let is_known = |slot: &Slot, sketch: &Sketch| slot.knows(sketch.key);
+        let has_rotated = |slot: &Slot, sketch: &Sketch| slot.marks.is_volatile() && slot.knows(sketch.key);
         // A block that has always stayed as it is was moved; one that rotates is rather another one in its place.
         search.find_moved(&gaps, |slot| slot.is_none_or(|slot| !slot.marks.has_changed()));
-        for gap in &gaps {
-            search.bring_back(gap, is_known);
-            search.couple(gap, &mut matcher);
+        let knowledge: Vec<Knowledge> = gaps.iter().map(|gap| search.known(gap)).collect();
+        for (gap, known) in gaps.iter().zip(&knowledge) {
+            search.bring_back(gap, has_rotated);
+            search.couple(gap, known, &mut matcher);
         }
         search.find_moved(&gaps, |_| true);
         let everywhere = Gap { old: 0..old.len(), new: 0..new.len() };
@@ -81,14 +98,15 @@ impl Pairs {
         for gap in &gaps {
             search.bring_back(gap, |slot, sketch| slot.shape == sketch.shape);
         }
+        for (gap, known) in gaps.iter().zip(&knowledge) {
+            search.recognize(gap, known);
+        }
         if stop.is_set() {
             return Err(GaveUp::Stopped);
         }
-        let gap_of = gaps.iter().enumerate().flat_map(|(number, gap)| gap.new.clone().map(move |new| (new, number)));
-        let gap_of = gap_of.collect();
         let Search { origins, partners, .. } = search;
         let places = places(&partners, &origins);
-        Ok(Self { origins, partners, gaps, gap_of, places })
+        Ok(Self { origins, partners, gaps, knowledge, places })
     }
 
     /// Returns the place in the current version where a block of the previous one is, or would be.
@@ -100,11 +118,10 @@ impl Pairs {
     /// without a partner, or with an unlike one, that count.
     pub(super) fn is_unsure(
         &self,
-        new: usize,
+        gap: &Gap,
         is_lost: impl Fn(usize) -> bool,
         is_told: impl Fn(usize) -> bool,
     ) -> bool {
-        let Some(gap) = self.gap_of.get(&new).map(|gap| &self.gaps[*gap]) else { return false };
         gap.old.clone().any(|old| self.partners[old].is_none() && is_lost(old))
             || gap.new.clone().any(|new| match self.origins[new] {
                 Origin::New | Origin::Changed { is_sure: false, .. } => is_told(new),
@@ -142,14 +159,63 @@ impl Search<'_> {
         Ok(gaps)
     }
 
+    fn is_volatile(&self, old: usize) -> bool {
+        self.at_old.get(&old).is_some_and(|slot| slot.marks.is_volatile())
+    }
+
+    /// Widens the gaps by the volatile blocks beside them: that one of these is as it was says nothing of its neighbours.
+    fn widened(&self, gaps: &[Gap]) -> Vec<Gap> {
+        let is_equal =
+            |old: usize, new: usize| self.origins.get(new) == Some(&Origin::Same(old)) && self.is_volatile(old);
+        let mut wide: Vec<Gap> = Vec::with_capacity(gaps.len());
+        for gap in gaps {
+            let mut gap = gap.clone();
+            while gap.old.start > 0 && gap.new.start > 0 && is_equal(gap.old.start - 1, gap.new.start - 1) {
+                (gap.old.start, gap.new.start) = (gap.old.start - 1, gap.new.start - 1);
+            }
+            while is_equal(gap.old.end, gap.new.end) {
+                (gap.old.end, gap.new.end) = (gap.old.end + 1, gap.new.end + 1);
+            }
+            match wide.last_mut().filter(|last| last.old.end >= gap.old.start && last.new.end >= gap.new.start) {
+                Some(last) => (last.old.end, last.new.end) = (gap.old.end, gap.new.end),
+                None => wide.push(gap),
+            }
+        }
+        wide
+    }
+
+    /// Returns what is known of the volatile blocks of a gap.
+    fn known(&self, gap: &Gap) -> Knowledge {
+        let present = gap.old.clone().filter_map(|old| self.at_old.get(&old).copied());
+        let gone = self.gone.iter().flatten().copied().filter(|slot| gap.is_near(slot));
+        let mut known = Knowledge { contents: HashMap::new(), width: 0, repeats: 0 };
+        for slot in present.chain(gone).filter(|slot| slot.marks.is_volatile()) {
+            known.contents.extend(slot.keys.iter().map(|key| (*key, slot.marks)));
+            known.width = known.width.max(slot.width);
+            known.repeats = known.repeats.max(slot.repeats);
+        }
+        known
+    }
+
+    /// Takes free blocks of a gap for what its volatile blocks have had.
+    fn recognize(&mut self, gap: &Gap, known: &Knowledge) {
+        if known.contents.is_empty() {
+            return;
+        }
+        for new in gap.new.clone().filter(|new| self.is_free(*new)).collect::<Vec<_>>() {
+            if let Some(marks) = known.contents.get(&digest(&self.new[new].text)) {
+                self.origins[new] = Origin::Known(*marks);
+            }
+        }
+    }
+
     fn is_free(&self, new: usize) -> bool {
         self.origins[new] == Origin::New
     }
 
     /// Takes free blocks of a gap for blocks that were gone from there.
     fn bring_back(&mut self, gap: &Gap, is_it: impl Fn(&Slot, &Sketch) -> bool) {
-        let is_near = |slot: &Slot| (gap.old.start..=gap.old.end).contains(&(slot.at as usize));
-        if !self.gone.iter().flatten().any(|slot| is_near(slot)) {
+        if !self.gone.iter().flatten().any(|slot| gap.is_near(slot)) {
             return;
         }
         for new in gap.new.clone() {
@@ -157,7 +223,7 @@ impl Search<'_> {
                 continue;
             }
             let sketch = Sketch::of(&self.new[new]);
-            let fits = |slot: &Option<&Slot>| slot.is_some_and(|slot| is_near(slot) && is_it(slot, &sketch));
+            let fits = |slot: &Option<&Slot>| slot.is_some_and(|slot| gap.is_near(slot) && is_it(slot, &sketch));
             if let Some(found) = self.gone.iter().position(fits) {
                 self.gone[found] = None;
                 self.origins[new] = Origin::Back(found);
@@ -166,7 +232,7 @@ impl Search<'_> {
     }
 
     /// Pairs the free blocks of a gap with those that it had before.
-    fn couple(&mut self, gap: &Gap, matcher: &mut Matcher) {
+    fn couple(&mut self, gap: &Gap, known: &Knowledge, matcher: &mut Matcher) {
         let olds: Vec<usize> = gap.old.clone().filter(|&old| self.partners[old].is_none()).collect();
         let news: Vec<usize> = gap.new.clone().filter(|&new| self.is_free(new)).collect();
         if olds.is_empty() || news.is_empty() {
@@ -176,17 +242,19 @@ impl Search<'_> {
         let after: Vec<Sketch> = news.iter().map(|&new| Sketch::of(&self.new[new])).collect();
         let cost = |one: usize, other: usize| {
             let alike = before[one].cost(&after[other]);
-            match self.at_old.get(&olds[one]) {
+            let (slot, is_known) = (self.at_old.get(&olds[one]), known.contents.contains_key(&after[other].key));
+            match slot {
                 Some(slot) if slot.knows(after[other].key) => alike.min(2),
-                Some(slot) if slot.marks.is_volatile() => alike.min(VOLATILE),
+                Some(slot) if slot.marks.is_volatile() && is_known => alike.min(2),
+                Some(slot) if slot.marks.is_volatile() => alike / VOLATILE,
+                _ if is_known => NEVER,
                 _ => alike,
             }
         };
         let couples = matcher.couples(&before, &after, cost);
         for couple in couples {
             let (old, new) = (olds[couple.old], news[couple.new]);
-            let is_volatile = self.at_old.get(&old).is_some_and(|slot| slot.marks.is_volatile());
-            let is_sure = couple.cost < if is_volatile { VOLATILE } else { UNLIKE };
+            let is_sure = couple.cost < if self.is_volatile(old) { UNLIKE / VOLATILE } else { UNLIKE };
             (self.origins[new], self.partners[old]) = (Origin::Changed { old, is_sure }, Some(new));
         }
     }

@@ -7,7 +7,7 @@ use super::marks::{Event, Marks};
 use crate::text::Block;
 
 /// Maximum number of contents of a block that are remembered.
-const MAX_KEYS: usize = 8;
+const MAX_KEYS: usize = 16;
 /// Maximum length of the beginning of a block, in characters.
 const MAX_LABEL: usize = 80;
 
@@ -26,6 +26,12 @@ pub(super) struct Slot {
     /// Whether the last version does not have it.
     #[serde(rename = "g", default, skip_serializing_if = "is_false")]
     pub(super) is_gone: bool,
+    /// Largest number of volatile blocks that have been beside it and each other, itself included.
+    #[serde(rename = "w", default, skip_serializing_if = "is_zero")]
+    pub(super) width: u32,
+    /// Number of checks in which the blocks there have changed, since one of them had a content for the first time.
+    #[serde(rename = "o", default, skip_serializing_if = "is_zero")]
+    pub(super) repeats: u32,
     #[serde(flatten)]
     pub(super) marks: Marks,
     /// Beginning of its last content.
@@ -39,6 +45,11 @@ impl Slot {
         Self { marks: self.marks.after(event), ..self }
     }
 
+    /// Returns the slot after a check that does not find its block any more. `at` is the place where the block was.
+    pub(super) fn lost(self, at: u32) -> Self {
+        Self { at, is_gone: true, ..self.after(Event::Changed) }
+    }
+
     /// Returns the slot of a block that is there.
     pub(super) fn at_block(self, place: usize, block: &Block) -> Self {
         let key = digest(&block.text);
@@ -50,15 +61,20 @@ impl Slot {
         Self { at: place as u32, keys, shape: digest(&shape(&block.text)), is_gone: false, label, ..self }
     }
 
-    /// Whether this was its last content.
-    pub(super) fn is_last(&self, key: u32) -> bool {
-        self.keys.first() == Some(&key)
+    /// Returns the digest of its last content.
+    pub(super) fn last(&self) -> Option<u32> {
+        self.keys.first().copied()
     }
 
     /// Whether this was one of its contents.
     pub(super) fn knows(&self, key: u32) -> bool {
         self.keys.contains(&key)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -74,13 +74,35 @@ fn an_advert_that_comes_and_goes_is_learnt_too() {
 fn a_block_that_is_quiet_again_tells_again() {
     let mut checked = Checked::new(&page("1", 12));
     assert_eq!(checked.told(["2", "3", "4", "5"].map(|count| page(count, 12))), "!!..");
-    for rests in 0..4 {
+    for rests in 0..7 {
         assert!(checked.history.volatile().next().is_some(), "{rests}");
         checked.history = checked.history.rest();
     }
     checked.history = checked.history.rest();
     assert!(checked.history.is_empty());
     assert_eq!(checked.told([page("6", 12)]), "!");
+}
+
+#[test]
+fn content_that_never_came_counts_in_a_place_that_always_has_the_same() {
+    let mut checked = Checked::new(&page("We use cookies.", 12));
+    let notice = |check: u32| page(if check % 2 == 0 { "We use cookies." } else { "" }, 12);
+    assert_eq!(checked.told((1..41).map(notice)), format!("!!{}", ".".repeat(38)));
+    assert!(checked.check(&page("We close in June.", 12)).contains("+We close in June."));
+}
+
+#[test]
+fn one_of_several_adverts_is_no_news_and_another_block_beside_them_is() {
+    let adverts =
+        ["- Fly to Rome now", "- Buy a boat now", "- New shoes now", "- Ski in May now", "- Eat more figs now"];
+    let three = |check: usize| page(&[check * 2, check * 3 + 1, check + 4].map(|at| adverts[at % 5]).join("\n"), 12);
+    let mut checked = Checked::new(&three(0));
+    let told = checked.told((1..30).map(three));
+    assert!(told.ends_with(&".".repeat(20)), "{told}");
+    let beside = format!("{}\n\nWe close in June.", [1, 3, 2].map(|at| adverts[at]).join("\n"));
+    assert!(checked.check(&page(&beside, 12)).contains("+We close in June."));
+    // What was told as another block is no advert later either.
+    assert_eq!(checked.told([page(&beside.replace("close in June", "open in July"), 12)]), "!");
 }
 
 #[test]
