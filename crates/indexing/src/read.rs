@@ -15,8 +15,9 @@ use serde_json::{Map, Value};
 use store::cache::CacheEntry;
 use url::Url;
 
-/// Most of a page of HTML that is parsed, in bytes; the rest is cut off.
-const MAX_SOURCE: usize = 8 << 20;
+/// Most of a page of HTML that is parsed, in bytes; the rest is cut off. Its tree takes up to fifteen times as much memory,
+/// beside the scrapes that are served.
+const MAX_SOURCE: usize = 2 << 20;
 /// Most of a heading list, a title and a description, in bytes.
 const MAX_HEADINGS: usize = 8 << 10;
 const MAX_TITLE: usize = 500;
