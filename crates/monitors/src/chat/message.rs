@@ -14,6 +14,7 @@ pub(super) const MAX_PAGES: i64 = 20;
 pub(super) const MAX_TEXT: usize = 2000;
 /// Room for the line that counts the pages that are not listed.
 const ROOM_FOR_MORE: usize = 40;
+/// Maximum lengths of the parts of a line: three of the longest lines fit.
 const MAX_NAME: usize = 100;
 const MAX_TITLE: usize = 100;
 const MAX_URL: usize = 300;

@@ -10,34 +10,41 @@ const GAP: char = '\u{200b}';
 /// Distance from a punctuation character of ASCII to its fullwidth twin, which no chat program takes for markup.
 const TO_FULLWIDTH: u32 = 0xfee0;
 
-/// Writes a text of up to `most` characters in one line.
+/// Writes a text in one line, of up to `most` UTF-16 units as it is sent; a longer one is cut.
 pub(super) fn plain(text: &str, most: usize) -> String {
     let mut shown = String::new();
     let blank = |c: char| if c.is_whitespace() || c.is_control() { ' ' } else { c };
     let visible = text.chars().filter(|c| !is_invisible(*c)).map(blank);
-    let mut count = 0;
+    let (mut units, mut coded) = (0, String::new());
     for c in visible {
         if c == ' ' && (shown.is_empty() || shown.ends_with(' ')) {
             continue;
         }
-        if count == most {
+        coded.clear();
+        add(&mut coded, c);
+        units += coded.encode_utf16().count();
+        if units > most {
             shown.push('…');
             break;
         }
-        count += 1;
-        match c {
-            '&' => shown.push_str("&amp;"),
-            '<' => shown.push_str("&lt;"),
-            '>' => shown.push_str("&gt;"),
-            '@' | '#' | ':' | '.' => shown.extend([c, GAP]),
-            '*' | '_' | '~' | '`' | '|' | '[' | ']' | '\\' => {
-                shown.extend(char::from_u32(u32::from(c) + TO_FULLWIDTH));
-            }
-            c => shown.push(c),
-        }
+        shown.push_str(&coded);
     }
     shown.truncate(shown.trim_end().len());
     shown
+}
+
+/// Adds a character in its plain form.
+fn add(shown: &mut String, c: char) {
+    match c {
+        '&' => shown.push_str("&amp;"),
+        '<' => shown.push_str("&lt;"),
+        '>' => shown.push_str("&gt;"),
+        '@' | '#' | ':' | '.' => shown.extend([c, GAP]),
+        '*' | '_' | '~' | '`' | '|' | '[' | ']' | '\\' => {
+            shown.extend(char::from_u32(u32::from(c) + TO_FULLWIDTH));
+        }
+        c => shown.push(c),
+    }
 }
 
 /// Whether a character hides or turns what stands around it.
