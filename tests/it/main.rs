@@ -43,6 +43,7 @@ mod messages;
 mod model_protocols;
 mod model_retention;
 mod models;
+mod monitor_chat;
 mod monitor_mail;
 mod monitors;
 mod options;

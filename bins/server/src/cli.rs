@@ -333,6 +333,8 @@ async fn create_team(app: &App, new: NewTeam) -> anyhow::Result<()> {
         max_monitors,
         partner_grant: None,
         alert_emails,
+        // Their URLs are secrets, which other users of the machine could read in the arguments of a command.
+        chat_channels: Vec::new(),
     };
     // Decoded like a request over HTTP, so that the same bounds apply.
     let request = wire::decode_create_team(serde_json::to_value(request)?)?;
@@ -362,6 +364,7 @@ async fn change_team(app: &App, change: TeamChange) -> anyhow::Result<()> {
         max_monitors,
         partner_grant: None,
         alert_emails,
+        chat_channels: None,
     };
     let request = wire::decode_update_team(serde_json::to_value(request)?)?;
     print(&line(&teams::update(app, id, request).await?))

@@ -7,6 +7,7 @@
 pub(crate) use async_recursion::async_recursion as boxed;
 
 pub mod activity;
+mod chats;
 pub mod keys;
 pub mod teams;
 pub mod usage;

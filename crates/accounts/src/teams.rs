@@ -4,19 +4,20 @@ use base::{Timestamp, new_id};
 use kernel::{App, AppError, limit as column, rules, uuid};
 use store::ledger::{self, Booking};
 use store::teams::{self as rows, Team, TeamChange};
-use store::{Conn, List, StoreError, keys as key_rows};
+use store::{Conn, List, StoreError, chats as chat_rows, keys as key_rows};
 use uuid::Uuid;
-use wire::{CreateTeam, Listing, ModelLimits, PartnerGrant, TeamCreated, TeamFlags, TeamView, UpdateTeam};
+use wire::{CreateTeam, Invalid, Listing, ModelLimits, PartnerGrant, TeamCreated, TeamFlags, TeamView, UpdateTeam};
 
-use crate::keys;
+use crate::{chats, keys};
 
 /// Creates a team with its first key. Without `credits` it has no credit limit.
 ///
 /// # Errors
-/// [`AppError::Internal`].
+/// [`AppError::Invalid`] for a chat channel that is there twice, or whose URL is a mask.
 #[crate::boxed]
 pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppError> {
     let (id, now) = (new_id(), app.now());
+    let channels = chats::revealed(&request.chat_channels, &[])?;
     let team = Team {
         unlimited: request.credits.is_none(),
         concurrency: column(request.concurrency.unwrap_or(app.settings().team_concurrency)),
@@ -38,6 +39,7 @@ pub async fn create(app: &App, request: CreateTeam) -> Result<TeamCreated, AppEr
     conn.tx(async |conn: &mut Conn| -> Result<(), StoreError> {
         rows::create(conn, &team).await?;
         key_rows::create(conn, &key).await?;
+        chat_rows::replace(conn, &team.id, &channels).await?;
         grant(conn, &team.id, credits, now).await
     })
     .await?;
@@ -75,13 +77,43 @@ pub async fn list(app: &App, after: Option<Uuid>, limit: u32) -> Result<Listing<
 /// Changes a team and grants it credits, atomically.
 ///
 /// # Errors
-/// [`AppError::NotFound`].
+/// [`AppError::NotFound`]; [`AppError::Invalid`] for a chat channel that is there twice, or the mask of none.
 #[crate::boxed]
 pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView, AppError> {
     let (id, now) = (id.to_string(), app.now());
+    let (credits, given) = (request.add_credits.unwrap_or(0), request.chat_channels.clone());
+    let change = change_of(request);
+    let mut conn = app.conn().await?;
+    let changed = conn
+        .tx(async |conn: &mut Conn| -> Result<Result<Option<Team>, Invalid>, StoreError> {
+            // Checked first: a change with a fault writes nothing.
+            let channels = match &given {
+                Some(given) => Some(chats::changed(conn, &id, given).await?),
+                None => None,
+            };
+            let channels = match channels.transpose() {
+                Ok(channels) => channels,
+                Err(invalid) => return Ok(Err(invalid)),
+            };
+            let changed = rows::update(conn, &id, &change).await?;
+            if changed.is_some() {
+                if let Some(channels) = channels {
+                    chat_rows::replace(conn, &id, &channels).await?;
+                }
+                grant(conn, &id, credits, now).await?;
+            }
+            Ok(Ok(changed))
+        })
+        .await??;
+    app.forget_callers();
+    view(&mut conn, changed.ok_or(AppError::NotFound("team"))?).await
+}
+
+/// Returns the changes of a request to the row of its team.
+fn change_of(request: UpdateTeam) -> TeamChange {
     let flags = request.flags.unwrap_or_default();
     let limits = request.model_limits.unwrap_or_default();
-    let change = TeamChange {
+    TeamChange {
         name: request.name,
         unlimited: request.unlimited,
         concurrency: request.concurrency.map(column),
@@ -95,20 +127,7 @@ pub async fn update(app: &App, id: Uuid, request: UpdateTeam) -> Result<TeamView
         max_monitors: request.max_monitors.map(|limit| limit.map(column)),
         partner_grant: request.partner_grant.map(|grant| grant.map(word)),
         alert_emails: request.alert_emails.map(|addresses| rules::list(&addresses, String::clone)),
-    };
-    let credits = request.add_credits.unwrap_or(0);
-    let mut conn = app.conn().await?;
-    let changed = conn
-        .tx(async |conn: &mut Conn| -> Result<Option<Team>, StoreError> {
-            let changed = rows::update(conn, &id, &change).await?;
-            if changed.is_some() {
-                grant(conn, &id, credits, now).await?;
-            }
-            Ok(changed)
-        })
-        .await?;
-    app.forget_callers();
-    view(&mut conn, changed.ok_or(AppError::NotFound("team"))?).await
+    }
 }
 
 /// Grants credits; zero credits leave no trace in the ledger.
@@ -122,6 +141,7 @@ async fn grant(conn: &mut Conn, team: &str, credits: i64, at: Timestamp) -> Resu
 
 async fn view(conn: &mut Conn, team: Team) -> Result<TeamView, AppError> {
     let balance = ledger::balance(conn, &team.id).await?;
+    let chat_channels = chats::view(conn, &team.id).await?;
     Ok(TeamView {
         id: uuid(&team.id)?,
         name: team.name,
@@ -144,6 +164,7 @@ async fn view(conn: &mut Conn, team: Team) -> Result<TeamView, AppError> {
         max_monitors: team.max_monitors.and_then(|limit| u32::try_from(limit).ok()),
         partner_grant: team.partner_grant.and_then(|word| grant_of(&word)),
         alert_emails: team.alert_emails.map(|List(addresses)| addresses).unwrap_or_default(),
+        chat_channels,
         created_at: team.created_at,
     })
 }

@@ -7,13 +7,13 @@ use ::runs::webhooks::{Deliver, HOOKS};
 use ::runs::{PAGES, PageHandler};
 use crawls::batch::Fill;
 use crawls::crawl::StartHandler;
-use monitors::{Fire, JUDGE, Judge, MAILS, MONITORS, Search, SendMail};
+use monitors::{CHATS, Fire, JUDGE, Judge, MAILS, MONITORS, Search, SendChat, SendMail};
 use queue::{Queue, Worker};
 
 use crate::Operations;
 
 /// All queues, in the order in which they are listed. Section `queues` of the settings has a line for each.
-pub const QUEUES: [Queue; 5] = [PAGES, HOOKS, MONITORS, JUDGE, MAILS];
+pub const QUEUES: [Queue; 6] = [PAGES, HOOKS, MONITORS, JUDGE, MAILS, CHATS];
 
 /// Limits of a worker.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +46,7 @@ pub fn worker(operations: &Operations, settings: WorkerSettings) -> Worker {
         .with(Search { monitors: operations.monitors.clone() })
         .with(Judge { monitors: operations.monitors.clone() })
         .with(SendMail { monitors: operations.monitors.clone() })
+        .with(SendChat { monitors: operations.monitors.clone() })
         .with(Deliver::new(app.store().clone(), app.clock().clone(), app.client().clone()))
 }
 
@@ -57,7 +58,7 @@ mod tests {
     use ::runs::webhooks::DeliveryPayload;
     use crawls::batch::FillPayload;
     use crawls::crawl::StartPayload;
-    use monitors::{FirePayload, JudgePayload, MailPayload, SearchPayload};
+    use monitors::{ChatPayload, FirePayload, JudgePayload, MailPayload, SearchPayload};
     use queue::{NewJob, Payload};
 
     use super::*;
@@ -85,6 +86,8 @@ mod tests {
         check::<MailPayload>(mail, "monitor.mail", "mails", 20);
         let confirmation = r#"{"monitor":"m","to":"a@b.test","at":"2026-01-05T00:30:00Z","attempt":2}"#;
         check::<MailPayload>(confirmation, "monitor.mail", "mails", 20);
+        let chat = r#"{"monitor":"m","check":"c","channel":"h","attempt":1}"#;
+        check::<ChatPayload>(chat, "monitor.chat", "chats", 20);
         check::<DeliveryPayload>(r#"{"delivery":"d"}"#, "webhook", "hooks", 5);
     }
 }

@@ -10,7 +10,7 @@ use store::{Conn, StoreError, ledger};
 use wire::{BillingStatus, CheckStatus};
 
 use crate::link::{Link, hook_of};
-use crate::{events, mail, metrics, record, view};
+use crate::{chat, events, mail, metrics, record, view};
 
 /// Error of a check without a single page that could be read.
 const NOTHING: &str = "no page could be read";
@@ -170,7 +170,8 @@ pub(crate) async fn finish(
         emit(conn, &hook, &check.team_id, &check.id, &events::end(&check)?, now).await?;
     }
     // After the webhooks: all transactions lock the rows of queues in this order.
-    mail::tell(conn, &monitor, &check, now).await
+    mail::tell(conn, &monitor, &check, now).await?;
+    chat::tell(conn, &monitor, &check, now).await
 }
 
 #[cfg(test)]

@@ -3,14 +3,17 @@
 //! A fire of a schedule is a job ([`Fire`]) that begins a check: its row, its runs, the reservation of its credits and the
 //! next fire are written in one transaction. The pages of a check are those of runs, of the [`kinds`] of this crate, and
 //! are recorded for the check in the transaction that records them for the run. Judgments ([`Judge`]) and searches
-//! ([`Search`]) are jobs of their own. A check ends with the last of its parts; mails about it ([`SendMail`]) follow.
+//! ([`Search`]) are jobs of their own. A check ends with the last of its parts; mails about it ([`SendMail`])
+//! and messages to chat channels ([`SendChat`]) follow.
 
 /// Boxes the future of an async function, so that it is compiled once, in this crate. Otherwise every crate that awaits
 /// it compiles it again, including its queries.
 pub(crate) use async_recursion::async_recursion as boxed;
 
+mod attempt;
 mod begin;
 mod call;
+mod chat;
 mod create;
 mod draft;
 mod end;
@@ -34,13 +37,16 @@ mod remove;
 mod search;
 mod secrets;
 mod state;
+mod told;
 mod update;
 pub mod upkeep;
 mod view;
 
-pub use self::mail::{MAILS, MailParts, MailPayload, Outcome, Recipient, SendMail, confirm, recipient, unsubscribe};
+pub use self::mail::{MAILS, MailParts, MailPayload, Recipient, SendMail, confirm, recipient, unsubscribe};
 pub use ::mail::Purpose;
+pub use attempt::Outcome;
 pub use call::run;
+pub use chat::{CHATS, ChatPayload, SendChat};
 pub use create::create;
 pub use error::MonitorsError;
 pub use fire::{Fire, FirePayload, MONITORS};

@@ -14,15 +14,15 @@ use std::time::Duration;
 
 use ::runs::patience;
 use base::{Timestamp, new_id};
-use chrono::TimeDelta;
 use mail::{Letter, Mailer, SendError};
 use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running};
 use serde::{Deserialize, Serialize};
 use store::mails::{self as rows, CheckMail};
 use store::{Conn, StoreError, jobs};
 use url::Url;
-use webhooks::{AttemptVerdict, ReceiverAnswer, verdict};
+use webhooks::ReceiverAnswer;
 
+use crate::attempt::Outcome;
 use crate::{Monitors, MonitorsError, metrics};
 
 pub(crate) use at_end::tell;
@@ -108,29 +108,6 @@ pub struct SendMail {
     pub monitors: Monitors,
 }
 
-/// Outcome of an attempt.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// The mail server has taken it.
-    Sent,
-    /// Its recipient wants none any more, or what it tells of is gone.
-    Skipped,
-    /// It is given up. `is_refused`: the server refuses it for good.
-    Failed {
-        /// Reason.
-        error: String,
-        /// Whether the mail server refuses it for good.
-        is_refused: bool,
-    },
-    /// Another attempt follows.
-    Later {
-        /// Reason.
-        error: String,
-        /// Time of the next attempt.
-        at: Timestamp,
-    },
-}
-
 impl Handler for SendMail {
     type Payload = MailPayload;
     type Done = Outcome;
@@ -195,18 +172,6 @@ impl Handler for SendMail {
     }
 }
 
-impl Outcome {
-    /// Word for metrics and logs.
-    fn word(&self) -> &'static str {
-        match self {
-            Self::Sent => "sent",
-            Self::Skipped => "skipped",
-            Self::Failed { .. } => "failed",
-            Self::Later { .. } => "retried",
-        }
-    }
-}
-
 /// Order in which rows are locked.
 fn key(finished: &Finished<MailPayload, Outcome>) -> (Option<&str>, &str) {
     (finished.job.payload.check.as_deref(), &finished.job.payload.to)
@@ -215,16 +180,10 @@ fn key(finished: &Finished<MailPayload, Outcome>) -> (Option<&str>, &str) {
 /// Decides by the timetable of webhooks what follows attempt number `attempt`.
 fn outcome(error: &SendError, attempt: u32, now: Timestamp) -> Outcome {
     let (SendError::Refused(reason) | SendError::Later(reason)) = error;
-    let failed = |is_refused| Outcome::Failed { error: reason.clone(), is_refused };
     if !error.is_temporary() {
-        return failed(true);
+        return Outcome::Failed { error: reason.clone(), is_refused: true };
     }
-    match verdict(attempt, &ReceiverAnswer::default()) {
-        AttemptVerdict::Retry(pause) => {
-            Outcome::Later { error: reason.clone(), at: now + TimeDelta::from_std(pause).unwrap_or_default() }
-        }
-        AttemptVerdict::Delivered | AttemptVerdict::Failed => failed(false),
-    }
+    Outcome::of(attempt, &ReceiverAnswer::default(), reason.clone(), now)
 }
 
 /// Writes the outcome of an attempt.

@@ -10,6 +10,7 @@
 mod admin;
 mod deliver;
 mod metrics;
+mod post;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -28,6 +29,7 @@ use wire::{EventType, Invalid, Phase, WebhookConfig};
 
 pub use admin::{deliveries, redeliver, rotate_secret, secret};
 pub use deliver::{Attempted, Deliver, DeliveryPayload};
+pub use post::{Answered, ReceiverRequest, post};
 
 /// Queue of webhook deliveries, separate so that a slow receiver takes no slot from pages.
 pub const HOOKS: Queue = Queue { name: "hooks", slots: 256 };

@@ -55,6 +55,7 @@ mod writer;
 pub mod activity;
 pub mod browser;
 pub mod cache;
+pub mod chats;
 pub mod feedback;
 pub mod files;
 pub mod hosts;

@@ -692,6 +692,16 @@ table! {
     }
 }
 
+table! {
+    chat_channel (id) {
+        id -> Text,
+        team_id -> Text,
+        position -> Integer,
+        kind -> Text,
+        url -> Text,
+    }
+}
+
 joinable!(api_key -> team (team_id));
 allow_tables_to_appear_in_same_query!(api_key, team);
 allow_tables_to_appear_in_same_query!(page_version, version_body);

@@ -8,6 +8,7 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 use uuid::Uuid;
 
+use crate::chat::{self, ChatChannel};
 use crate::error::Invalid;
 use crate::model_limits::{ModelLimitChanges, ModelLimits, model_limits};
 use crate::monitor::email_addresses;
@@ -67,6 +68,10 @@ pub struct CreateTeam {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false, max_items = 25)]
     pub alert_emails: Vec<String>,
+    /// Chat channels that are told of the checks of the team's monitors.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(required = false, max_items = 10)]
+    pub chat_channels: Vec<ChatChannel>,
 }
 
 words! {
@@ -149,6 +154,9 @@ pub struct TeamView {
     /// Addresses that get the mails of the team's monitors without confirmation.
     #[serde(default)]
     pub alert_emails: Vec<String>,
+    /// Chat channels that are told of the checks of the team's monitors. Of each URL only scheme and host are shown.
+    #[serde(default)]
+    pub chat_channels: Vec<ChatChannel>,
     /// Creation time, RFC 3339.
     #[serde(with = "stamp")]
     #[schema(value_type = String, format = "date-time")]
@@ -202,6 +210,11 @@ pub struct UpdateTeam {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 25)]
     pub alert_emails: Option<Vec<String>>,
+    /// Chat channels that are told of the checks of the team's monitors; replaces the previous list. A URL as answers
+    /// show it keeps the channel. An empty list or null removes all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 10)]
+    pub chat_channels: Option<Vec<ChatChannel>>,
 }
 
 /// Features to enable or disable. Fields that are absent or null stay unchanged.
@@ -287,6 +300,7 @@ pub fn decode_create_team(body: Value) -> Result<CreateTeam, Invalid> {
         let max_monitors = fields.take("maxMonitors").and_then(max_monitors);
         let partner_grant = fields.take("partnerGrant").and_then(Field::word);
         let alert_emails = fields.take("alertEmails").and_then(email_addresses).unwrap_or_default();
+        let chat_channels = fields.take("chatChannels").and_then(chat::channels).unwrap_or_default();
         Some(CreateTeam {
             name: name?,
             credits,
@@ -298,6 +312,7 @@ pub fn decode_create_team(body: Value) -> Result<CreateTeam, Invalid> {
             max_monitors,
             partner_grant,
             alert_emails,
+            chat_channels,
         })
     })
 }
@@ -321,6 +336,7 @@ pub fn decode_update_team(body: Value) -> Result<UpdateTeam, Invalid> {
             max_monitors: fields.change("maxMonitors", max_monitors),
             partner_grant: fields.change("partnerGrant", Field::word),
             alert_emails: fields.take("alertEmails").and_then(email_addresses),
+            chat_channels: fields.change("chatChannels", chat::channels).map(Option::unwrap_or_default),
         })
     })
 }
@@ -378,6 +394,7 @@ mod tests {
             max_monitors: None,
             partner_grant: None,
             alert_emails: Vec::new(),
+            chat_channels: Vec::new(),
         };
         check_create(json!({ "name": "a" }), Ok(plain.clone()));
         check_create(json!({ "name": "a", "credits": null, "flags": {} }), Ok(plain.clone()));
@@ -437,6 +454,11 @@ mod tests {
         assert_eq!(decode_update_team(json!({ "alertEmails": [] })).unwrap().alert_emails, Some(Vec::new()));
         assert!(decode_update_team(json!({ "alertEmails": ["nope"] })).is_err());
         assert!(decode_update_team(json!({ "alertEmails": vec!["a@example.com"; 26] })).is_err());
+        let chats = json!({ "chatChannels": [{ "kind": "json", "url": "https://chat.test/hush" }] });
+        assert_eq!(serde_json::to_value(decode_update_team(chats.clone()).unwrap()).unwrap(), chats);
+        for none in [json!([]), json!(null)] {
+            assert_eq!(decode_update_team(json!({ "chatChannels": none })).unwrap().chat_channels, Some(Vec::new()));
+        }
         assert!(decode_update_team(json!({ "addCredits": 0 })).is_err());
         assert!(decode_update_team(json!({ "credits": 5 })).is_err());
         let networks = json!(["192.0.2.7", "2001:db8::/32"]);

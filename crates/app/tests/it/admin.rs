@@ -20,6 +20,7 @@ fn named(name: &str, credits: Option<i64>) -> CreateTeam {
         max_monitors: None,
         partner_grant: None,
         alert_emails: Vec::new(),
+        chat_channels: Vec::new(),
     }
 }
 

@@ -22,6 +22,7 @@ async fn with_key(mode: AuthMode) -> (World, String, String) {
         max_monitors: None,
         partner_grant: None,
         alert_emails: Vec::new(),
+        chat_channels: Vec::new(),
     };
     let created = teams::create(&world.app, request).await.unwrap();
     (world, created.api_key, created.team_id.to_string())

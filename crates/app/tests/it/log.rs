@@ -11,7 +11,7 @@ static LINES: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 static START: Once = Once::new();
 
 /// This project's crates that run in these tests. Libraries may log more at this level, which is off in the service.
-const OURS: [&str; 23] = [
+const OURS: [&str; 24] = [
     "accounts",
     "app",
     "base",
@@ -26,6 +26,7 @@ const OURS: [&str; 23] = [
     "formats",
     "kernel",
     "maps",
+    "monitors",
     "net",
     "queue",
     "runs",

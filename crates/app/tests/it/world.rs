@@ -122,6 +122,7 @@ impl World {
             max_monitors: None,
             partner_grant: None,
             alert_emails: Vec::new(),
+            chat_channels: Vec::new(),
         };
         let created = teams::create(&self.app, request).await.unwrap();
         authenticate(&self.app, Some(&created.api_key)).await.unwrap()

@@ -100,6 +100,11 @@ pub const TABLE: &[Metric] = &[
         &["kind", "result"],
         "Attempts to send mails of monitors, summaries and confirmations: sent, skipped, retried, or finally failed.",
     ),
+    counter(
+        "quarry_chat_messages_total",
+        &["kind", "result"],
+        "Attempts to send messages to chat channels, by kind of the channel: sent, skipped, retried, or finally failed.",
+    ),
     counter("quarry_model_calls_total", &["role"], "Calls of language models, by role."),
     counter(
         "quarry_model_tokens_total",

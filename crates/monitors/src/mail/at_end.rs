@@ -3,13 +3,13 @@
 use base::Timestamp;
 use serde_json::{Value, json};
 use store::mails;
-use store::monitors::{self as rows, Check, Monitor, Weight};
+use store::monitors::{self as rows, Check, Monitor};
 use store::{Conn, StoreError};
 use wire::SubscriptionStatus;
 
 use super::recipients::{ask_these, recipients, wanted};
 use super::{MailPayload, Occasion, enqueue};
-use crate::view;
+use crate::told::silent;
 
 /// Queues the mails about a check that has ended, one for each recipient, and notes in the check what becomes of them.
 ///
@@ -42,21 +42,4 @@ pub(crate) async fn tell(conn: &mut Conn, monitor: &Monitor, check: &Check, now:
 
 fn skipped(reason: &str) -> Value {
     json!({ "email": { "status": mails::SKIPPED, "reason": reason } })
-}
-
-/// Returns why a check tells nothing; `None` if it does.
-async fn silent(conn: &mut Conn, check: &Check) -> Result<Option<&'static str>, StoreError> {
-    let pages = view::summary(check);
-    if pages.total_pages == 0 {
-        return Ok(Some("no page was read"));
-    }
-    if pages.changed + pages.new + pages.removed + pages.error == 0 {
-        return Ok(Some("nothing has changed"));
-    }
-    for weight in [Weight::Unjudged, Weight::Meaningful] {
-        if !rows::told(conn, &check.id, weight, 1).await?.is_empty() {
-            return Ok(None);
-        }
-    }
-    Ok(Some("all changes were judged as noise"))
 }

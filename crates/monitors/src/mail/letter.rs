@@ -5,15 +5,15 @@ use chrono::TimeDelta;
 use kernel::AppError;
 use mail::letters::{self, ChangedPage, Counts, Summary};
 use mail::{Address, Content, Purpose, Tokens};
-use serde_json::{Map, Value};
 use store::Conn;
-use store::monitors::{self as rows, Check, Monitor, Page, Weight};
+use store::monitors::{self as rows, Check, Monitor, Page};
 use url::Url;
 use wire::{EmailNotification, SubscriptionStatus};
 
 use super::recipients::{CONFIRM_WITHIN, recipients, wanted};
 use super::subscribe::subject;
 use super::{MailParts, MailPayload};
+use crate::told::{Told, changes, told};
 use crate::{Monitors, MonitorsError, view};
 
 /// Lifetime of the link with which a recipient unsubscribes.
@@ -82,24 +82,9 @@ fn url(parts: &MailParts, word: &str, token: &str) -> Result<Url, AppError> {
     Url::parse(&format!("{base}/v2/monitor/email/{word}?token={token}")).map_err(AppError::internal)
 }
 
-/// Page as a letter tells of it.
-pub(super) struct Told {
-    url: String,
-    pub(super) title: Option<String>,
-    status: String,
-    pub(super) note: Option<String>,
-    pub(super) diff: Option<String>,
-}
-
-/// Reads the pages to tell of: those that matter first, noise last.
+/// Reads the pages to tell of, with their diffs if those are wanted.
 async fn pages(conn: &mut Conn, check: &Check, email: &EmailNotification) -> Result<Vec<Told>, MonitorsError> {
-    let mut found = Vec::new();
-    for weight in [Weight::Meaningful, Weight::Unjudged, Weight::Noise] {
-        let left = MAX_PAGES - i64::try_from(found.len()).unwrap_or(MAX_PAGES);
-        if left > 0 {
-            found.extend(rows::told(conn, &check.id, weight, left).await?);
-        }
-    }
+    let found = changes(conn, check, MAX_PAGES).await?;
     let mut bytes = 0;
     let mut shown = Vec::new();
     if email.include_diffs {
@@ -115,36 +100,6 @@ async fn pages(conn: &mut Conn, check: &Check, email: &EmailNotification) -> Res
         Ok(told(page, content.as_ref()))
     });
     told.collect()
-}
-
-/// Returns what a letter says of a page.
-pub(super) fn told(page: &Page, content: Option<&Map<String, Value>>) -> Told {
-    let parsed = |text: &Option<String>| text.as_deref().and_then(|text| serde_json::from_str::<Value>(text).ok());
-    let metadata = parsed(&page.metadata).unwrap_or_default();
-    let text = |value: &Value| value.as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned);
-    let judgment = parsed(&page.judgment).map(|judgment| {
-        let reason = text(&judgment["reason"]).unwrap_or_default();
-        if judgment["meaningful"] == false { format!("judged as noise: {reason}") } else { reason }
-    });
-    let notes: Vec<String> = [page.error.clone(), judgment, text(&metadata["warning"])].into_iter().flatten().collect();
-    Told {
-        url: page.url.clone(),
-        title: text(&metadata["title"]),
-        status: page.status.clone(),
-        note: (!notes.is_empty()).then(|| notes.join("; ")),
-        diff: content.and_then(|content| content.get("diff")).and_then(diff),
-    }
-}
-
-/// Returns a diff as text: that of the text, or the changed fields, one per line.
-fn diff(diff: &Value) -> Option<String> {
-    if let Some(text) = diff["text"].as_str() {
-        return Some(text.to_owned()).filter(|text| !text.is_empty());
-    }
-    let fields = diff["json"].as_object()?.iter().filter(|(_, change)| change.get("current").is_some());
-    let lines: String =
-        fields.map(|(path, change)| format!("{path}: {} → {}\n", change["previous"], change["current"])).collect();
-    Some(lines).filter(|lines| !lines.is_empty())
 }
 
 fn summary(monitor: &Monitor, check: &Check, pages: &[Told], unsubscribe: &Url) -> Content {

@@ -7,9 +7,9 @@ use serde_json::{Map, Value, json};
 use store::mails::{CheckMail, FAILED, QUEUED, SENT, SKIPPED};
 use store::monitors::Page;
 
-use super::letter::told;
 use super::{Outcome, notification, outcome};
 use crate::fixture::check;
+use crate::told::told;
 
 #[test]
 fn a_mail_is_tried_by_the_timetable_of_webhooks() {

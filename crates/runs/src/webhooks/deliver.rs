@@ -7,26 +7,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use base::{Clock, Secret, Timestamp};
-use bytes::Bytes;
 use chrono::TimeDelta;
-use http::header::RETRY_AFTER;
-use http::{HeaderMap, HeaderName, HeaderValue};
-use net::{Client, Post, Posted};
-use politeness::retry_after;
+use net::Client;
 use queue::{Failure, Finished, Handler, NewJob, Payload, Queue, Running};
 use serde::{Deserialize, Serialize};
 use store::webhooks::{self as rows, Attempt, State};
 use store::{Conn, Store, StoreError, jobs};
 use tokio::time::Instant;
 use url::Url;
-use webhooks::{AttemptVerdict, DEADLINE, Message, ReceiverAnswer, SigningSecret, headers, verdict};
+use webhooks::{AttemptVerdict, Message, SigningSecret, headers, verdict};
 
+use super::post::{Answered, ReceiverRequest, post};
 use super::{HOOKS, attempt, lane, metrics, retry_lane};
-
-/// Maximum number of bytes of an answer that are read.
-const ANSWER_BYTES: usize = 64 << 10;
-/// Maximum number of characters of an answer that the log keeps.
-const SHOWN_CHARS: usize = 200;
 
 /// Handler that delivers events to their receivers.
 #[derive(Debug, Clone)]
@@ -89,29 +81,29 @@ impl Deliver {
         drop(conn);
         let (attempt, job_id) = (outgoing.attempts.saturating_add(1), take(&mut outgoing.job_id));
         let (event, started) = (take(&mut outgoing.event), Instant::now());
-        let (status, retry_after, error) = match self.send(delivery, outgoing, &secrets).await {
-            Ok(answer) => {
-                let asked = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
-                let pause = asked.and_then(|value| retry_after(value, self.clock.now()));
-                (Some(answer.status.as_u16()), pause, refusal(&answer))
-            }
-            Err(error) => (None, None, Some(error)),
+        let sent = match self.request(delivery, outgoing, &secrets) {
+            Ok(request) => post(&self.client, &*self.clock, request).await,
+            Err(error) => Answered::none(error),
         };
-        let verdict = verdict(u32::try_from(attempt).unwrap_or(u32::MAX), &ReceiverAnswer { status, retry_after });
+        let Answered { answer, error } = sent;
+        let verdict = verdict(u32::try_from(attempt).unwrap_or(u32::MAX), &answer);
         let (took, at) = (started.elapsed(), self.clock.now());
-        Ok(Some(EndedAttempt { attempt, job_id, event, status, error, verdict, took, at }))
+        Ok(Some(EndedAttempt { attempt, job_id, event, status: answer.status, error, verdict, took, at }))
     }
 
-    async fn send(&self, id: &str, outgoing: rows::Outgoing, secrets: &[SigningSecret]) -> Result<Posted, String> {
-        let deadline = Instant::now() + DEADLINE;
+    fn request(
+        &self,
+        id: &str,
+        outgoing: rows::Outgoing,
+        secrets: &[SigningSecret],
+    ) -> Result<ReceiverRequest, String> {
         let own: BTreeMap<String, String> =
             serde_json::from_str(&outgoing.headers).map_err(|error| error.to_string())?;
         let url: Url = outgoing.url.parse().map_err(|error: url::ParseError| error.to_string())?;
         let message = Message { id, timestamp: self.clock.now().timestamp(), body: &outgoing.body, headers: &own };
-        let headers = header_map(headers(&message, secrets));
-        let body = Bytes::from(outgoing.body);
-        let post = Post { url, headers, body, repeatable: true, deadline, answer_bytes: ANSWER_BYTES };
-        self.client.post(post).await.map_err(|error| error.to_string())
+        let headers = headers(&message, secrets);
+        // Receivers recognise a repeat by `webhook-id`.
+        Ok(ReceiverRequest { url, headers, body: outgoing.body, repeatable: true })
     }
 }
 
@@ -221,29 +213,4 @@ pub(super) async fn stored_secrets(conn: &mut Conn, team: &str, now: Timestamp) 
     rows::add_secret(conn, team, &fresh, now).await?;
     // Another process may have been first, so read what is stored.
     rows::secrets(conn, team, now).await?.ok_or(StoreError::UnknownTeam)
-}
-
-fn header_map(headers: Vec<(String, String)>) -> HeaderMap {
-    let mut map = HeaderMap::with_capacity(headers.len());
-    for (name, value) in headers {
-        // Headers were validated when the webhook was accepted.
-        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
-            map.insert(name, value);
-        }
-    }
-    map
-}
-
-/// Returns the log text for an answer other than 2xx: its status and the beginning of its body.
-fn refusal(answer: &Posted) -> Option<String> {
-    if answer.status.is_success() {
-        return None;
-    }
-    let text = String::from_utf8_lossy(&answer.body);
-    let shown: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).take(SHOWN_CHARS).collect();
-    let status = answer.status.as_u16();
-    Some(match shown.trim() {
-        "" => format!("status {status}"),
-        shown => format!("status {status}: {shown}"),
-    })
 }

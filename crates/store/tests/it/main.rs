@@ -8,6 +8,7 @@ mod backend;
 mod bank;
 mod browser;
 mod cache;
+mod chats;
 mod cluster;
 mod feedback;
 mod files;
