@@ -228,8 +228,9 @@ impl PageRun for CheckRun {
         Ok(match self.lower.plan(service, page).await? {
             PagePlan::Scrape(visit) => {
                 let reviewer = watch.clone().map(|watch| watch as Arc<dyn Reviewer>);
+                let visit = *visit;
                 let look = CheckLook { lower: visit.look, url, format, watch };
-                PagePlan::Scrape(Visit { reviewer, look: Box::new(look), ..visit })
+                PagePlan::Scrape(Box::new(Visit { reviewer, look: Box::new(look), ..visit }))
             }
             PagePlan::End(outcome) => PagePlan::End(outcome),
         })

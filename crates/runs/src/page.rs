@@ -86,7 +86,7 @@ async fn work(runs: &Runs, context: Arc<Context>, job: &Running<PagePayload>) ->
     let url = url_of(&job.payload.url).ok_or_else(|| Failure::retry("the address of the page is not a valid URL"))?;
     let (url, in_url) = credentials::split(url);
     let Visit { given, start, collect_links, reviewer, look } = match planned(runs, &context, job, &url).await {
-        Ok(PagePlan::Scrape(visit)) => visit,
+        Ok(PagePlan::Scrape(visit)) => *visit,
         Ok(PagePlan::End(outcome)) => return Ok(PageResult::without(context, outcome)),
         Err(error) => return unmade(app, job, context, &*error, patience::PAUSE),
     };

@@ -90,7 +90,7 @@ pub trait PageRun: Any + Send + Sync {
     /// # Errors
     /// An outage or an internal error: the page is retried.
     async fn plan(&self, _runs: &Runs, _page: PlannedPage<'_>) -> Result<PagePlan, Refused> {
-        Ok(PagePlan::Scrape(Visit::plain()))
+        Ok(PagePlan::Scrape(Box::new(Visit::plain())))
     }
 
     /// Begins to record pages, in the transaction that removes their jobs. The run's progress is locked.
@@ -132,7 +132,7 @@ pub struct PlannedPage<'a> {
 /// Decision about a page.
 pub enum PagePlan {
     /// Fetched.
-    Scrape(Visit),
+    Scrape(Box<Visit>),
     /// Not fetched.
     End(Outcome),
 }

@@ -24,7 +24,7 @@ const ROBOTS_PATIENCE: Duration = Duration::from_secs(30);
 /// # Errors
 /// An outage or an internal error: the page can be neither fetched nor given up.
 pub(super) async fn plan(run: &CrawlRun, runs: &Runs, page: PlannedPage<'_>) -> Result<PagePlan, Refused> {
-    let Some(frontier) = &run.frontier else { return Ok(PagePlan::Scrape(Visit::plain())) };
+    let Some(frontier) = &run.frontier else { return Ok(PagePlan::Scrape(Box::new(Visit::plain()))) };
     let PlannedPage { context, id, url, way } = page;
     let site = match rules(runs.app(), context, frontier, url).await {
         Ok(site) => site,
@@ -47,14 +47,14 @@ pub(super) async fn plan(run: &CrawlRun, runs: &Runs, page: PlannedPage<'_>) -> 
         return Ok(PagePlan::End(Outcome::Left { state: PageState::External, code, message }));
     }
     let look = CrawlLook { context: Arc::clone(context), site, url: url.clone(), depth, parent: way.parent };
-    Ok(PagePlan::Scrape(Visit {
+    Ok(PagePlan::Scrape(Box::new(Visit {
         given: Some(Given { url: frontier.start.clone(), basic_auth: frontier.basic_auth.clone() }),
         start: Some(frontier.start.clone()),
         // What only a hidden page links to is no part of this crawl.
         collect_links: !is_hidden(depth) && frontier.follows(url, depth),
         reviewer: None,
         look: Box::new(look),
-    }))
+    })))
 }
 
 /// Returns the outcome of a page that robots.txt disallows.

@@ -74,7 +74,7 @@ impl PageSpec for Titles {
 #[async_trait]
 impl PageRun for Titles {
     async fn plan(&self, _: &Runs, _: PlannedPage<'_>) -> Result<PagePlan, Refused> {
-        Ok(PagePlan::Scrape(Visit { look: Box::new(Self), ..Visit::plain() }))
+        Ok(PagePlan::Scrape(Box::new(Visit { look: Box::new(Self), ..Visit::plain() })))
     }
 
     async fn begin<'a>(

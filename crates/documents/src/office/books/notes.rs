@@ -4,6 +4,7 @@
 //! are inserts.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use memchr::{memchr, memmem};
 
@@ -109,10 +110,10 @@ impl<'a> Chapter<'a> {
         let mut before = &rest[..start];
         if let Some(number) = self.begun.filter(|_| !before.trim_ascii().is_empty()) {
             self.begun = None;
-            if !notes.contains_key(&number) {
+            if let Entry::Vacant(note) = notes.entry(number) {
                 let insert = inserts.later();
                 self.out.extend_from_slice(insert.mark.as_bytes());
-                notes.insert(number, insert.place);
+                note.insert(insert.place);
                 before = before.trim_ascii_start();
             }
         }
