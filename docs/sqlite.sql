@@ -725,6 +725,16 @@ CREATE TABLE monitor_mail (
     PRIMARY KEY (check_id, address)
 );
 
+CREATE TABLE chat_channel (
+    id TEXT NOT NULL PRIMARY KEY,
+    team_id TEXT NOT NULL REFERENCES team (id) ON DELETE CASCADE,
+    position INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('slack', 'json')),
+    url TEXT NOT NULL
+);
+
+CREATE INDEX chat_channel_team ON chat_channel (team_id, position);
+
 INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261121000000'),
 ('20261121100000'),
@@ -753,4 +763,5 @@ INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261126230000'),
 ('20261127000000'),
 ('20261127030000'),
-('20261127040000');
+('20261127040000'),
+('20261127080000');

@@ -25,6 +25,15 @@ pub fn with_fail_points() -> Result<PathBuf> {
     given().unwrap_or_else(|| sh::step("build quarry-server with fail points", build))
 }
 
+/// Returns the path of the server for experiments under libfaketime, which waits for itself in programs with jemalloc.
+///
+/// # Errors
+/// When the build fails.
+pub fn for_other_times() -> Result<PathBuf> {
+    let programs = ["--package", "quarry-server", "--package", "quarry-reader"];
+    sh::build("dev", &[&programs[..], &["--features", "quarry-server/system-allocator"]].concat())
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is a setting of the tools")]
 fn given() -> Option<Result<PathBuf>> {
     let folder = env::var_os("QUARRY_PROGRAMS")?;

@@ -8,11 +8,13 @@ use std::process::ExitCode;
 use boot::config::Config;
 use boot::process::{on_runtime, run as run_process, settings};
 use clap::Parser as _;
+#[cfg(not(feature = "system-allocator"))]
 use tikv_jemallocator::Jemalloc;
 
 use cli::{Cli, Command};
 
 /// jemalloc returns freed memory to the system, which glibc's allocator keeps: docs/PERFORMANCE.md, "Memory".
+#[cfg(not(feature = "system-allocator"))]
 #[global_allocator]
 static ALLOCATOR: Jemalloc = Jemalloc;
 

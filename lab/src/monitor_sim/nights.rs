@@ -21,7 +21,7 @@ use crate::team::{OPERATOR, Team};
 
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Path of a built server, instead of building one.
+    /// Path of a server that was built with the feature `system-allocator`, instead of building one.
     #[arg(long)]
     server: Option<PathBuf>,
     /// Virtual seconds in a real one.
@@ -101,7 +101,7 @@ const NIGHTS: [Night; 4] = [
 /// Plays all nights side by side, and prints the checks of each schedule; fails when one is missing or too many.
 pub(super) async fn run(args: &Args) -> Result<()> {
     let library = setup::for_other_times()?;
-    let server = args.server.clone().map_or_else(programs::release, Ok)?;
+    let server = args.server.clone().map_or_else(programs::for_other_times, Ok)?;
     let site = Site::start().await;
     site.others(|_| {
         Some(Reply { body: "<h1>Night</h1>".into(), ..Reply::default() }.header("content-type", "text/html"))
