@@ -531,6 +531,7 @@ fn database(scenario: &Value) -> Option<String> {
 }
 
 /// Plays the scenarios whose numbers leave this remainder, and reports all that fail.
+#[expect(clippy::print_stdout, reason = "the figure of `cargo xtask monitor-sim scenarios`")]
 async fn play(part: usize) {
     const PARTS: usize = 4;
     let file = setting("MONITOR_SCENARIOS").unwrap_or_else(|| CASES.to_owned());
