@@ -86,7 +86,7 @@ fn a_block_that_is_quiet_again_tells_again() {
 #[test]
 fn content_that_never_came_counts_in_a_place_that_always_has_the_same() {
     let mut checked = Checked::new(&page("We use cookies.", 12));
-    let notice = |check: u32| page(if check % 2 == 0 { "We use cookies." } else { "" }, 12);
+    let notice = |check: u32| page(if check.is_multiple_of(2) { "We use cookies." } else { "" }, 12);
     assert_eq!(checked.told((1..41).map(notice)), format!("!!{}", ".".repeat(38)));
     assert!(checked.check(&page("We close in June.", 12)).contains("+We close in June."));
 }

@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use base::{Clock, SystemClock};
 use client::Client;
 use http::Method;
 use lab::Tree;
@@ -32,7 +33,7 @@ pub(super) async fn measure(site: &MadeSite) -> Result<Figures> {
     peer.checked_since(0, site.pages()).await?;
     // Checks are told apart by whole seconds.
     tokio::time::sleep(Duration::from_secs(2)).await;
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_secs();
+    let now = u64::try_from(SystemClock.now().timestamp())?;
     let (started, before) = (Instant::now(), peer.cpu()?);
     peer.send(Method::GET, "/api/v1/watch?recheck_all=1", String::new()).await?;
     peer.checked_since(now, site.pages()).await?;

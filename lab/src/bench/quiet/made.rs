@@ -160,7 +160,7 @@ impl Made {
         let roll = self.random.high();
         let removable = stays.len() > 6;
         match &mut self.parts[at] {
-            Part::Paragraph(_) if roll % 4 == 0 && removable => {
+            Part::Paragraph(_) if roll.is_multiple_of(4) && removable => {
                 let Part::Paragraph(text) = self.parts.remove(at) else { return mark };
                 return text;
             }
