@@ -2,8 +2,10 @@
 
 use super::boxes::{Bytes, boxes, find};
 
-/// Maximum number of items that are read.
+/// Maximum number of items, of references between them, and of pieces of all items.
 const MAX_ITEMS: usize = 4096;
+/// Maximum number of changes of a picture: it is turned once and mirrored once.
+const MAX_CHANGES: usize = 2;
 /// Type of the property of an item that is the transparency of another.
 const ALPHA: &[u8] = b"urn:mpeg:mpegB:cicp:systems:auxiliary:alpha";
 
@@ -103,6 +105,11 @@ impl<'a> Items<'a> {
         of.filter_map(|link| self.item(link.from)).find(|item| item.is_alpha)
     }
 
+    /// Returns the size of the file in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.file.len()
+    }
+
     /// Returns the data of an item.
     pub(super) fn data(&self, item: &Item) -> Option<Vec<u8>> {
         let mut data = Vec::new();
@@ -112,7 +119,7 @@ impl<'a> Items<'a> {
             let rest = source.get(start..)?;
             let length = if piece.length == 0 { rest.len() } else { usize::try_from(piece.length).ok()? };
             // Pieces may overlap, which multiplies their data.
-            if data.len() + length > self.file.len() {
+            if length > self.size().saturating_sub(data.len()) {
                 return None;
             }
             data.extend_from_slice(rest.get(..length)?);
@@ -128,17 +135,21 @@ impl<'a> Items<'a> {
         let index = if version == 0 { 0 } else { size(3) };
         let (id_size, count_size) = if version < 2 { (2, 2) } else { (4, 4) };
         let count = list.short(count_size)?;
+        // Pieces may take no bytes in the list, so their number says nothing about its length.
+        let mut left = MAX_ITEMS as u64;
         for _ in 0..count.min(MAX_ITEMS as u32) {
             let id = list.short(id_size)?;
             let method = if version == 0 { 0 } else { list.number(2)? & 0xF };
             let is_elsewhere = list.number(2)? != 0;
             let base = list.number(size(2))?;
             let pieces = list.number(2)?;
+            left = left.checked_sub(pieces)?;
+            let item = self.items.iter_mut().find(|item| item.id == id);
+            let mut item = item.filter(|_| method < 2 && !is_elsewhere);
             for _ in 0..pieces {
                 list.number(index)?;
                 let (start, length) = (base.checked_add(list.number(size(0))?)?, list.number(size(1))?);
-                let item = self.items.iter_mut().find(|item| item.id == id);
-                if let Some(item) = item.filter(|item| method < 2 && !is_elsewhere && item.pieces.len() < MAX_ITEMS) {
+                if let Some(item) = &mut item {
                     item.pieces.push(Piece { is_in_file: method == 0, start, length });
                 }
             }
@@ -153,13 +164,13 @@ impl<'a> Items<'a> {
         let (id_size, place_size) = (if version == 0 { 2 } else { 4 }, if flags & 1 == 0 { 1 } else { 2 });
         for _ in 0..of_items.short(4)?.min(MAX_ITEMS as u32) {
             let id = of_items.short(id_size)?;
+            let mut item = self.items.iter_mut().find(|item| item.id == id);
             for _ in 0..of_items.number(1)? {
                 // The highest bit says that a reader must know the property.
                 let place = of_items.number(place_size)? & ((1 << (8 * place_size - 1)) - 1);
                 let place = usize::try_from(place).ok()?.checked_sub(1);
                 let property = place.and_then(|place| properties.get(place));
-                let item = self.items.iter_mut().find(|item| item.id == id);
-                if let Some((item, property)) = item.zip(property) {
+                if let (Some(item), Some(property)) = (&mut item, property) {
                     item.add(property.kind, property.content);
                 }
             }
@@ -179,10 +190,16 @@ impl Item {
                 self.size = sides.map(|(width, height)| Size { width, height });
             }
             // In the file against the clock.
-            b"irot" => self.changes.push(Change::Turned((4 - (first & 3)) % 4)),
-            b"imir" => self.changes.push(if first & 1 == 0 { Change::Flipped } else { Change::Mirrored }),
+            b"irot" => self.change(Change::Turned((4 - (first & 3)) % 4)),
+            b"imir" => self.change(if first & 1 == 0 { Change::Flipped } else { Change::Mirrored }),
             b"auxC" => self.is_alpha |= content.get(4..).is_some_and(|name| name.starts_with(ALPHA)),
             _ => {}
+        }
+    }
+
+    fn change(&mut self, change: Change) {
+        if self.changes.len() < MAX_CHANGES {
+            self.changes.push(change);
         }
     }
 }
@@ -220,10 +237,49 @@ fn references(content: &[u8]) -> Option<Vec<Reference>> {
         let from = bytes.short(id_size)?;
         for _ in 0..bytes.number(2)? {
             found.push(Reference { kind: list.kind, from, to: bytes.short(id_size)? });
-        }
-        if found.len() > MAX_ITEMS {
-            return None;
+            if found.len() > MAX_ITEMS {
+                return None;
+            }
         }
     }
     Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items() -> Items<'static> {
+        let item = Item { id: 1, kind: *b"av01", ..Item::default() };
+        Items { file: b"file", beside: b"", primary: 1, items: vec![item], references: Vec::new() }
+    }
+
+    #[test]
+    fn pieces_without_bytes_of_their_own_are_bounded() {
+        // Version 0, numbers of no bytes, then items: id, place of the data, number of pieces.
+        let list = |pieces: u16, count: u16| {
+            let entry = [&[0, 1, 0, 0][..], &pieces.to_be_bytes()].concat();
+            [&[0, 0, 0, 0, 0, 0][..], &count.to_be_bytes(), &entry.repeat(usize::from(count))].concat()
+        };
+        assert_eq!(items().read_places(&list(2, 1)), Some(()));
+        assert_eq!(items().read_places(&list(u16::MAX, 4096)), None);
+        assert_eq!(items().read_places(&list(2, 4096)), None);
+    }
+
+    #[test]
+    fn a_piece_is_no_longer_than_the_file() {
+        let mut items = items();
+        let piece = |start, length| Piece { is_in_file: true, start, length };
+        items.items[0].pieces = vec![piece(0, 2), piece(2, u64::MAX)];
+        assert_eq!(items.data(&items.items[0]), None);
+        items.items[0].pieces = vec![piece(0, 2), piece(2, 0)];
+        assert_eq!(items.data(&items.items[0]).as_deref(), Some(&b"file"[..]));
+    }
+
+    #[test]
+    fn changes_of_a_picture_are_bounded() {
+        let mut item = Item::default();
+        (0..1000).for_each(|_| item.add(*b"irot", &[1]));
+        assert_eq!(item.changes, [Change::Turned(3), Change::Turned(3)]);
+    }
 }

@@ -99,9 +99,11 @@ fn of_tiles(tiles: &[&Item], data: &[u8], items: &Items<'_>) -> Result<Samples, 
     if tiles.len() < rows * columns || !fits || tiles.iter().any(|tile| tile.kind != *b"av01") {
         return Err(broken("its grid has too few tiles"));
     }
-    let mut values = vec![255; across * down];
+    let (mut values, mut left_over) = (vec![255; across * down], items.size());
     for (place, item) in tiles.iter().take(rows * columns).enumerate() {
         let data = items.data(item).ok_or_else(|| broken("the file is truncated"))?;
+        // Tiles may share their data, which multiplies it.
+        left_over = left_over.checked_sub(data.len()).ok_or_else(|| broken("its tiles are larger than the file"))?;
         let decoded = av1::decode(data, tile)?;
         let (left, top) = (place % columns * tile.width as usize, place / columns * tile.height as usize);
         let length = (tile.width as usize).min(across.saturating_sub(left));
