@@ -3,8 +3,8 @@
 //! Chapters are read one after the other, so what a mark or a note becomes is only known at the end: until then both
 //! are inserts.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use memchr::{memchr, memmem};
 
@@ -18,6 +18,9 @@ const NOTES: [&str; 5] = ["footnote", "endnote", "rearnote", "doc-footnote", "do
 const BACK: [&str; 3] = ["backlink", "doc-backlink", "referrer"];
 /// Maximum length of a mark that is shown when its note is missing, in characters.
 const MAX_SHOWN: usize = 8;
+/// Maximum length of the source of a link, and of a tag that raises it, in bytes.
+const MAX_LINK: usize = 4096;
+const MAX_RAISING: usize = 256;
 
 /// Marks and notes of a book.
 #[derive(Debug, Default)]
@@ -83,8 +86,9 @@ impl Notes {
             let raised = if mark.shown.is_empty() { String::new() } else { format!("<sup>{}</sup>", mark.shown) };
             inserts.set(mark.insert, if self.notes.contains_key(&mark.number) { reference } else { raised });
         }
+        let marked: HashSet<usize> = self.marks.iter().map(|mark| mark.number).collect();
         for (number, insert) in &self.notes {
-            if self.marks.iter().any(|mark| mark.number == *number) {
+            if marked.contains(number) {
                 inserts.set(*insert, format!("[^{number}]: "));
             }
         }
@@ -125,7 +129,7 @@ impl<'a> Chapter<'a> {
     /// Leaves out the rest of a link, and raising around it; returns its letters.
     fn skip_link(&mut self) -> String {
         let rest = &self.text[self.at..];
-        let end = memmem::find(rest, b"</a>").unwrap_or(0);
+        let end = memmem::find(&rest[..rest.len().min(MAX_LINK)], b"</a>").unwrap_or(0);
         let (source, mut is_text) = (String::from_utf8_lossy(&rest[..end]), true);
         let shown = source.chars().filter(|letter| {
             is_text = if is_text { *letter != '<' } else { *letter == '>' };
@@ -133,7 +137,8 @@ impl<'a> Chapter<'a> {
         });
         let shown = shown.take(MAX_SHOWN).collect();
         self.at += if end > 0 { end + "</a>".len() } else { 0 };
-        let raised = self.out.iter().rposition(|byte| *byte == b'<').filter(|at| {
+        let last = self.out.len().saturating_sub(MAX_RAISING);
+        let raised = self.out[last..].iter().rposition(|byte| *byte == b'<').map(|at| last + at).filter(|at| {
             let tag = &self.out[*at..];
             (tag.starts_with(b"<sup>") || tag.starts_with(b"<sup ")) && tag.ends_with(b">")
         });
