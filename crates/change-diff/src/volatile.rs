@@ -28,7 +28,7 @@ const MAX_BLOCKS: usize = 100_000;
 /// Maximum number of blocks that a history remembers.
 const MAX_SLOTS: usize = 200;
 
-/// What the blocks of a page did in its last checks. Empty for a page that stays as it is; at most about 60 KB as JSON.
+/// What the blocks of a page did in its last checks. Empty for a page that stays as it is; at most about 120 KB as JSON.
 ///
 /// A block (paragraph, heading, item, row, line of code) is volatile from the check on that changes it for the third time
 /// in five, until as many checks in a row leave it as it is as twice those that have changed it, at most 30. A block that

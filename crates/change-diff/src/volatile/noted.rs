@@ -103,10 +103,14 @@ impl Noted {
         };
         let repeats = if volatile.iter().any(is_novel) { 0 } else { known.repeats + 1 };
         let width = width.max(volatile.len()) as u32;
-        let lost = self.lost.iter_mut().filter(|(place, _)| gap.old.contains(place)).map(|(_, slot)| slot);
+        for place in gap.old.clone() {
+            if let Some(slot) = self.lost.get_mut(&place) {
+                (slot.width, slot.repeats) = (width, repeats);
+            }
+        }
         let around = gap.new.start as u32..=gap.new.end as u32;
         let gone = self.gone.iter_mut().filter(|slot| around.contains(&slot.at));
-        for slot in self.present[gap.new.clone()].iter_mut().flatten().chain(lost).chain(gone) {
+        for slot in self.present[gap.new.clone()].iter_mut().flatten().chain(gone) {
             (slot.width, slot.repeats) = (width, repeats);
         }
     }
