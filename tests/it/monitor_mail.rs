@@ -63,7 +63,7 @@ async fn run(client: &Client, monitor: &Value) -> Value {
     panic!("the mails of a check are still queued");
 }
 
-/// Returns the mails to an address, once there are so many.
+/// Waits until an address has this number of mails, and returns them.
 async fn mails(server: &MailServer, to: &str, count: usize) -> Vec<TakenMail> {
     for _ in 0..200 {
         let mut mails = server.mails();

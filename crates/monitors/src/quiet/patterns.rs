@@ -83,7 +83,7 @@ fn compile(pattern: &str) -> Result<Regex, String> {
 /// Returns the text without the matches of a pattern; `None` if there is none.
 fn without(pattern: &Regex, text: &str, stop: &Stop) -> Option<String> {
     let (mut kept, mut end) = (String::new(), 0);
-    // Each match takes time linear in the text, so many of them are asked for only as long as there is time.
+    // Each match takes time linear in the text, so the search ends at the deadline.
     for found in pattern.find_iter(text).filter(|found| !found.is_empty()).take_while(|_| !stop.is_set()) {
         kept.push_str(&text[end..found.start()]);
         kept.push(HOLE);
