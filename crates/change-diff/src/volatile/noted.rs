@@ -1,7 +1,7 @@
 //! What the blocks of a page have done in a check.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use super::MAX_SLOTS;
 use super::marks::Event;
@@ -24,7 +24,7 @@ pub(super) struct Noted {
     /// Those of the blocks of the current version, at their places.
     present: Vec<Option<Slot>>,
     /// Those of the blocks that the previous version had and this one has not, by their places there.
-    lost: HashMap<usize, Slot>,
+    lost: BTreeMap<usize, Slot>,
     /// Those of blocks that neither has.
     gone: Vec<Slot>,
 }
