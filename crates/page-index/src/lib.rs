@@ -46,8 +46,8 @@
 //! 2. **Plan** (`plan.rs`). Words are looked for in the stems of the languages that the index has; all stems of a word
 //!    weigh the same. Pages need one word, and all phrases and operators.
 //! 3. **Candidates** (`collect.rs`): the best pages by BM25, skipping blocks that cannot be among them.
-//! 4. **Order** (`rank.rs`): how much of the query a page and its title have, and whether words that are neighbours in the
-//!    query are so there.
+//! 4. **Order** (`rank.rs`): how much of the query a page and its title have, whether words that are neighbours in the
+//!    query are so there, and how much of the query stands in one place, word by word.
 //! 5. **Choice** (`search.rs`): near-duplicates fold, a site has at most [`PER_SITE`] pages, dates order only on
 //!    demand.
 //!

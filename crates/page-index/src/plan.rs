@@ -38,7 +38,7 @@ pub(crate) struct Wanted {
     /// Rarity of the word among the pages: its weight in BM25.
     pub(crate) rarity: f32,
     /// Frequency in the query.
-    times: f32,
+    pub(crate) times: f32,
 }
 
 /// Query to run.

@@ -8,19 +8,26 @@ use crate::collect::Candidate;
 use crate::plan::{Plan, Wanted};
 use crate::schema::Fields;
 
-/// Candidates of which the words' places are looked at: more cost time and come too late to be among the best.
+/// Candidates of which the words' places are looked at: more cost time and come too late to be among the best. A long
+/// query may be a sentence of one page, whose words many other pages have as well.
 const CLOSELY: usize = 100;
+const CLOSELY_LONG: usize = 300;
 /// Most words of a query that are likely all meant. Of a longer one a good page need not have all.
 const FEW_WORDS: usize = 6;
+/// Fewest words of a quote.
+const SHORTEST_QUOTE: usize = 3;
+/// Most places of a word where a quote is looked for.
+const MOST_ANCHORS: usize = 50;
 /// Positions within which two words are near each other.
 const NEAR: u32 = 8;
 
-/// Weights of the places of words, relative to their rarity. Pairs and titles were chosen for collections of
-/// papers with judged queries.
+/// Weights of the places of words, relative to their rarity. Pairs and titles were chosen for collections of papers with
+/// judged queries, quotes for these and for sentences of documentation.
 mod worth {
     pub(super) const PAIRS: f32 = 0.5;
     pub(super) const TITLE: f32 = 0.2;
     pub(super) const ALL_WORDS: f32 = 0.2;
+    pub(super) const QUOTE: f32 = 3.5;
 }
 
 /// Positions of a word in one page, and in its title.
@@ -37,7 +44,7 @@ pub(crate) fn rank(
     plan: &Plan,
     candidates: &mut [Candidate],
 ) -> tantivy::Result<()> {
-    let closely = candidates.len().min(CLOSELY);
+    let closely = candidates.len().min(closely(plan));
     let (close, _) = candidates.split_at_mut(closely);
     // Lists of pages are read forwards only.
     close.sort_by_key(|candidate| (candidate.segment, candidate.page));
@@ -51,6 +58,11 @@ pub(crate) fn rank(
     }
     candidates.sort_by(Candidate::rank);
     Ok(())
+}
+
+/// Returns how many candidates are looked at.
+pub(crate) fn closely(plan: &Plan) -> usize {
+    if plan.wanted.len() > FEW_WORDS { CLOSELY_LONG } else { CLOSELY }
 }
 
 /// Lists of pages of a word, for each of its stems.
@@ -119,7 +131,36 @@ fn bonus(wanted: &[Wanted], places: &[Places]) -> f32 {
     let pairs: f32 = pairs(wanted, places).sum();
     let has_all =
         if wanted.len() <= FEW_WORDS && places.iter().all(|places| !places.page.is_empty()) { 1.0 } else { 0.0 };
-    worth::PAIRS * pairs + all * (worth::ALL_WORDS * has_all + worth::TITLE * in_title * in_title)
+    let of_all =
+        worth::ALL_WORDS * has_all + worth::TITLE * in_title * in_title + worth::QUOTE * quoted(wanted, places);
+    worth::PAIRS * pairs + all * of_all
+}
+
+/// Returns how likely the page is quoted, from 0 to 1: how much of the query stands in one place, word by word as in the
+/// query. Less than nearly all of it says little, and two words are a pair.
+#[expect(clippy::cast_precision_loss, reason = "a query has few words")]
+fn quoted(wanted: &[Wanted], places: &[Places]) -> f32 {
+    let all: f32 = wanted.iter().map(|word| word.rarity).sum();
+    let with_places = wanted.iter().zip(places).filter(|(_, places)| !places.page.is_empty());
+    // A quote has the rarest word too.
+    let Some((rarest, anchors)) = with_places.max_by(|(one, _), (other, _)| one.rarity.total_cmp(&other.rarity)) else {
+        return 0.0;
+    };
+    let at = |anchor: &u32| {
+        let (mut count, mut rarity) = (0_usize, 0.0);
+        for (word, places) in wanted.iter().zip(places) {
+            let place = (anchor + word.place).checked_sub(rarest.place);
+            if place.is_some_and(|place| places.page.binary_search(&place).is_ok()) {
+                count += 1;
+                rarity += word.rarity;
+            }
+        }
+        if count < SHORTEST_QUOTE {
+            return 0.0;
+        }
+        (rarity / all).powi(5) * (1.0 - 2.0 / count as f32)
+    };
+    anchors.page.iter().take(MOST_ANCHORS).map(at).fold(0.0, f32::max)
 }
 
 /// Returns the worth of each pair of neighbours of the query: how often they are near each other in the page, with
@@ -160,5 +201,19 @@ mod tests {
         assert!((near(&[2], &[1], 1) - 0.5).abs() < f32::EPSILON);
         assert!((near(&[1], &[30], 1)).abs() < f32::EPSILON);
         assert!((near(&[1, 3, 5], &[2, 4, 6], 1) - 3.0).abs() < f32::EPSILON);
+    }
+
+    #[test]
+    fn a_quote_counts_by_its_words() {
+        let word = |place, rarity| Wanted { stems: Vec::new(), place, rarity, times: 1.0 };
+        let wanted = [word(1, 1.0), word(3, 4.0), word(4, 2.0)];
+        let worth = |places: [&[u32]; 3]| {
+            let places = places.map(|page| Places { page: page.to_vec(), title: Vec::new() });
+            quoted(&wanted, &places)
+        };
+        assert!((worth([&[3, 20], &[9, 22], &[2, 23]]) - 1.0 / 3.0).abs() < 1e-6);
+        assert!(worth([&[20], &[22], &[40]]).abs() < f32::EPSILON, "two words are a pair");
+        assert!(worth([&[0], &[1], &[2]]).abs() < f32::EPSILON, "not as far from each other as in the query");
+        assert!(worth([&[], &[], &[]]).abs() < f32::EPSILON);
     }
 }

@@ -53,6 +53,16 @@ fn words_that_stand_together_count_more() {
 }
 
 #[test]
+fn a_page_that_has_the_query_word_by_word_is_first() {
+    let sentence = "Slabs of grey granite are sawn with a wet blade of diamond";
+    let around = "The manual tells of machines, of men and of the roads on which both of them came. ".repeat(60);
+    let quote = page("https://a.org/quote", "Manual", &format!("{around}{sentence}. {around}"));
+    let words = "A blade for granite slabs. Grey slabs, sawn wet. Diamond blade, wet granite. ".repeat(4);
+    let words = page("https://b.org/words", "Blades", &words);
+    assert_eq!(first(&[words, quote], sentence), "quote");
+}
+
+#[test]
 fn the_exact_title_and_the_start_page_of_a_host_are_first() {
     let exact = page("https://a.org/exact", "Getting started", "Install the program and run it once.");
     let longer = page(
