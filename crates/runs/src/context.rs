@@ -90,9 +90,7 @@ impl Contexts {
         let (terms, spec) = read(&**pages, &row, secrets.as_ref())?;
         let opening = Opening { runs, row: &row, progress: &progress, caller: &caller, before: before.as_deref() };
         let pages = spec.open(opening).await?;
-        let context = Arc::new(Context::new(kind, &row, caller, terms, pages)?);
-        self.keep(&context);
-        Ok(Some(context))
+        Ok(Some(self.keep(Context::new(kind, &row, caller, terms, pages)?)))
     }
 
     /// See [`Runs::context_of`].
@@ -113,8 +111,14 @@ impl Contexts {
         })))
     }
 
-    fn keep(&self, context: &Arc<Context>) {
+    /// Caches a context. Returns the one of another task that read the run meanwhile, if there is one: what its kind keeps
+    /// for the run exists once.
+    fn keep(&self, context: Context) -> Arc<Context> {
         let mut all = self.lock();
+        if let Some((_, other)) = all.get(&context.id).filter(|(read, _)| read.elapsed() < FRESH) {
+            return Arc::clone(other);
+        }
+        let context = Arc::new(context);
         let own = context.pages.bytes();
         let has_room = |all: &All| {
             let bytes = || all.values().map(|(_, context)| context.pages.bytes()).sum::<usize>();
@@ -124,8 +128,9 @@ impl Contexts {
             all.retain(|_, (read, _)| read.elapsed() < FRESH);
         }
         if has_room(&all) {
-            all.insert(context.id.clone(), (Instant::now(), Arc::clone(context)));
+            all.insert(context.id.clone(), (Instant::now(), Arc::clone(&context)));
         }
+        context
     }
 
     /// Marks a context as stale, because the run has changed. What its kind keeps for the run stays.
