@@ -10,6 +10,7 @@ use page_index::{IndexError, PageIndex, Writer};
 use reader::Answer;
 use tokio::time::{Instant, sleep};
 
+use crate::pace::Pace;
 use crate::read::{self, File, Opened};
 use crate::{IndexingError, OWNER};
 
@@ -41,11 +42,11 @@ impl Desk {
         Ok(Self { spare, writer, has_news: false, committed: now, used: now })
     }
 
-    /// Reads these copies and puts them into the index. Returns the files, which a reader has to read.
-    pub(crate) async fn put(&mut self, copies: Vec<PackedCopy>) -> Result<Vec<File>, IndexingError> {
+    /// Reads these copies and puts them into the index, at this pace. Returns the files, which a reader has to read.
+    pub(crate) async fn put(&mut self, copies: Vec<PackedCopy>, pace: Pace) -> Result<Vec<File>, IndexingError> {
         let stop = Stop::new();
         let (watched, seen) = (stop.clone(), stop);
-        let work = self.work(move |writer| put(writer, copies, &seen));
+        let work = self.work(move |writer| put(writer, copies, pace, &seen));
         tokio::pin!(work);
         tokio::select! {
             done = &mut work => return done,
@@ -126,13 +127,13 @@ impl Desk {
     }
 }
 
-fn put(writer: &mut Writer, copies: Vec<PackedCopy>, stop: &Stop) -> Result<Vec<File>, IndexError> {
+fn put(writer: &mut Writer, copies: Vec<PackedCopy>, mut pace: Pace, stop: &Stop) -> Result<Vec<File>, IndexError> {
     let mut files = Vec::new();
     for copy in copies {
         if stop.is_set() {
             break;
         }
-        let id = copy.entry().id.clone();
+        let (id, fetched_at) = (copy.entry().id.clone(), copy.entry().fetched_at);
         // One page that makes the reader panic must not keep the follower from all others.
         match catch_unwind(AssertUnwindSafe(|| read::open(copy, stop))) {
             Ok(Some(Opened::Page(page))) if !stop.is_set() => writer.put(&page)?,
@@ -140,6 +141,7 @@ fn put(writer: &mut Writer, copies: Vec<PackedCopy>, stop: &Stop) -> Result<Vec<
             Ok(_) => {}
             Err(_) => tracing::error!(copy = id, "reading a page for the index panicked; it is not indexed"),
         }
+        pace.pause(fetched_at);
     }
     Ok(files)
 }

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::desk::Desk;
 use crate::keep::Keeper;
+use crate::pace::Pace;
 use crate::read::{self, File};
 use crate::recent::Recent;
 use crate::{Indexing, IndexingError, OWNER, files};
@@ -191,7 +192,9 @@ impl Follower {
             }
             if !piece.is_empty() {
                 let copies = self.indexing.parts().cache.packed(piece, &self.owner).await?;
-                let files = self.desk().await?.put(copies).await?;
+                let parts = self.indexing.parts();
+                let pace = Pace::start(&parts.cpu, &*parts.clock);
+                let files = self.desk().await?.put(copies, pace).await?;
                 self.put_files(files).await?;
             }
             if let Some(recent) = &mut self.recent {

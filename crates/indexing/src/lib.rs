@@ -1,8 +1,9 @@
 //! The index of what this instance has read: it follows the page cache, and answers with pages that still stand there.
 //!
 //! [`Indexing::follow`] is a task of a server. It reads the rows of the cache in the order of their ids, a few hundred at
-//! a time, and writes their pages into the index of [`page_index`] on a thread of the lowest priority, so that it lags
-//! behind while the server is busy. What is never cached is never indexed.
+//! a time, and writes their pages into the index of [`page_index`] on a thread of the lowest priority, which works a tenth
+//! of the time while the server reads pages, as long as it is less than a minute behind. What is never cached is never
+//! indexed.
 //!
 //! [`Indexing::find`] asks the index, then the cache with one statement: a hit counts only if its copy still stands
 //! there for the team that asks. An index that lags behind can therefore show neither a page of another team nor one
@@ -22,6 +23,7 @@ mod follow;
 mod import;
 mod keep;
 mod open;
+mod pace;
 mod question;
 mod read;
 mod recent;
