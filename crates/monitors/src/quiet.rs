@@ -4,6 +4,7 @@ mod memory;
 mod patterns;
 mod watch;
 
+use scraping::check::check_selector;
 use serde_json::{Map, Value};
 use wire::{Invalid, ScrapeOptions};
 
@@ -54,6 +55,7 @@ impl Quiet {
                 let why = format!("must be a CSS selector of at most {MAX_SELECTOR_CHARS} characters");
                 return Err(Invalid::at(format!("ignore.selectors[{index}]"), why));
             }
+            check_selector(selector, &|| format!("ignore.selectors[{index}]"))?;
         }
         let selectors = selectors.into_iter().map(str::to_owned).collect();
         Ok(Self { selectors, patterns, ignores_volatile })
@@ -120,6 +122,7 @@ mod tests {
             (json!({ "ignore": { "selectors": vec![".a"; 51] } }), "ignore.selectors"),
             (json!({ "ignore": { "selectors": [".a", 5] } }), "ignore.selectors[1]"),
             (json!({ "ignore": { "selectors": [" "] } }), "ignore.selectors[0]"),
+            (json!({ "ignore": { "selectors": [".a", "p:has(a:has(b))"] } }), "ignore.selectors[1]"),
             (json!({ "ignore": { "patterns": vec!["a"; 51] } }), "ignore.patterns"),
             (json!({ "ignore": { "patterns": ["a", "(b"] } }), "ignore.patterns[1]"),
             (json!({ "ignore": { "patterns": [""] } }), "ignore.patterns[0]"),

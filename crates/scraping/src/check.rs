@@ -45,6 +45,14 @@ fn check_schemas(options: &ScrapeOptions) -> Result<(), Invalid> {
     Ok(())
 }
 
+/// Checks a CSS selector, and names its path if it is refused.
+///
+/// # Errors
+/// [`Invalid`] with the reason.
+pub fn check_selector(text: &str, path: &dyn Fn() -> String) -> Result<(), Invalid> {
+    page::check_selector(text).map_err(|error| Invalid::at(path(), format!("is not a usable selector: {error}")))
+}
+
 fn check_selectors(options: &ScrapeOptions) -> Result<(), Invalid> {
     // Counted before parsing: a request can have hundreds of long selectors.
     let mut parts = 0;
@@ -56,7 +64,7 @@ fn check_selectors(options: &ScrapeOptions) -> Result<(), Invalid> {
                 format!("makes more than {most} names and combinators in all selectors of the request; use fewer");
             return Err(Invalid::at(path(), why));
         }
-        page::check_selector(text).map_err(|error| Invalid::at(path(), format!("is not a usable selector: {error}")))
+        check_selector(text, path)
     };
     for (name, tags) in [("includeTags", &options.include_tags), ("excludeTags", &options.exclude_tags)] {
         for (index, tag) in tags.iter().enumerate() {
