@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use lab::Tree;
+use rustix::process::{Pid, getpriority_process};
 use serde_json::Value;
 
 use super::case::Case;
@@ -14,7 +15,10 @@ const WATCH: Duration = Duration::from_millis(500);
 /// Maximum processor time of an idle reader in that time.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// Child processes of the service after the answer.
+/// Nice value of the readers of the index, which read documents of the cache when nothing waits for them.
+const LOWEST: i32 = 19;
+
+/// Child processes of the service after the answer, without those of the index.
 #[derive(Debug, Clone)]
 pub(crate) struct Readers {
     /// Number of child processes without zombies.
@@ -52,5 +56,11 @@ impl fmt::Display for Readers {
 }
 
 fn children(tree: &Tree) -> impl Iterator<Item = u32> {
-    tree.processes.iter().skip(1).filter(|process| !process.ended).map(|process| process.id)
+    let running = tree.processes.iter().skip(1).filter(|process| !process.ended).map(|process| process.id);
+    running.filter(|id| !is_of_the_index(*id))
+}
+
+fn is_of_the_index(id: u32) -> bool {
+    let id = i32::try_from(id).ok().and_then(Pid::from_raw);
+    id.is_some_and(|id| getpriority_process(Some(id)) == Ok(LOWEST))
 }
