@@ -107,12 +107,11 @@ fn of_html(fetched: &mut Fetched, stop: &Stop) -> IndexedPage {
     let is_rendered = fetched.rendered.is_some();
     let is_xml = fetched.kind == BodyKind::Xml;
     let is_sent_as_xml = !is_rendered && (is_xml || fetched.is_sent_as_xml());
-    let source = fetched.take_text();
-    let source = source.as_str();
-    let source = &source[..source.floor_char_boundary(MAX_SOURCE)];
-    let made = is_xml.then(|| formats::feed_page(source, &fetched.url, stop)).flatten();
-    let made = made.or_else(|| is_sent_as_xml.then(|| formats::xml_page(source, stop)).flatten());
-    let page = Page::parse_until(made.as_deref().unwrap_or(source), &fetched.url, stop);
+    // A copy, so that a large page is not held whole while it is parsed.
+    let source = cut(&fetched.take_text().as_str(), MAX_SOURCE);
+    let made = is_xml.then(|| formats::feed_page(&source, &fetched.url, stop)).flatten();
+    let made = made.or_else(|| is_sent_as_xml.then(|| formats::xml_page(&source, stop)).flatten());
+    let page = Page::parse_until(made.as_deref().unwrap_or(&source), &fetched.url, stop);
     of_page(&page)
 }
 

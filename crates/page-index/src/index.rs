@@ -29,7 +29,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Settings { writer_bytes: 48 << 20 }
+        Settings { writer_bytes: 24 << 20 }
     }
 }
 
