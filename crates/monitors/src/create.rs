@@ -5,7 +5,7 @@ use kernel::admit::check_open;
 use kernel::auth::Caller;
 use kernel::{AppError, tracked};
 use store::monitors::{self as rows, Monitor, NewMonitor};
-use store::{Conn, StoreError, jobs};
+use store::{Conn, StoreError};
 use wire::{CreateMonitor, HiddenValues, MonitorView};
 
 use crate::draft::{self, Stored};
@@ -98,7 +98,6 @@ async fn write(
     has_mail: bool,
 ) -> Result<Option<Added>, StoreError> {
     let now = row.created_at;
-    jobs::lock_team(conn, MONITORS.name, &row.team_id).await?;
     let new = NewMonitor { row: &row, targets: &stored.targets, secrets: &stored.secrets };
     if !rows::create(conn, &new, most).await? {
         return Ok(None);

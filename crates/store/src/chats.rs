@@ -65,7 +65,7 @@ pub async fn lock(conn: &mut Conn, id: &str) -> Result<Vec<ChatChannel>> {
     let row = team::table.find(id).select(team::id);
     let _: Option<String> = on!(
         conn,
-        pg | c | row.for_update().get_result(c).await.optional(),
+        pg | c | row.for_no_key_update().get_result(c).await.optional(),
         // The transaction began with BEGIN IMMEDIATE, so it is the only writer.
         sqlite | c | row.get_result(c).await.optional()
     )?;

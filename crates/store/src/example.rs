@@ -66,7 +66,7 @@ async fn create(conn: &mut Conn, new: &Note, most: i64) -> Result<bool> {
         let _: Option<String> = on!(
             conn,
             // Locked, so that two requests cannot both be the last one that the limit allows.
-            pg | c | team.for_update().get_result(c).await.optional(),
+            pg | c | team.for_no_key_update().get_result(c).await.optional(),
             sqlite | c | team.get_result(c).await.optional()
         )?;
         let count = note::table.filter(note::team_id.eq(&new.team_id)).count();

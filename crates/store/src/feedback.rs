@@ -89,7 +89,7 @@ async fn lock(conn: &mut Conn, id: &str) -> Result<()> {
     let team = team::table.find(id).select(team::id);
     let _: Option<String> = on!(
         conn,
-        pg | c | team.for_update().get_result(c).await.optional(),
+        pg | c | team.for_no_key_update().get_result(c).await.optional(),
         sqlite | c | team.get_result(c).await.optional()
     )?;
     Ok(())

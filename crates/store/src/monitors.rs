@@ -177,8 +177,9 @@ pub async fn create(conn: &mut Conn, new: &NewMonitor<'_>, most: i64) -> Result<
         let team = team::table.find(&row.team_id).select(team::id);
         let _: Option<String> = on!(
             conn,
-            // Locked, so that two requests cannot both be the last one that the limit allows.
-            pg | c | team.for_update().get_result(c).await.optional(),
+            // Locked, so that two requests cannot both be the last one that the limit allows. Rows that refer to the team
+            // can be added meanwhile: the transaction of a fire has locked jobs, which this one locks after the team.
+            pg | c | team.for_no_key_update().get_result(c).await.optional(),
             sqlite | c | team.get_result(c).await.optional()
         )?;
         if count(conn, &row.team_id).await? >= most {

@@ -10,8 +10,9 @@ use store::monitors::{
 use store::teams::{self, Team};
 use store::versions::{self, Claim, Series, StoredBody, Version};
 use store::webhooks::{self, NewDelivery};
-use store::{Conn, Store, StoreError};
+use store::{Conn, Store, StoreError, jobs};
 
+use crate::jobs::{jobs_named, lane};
 use crate::{at, id, suite};
 
 suite!(
@@ -21,6 +22,7 @@ suite!(
     targets_keep_their_history_by_their_ids,
     a_fire_is_claimed_once,
     of_many_servers_one_makes_the_check,
+    monitors_are_added_while_others_fire,
     what_is_due_is_told_longest_waiting_first,
     a_check_is_open_until_it_ends,
     a_check_ends_with_its_last_target,
@@ -321,6 +323,37 @@ async fn of_many_servers_one_makes_the_check(store: Store) {
         assert_eq!([a, b, c, d].into_iter().filter(|fired| *fired).count(), 1, "round {round}");
     }
     assert_eq!(monitors::checks(&mut conn, "m1", &all_checks()).await.unwrap().len(), 5);
+}
+
+/// On PostgreSQL a fire locks the jobs of the team and then refers to the team, while a new monitor locks the team and then
+/// its jobs.
+async fn monitors_are_added_while_others_fire(store: Store) {
+    let mut conn = two_teams(&store).await;
+    add(&mut conn, &monitor("m1", "red"), &[]).await;
+    let lane = lane("m1", "red");
+    jobs::enqueue(&mut conn, &lane, &jobs_named("first", 1), at(0)).await.unwrap();
+    for round in 0..30 {
+        let added = async |name: &str| -> Result<(), StoreError> {
+            let row = monitor(&format!("{name}{round}"), "red");
+            let jobs = jobs_named(&row.id, 1);
+            let new = NewMonitor { row: &row, targets: &[], secrets: &[] };
+            let write = async |conn: &mut Conn| {
+                assert!(monitors::create(conn, &new, 99).await?);
+                jobs::enqueue(conn, &lane, &jobs, at(0)).await
+            };
+            store.conn().await?.tx(write).await.map(drop)
+        };
+        let fired = async |minute: i64| -> Result<bool, StoreError> {
+            let write = async |conn: &mut Conn| {
+                jobs::lock_team(conn, lane.queue, "red").await?;
+                monitors::add_check(conn, &check(&id(), "m1", minute), &[]).await
+            };
+            store.conn().await?.tx(write).await
+        };
+        let (a, b, c, d) = tokio::join!(added("a"), fired(3 * round + 1), added("b"), fired(3 * round + 2));
+        a.and(c).unwrap();
+        assert!(b.unwrap() && d.unwrap(), "round {round}");
+    }
 }
 
 async fn what_is_due_is_told_longest_waiting_first(store: Store) {
