@@ -6,7 +6,8 @@ use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, on};
 use crate::error::Result;
-use crate::schema::{chat_channel, team};
+use crate::schema::chat_channel;
+use crate::teams;
 
 /// Channel of a team.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,13 +63,7 @@ pub async fn find(conn: &mut Conn, team: &str, id: &str) -> Result<Option<ChatCh
 #[crate::boxed]
 pub async fn lock(conn: &mut Conn, id: &str) -> Result<Vec<ChatChannel>> {
     // A team without channels has no row of theirs, so its own row is the lock.
-    let row = team::table.find(id).select(team::id);
-    let _: Option<String> = on!(
-        conn,
-        pg | c | row.for_no_key_update().get_result(c).await.optional(),
-        // The transaction began with BEGIN IMMEDIATE, so it is the only writer.
-        sqlite | c | row.get_result(c).await.optional()
-    )?;
+    teams::lock(conn, id).await?;
     of_team(conn, id).await
 }
 

@@ -10,6 +10,7 @@ use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::team;
+use crate::teams;
 
 table! {
     note (id) {
@@ -62,13 +63,8 @@ struct Wanted<'a> {
 /// Adds a note unless its team has `most` already; says whether it was added.
 async fn create(conn: &mut Conn, new: &Note, most: i64) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
-        let team = team::table.find(&new.team_id).select(team::id);
-        let _: Option<String> = on!(
-            conn,
-            // Locked, so that two requests cannot both be the last one that the limit allows.
-            pg | c | team.for_no_key_update().get_result(c).await.optional(),
-            sqlite | c | team.get_result(c).await.optional()
-        )?;
+        // Locked, so that two requests cannot both be the last one that the limit allows.
+        teams::lock(conn, &new.team_id).await?;
         let count = note::table.filter(note::team_id.eq(&new.team_id)).count();
         let count: i64 = on!(conn, |c| count.get_result(c).await)?;
         if count >= most {

@@ -9,7 +9,8 @@ use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::ledger::{self, Booking};
-use crate::schema::{feedback, team};
+use crate::schema::feedback;
+use crate::teams;
 
 /// Feedback on one call.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
@@ -62,7 +63,8 @@ pub enum Given {
 #[crate::boxed]
 pub async fn give(conn: &mut Conn, new: Feedback, limits: DailyLimits) -> Result<(Given, i64)> {
     conn.atomic(async |conn: &mut Conn| {
-        lock(conn, &new.team_id).await?;
+        // Locked, so that two feedbacks cannot both be the last one that a limit allows.
+        teams::lock(conn, &new.team_id).await?;
         let (count, refunded) = today(conn, &new.team_id, new.created_at).await?;
         if let Some(before) = before(conn, &new).await? {
             return Ok((Given::Before(before), refunded));
@@ -82,17 +84,6 @@ pub async fn give(conn: &mut Conn, new: Feedback, limits: DailyLimits) -> Result
         Ok((Given::Stored(new), refunded))
     })
     .await
-}
-
-/// Locks the team, so that two feedbacks cannot both be the last one that a limit allows.
-async fn lock(conn: &mut Conn, id: &str) -> Result<()> {
-    let team = team::table.find(id).select(team::id);
-    let _: Option<String> = on!(
-        conn,
-        pg | c | team.for_no_key_update().get_result(c).await.optional(),
-        sqlite | c | team.get_result(c).await.optional()
-    )?;
-    Ok(())
 }
 
 /// Returns the team's earlier feedback on the same call.

@@ -10,7 +10,8 @@ use diesel_async::RunQueryDsl;
 use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
-use crate::schema::{file, file_key, team};
+use crate::schema::{file, file_key};
+use crate::teams;
 
 /// Record of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
@@ -72,14 +73,7 @@ pub struct Unread {
 /// [`Query`](crate::StoreError::Query).
 #[crate::boxed]
 pub async fn unread(conn: &mut Conn, of: &OfKind<'_>, now: Timestamp, limit: i64) -> Result<Vec<Unread>> {
-    let row = team::table.find(of.team).select(team::id);
-    let _: Option<String> = on!(
-        conn,
-        // The weakest lock that excludes itself: rows that refer to the team can be added meanwhile.
-        pg | c | row.for_no_key_update().get_result(c).await.optional(),
-        // The transaction began with BEGIN IMMEDIATE, so it is the only writer.
-        sqlite | c | row.get_result(c).await.optional()
-    )?;
+    teams::lock(conn, of.team).await?;
     let (now, last) = (DbTime::from(now), DbTime::from(of.last));
     let rows = file::table
         .filter(file::expires_at.gt(now))

@@ -21,7 +21,8 @@ use diesel_async::RunQueryDsl;
 use crate::conn::{Conn, on};
 use crate::db_time::{DbTime, MaybeDbTime};
 use crate::error::Result;
-use crate::schema::{monitor, team};
+use crate::schema::monitor;
+use crate::teams;
 
 pub use check::{
     Check, CheckTarget, ChecksWanted, MANUAL, OpenChecks, QUEUED, RUNNING, SCHEDULED, add_check, check, check_of_run,
@@ -174,14 +175,8 @@ impl<'a> Changed<'a> {
 pub async fn create(conn: &mut Conn, new: &NewMonitor<'_>, most: i64) -> Result<bool> {
     conn.atomic(async |conn: &mut Conn| {
         let row = new.row;
-        let team = team::table.find(&row.team_id).select(team::id);
-        let _: Option<String> = on!(
-            conn,
-            // Locked, so that two requests cannot both be the last one that the limit allows. Rows that refer to the team
-            // can be added meanwhile: the transaction of a fire has locked jobs, which this one locks after the team.
-            pg | c | team.for_no_key_update().get_result(c).await.optional(),
-            sqlite | c | team.get_result(c).await.optional()
-        )?;
+        // Locked, so that two requests cannot both be the last one that the limit allows.
+        teams::lock(conn, &row.team_id).await?;
         if count(conn, &row.team_id).await? >= most {
             return Ok(false);
         }

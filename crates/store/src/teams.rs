@@ -171,6 +171,24 @@ pub async fn list(conn: &mut Conn, after: Option<&str>, limit: i64) -> Result<Ve
     Ok(on!(conn, |c| query.select(Team::as_select()).load(c).await)?)
 }
 
+/// Locks the row of a team until the transaction ends: others that lock it wait. Rows that refer to the team can be added
+/// meanwhile. A transaction that locks jobs too locks the team first.
+///
+/// # Errors
+/// [`Query`](crate::StoreError::Query).
+#[crate::boxed]
+pub async fn lock(conn: &mut Conn, id: &str) -> Result<()> {
+    let row = team::table.find(id).select(team::id);
+    let _: Option<String> = on!(
+        conn,
+        // The weakest lock that excludes itself.
+        pg | c | row.for_no_key_update().get_result(c).await.optional(),
+        // The transaction began with BEGIN IMMEDIATE, so it is the only writer.
+        sqlite | c | row.get_result(c).await.optional()
+    )?;
+    Ok(())
+}
+
 /// Changes a team and returns its new state; `None` if there is no such team.
 ///
 /// # Errors
