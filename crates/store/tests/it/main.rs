@@ -24,6 +24,7 @@ mod ledger_model;
 mod ledger_race;
 mod mails;
 mod migrations;
+mod monitor_checks;
 mod monitors;
 mod outage;
 mod periodic;
