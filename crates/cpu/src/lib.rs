@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout_at};
 use line::Load;
 use team_slots::TeamSlots;
 
-pub use spare::Spare;
+pub use spare::{LOWEST, Spare};
 
 /// Time after which work moves from a quick slot to a slow slot. Most pages need a few milliseconds.
 const QUANTUM: Duration = Duration::from_millis(200);

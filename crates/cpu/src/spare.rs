@@ -9,8 +9,8 @@ use tokio::sync::oneshot;
 
 use crate::CpuError;
 
-/// Lowest priority of a thread: beside others that are busy it gets about one and a half percent of a core.
-const LOWEST: i32 = 19;
+/// Nice value of the lowest priority: beside others that are busy such a thread gets about one and a half percent of a core.
+pub const LOWEST: i32 = 19;
 
 type Work = Box<dyn FnOnce() + Send>;
 

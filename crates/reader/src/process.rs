@@ -23,9 +23,6 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Time limit for a child to exit after it has closed its pipe. It is dead already, or about to be.
 const LAST_MOMENT: Duration = Duration::from_secs(2);
 
-/// Lowest priority of a process.
-const LOWEST: i32 = 19;
-
 /// Child process. Dropping it kills the process.
 pub(crate) struct Child {
     child: children::Child,
@@ -99,7 +96,7 @@ impl Child {
     /// Lowers the priority of the process for good.
     pub(crate) fn lower(&self) {
         // Where it fails, the work is done at the cost of others. The thread that reads documents is the first one.
-        let _ = rustix::process::setpriority_process(Some(self.child.group().leader()), LOWEST);
+        let _ = rustix::process::setpriority_process(Some(self.child.group().leader()), cpu::LOWEST);
     }
 
     /// Sends a message, with or without a file.

@@ -15,9 +15,6 @@ const WATCH: Duration = Duration::from_millis(500);
 /// Maximum processor time of an idle reader in that time.
 const IDLE: Duration = Duration::from_millis(100);
 
-/// Nice value of the readers of the index, which read documents of the cache when nothing waits for them.
-const LOWEST: i32 = 19;
-
 /// Child processes of the service after the answer, without those of the index.
 #[derive(Debug, Clone)]
 pub(crate) struct Readers {
@@ -60,7 +57,8 @@ fn children(tree: &Tree) -> impl Iterator<Item = u32> {
     running.filter(|id| !is_of_the_index(*id))
 }
 
+/// Whether a process is a reader of the index, which reads documents of the cache at the lowest priority.
 fn is_of_the_index(id: u32) -> bool {
     let id = i32::try_from(id).ok().and_then(Pid::from_raw);
-    id.is_some_and(|id| getpriority_process(Some(id)) == Ok(LOWEST))
+    id.is_some_and(|id| getpriority_process(Some(id)) == Ok(cpu::LOWEST))
 }
