@@ -22,28 +22,29 @@ fn max_age() -> TimeDelta {
 /// the scrapes takes caches and memory bandwidth from them.
 pub(crate) struct Pace {
     cpu: Cpu,
+    /// Time at which the work on the copies began.
     started: Timestamp,
-    /// Pages that the server had read at the end of the last pause.
-    read: u64,
+    /// [`Cpu::trips`] at the end of the last pause: each page that the server reads is one.
+    trips: u64,
     worked_since: Instant,
 }
 
 impl Pace {
     /// Begins to work.
     pub(crate) fn start(cpu: &Cpu, clock: &dyn Clock) -> Self {
-        Self { cpu: cpu.clone(), started: clock.now(), read: cpu.trips(), worked_since: Instant::now() }
+        Self { cpu: cpu.clone(), started: clock.now(), trips: cpu.trips(), worked_since: Instant::now() }
     }
 
     /// Pauses after a copy, if the server has read pages since the last pause and the copy is young.
     pub(crate) fn pause(&mut self, fetched_at: Timestamp) {
         if self.is_due(fetched_at) {
             sleep((self.worked_since.elapsed() * PAUSE).min(LONGEST));
-            (self.read, self.worked_since) = (self.cpu.trips(), Instant::now());
+            (self.trips, self.worked_since) = (self.cpu.trips(), Instant::now());
         }
     }
 
     fn is_due(&self, fetched_at: Timestamp) -> bool {
-        self.cpu.trips() != self.read && self.started - fetched_at < max_age()
+        self.cpu.trips() != self.trips && self.started - fetched_at < max_age()
     }
 }
 

@@ -8,9 +8,9 @@ use crate::collect::Candidate;
 use crate::plan::{Plan, Wanted};
 use crate::schema::Fields;
 
-/// Candidates of which the words' places are looked at: more cost time and come too late to be among the best. A long
-/// query may be a sentence of one page, whose words many other pages have as well.
+/// Candidates of which the words' places are looked at: more cost time and come too late to be among the best.
 const CLOSELY: usize = 100;
+/// Candidates looked at for a long query: it may be a sentence of one page, whose words many other pages have as well.
 const CLOSELY_LONG: usize = 300;
 /// Most words of a query that are likely all meant. Of a longer one a good page need not have all.
 const FEW_WORDS: usize = 6;
@@ -44,8 +44,7 @@ pub(crate) fn rank(
     plan: &Plan,
     candidates: &mut [Candidate],
 ) -> tantivy::Result<()> {
-    let closely = candidates.len().min(closely(plan));
-    let (close, _) = candidates.split_at_mut(closely);
+    let (close, _) = candidates.split_at_mut(candidates.len().min(most_close(plan)));
     // Lists of pages are read forwards only.
     close.sort_by_key(|candidate| (candidate.segment, candidate.page));
     for candidates in close.chunk_by_mut(|one, other| one.segment == other.segment) {
@@ -60,8 +59,8 @@ pub(crate) fn rank(
     Ok(())
 }
 
-/// Returns how many candidates are looked at.
-pub(crate) fn closely(plan: &Plan) -> usize {
+/// Returns the maximum number of candidates of which the words' places are looked at.
+pub(crate) fn most_close(plan: &Plan) -> usize {
     if plan.wanted.len() > FEW_WORDS { CLOSELY_LONG } else { CLOSELY }
 }
 
@@ -132,15 +131,14 @@ fn bonus(wanted: &[Wanted], places: &[Places]) -> f32 {
     let has_all =
         if wanted.len() <= FEW_WORDS && places.iter().all(|places| !places.page.is_empty()) { 1.0 } else { 0.0 };
     let of_all =
-        worth::ALL_WORDS * has_all + worth::TITLE * in_title * in_title + worth::QUOTE * quoted(wanted, places);
+        worth::ALL_WORDS * has_all + worth::TITLE * in_title * in_title + worth::QUOTE * quoted(wanted, places, all);
     worth::PAIRS * pairs + all * of_all
 }
 
 /// Returns how likely the page is quoted, from 0 to 1: how much of the query stands in one place, word by word as in the
-/// query. Less than nearly all of it says little, and two words are a pair.
+/// query. Less than nearly all of it says little, and two words are a pair. `all` is the rarity of all words.
 #[expect(clippy::cast_precision_loss, reason = "a query has few words")]
-fn quoted(wanted: &[Wanted], places: &[Places]) -> f32 {
-    let all: f32 = wanted.iter().map(|word| word.rarity).sum();
+fn quoted(wanted: &[Wanted], places: &[Places], all: f32) -> f32 {
     let with_places = wanted.iter().zip(places).filter(|(_, places)| !places.page.is_empty());
     // A quote has the rarest word too.
     let Some((rarest, anchors)) = with_places.max_by(|(one, _), (other, _)| one.rarity.total_cmp(&other.rarity)) else {
@@ -209,7 +207,7 @@ mod tests {
         let wanted = [word(1, 1.0), word(3, 4.0), word(4, 2.0)];
         let worth = |places: [&[u32]; 3]| {
             let places = places.map(|page| Places { page: page.to_vec(), title: Vec::new() });
-            quoted(&wanted, &places)
+            quoted(&wanted, &places, 7.0)
         };
         assert!((worth([&[3, 20], &[9, 22], &[2, 23]]) - 1.0 / 3.0).abs() < 1e-6);
         assert!(worth([&[20], &[22], &[40]]).abs() < f32::EPSILON, "two words are a pair");

@@ -7,7 +7,7 @@ use crate::collect::{Candidate, collect};
 use crate::document::file_words;
 use crate::index::Opened;
 use crate::plan::{Plan, plan};
-use crate::rank::{closely, rank};
+use crate::rank::{most_close, rank};
 use crate::schema::{Fields, flags};
 use crate::simhash::are_alike;
 use crate::view::{View, moment, number};
@@ -26,7 +26,7 @@ pub(crate) fn search(opened: &Opened, asked: &Asked<'_>, stop: &dyn Fn() -> bool
     let failed = |error| opened.failed(&error);
     let Some(plan) = plan(&opened.fields, &view, asked).map_err(failed)? else { return Ok(Vec::new()) };
     let wanted = (asked.offset.saturating_add(asked.limit)).min(MOST_HITS);
-    let mut most = (3 * wanted).max(closely(&plan));
+    let mut most = (3 * wanted).max(most_close(&plan));
     loop {
         let found = collect(&view, &plan, asked, most, stop).map_err(failed)?;
         let mut candidates = found.ok_or(IndexError::Stopped)?;
