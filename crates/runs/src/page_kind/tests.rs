@@ -167,6 +167,17 @@ async fn events_of(runs: &Runs, run: &str, team: &str) -> BTreeSet<(String, Stri
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tasks_that_read_a_run_at_once_share_its_context() {
+    let (app, caller, _folder) = app().await;
+    let site = Site::start().await;
+    let runs = Runs::new(scraper_with(&app, Vec::new()), vec![RunKind::of_pages(&TITLES, Titles)]);
+    let id = start(&runs, &caller, &site).await;
+    assert!(!runs.has_context(&id));
+    let (one, other) = tokio::join!(runs.context(&id), runs.context(&id));
+    assert!(Arc::ptr_eq(&one.unwrap().unwrap(), &other.unwrap().unwrap()));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_kind_has_rows_an_event_and_a_last_page_of_its_own() {
     let (app, caller, _folder) = app().await;
     let site = Site::start().await;
