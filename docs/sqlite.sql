@@ -496,8 +496,6 @@ CREATE INDEX page_version_use ON page_version (used_at);
 
 CREATE INDEX page_version_start ON page_version (team_id, start, tag, id) WHERE start IS NOT NULL;
 
-CREATE INDEX page_version_first ON page_version (held_until) WHERE scraped_at IS NULL;
-
 CREATE TABLE version_body (
     version_id TEXT NOT NULL,
     digest TEXT NOT NULL,
@@ -735,6 +733,8 @@ CREATE TABLE chat_channel (
 
 CREATE INDEX chat_channel_team ON chat_channel (team_id, position);
 
+CREATE INDEX page_version_first ON page_version (id) WHERE status_code = 0;
+
 INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261121000000'),
 ('20261121100000'),
@@ -764,4 +764,5 @@ INSERT INTO __diesel_schema_migrations (version) VALUES
 ('20261127000000'),
 ('20261127030000'),
 ('20261127040000'),
-('20261127080000');
+('20261127080000'),
+('20261127090000');

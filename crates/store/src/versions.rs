@@ -11,8 +11,10 @@
 
 mod expire;
 mod start;
+mod statements;
 
 use base::Timestamp;
+use chrono::TimeDelta;
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
 
@@ -25,6 +27,10 @@ use crate::schema::{page_version, version_body};
 pub(crate) use self::expire::remove;
 pub use self::expire::{abandoned, forget};
 pub use self::start::{FromStart, PageOfStart, of_start};
+
+/// Age at which the time of the last use is written again. PostgreSQL updates a row without touching its indexes if no
+/// indexed column changes; that of the last use is one, and series are claimed at every scrape.
+pub const USE_PRECISION: TimeDelta = TimeDelta::hours(1);
 
 /// Series of versions of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,7 +54,7 @@ pub struct Claim<'a> {
     pub id: &'a str,
     /// Scrape that holds the series. The same holder may claim it again.
     pub holder: &'a str,
-    /// Current time.
+    /// Current time, written as the last use if that is older than [`USE_PRECISION`].
     pub now: Timestamp,
     /// Time at which the hold expires.
     pub until: Timestamp,
@@ -211,79 +217,15 @@ impl NewRow {
     }
 }
 
-/// Columns that a new version changes. It ends the hold.
-#[derive(AsChangeset)]
-#[diesel(table_name = page_version, treat_none_as_null = true)]
-struct Changed {
-    holder: Option<String>,
-    held_until: Option<DbTime>,
-    scraped_at: Option<DbTime>,
-    status_code: i32,
-    final_url: String,
-    content_type: Option<String>,
-    charset: Option<String>,
-    rendered: bool,
-    body_digest: Option<String>,
-    body_bytes: i64,
-    body_in_row: bool,
-    text_digest: Option<String>,
-    text_bytes: i64,
-    text_in_row: bool,
-    extraction: Option<String>,
-    extraction_key: Option<String>,
-}
-
-impl Changed {
-    fn of(version: &Version) -> Self {
-        let Version { body, text, extraction, .. } = version;
-        let digest = |body: &Option<StoredBody>| body.as_ref().map(|body| body.place.digest.clone());
-        let bytes = |body: &Option<StoredBody>| body.as_ref().map_or(0, |body| body.bytes);
-        let in_row = |body: &Option<StoredBody>| body.as_ref().is_some_and(|body| body.place.in_row);
-        Self {
-            holder: None,
-            held_until: None,
-            scraped_at: Some(version.scraped_at.into()),
-            status_code: version.status_code,
-            final_url: version.final_url.clone(),
-            content_type: version.content_type.clone(),
-            charset: version.charset.clone(),
-            rendered: version.rendered,
-            body_digest: digest(body),
-            body_bytes: bytes(body),
-            body_in_row: in_row(body),
-            text_digest: digest(text),
-            text_bytes: bytes(text),
-            text_in_row: in_row(text),
-            extraction: extraction.as_ref().map(|extraction| extraction.value.clone()),
-            extraction_key: extraction.as_ref().map(|extraction| extraction.key.clone()),
-        }
-    }
-}
-
 /// Takes the hold on a series and returns its latest version; `None` while another scrape holds it.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query), also when the team is unknown.
 #[crate::boxed]
 pub async fn claim(conn: &mut Conn, claim: &Claim<'_>) -> Result<Option<Claimed>> {
-    let Claim { series, holder, now, until, .. } = *claim;
-    let set = (
-        page_version::holder.eq(holder),
-        page_version::held_until.eq(DbTime::from(until)),
-        page_version::used_at.eq(DbTime::from(now)),
-    );
-    let is_free = page_version::holder
-        .is_null()
-        .or(page_version::holder.eq(holder).assume_not_null())
-        .or(page_version::held_until.le(DbTime::from(now)).assume_not_null());
-    let row = page_version::table
-        .filter(page_version::team_id.eq(series.team))
-        .filter(page_version::key.eq(series.key))
-        .filter(page_version::tag.eq(series.tag));
-    // The update comes first: most series exist.
-    let update = diesel::update(row.filter(is_free)).set(set);
     let mut conn = conn.turn().await?;
-    let row: Option<Row> = on!(conn, |c| update.returning(Row::as_returning()).get_result(c).await.optional())?;
+    // The update comes first: most series exist.
+    let row = statements::claim(&mut conn, claim).await?;
     if let Some(row) = row {
         return Ok(Some(row.claimed()));
     }
@@ -347,11 +289,7 @@ pub async fn withdraw_body(conn: &mut Conn, id: &str, digest: &str) -> Result<()
 /// [`Query`](crate::StoreError::Query); the transaction has to be rolled back.
 #[crate::boxed]
 pub async fn write(conn: &mut Conn, id: &str, holder: &str, version: &Version) -> Result<Option<Vec<BodyPlace>>> {
-    let held = page_version::table.find(id).filter(page_version::holder.eq(holder));
-    let crawl = version.crawl.as_ref();
-    let crawl = crawl.map(|crawl| (page_version::start.eq(&crawl.start), page_version::run_id.eq(&crawl.run)));
-    let write = diesel::update(held).set((Changed::of(version), crawl));
-    if on!(conn, |c| write.execute(c).await)? == 0 {
+    if !statements::write(conn, id, holder, version).await? {
         return Ok(None);
     }
     let rows = version_body::table.filter(version_body::version_id.eq(id));

@@ -1,9 +1,9 @@
 //! Removal of versions: of series that are not used any more, and of what broken scrapes have left.
 
 use base::Timestamp;
-use diesel::dsl::{exists, not};
+use diesel::dsl::{exists, not, sql};
 use diesel::prelude::*;
-use diesel::sql_types::{Integer, Text};
+use diesel::sql_types::{Bool, Integer, Text};
 use diesel_async::RunQueryDsl;
 
 use crate::cache::{self, BodyPlace};
@@ -11,6 +11,7 @@ use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::{monitor_target, page_version, version_body};
+use crate::versions::USE_PRECISION;
 
 diesel::define_sql_function! {
     /// Text from this character on, counted from 1.
@@ -21,16 +22,19 @@ diesel::define_sql_function! {
 /// text, and below [`AFTER_TARGETS`].
 const FIRST_OF_TARGETS: &str = "\u{1}";
 const AFTER_TARGETS: &str = "\u{2}";
+/// Condition of the index of first scrapes. It names a column that later versions leave as it is, since PostgreSQL updates
+/// the indexes of a row whenever a column in a condition of one changes. A parameter would not match the index.
+const IS_FIRST: &str = "status_code = 0";
 
 /// Removes up to `limit` series that were last asked for before `before`, with the bodies that nothing else uses;
-/// returns their number. Series of the targets of monitors stay as long as the target.
+/// returns their number. The last use is known to [`USE_PRECISION`]: a series may stay for as much longer. Series of the targets of monitors stay as long as the target.
 ///
 /// # Errors
 /// [`Query`](crate::StoreError::Query); nothing was removed then.
 #[crate::boxed]
 pub async fn forget(conn: &mut Conn, before: Timestamp, limit: i64) -> Result<usize> {
     conn.atomic(async |conn: &mut Conn| {
-        let unused = page_version::used_at.lt(DbTime::from(before));
+        let unused = page_version::used_at.lt(DbTime::from(before - USE_PRECISION));
         let of_request = page_version::tag.lt(FIRST_OF_TARGETS).or(page_version::tag.ge(AFTER_TARGETS));
         let target = monitor_target::table.filter(monitor_target::id.eq(substr(page_version::tag, 2)));
         let of_no_target = of_request.or(not(exists(target)));
@@ -84,7 +88,8 @@ pub async fn abandoned(conn: &mut Conn, before: Timestamp, limit: i64) -> Result
         let expired = page_version::held_until.lt(DbTime::from(before)).assume_not_null();
         let coming = version_body::table.filter(version_body::coming.eq(true)).select(version_body::version_id);
         let with_bodies = page_version::table.filter(page_version::id.eq_any(coming)).filter(expired).limit(limit);
-        let first = page_version::table.filter(page_version::scraped_at.is_null()).filter(expired).limit(limit);
+        let first = page_version::table.filter(sql::<Bool>(IS_FIRST)).filter(page_version::scraped_at.is_null());
+        let first = first.filter(expired).limit(limit);
         let (first, with_bodies) = (first.select(page_version::id), with_bodies.select(page_version::id));
         let mut ids: Vec<String> =
             on!(conn, pg | c | first.for_update().skip_locked().load(c).await, sqlite | c | first.load(c).await)?;

@@ -18,6 +18,7 @@ suite!(
     a_body_that_is_stored_has_a_user_before_its_version,
     what_a_dead_scrape_has_stored_goes,
     unused_series_go_with_their_bodies,
+    series_that_are_used_stay,
     a_body_that_is_let_go_and_taken_at_the_same_moment_stays,
     a_crawl_is_told_what_earlier_ones_found,
 );
@@ -312,14 +313,27 @@ async fn unused_series_go_with_their_bodies(store: Store) {
     for (key, digest, in_row, minute) in [("a", "one", true, 1), ("b", "two", false, 2), ("c", "one", true, 30)] {
         scrape(&mut conn, key, &version(Some(body(digest, in_row)), minute), minute).await;
     }
-    assert_eq!(versions::forget(&mut conn, at(1), 9).await.unwrap(), 0);
-    assert_eq!(versions::forget(&mut conn, at(20), 1).await.unwrap(), 1);
+    // The time of the last use is known to the hour.
+    let unused_at = |minute| at(minute) + versions::USE_PRECISION;
+    assert_eq!(versions::forget(&mut conn, unused_at(1), 9).await.unwrap(), 0);
+    assert_eq!(versions::forget(&mut conn, unused_at(20), 1).await.unwrap(), 1);
     assert!(has(&mut conn, "one").await, "another series uses it");
-    assert_eq!(versions::forget(&mut conn, at(20), 9).await.unwrap(), 1);
+    assert_eq!(versions::forget(&mut conn, unused_at(20), 9).await.unwrap(), 1);
     assert_eq!(swept(&mut conn).await, ["two"]);
-    assert_eq!(versions::forget(&mut conn, at(40), 9).await.unwrap(), 1);
+    assert_eq!(versions::forget(&mut conn, unused_at(40), 9).await.unwrap(), 1);
     assert!(!has(&mut conn, "one").await);
     assert_eq!(claim(&mut conn, series("c"), "scrape", 50).await.unwrap().version, None);
+}
+
+async fn series_that_are_used_stay(store: Store) {
+    let mut conn = conn(&store).await;
+    for minute in [0, 59, 61, 100] {
+        scrape(&mut conn, "a", &version(None, minute), minute).await;
+    }
+    let soon = at(60) + versions::USE_PRECISION;
+    assert_eq!(versions::forget(&mut conn, soon, 9).await.unwrap(), 0, "the use after an hour was written");
+    let late = at(100) + versions::USE_PRECISION;
+    assert_eq!(versions::forget(&mut conn, late, 9).await.unwrap(), 1);
 }
 
 /// A body in the database that one series stops using while another begins to: both may commit first.
