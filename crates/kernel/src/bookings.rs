@@ -234,8 +234,8 @@ async fn together(conn: &mut Conn, group: &[Waiting], at: Timestamp) -> Result<V
             let outcomes = ledger::book_all(conn, team, &orders, at).await?;
             booked.extend(places.into_iter().zip(outcomes));
         }
-        let rows: Vec<Scrape> = group.iter().filter_map(|waiting| waiting.change.row().cloned()).collect();
-        scrapes::insert_all(conn, rows).await?;
+        let rows: Vec<&Scrape> = group.iter().filter_map(|waiting| waiting.change.row()).collect();
+        scrapes::insert_all(conn, &rows).await?;
         write_pages(conn, group.iter().filter_map(|waiting| waiting.change.page()).collect()).await?;
         let outcome = |place| booked.remove(&place).unwrap_or(Ok(None)).map_err(StoreError::Ledger);
         Ok((0..group.len()).map(outcome).collect())

@@ -1,13 +1,16 @@
 //! Log of scrapes, one row each, so that a team can ask for them later. Scrapes with zero data retention leave no row.
 
 use base::Timestamp;
+use diesel::pg::Pg;
 use diesel::prelude::*;
+use diesel::sql_types::{Array, BigInt, Integer, Nullable, Text, Timestamp as SqlTimestamp};
 use diesel_async::RunQueryDsl;
 
 use crate::conn::{Conn, Link, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::scrape;
+use crate::sql::Sql;
 
 /// Finished scrape.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable, Insertable)]
@@ -54,21 +57,45 @@ pub async fn insert(conn: &mut Conn, row: &Scrape) -> Result<()> {
 /// # Errors
 /// Those of [`insert`]; no row was added then.
 #[crate::boxed]
-pub async fn insert_all(conn: &mut Conn, rows: Vec<Scrape>) -> Result<()> {
+pub async fn insert_all(conn: &mut Conn, rows: &[&Scrape]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
     if let Link::Pg(link) = &mut conn.link {
-        diesel::insert_into(scrape::table).values(rows).execute(&mut **link).await?;
+        columns(rows).execute(&mut **link).await?;
         return Ok(());
     }
     conn.atomic(async |conn: &mut Conn| {
-        for row in &rows {
+        for row in rows {
             insert(conn, row).await?;
         }
         Ok(())
     })
     .await
+}
+
+// One statement for any number of rows, so that it stays prepared.
+const POSTGRES_INSERT: &str =
+    "INSERT INTO scrape (id, team_id, api_key_id, url, status_code, error_code, cache_state, credits,
+        duration_ms, created_at, kept)
+    SELECT * FROM unnest({}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {})";
+
+fn columns<'r>(rows: &[&'r Scrape]) -> Sql<'r, Pg> {
+    fn column<'r, T>(rows: &[&'r Scrape], value: impl Fn(&'r Scrape) -> T) -> Vec<T> {
+        rows.iter().copied().map(value).collect()
+    }
+    Sql::new(POSTGRES_INSERT)
+        .bind::<Array<Text>, _>(column(rows, |row| &*row.id))
+        .bind::<Array<Text>, _>(column(rows, |row| &*row.team_id))
+        .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.api_key_id.as_deref()))
+        .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.url.as_deref()))
+        .bind::<Array<Nullable<Integer>>, _>(column(rows, |row| row.status_code))
+        .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.error_code.as_deref()))
+        .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.cache_state.as_deref()))
+        .bind::<Array<BigInt>, _>(column(rows, |row| row.credits))
+        .bind::<Array<BigInt>, _>(column(rows, |row| row.duration_ms))
+        .bind::<Array<SqlTimestamp>, _>(column(rows, |row| DbTime::from(row.created_at)))
+        .bind::<Array<Nullable<Text>>, _>(column(rows, |row| row.kept.as_deref()))
 }
 
 /// Returns a scrape of a team.
