@@ -67,7 +67,7 @@ async fn actions_are_not_done_again_while_the_page_is_held() {
     let node = json!({ "code": "await page.title()", "timeout": 60 });
     let (ours, theirs) = (team.post(&path, &node).await.body, others.post(&other_path, &node).await.body);
     assert_eq!((&ours["result"], &theirs["result"]), (&json!("Bought"), &json!("Bought")), "{ours} {theirs}");
-    assert_eq!(asked(&app, "/"), before, "neither was opened anew");
+    assert_eq!(asked(&app, "/"), before, "neither was opened again");
 
     // Both pages are in one browser, and neither client sees the other.
     let mut cdp = Cdp::connect(ours["cdpUrl"].as_str().unwrap()).await;

@@ -48,7 +48,7 @@ const MEANING: f32 = 1.2;
 const CANDIDATES: usize = 128;
 /// Fewest letters and digits of a sentence that may be an answer.
 const SHORTEST: usize = 12;
-/// The same in scripts where a character is worth about two letters.
+/// Fewest characters in scripts where one is worth about two letters.
 const SHORTEST_UNSPACED: usize = 6;
 
 /// Shortest text that may be an answer.

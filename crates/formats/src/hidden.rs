@@ -132,7 +132,7 @@ struct Marked {
 enum Look {
     /// Its children are looked at.
     Into(Sight),
-    /// It has nothing to look at.
+    /// Nothing to look at, neither in it nor below it.
     Past,
     Hidden {
         moves: bool,

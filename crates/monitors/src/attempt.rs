@@ -11,7 +11,7 @@ pub enum Outcome {
     Sent,
     /// Its recipient wants none any more, or what it tells of is gone.
     Skipped,
-    /// It is given up. `is_refused`: the server refuses it for good.
+    /// Given up. `is_refused`: the server refuses it for good.
     Failed {
         /// Reason.
         error: String,

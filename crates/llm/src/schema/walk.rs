@@ -14,7 +14,7 @@ pub(super) struct Child<'a> {
 /// What an inner schema applies to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
-    /// The same value as the outer schema.
+    /// Value that the outer schema applies to.
     Same,
     /// A part of that value.
     Part,

@@ -73,7 +73,7 @@ async fn an_admitted_address_admits_no_other_spelling_of_its_port() {
     let port = world.site.addr().port();
     assert_eq!(world.get(world.site.url("/")).await.unwrap().body, "<p>in</p>");
     assert_eq!(world.get(format!("http://2130706433:{port}/")).await.unwrap().body, "<p>in</p>");
-    // No spelling but a name that stands for this very address, whatever a DNS says.
+    // A name of this address that needs no DNS is admitted; other spellings are not.
     assert_eq!(world.get(format!("http://localhost:{port}/")).await.unwrap().body, "<p>in</p>");
     for host in ["[::ffff:127.0.0.1]", "127.0.0.2", "[::1]"] {
         let result = world.get(format!("http://{host}:{port}/")).await;
