@@ -5,7 +5,7 @@ use ::runs::{PAGES, Placing, submit_in};
 use base::{Timestamp, new_id};
 use billing::LedgerError;
 use monitor_scheduler::{Grant, NoCredits, Schedule, Situation, Start, Trigger, may_start};
-use queue::{Lane, NewJob};
+use queue::NewJob;
 use serde_json::{Value, json};
 use store::ledger::{self, Booking};
 use store::monitors::{self as rows, Check, CheckTarget, Monitor};
@@ -13,10 +13,9 @@ use store::{Conn, StoreError, jobs, teams};
 use uuid::Uuid;
 use wire::{BillingStatus, CheckStatus};
 
-use crate::fire::{FirePayload, MONITORS};
 use crate::link::Link;
+use crate::payload::{self, FirePayload, MONITORS, SearchPayload};
 use crate::plan::{Part, Plan, Work};
-use crate::search::{self, SearchPayload};
 use crate::{end, metrics};
 
 /// Beginning of a check.
@@ -128,17 +127,8 @@ pub(crate) async fn queue(conn: &mut Conn, monitor: &Monitor, now: Timestamp) ->
     let payload = FirePayload { monitor: monitor.id.clone(), at };
     let unique_key = Some(format!("monitor:{}:{}", monitor.id, at.timestamp()));
     let job = NewJob { unique_key, ..NewJob::of(new_id(), &payload, at)? };
-    jobs::enqueue(conn, &lane(&monitor.team_id, &monitor.id), &[job], now).await?;
+    jobs::enqueue(conn, &payload::lane(&monitor.team_id, &monitor.id), &[job], now).await?;
     Ok(())
-}
-
-/// Maximum number of fires and searches of a team at a time, so that other teams have their turns.
-const TEAM_AT_ONCE: i32 = 16;
-
-/// Returns the lane of a monitor's jobs.
-pub(crate) fn lane<'a>(team: &'a str, monitor: &'a str) -> Lane<'a> {
-    let delay = std::time::Duration::ZERO;
-    Lane { queue: MONITORS.name, id: monitor, team_id: team, cap: 4, team_cap: TEAM_AT_ONCE, delay }
 }
 
 /// Builds the row of a check.
@@ -280,7 +270,7 @@ async fn accept(conn: &mut Conn, plan: Plan, mut check: Check, now: Timestamp) -
                 prepared.submission.idempotency_key = Some(link.key());
                 submit_in(conn, &caller, prepared.submission, prepared.beginning, placing).await?;
             }
-            Work::Search => search::enqueue(conn, &caller.team.id, SearchPayload::of(&link), now).await?,
+            Work::Search => SearchPayload::of(&link).enqueue(conn, &caller.team.id, now).await?,
             Work::Refused(_) => {}
         }
     }

@@ -10,8 +10,8 @@ use uuid::Uuid;
 use wire::MonitorCheck;
 
 use crate::begin::{self, Begun, Cause};
-use crate::fire::MONITORS;
 use crate::mail::MAILS;
+use crate::payload::MONITORS;
 use crate::plan::plan;
 use crate::read::NOUN;
 use crate::{Monitors, MonitorsError, draft, view};

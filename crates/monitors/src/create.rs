@@ -9,8 +9,8 @@ use store::{Conn, StoreError};
 use wire::{CreateMonitor, HiddenValues, MonitorView};
 
 use crate::draft::{self, Stored};
-use crate::fire::MONITORS;
 use crate::mail::{MAILS, Occasion};
+use crate::payload::MONITORS;
 use crate::plan::check_targets;
 use crate::view::Whole;
 use crate::{Monitors, MonitorsError, begin, mail};

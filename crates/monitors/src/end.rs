@@ -10,7 +10,7 @@ use store::{Conn, StoreError, ledger};
 use wire::{BillingStatus, CheckStatus};
 
 use crate::link::{Link, hook_of};
-use crate::{chat, events, mail, metrics, record, view};
+use crate::{chat, events, mail, metrics, progress};
 
 /// Error of a check without a single page that could be read.
 const NOTHING: &str = "no page could be read";
@@ -22,7 +22,7 @@ const NOTHING: &str = "no page could be read";
 pub(crate) async fn start(conn: &mut Conn, check: &str, now: Timestamp) -> Result<(), StoreError> {
     match rows::lock_check(conn, check).await? {
         Some(mut check) if check.status == rows::QUEUED => {
-            record::progressed(&mut check, now);
+            progress::progressed(&mut check, now);
             rows::save_check(conn, &check).await
         }
         _ => Ok(()),
@@ -105,7 +105,7 @@ pub(crate) async fn progress(conn: &mut Conn, check: Check, now: Timestamp) -> R
 
 /// Decides how a check without open parts has ended.
 fn verdict(check: &Check) -> (CheckStatus, Option<String>) {
-    let pages = view::summary(check);
+    let pages = progress::summary(check);
     let why = || check.error.clone().or_else(|| check.warning.clone());
     match pages.error {
         _ if pages.total_pages == 0 && check.error.is_some() => (CheckStatus::Failed, check.error.clone()),
@@ -162,7 +162,7 @@ pub(crate) async fn finish(
     if monitor.current_check_id.as_deref() == Some(check.id.as_str()) {
         monitor.current_check_id = None;
     }
-    let summary = serde_json::to_string(&view::summary(&check));
+    let summary = serde_json::to_string(&progress::summary(&check));
     monitor.last_summary = summary.ok().or(monitor.last_summary);
     rows::save(conn, &monitor).await?;
     tracing::info!(monitor = monitor.id, check = check.id, status = check.status, credits = charged, "check ended");

@@ -84,7 +84,7 @@ struct EndData<'a> {
 /// # Errors
 /// [`StoreError::Inconsistent`], which these types cannot cause.
 pub(crate) fn end(check: &Check) -> Result<Event<'static>, StoreError> {
-    let summary = crate::view::summary(check);
+    let summary = crate::progress::summary(check);
     let data = EndData { monitor_id: &check.monitor_id, check_id: &check.id, status: &check.status, summary };
     let event = MONITOR.event(CHECK_COMPLETED).map(Event::new).ok_or_else(no_event)?.with(&data).map_err(broken)?;
     let event = if check.status == wire::CheckStatus::Completed.as_str() { event } else { event.failed() };

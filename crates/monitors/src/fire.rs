@@ -5,33 +5,14 @@ use std::collections::BTreeSet;
 
 use ::runs::{PAGES, patience};
 use base::Timestamp;
-use queue::{Failure, Finished, Handler, Payload, Queue, Running};
-use serde::{Deserialize, Serialize};
+use queue::{Failure, Finished, Handler, Running};
 use store::monitors as rows;
 use store::{Conn, StoreError, jobs};
 
 use crate::begin::{self, Begun, Cause};
+use crate::payload::{FirePayload, MONITORS};
 use crate::plan::{Plan, plan};
 use crate::{Monitors, MonitorsError};
-
-/// Queue of the fires of schedules and of searches, separate so that many monitors that are due at once hold up no crawl.
-pub const MONITORS: Queue = Queue { name: "monitors", slots: 16 };
-
-/// Payload of a fire.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct FirePayload {
-    /// Id of the monitor.
-    pub(crate) monitor: String,
-    /// Moment of the schedule.
-    pub(crate) at: Timestamp,
-}
-
-impl Payload for FirePayload {
-    const KIND: &'static str = "monitor.fire";
-    const QUEUE: Queue = MONITORS;
-    /// A fire that is given up is found by upkeep.
-    const ATTEMPTS: i32 = 20;
-}
 
 /// Handler of fires.
 pub struct Fire {

@@ -3,91 +3,32 @@
 
 use std::time::Duration;
 
+use ::runs::patience;
 use ::runs::webhooks::{Source, emit};
-use ::runs::{Context, patience};
-use base::{Owner, Timestamp, new_id};
+use base::{Owner, Timestamp};
 use kernel::AppError;
 use llm::judge::{Change, JudgeError, Judgment, judge};
-use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running};
-use serde::{Deserialize, Serialize};
+use queue::{Failure, Finished, Handler, Running};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use store::ledger::{self, Booking};
 use store::monitors::{self as rows, Check, Monitor, Page};
 use store::teams::{self, Team};
-use store::{Conn, StoreError, jobs};
+use store::{Conn, StoreError};
 use tokio::time::Instant;
 use wire::{Format, MonitorTarget, TargetWork};
 
-use crate::link::{Link, hook_of};
+use crate::content::content;
+use crate::link::hook_of;
+use crate::payload::JudgePayload;
 use crate::plan::revealed;
-use crate::record::progressed;
-use crate::view::content;
+use crate::progress::progressed;
 use crate::{Monitors, end, events, metrics};
 
-/// Queue of judgments.
-pub const JUDGE: Queue = Queue { name: "judge", slots: 8 };
-
-/// Maximum number of judgments of a team at a time.
-const TEAM_AT_ONCE: i32 = 4;
 /// Time that a judgment may take.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Price of a judgment, in credits.
 const PRICE: i64 = 1;
-/// Attempts at a judgment.
-const TRIES: i32 = 3;
-
-/// Payload of a judgment.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct JudgePayload {
-    /// Id of the monitor.
-    monitor: String,
-    /// Id of the check.
-    check: String,
-    /// Id of the page.
-    page: String,
-}
-
-impl Payload for JudgePayload {
-    const KIND: &'static str = "monitor.judge";
-    const QUEUE: Queue = JUDGE;
-    const ATTEMPTS: i32 = TRIES;
-}
-
-/// Queues judgments of pages. Must be called with the team locked in this queue.
-///
-/// # Errors
-/// [`StoreError`]; then the transaction must be rolled back.
-pub(crate) async fn enqueue(
-    conn: &mut Conn,
-    team: &Team,
-    link: &Link,
-    pages: &[&str],
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let job = |page: &&str| {
-        let Link { monitor, check, .. } = link;
-        let payload = JudgePayload { monitor: monitor.clone(), check: check.clone(), page: (*page).to_owned() };
-        NewJob::of(new_id(), &payload, now)
-    };
-    let new: Vec<NewJob> = pages.iter().map(job).collect::<Result<_, _>>()?;
-    let delay = Duration::ZERO;
-    let lane = Lane {
-        queue: JUDGE.name,
-        id: &link.check,
-        team_id: &team.id,
-        cap: TEAM_AT_ONCE,
-        team_cap: TEAM_AT_ONCE,
-        delay,
-    };
-    jobs::enqueue(conn, &lane, &new, now).await?;
-    Ok(())
-}
-
-/// Whether the judgments of a check are covered: a check that began without a model has reserved nothing for them.
-pub(crate) fn is_paid(check: &Check, context: &Context) -> bool {
-    context.caller.team.unlimited || check.reservation.is_some()
-}
 
 /// Handler of judgments.
 pub struct Judge {

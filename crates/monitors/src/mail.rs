@@ -14,19 +14,17 @@ use std::time::Duration;
 
 use ::runs::patience;
 use base::{Timestamp, new_id};
-use mail::{Letter, Mailer, SendError};
+use mail::{Letter, SendError};
 use queue::{Failure, Finished, Handler, Lane, NewJob, Payload, Queue, Running};
 use serde::{Deserialize, Serialize};
 use store::mails::{self as rows, CheckMail};
 use store::{Conn, StoreError, jobs};
-use url::Url;
 use webhooks::ReceiverAnswer;
 
 use crate::attempt::Outcome;
 use crate::{Monitors, MonitorsError, metrics};
 
 pub(crate) use at_end::tell;
-pub(crate) use letter::tokens_of;
 pub(crate) use recipients::{Occasion, ask};
 pub use subscribe::{Recipient, confirm, recipient, unsubscribe};
 pub(crate) use view::{MailView, NO_SERVER, notification, view};
@@ -36,15 +34,6 @@ pub const MAILS: Queue = Queue { name: "mails", slots: 8 };
 
 /// Maximum number of mails of a team at a time.
 const TEAM_AT_ONCE: i32 = 4;
-
-/// Mail server, and where the links in mails lead.
-#[derive(Debug, Clone)]
-pub struct MailParts {
-    /// Sends the mails.
-    pub mailer: Mailer,
-    /// Base of the links in mails: the public address of the service.
-    pub base: Url,
-}
 
 /// Payload of a mail.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -4,10 +4,8 @@
 use std::collections::HashMap;
 
 use ::runs::webhooks::{Source, emit_all};
-use ::runs::{KeptPage, Left, Outcome, Page as RunPage, PageRecord, PageResult, Recording};
+use ::runs::{Context, KeptPage, Left, Outcome, Page as RunPage, PageRecord, PageResult, Recording};
 use async_trait::async_trait;
-use base::Timestamp;
-use queue::Payload as _;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use store::monitors::{self as rows, Check, Known, NewPage, Page};
@@ -18,9 +16,10 @@ use webhooks::Event;
 use wire::{CheckPageStatus, EventType};
 
 use crate::events;
-use crate::judge::{self, JudgePayload};
 use crate::link::About;
 use crate::look::{Compared, Content, Seen};
+use crate::payload::{JUDGE, JudgePayload};
+use crate::progress::{count, progressed};
 use crate::quiet::Memory;
 
 /// Number of pages of a target; the places of the next target follow.
@@ -68,7 +67,7 @@ impl<'a> CheckRecord<'a> {
     /// Locks the rows that come first in the order of locks.
     pub(crate) async fn lock(conn: &mut Conn, recording: Recording<'_>, judges: bool) -> Result<(), StoreError> {
         if judges {
-            jobs::lock_team(conn, JudgePayload::QUEUE.name, &recording.context.caller.team.id).await?;
+            jobs::lock_team(conn, JUDGE.name, &recording.context.caller.team.id).await?;
         }
         Ok(())
     }
@@ -92,7 +91,7 @@ impl<'a> CheckRecord<'a> {
         let known = rows::known(conn, &link.target, &keys).await?;
         let known: HashMap<&str, &Known> = known.iter().map(|known| (known.key.as_str(), known)).collect();
         let mut written = Vec::new();
-        let is_judged = self.judges && judge::is_paid(&check, self.recording.context);
+        let is_judged = self.judges && is_paid(&check, self.recording.context);
         for result in &results {
             let before = known.get(result.key.as_str()).copied();
             let status = status_of(&result.compared, before);
@@ -188,7 +187,7 @@ impl<'a> CheckRecord<'a> {
     async fn judge(&self, conn: &mut Conn, written: &[Row<'_>]) -> Result<(), StoreError> {
         let link = &self.about.link;
         let pages: Vec<&str> = written.iter().filter(|row| row.is_judged).map(|row| row.page.id.as_str()).collect();
-        judge::enqueue(conn, &self.recording.context.caller.team, link, &pages, self.recording.now).await
+        JudgePayload::enqueue(conn, &self.recording.context.caller.team.id, link, &pages, self.recording.now).await
     }
 
     /// Emits the events of the pages. Those that are judged tell when they are.
@@ -245,6 +244,11 @@ fn result_of<'a>(page: RunPage<'a>, url: Option<&String>) -> Recorded<'a> {
     }
 }
 
+/// Whether the judgments of a check are covered: a check that began without a model has reserved nothing for them.
+fn is_paid(check: &Check, context: &Context) -> bool {
+    context.caller.team.unlimited || check.reservation.is_some()
+}
+
 /// Decides the status of a page by what its target knew of it. A page that is gone is removed once.
 fn status_of(compared: &Compared, before: Option<&Known>) -> CheckPageStatus {
     let was_there = before.is_some_and(|before| before.state != REMOVED);
@@ -258,27 +262,6 @@ fn status_of(compared: &Compared, before: Option<&Known>) -> CheckPageStatus {
         Compared::New | Compared::Changed => CheckPageStatus::Changed,
         Compared::Same => CheckPageStatus::Same,
     }
-}
-
-/// Counts pages of a check by their statuses.
-pub(crate) fn count<'s>(check: &mut Check, statuses: impl Iterator<Item = &'s str>) {
-    for status in statuses {
-        let counter = match status {
-            "same" => &mut check.same_pages,
-            "changed" => &mut check.changed_pages,
-            "new" => &mut check.new_pages,
-            "removed" => &mut check.removed_pages,
-            _ => &mut check.error_pages,
-        };
-        *counter += 1;
-    }
-}
-
-/// Notes that a check got further.
-pub(crate) fn progressed(check: &mut Check, now: Timestamp) {
-    rows::RUNNING.clone_into(&mut check.status);
-    check.started_at = check.started_at.or(Some(now));
-    (check.progress_at, check.updated_at) = (Some(now), now);
 }
 
 #[async_trait]

@@ -7,8 +7,7 @@ use ::runs::webhooks::emit_all;
 use base::{Timestamp, new_id};
 use kernel::AppError;
 use kernel::auth::Caller;
-use queue::{Failure, Finished, Handler, NewJob, Payload, Queue, Running};
-use serde::{Deserialize, Serialize};
+use queue::{Failure, Finished, Handler, Running};
 use serde_json::json;
 use store::monitors::{self as rows, Check, Known, NewPage, Page};
 use store::{Conn, StoreError, jobs, teams};
@@ -16,64 +15,17 @@ use url::Url;
 use webhooks::Event;
 use wire::TargetWork;
 
-use crate::begin::lane;
-use crate::fire::MONITORS;
-use crate::judge::{self, JUDGE, charge, source};
+use crate::judge::{charge, source};
 use crate::link::{Link, hook_of, wants_judge};
+use crate::payload::{JUDGE, JudgePayload, SearchPayload};
 use crate::plan::revealed;
-use crate::record::{PRESENT, count, progressed};
+use crate::progress::{count, progressed};
+use crate::record::PRESENT;
 use crate::state::FoundResult;
 use crate::{Monitors, end, events};
 
 /// Reason of a search on a server without an engine.
 const NO_ENGINE: &str = "this server has no search engine; its operator sets one up in `search.engines`";
-
-/// Payload of a search.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct SearchPayload {
-    /// Id of the monitor.
-    monitor: String,
-    /// Id of the check.
-    check: String,
-    /// Id of the target.
-    target: String,
-    /// Position of the target.
-    position: i32,
-}
-
-impl SearchPayload {
-    /// Returns the payload for a part of a check.
-    pub(crate) fn of(link: &Link) -> Self {
-        let Link { monitor, check, target, position } = link.clone();
-        Self { monitor, check, target, position }
-    }
-
-    fn link(&self) -> Link {
-        let Self { monitor, check, target, position } = self.clone();
-        Link { monitor, check, target, position }
-    }
-}
-
-impl Payload for SearchPayload {
-    const KIND: &'static str = "monitor.search";
-    const QUEUE: Queue = MONITORS;
-    const ATTEMPTS: i32 = 3;
-}
-
-/// Queues a search.
-///
-/// # Errors
-/// [`StoreError`]; then the transaction must be rolled back.
-pub(crate) async fn enqueue(
-    conn: &mut Conn,
-    team: &str,
-    payload: SearchPayload,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let job = NewJob::of(new_id(), &payload, now)?;
-    jobs::enqueue(conn, &lane(team, &payload.monitor), &[job], now).await?;
-    Ok(())
-}
 
 /// Handler of searches.
 pub struct Search {
@@ -226,7 +178,7 @@ async fn add(
         let ids: Vec<&str> = fresh.iter().map(|page| page.id.as_str()).collect();
         check.open_judgments += i64::try_from(ids.len()).unwrap_or(0);
         if let Some(team) = teams::find(conn, &check.team_id).await? {
-            judge::enqueue(conn, &team, link, &ids, now).await?;
+            JudgePayload::enqueue(conn, &team.id, link, &ids, now).await?;
         }
     } else {
         told.extend(&fresh);

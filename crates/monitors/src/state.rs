@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use ::runs::Runs;
 use async_trait::async_trait;
+use base::{Secret, Timestamp};
 use kernel::auth::Caller;
 use kernel::{App, AppError};
 use llm::Model;
-use mail::Tokens;
+use mail::{Mailer, Tokens};
 use serde::Deserialize;
+use store::Conn;
 use tokio::sync::OnceCell;
+use url::Url;
 use wire::SearchTarget;
-
-use crate::mail::{MailParts, tokens_of};
 
 /// Searches of the web, which another part of the service makes.
 #[async_trait]
@@ -50,6 +51,15 @@ impl Default for MonitorSettings {
     fn default() -> Self {
         Self { max_per_team: 100 }
     }
+}
+
+/// Mail server, and where the links in mails lead.
+#[derive(Debug, Clone)]
+pub struct MailParts {
+    /// Sends the mails.
+    pub mailer: Mailer,
+    /// Base of the links in mails: the public address of the service.
+    pub base: Url,
 }
 
 /// Parts of [`Monitors`].
@@ -122,4 +132,10 @@ impl fmt::Debug for Monitors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Monitors").field("settings", &self.0.parts.settings).finish_non_exhaustive()
     }
+}
+
+/// Returns what signs the links in mails. All servers of a database share the key, which signs the URLs of files too.
+async fn tokens_of(conn: &mut Conn, now: Timestamp) -> Result<Tokens, AppError> {
+    let fresh = Secret::new(hex::encode(rand::random::<[u8; 32]>()));
+    Ok(Tokens::new(&store::files::key(conn, &fresh, now).await?))
 }

@@ -4,11 +4,11 @@ use serde_json::{Map, Value};
 use store::monitors::{self as rows, Check, Page, Weight};
 use store::{Conn, StoreError};
 
-use crate::view;
+use crate::progress;
 
 /// Returns why a check tells nothing; `None` if it does.
 pub(crate) async fn silent(conn: &mut Conn, check: &Check) -> Result<Option<&'static str>, StoreError> {
-    let pages = view::summary(check);
+    let pages = progress::summary(check);
     if pages.total_pages == 0 {
         return Ok(Some("no page was read"));
     }

@@ -11,8 +11,8 @@ use uuid::Uuid;
 use wire::{Invalid, MonitorStatus, MonitorTarget, UpdateMonitor, check_search_goal};
 
 use crate::draft::{self, Before};
-use crate::fire::MONITORS;
 use crate::mail::{MAILS, Occasion};
+use crate::payload::MONITORS;
 use crate::plan::{check_targets, revealed};
 use crate::read::NOUN;
 use crate::view::Whole;

@@ -7,19 +7,18 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use store::mails::CheckMail;
 use store::monitors::{Check, CheckTarget, Monitor, Page, Target};
-use wire::{CheckSummary, MonitorCheck, MonitorPage, MonitorView, PageChanges, PageSnapshot, ScheduleView};
+use wire::{MonitorCheck, MonitorPage, MonitorView, PageChanges, PageSnapshot, ScheduleView};
 
 use crate::begin::schedule;
+use crate::content::content;
 use crate::draft;
 use crate::link::wants_judge;
 use crate::mail::{self, MailView};
 use crate::plan::price;
+use crate::progress::summary;
 
 /// Time that the estimate of the cost covers.
 const MONTH: TimeDelta = TimeDelta::days(30);
-/// Maximum size of the unpacked content of a page, in bytes.
-const MAX_CONTENT: usize = 16 << 20;
-
 /// Monitor with its targets.
 pub(crate) struct Whole<'a> {
     pub(crate) row: &'a Monitor,
@@ -81,13 +80,6 @@ impl Whole<'_> {
     }
 }
 
-/// Returns the counters of a check.
-pub(crate) fn summary(check: &Check) -> CheckSummary {
-    let (same, changed, new) = (check.same_pages, check.changed_pages, check.new_pages);
-    let (removed, error) = (check.removed_pages, check.error_pages);
-    CheckSummary { total_pages: same + changed + new + removed + error, same, changed, new, removed, error }
-}
-
 /// Returns a check as answers show it. `parts` and `mails` are those of all checks that are shown.
 ///
 /// # Errors
@@ -140,15 +132,6 @@ pub(crate) fn page(row: &Page, packed: Option<&Vec<u8>>) -> Result<MonitorPage, 
         snapshot,
         created_at: row.created_at,
     })
-}
-
-/// Unpacks the content of a page.
-///
-/// # Errors
-/// [`AppError::Internal`] for a content that this version cannot read.
-pub(crate) fn content(packed: &[u8]) -> Result<Map<String, Value>, AppError> {
-    let bytes = zstd::bulk::decompress(packed, MAX_CONTENT).map_err(AppError::internal)?;
-    serde_json::from_slice(&bytes).map_err(broken)
 }
 
 fn word<T: DeserializeOwned>(text: &str) -> Result<T, AppError> {

@@ -5,8 +5,8 @@ use store::monitors::Check;
 use wire::{ChatKind, CheckSummary};
 
 use super::plain::{link, plain};
+use crate::progress;
 use crate::told::Told;
-use crate::view;
 
 /// Maximum number of pages that a message lists.
 pub(super) const MAX_PAGES: i64 = 20;
@@ -25,7 +25,7 @@ const MAX_FIELD: usize = 1000;
 /// Returns the body of a message about a check of the monitor of this name.
 pub(super) fn body(kind: ChatKind, monitor: &str, check: &Check, pages: &[Told]) -> Value {
     match kind {
-        ChatKind::Slack => json!({ "text": text(monitor, view::summary(check), pages) }),
+        ChatKind::Slack => json!({ "text": text(monitor, progress::summary(check), pages) }),
         ChatKind::Json => object(monitor, check, pages),
     }
 }
@@ -82,7 +82,7 @@ fn object(monitor: &str, check: &Check, pages: &[Told]) -> Value {
         "checkId": check.id,
         "status": check.status,
         "error": check.error,
-        "summary": view::summary(check),
+        "summary": progress::summary(check),
         "pages": pages,
     })
 }

@@ -1,20 +1,20 @@
 //! Letters, written when they are sent.
 
-use base::{Secret, Timestamp};
 use chrono::TimeDelta;
 use kernel::AppError;
 use mail::letters::{self, ChangedPage, Counts, Summary};
-use mail::{Address, Content, Purpose, Tokens};
+use mail::{Address, Content, Purpose};
 use store::Conn;
 use store::monitors::{self as rows, Check, Monitor, Page};
 use url::Url;
 use wire::{EmailNotification, SubscriptionStatus};
 
+use super::MailPayload;
 use super::recipients::{CONFIRM_WITHIN, recipients, wanted};
 use super::subscribe::subject;
-use super::{MailParts, MailPayload};
+use crate::state::MailParts;
 use crate::told::{Told, changes, told};
-use crate::{Monitors, MonitorsError, view};
+use crate::{Monitors, MonitorsError, content, progress};
 
 /// Lifetime of the link with which a recipient unsubscribes.
 const UNSUBSCRIBE_WITHIN: TimeDelta = TimeDelta::days(365);
@@ -29,12 +29,6 @@ pub(super) struct Written {
     pub(super) to: Address,
     pub(super) content: Content,
     pub(super) unsubscribe: Url,
-}
-
-/// Returns what signs the links in mails. All servers of a database share the key, which signs the URLs of files too.
-pub(crate) async fn tokens_of(conn: &mut Conn, now: Timestamp) -> Result<Tokens, AppError> {
-    let fresh = Secret::new(hex::encode(rand::random::<[u8; 32]>()));
-    Ok(Tokens::new(&store::files::key(conn, &fresh, now).await?))
 }
 
 /// Writes a letter; `None` if there is nothing to tell any more, or its recipient does not want it.
@@ -96,14 +90,14 @@ async fn pages(conn: &mut Conn, check: &Check, email: &EmailNotification) -> Res
     }
     let contents = rows::contents(conn, &shown).await?;
     let told = found.iter().map(|page| {
-        let content = contents.get(&page.id).map(|packed| view::content(packed)).transpose()?;
+        let content = contents.get(&page.id).map(|packed| content::content(packed)).transpose()?;
         Ok(told(page, content.as_ref()))
     });
     told.collect()
 }
 
 fn summary(monitor: &Monitor, check: &Check, pages: &[Told], unsubscribe: &Url) -> Content {
-    let counts = view::summary(check);
+    let counts = progress::summary(check);
     let count = |number: i64| u64::try_from(number).unwrap_or(0);
     let pages: Vec<ChangedPage<'_>> = pages
         .iter()
