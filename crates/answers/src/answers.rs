@@ -3,14 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use base::{Clock, Owner};
-use cpu::Cpu;
+use base::Clock;
 use cpu::line::Load;
-use llm::{Model, Role, Settings, SettingsError, TeamLimit};
-use tokio::time::Instant;
+use llm::{Model, Role, Settings, SettingsError};
 
 use crate::cache::Cache;
-use crate::{Asking, CacheUse};
+use crate::{Asking, Context};
 
 /// Means of answering: a model, the page's own sentences, or both. Clones share the model.
 #[derive(Clone)]
@@ -19,23 +17,6 @@ pub struct Answers {
     cache: Arc<Cache>,
     extractive: bool,
     zero_retention: bool,
-}
-
-/// Request that questions belong to.
-#[derive(Clone, Copy)]
-pub struct Context<'a> {
-    /// Team and run that ask.
-    pub owner: &'a Owner,
-    /// Whether the request leaves no trace: its text goes only to a model that stores nothing.
-    pub private: bool,
-    /// Time at which answers are of no more use.
-    pub deadline: Instant,
-    /// Use of the cache of answers. A private request does not use it.
-    pub cache: CacheUse,
-    /// Slots for CPU-bound work. None is held while a model is waited for.
-    pub cpu: &'a Cpu,
-    /// Limits of the team per day.
-    pub limit: TeamLimit,
 }
 
 impl Answers {

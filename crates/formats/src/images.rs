@@ -4,11 +4,7 @@ use page::{Element, Page, candidates, is_embedded, local_name};
 
 use crate::hidden::Hidden;
 use crate::links::UniqueUrls;
-
-/// Attributes for lazy loading: URLs of images that a script will load.
-pub(crate) const LAZY_SOURCES: [&str; 4] = ["data-src", "data-lazy-src", "data-original", "data-url"];
-/// Attributes for lazy loading with a `srcset`.
-pub(crate) const LAZY_SETS: [&str; 2] = ["data-srcset", "data-lazy-srcset"];
+use crate::markdown::media::{LAZY_SETS, LAZY_SOURCES};
 
 /// Returns the absolute URLs of all images, unique, in document order: `<img>` with lazy-loading attributes and all
 /// sizes, `<picture>`, `<video poster>`, image buttons, SVG images, icons, preview images in `<meta>`, and inline

@@ -8,7 +8,7 @@ use base::Timestamp;
 use chrono::TimeDelta;
 use moka::future::Cache;
 
-use crate::auth::Caller;
+use crate::caller::Caller;
 
 /// Maximum age of an entry: the time for which a change by another process may go unnoticed.
 const MAX_AGE: TimeDelta = TimeDelta::seconds(1);

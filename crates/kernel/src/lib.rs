@@ -11,6 +11,7 @@ pub mod admit;
 mod app;
 pub mod auth;
 mod bookings;
+mod caller;
 mod callers;
 pub mod credentials;
 mod error;

@@ -5,7 +5,9 @@ use cron::Schedule;
 
 use crate::Invalid;
 use crate::expression::Cron;
-use crate::schedule::MIN_DISTANCE;
+
+/// Smallest distance between two runs in minutes, on the clock on the wall.
+pub const MIN_DISTANCE: u32 = 5;
 
 const NAMES: [&str; 7] = ["SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT"];
 const EVERY_HOUR: u64 = (1 << 24) - 1;

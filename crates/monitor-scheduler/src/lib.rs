@@ -37,7 +37,8 @@ mod start;
 mod text;
 mod zone;
 
+pub use days::MIN_DISTANCE;
 pub use error::Invalid;
-pub use schedule::{MIN_DISTANCE, Schedule, next_run};
+pub use schedule::{Schedule, next_run};
 pub use start::{Grant, NoCredits, Situation, Start, Trigger, WITHDRAWALS_TO_PAUSE, may_start};
 pub use text::parse_text;

@@ -8,9 +8,6 @@ use crate::expression::Cron;
 use crate::zone::{Shown, Zone};
 use crate::{Invalid, parse_text};
 
-/// Smallest distance between two runs in minutes, on the clock on the wall.
-pub const MIN_DISTANCE: u32 = 5;
-
 /// Largest gap of the clock whose times run after it. Larger ones are whole days that a country leaves out.
 const MAX_GAP: TimeDelta = TimeDelta::hours(3);
 
@@ -39,7 +36,7 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// Reads a cron expression whose runs may be closer than [`MIN_DISTANCE`], in an IANA time zone.
+    /// Reads a cron expression whose runs may be closer than [`MIN_DISTANCE`](crate::MIN_DISTANCE), in an IANA time zone.
     ///
     /// # Errors
     /// The expression or the zone cannot be read, or it never fires.

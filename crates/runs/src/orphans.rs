@@ -1,14 +1,17 @@
 //! Removal of document bodies without a row, left by a process that was killed between writing a body and keeping its
 //! document. Bodies of discarded documents are removed at once by `runs::deposit`.
 
+mod pass;
+
 use std::time::Duration;
 
 use base::Timestamp;
 use chrono::TimeDelta;
 use kernel::AppError;
-use parking_lot::Mutex;
 use store::runs;
 
+pub(crate) use self::pass::Pass;
+use self::pass::Progress;
 use crate::{DOCUMENTS, Runs};
 
 /// Minimum age of a body to remove: a younger one may belong to a document that is just being written.
@@ -17,18 +20,6 @@ const MIN_AGE: Duration = Duration::from_secs(60 * 60);
 const MAX_BODIES: usize = 5000;
 /// Pause between two passes.
 const PAUSE: TimeDelta = TimeDelta::hours(1);
-
-/// Progress of this process through the bodies.
-#[derive(Debug, Default)]
-pub(crate) struct Pass(Mutex<Progress>);
-
-#[derive(Debug, Clone, Default)]
-struct Progress {
-    /// Key after which the next round continues; none at the start of a pass.
-    after: Option<String>,
-    /// Time at which the next pass may begin.
-    next: Option<Timestamp>,
-}
 
 /// Examines the next bodies and removes those that no row refers to; returns how many.
 ///

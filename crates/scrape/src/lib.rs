@@ -35,6 +35,7 @@ mod needs_scripts;
 mod page_text;
 mod plain;
 mod ports;
+mod product;
 mod product_service;
 mod revalidate;
 mod reviewer;

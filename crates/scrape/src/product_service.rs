@@ -1,11 +1,8 @@
-//! Phase 4: the product of a page from a service of the operator, where one is set (`extract.product_service_url`). It
-//! takes the place of our own extraction.
+//! Client of a service of the operator that finds products (`extract.product_service_url`).
 
 use std::fmt::Display;
-use std::time::Duration;
 
 use bytes::Bytes;
-use extract_product::Missing;
 use http::{HeaderMap, HeaderValue, header};
 use outage::Repeats;
 use serde::{Deserialize, Serialize};
@@ -14,15 +11,10 @@ use tokio::time::Instant;
 use url::Url;
 use wire::Product;
 
-use crate::derive::Draft;
-use crate::{Target, Tools};
-
 /// Byte limit of an answer: ten times the largest product with a thousand variants.
 const MAX_ANSWER: usize = 4 << 20;
 /// Byte limit of a page that is sent. Pages of shops have less than a tenth of it.
 const MAX_PAGE: usize = 16 << 20;
-/// Maximum time for an answer; also half of the time that is left, so that the document is completed in any case.
-const MAX_TIME: Duration = Duration::from_secs(30);
 
 /// Service that finds the product of a page: `POST {url}/v1/extract-product` with `{html, url}`, answered by
 /// `{product}`, which is null if the page has none.
@@ -70,7 +62,8 @@ impl ProductService {
         Ok(Self { url, client, failures: Repeats::default() })
     }
 
-    async fn ask(&self, body: Bytes, deadline: Instant) -> Result<Option<Product>, Failure> {
+    /// Asks for the product of a page; `None` if it has none.
+    pub(crate) async fn ask(&self, body: Bytes, deadline: Instant) -> Result<Option<Product>, Failure> {
         let json = HeaderValue::from_static("application/json");
         let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, json.clone()), (header::ACCEPT, json)]);
         let url = self.url.clone();
@@ -106,23 +99,6 @@ pub(crate) fn request(html: &str, url: &Url) -> Result<Bytes, Failure> {
     }
     let request = Request { html, url: url.as_str() };
     serde_json::to_vec(&request).map(Bytes::from).map_err(|_| Failure::TooLarge)
-}
-
-/// Adds the product to a draft whose page is to be sent to the service, or the reason for none to its warnings.
-pub(crate) async fn find(tools: &Tools, target: &Target, mut draft: Box<Draft>) -> Box<Draft> {
-    let (Some(service), Some(request)) = (&tools.products, draft.product_request.take()) else { return draft };
-    let now = Instant::now();
-    let deadline = now + (target.deadline.saturating_duration_since(now) / 2).min(MAX_TIME);
-    let found = match request {
-        Ok(body) => service.ask(body, deadline).await,
-        Err(failure) => Err(failure),
-    };
-    match found {
-        Ok(Some(product)) => draft.document.product = Some(product),
-        Ok(None) => draft.warnings.push(format!("no product found: {}", Missing::Nothing)),
-        Err(failure) => draft.warnings.push(format!("no product found: {failure}")),
-    }
-    draft
 }
 
 /// Reads an answer: a product, or null. `None` for anything else.

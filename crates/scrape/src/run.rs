@@ -7,7 +7,7 @@ use tokio::time::timeout_at;
 use crate::derive::{Derived, Draft, Incoming, Last, More, derive};
 use crate::fetch::Page;
 use crate::{
-    Ports, ScrapeError, Scraped, Target, Tools, ask, captures, clean, compare, fetch, finish, product_service, sheets,
+    Ports, ScrapeError, Scraped, Target, Tools, ask, captures, clean, compare, fetch, finish, product, sheets,
 };
 
 /// Turns a page into a document, and returns the result of `last` on it.
@@ -117,7 +117,7 @@ where
     // Further phases that work on the draft and its markdown are inserted here. `Target::needs_markdown` says which
     // requests have one.
     let draft = ask::ask(tools, ports, target, draft).await?;
-    let draft = product_service::find(tools, target, draft).await;
+    let draft = product::find(tools, target, draft).await;
     let draft = compare::compare(tools, ports, target, draft).await?;
     let draft = clean::clean(tools, target, draft).await?;
     finish::finish(tools, target, draft, last).await

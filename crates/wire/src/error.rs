@@ -7,8 +7,21 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::code::Code;
-use crate::feedback::FeedbackErrorCode;
 use crate::words::words;
+
+words! {
+    /// Reason why feedback was not accepted.
+    pub enum FeedbackErrorCode {
+        /// The team keeps no data (zero data retention), so no feedback either.
+        TeamOptedOut = "TEAM_OPTED_OUT",
+        /// The team has sent too much feedback today.
+        DailyLimit = "DAILY_LIMIT",
+        /// Internal error.
+        Internal = "INTERNAL",
+        /// Feedback cannot be stored at the moment.
+        DbDisabled = "DB_DISABLED",
+    }
+}
 
 /// Fault of a request body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

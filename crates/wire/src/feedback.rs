@@ -46,20 +46,6 @@ words! {
     }
 }
 
-words! {
-    /// Reason why feedback was not accepted.
-    pub enum FeedbackErrorCode {
-        /// The team keeps no data (zero data retention), so no feedback either.
-        TeamOptedOut = "TEAM_OPTED_OUT",
-        /// The team has sent too much feedback today.
-        DailyLimit = "DAILY_LIMIT",
-        /// Internal error.
-        Internal = "INTERNAL",
-        /// Feedback cannot be stored at the moment.
-        DbDisabled = "DB_DISABLED",
-    }
-}
-
 /// Source that was useful.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ValuableSource {

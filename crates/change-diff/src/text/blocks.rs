@@ -4,7 +4,6 @@
 //! paragraphs, in which no code begins by indentation.
 
 use super::cursor::Cursor;
-use super::lines::LineKind;
 
 /// Maximum depth of quotes and lists. Deeper markers are text; it bounds the time of a line.
 const MAX_NESTING: usize = 100;
@@ -18,6 +17,16 @@ pub(super) struct Blocks {
     fence: Option<Fence>,
     paragraph: bool,
     indented: bool,
+}
+
+/// Meaning of a line in markdown. Lines of two kinds look different, whatever invisible characters they share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineKind {
+    Text,
+    /// Line of a code block, in which every character counts.
+    Code,
+    /// Beginning or end of a fenced code block.
+    Fence,
 }
 
 /// Relation of a line to code blocks.

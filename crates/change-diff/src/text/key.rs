@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
-use super::lines::{Line, LineKind, is_ignored};
+use super::blocks::LineKind;
+use super::lines::{Line, is_ignored};
 
 /// Returns the line with everything taken out that its readers cannot see.
 pub(super) fn key(line: Line<'_>) -> Cow<'_, str> {

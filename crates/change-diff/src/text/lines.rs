@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use memchr::memchr2;
 
-use super::blocks::{Blocks, Role};
+use super::blocks::{Blocks, LineKind, Role};
 
 /// Byte order mark.
 const MARK: char = '\u{feff}';
@@ -14,16 +14,6 @@ const MARK: char = '\u{feff}';
 pub(super) struct Line<'t> {
     pub(super) text: &'t str,
     pub(super) kind: LineKind,
-}
-
-/// Meaning of a line in markdown. Lines of two kinds look different, whatever invisible characters they share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LineKind {
-    Text,
-    /// Line of a code block, in which every character counts.
-    Code,
-    /// Beginning or end of a fenced code block.
-    Fence,
 }
 
 /// Returns the canonical form of a text, to which a diff applies. Empty if the text has no visible line.

@@ -2,8 +2,9 @@
 
 use std::ops::Range;
 
+use super::blocks::LineKind;
 use super::key::key;
-use super::lines::{Line, LineKind, Lines};
+use super::lines::{Line, Lines};
 
 /// Kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,9 +7,10 @@ use std::ops::Range;
 
 use base::Stop;
 
+use super::blocks::LineKind;
 use super::compare::{Status, compare};
 use super::key::{is_key, key, looks_like};
-use super::lines::{Line, LineKind, Lines, without_marks};
+use super::lines::{Line, Lines, without_marks};
 use super::slide::{Side, slide};
 use crate::GaveUp;
 use crate::align::{Changed, changed};

@@ -3,7 +3,7 @@
 use encoding_rs::{Encoding, UTF_8};
 use memchr::memchr;
 
-use super::mime::{base64, quoted};
+use super::transfer::{base64, quoted};
 
 /// Maximum number of headers of one part.
 const MAX_HEADERS: usize = 500;

@@ -8,6 +8,7 @@
 
 mod headers;
 mod mime;
+mod transfer;
 
 use std::fmt::Write;
 

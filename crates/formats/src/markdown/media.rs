@@ -9,7 +9,6 @@ use super::paragraph::push_target;
 use super::spaces::fold_spaces;
 use super::{LinkStyle, Open, Writer};
 use crate::elements::is_label;
-use crate::images::{LAZY_SETS, LAZY_SOURCES};
 use crate::marks;
 
 /// Limit on all targets together, in bytes: every relative link is expanded by the base URL, which may be long.
@@ -26,6 +25,10 @@ const MAX_LABEL_WORDS: usize = 5;
 const CONTENTS: &str = "toc-backref";
 /// Replacement for the data of an embedded image.
 const REMOVED: &str = "<Base64-Image-Removed>";
+/// Attributes for lazy loading: URLs of images that a script will load.
+pub(crate) const LAZY_SOURCES: [&str; 4] = ["data-src", "data-lazy-src", "data-original", "data-url"];
+/// Attributes for lazy loading with a `srcset`.
+pub(crate) const LAZY_SETS: [&str; 2] = ["data-srcset", "data-lazy-srcset"];
 
 impl Writer<'_> {
     pub(super) fn start_link(&mut self, index: Index) -> Option<Open> {

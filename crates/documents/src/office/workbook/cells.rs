@@ -7,8 +7,8 @@ use std::fmt::Write;
 use super::super::flat::letters;
 use super::super::marks::Inserts;
 use super::super::tree::{self, Element, Node};
-use super::mend::Places;
 use super::place;
+use super::places::Places;
 use super::strings::{self, Strings};
 
 /// Parts of the workbook that the cells of a sheet refer to.

@@ -6,6 +6,7 @@
 mod cells;
 mod large;
 mod mend;
+mod places;
 mod strings;
 
 use std::borrow::Cow;
