@@ -6,8 +6,7 @@ use page::{Element, Index, LocalName, Page, absolute, is_embedded, largest, loca
 use url::Url;
 
 use crate::content::{Content, Visitor};
-use crate::markdown::media::source;
-use crate::markdown::media::{LAZY_SETS, LAZY_SOURCES};
+use crate::markdown::media::{LAZY_SETS, LAZY_SOURCES, source};
 
 /// Approximate limit on the output, in bytes: every relative link is expanded by the base URL, which may be long.
 const MAX_BYTES: usize = 48 << 20;

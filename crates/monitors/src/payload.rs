@@ -16,7 +16,7 @@ pub const JUDGE: Queue = Queue { name: "judge", slots: 8 };
 
 /// Maximum number of fires and searches of a team at a time, so that other teams have their turns.
 const TEAM_AT_ONCE: i32 = 16;
-/// Maximum number of jobs of a monitor at a time.
+/// Maximum number of fires and searches of a monitor at a time.
 const MONITOR_AT_ONCE: i32 = 4;
 /// Maximum number of judgments of a team at a time.
 const JUDGMENTS_AT_ONCE: i32 = 4;

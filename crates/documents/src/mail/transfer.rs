@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-/// Decodes base64; what is no letter of it is skipped.
+/// Decodes base64. Characters outside its alphabet are skipped.
 pub(super) fn base64(text: &[u8]) -> Vec<u8> {
     let (mut out, mut bits, mut count) = (Vec::with_capacity(text.len() / 4 * 3), 0_u32, 0_u32);
     for byte in text {

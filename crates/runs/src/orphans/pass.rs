@@ -1,9 +1,9 @@
-//! Progress of this process through the bodies.
+//! State of the passes of this process over the bodies of documents.
 
 use base::Timestamp;
 use parking_lot::Mutex;
 
-/// Progress through the bodies, which rounds take turns to move.
+/// Progress of this process through the bodies, kept between two rounds.
 #[derive(Debug, Default)]
 pub(crate) struct Pass(pub(super) Mutex<Progress>);
 
