@@ -1,4 +1,4 @@
-//! Counters of scrapes in flight in this process, by team.
+//! Counters of requests in flight in this process, by team.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 #[derive(Debug, Clone, Default)]
 pub struct Active(Arc<Mutex<HashMap<String, u32>>>);
 
-/// Slot of one scrape in flight; dropping it frees the slot.
+/// Slot of one request in flight; dropping it frees the slot.
 #[derive(Debug)]
 pub struct Slot {
     active: Active,
@@ -31,13 +31,19 @@ impl Active {
         Some(Slot { active: self.clone(), team: team.to_owned() })
     }
 
-    /// Returns the number of scrapes of a team in flight.
+    /// Takes a slot, however many the team has in flight.
+    pub(crate) fn add(&self, team: &str) -> Slot {
+        *self.0.lock().entry(team.to_owned()).or_insert(0) += 1;
+        Slot { active: self.clone(), team: team.to_owned() }
+    }
+
+    /// Returns the number of requests of a team in flight.
     #[must_use]
     pub fn count(&self, team: &str) -> u32 {
         self.0.lock().get(team).copied().unwrap_or(0)
     }
 
-    /// Returns the number of scrapes of all teams in flight.
+    /// Returns the number of requests of all teams in flight.
     #[must_use]
     pub fn total(&self) -> u32 {
         self.0.lock().values().sum()
@@ -70,9 +76,11 @@ mod tests {
         assert!(active.enter("b", 0).is_none());
         let other = active.enter("b", 1).unwrap();
         assert_eq!((active.count("a"), active.count("b"), active.total()), (2, 1, 3));
-        drop(first);
+        drop((first, active.add("a")));
         assert_eq!(active.count("a"), 1);
-        drop((second, other));
+        let beyond = active.add("a");
+        assert!(active.count("a") == 2 && active.enter("a", 2).is_none());
+        drop((second, other, beyond));
         assert_eq!(active.total(), 0);
         assert!(active.0.lock().is_empty());
     }

@@ -1,20 +1,21 @@
 //! Bookings of requests: their changes, and how a group of them becomes one transaction. [`lines`] does the queueing.
 
 mod lines;
+mod record;
 
 use std::collections::BTreeMap;
 
 use base::Timestamp;
 use cache::{PageToKeep, write_pages};
 use store::ledger::{self, Booking, Order, Reservation, Task};
-use store::scrapes::{self, Scrape};
 use store::{Conn, StoreError};
 
 use crate::App;
 
 use self::lines::Waiting;
 
-pub(crate) use self::lines::{AtWork, Bookings};
+pub(crate) use self::lines::Bookings;
+pub use self::record::Record;
 
 /// Source of the credits for a request.
 #[derive(Clone)]
@@ -74,11 +75,11 @@ pub(crate) enum Change {
         amount: i64,
         expires_at: Timestamp,
     },
-    /// Charges, returns the rest, and inserts the row of the scrape and its page.
+    /// Charges, returns the rest, and inserts the row of the request and its page.
     Settle {
         source: Source,
         credits: i64,
-        row: Option<Box<Scrape>>,
+        record: Option<Record>,
         page: Option<PageToKeep>,
     },
     /// Returns everything that is reserved.
@@ -105,9 +106,9 @@ impl Change {
     }
 
     /// Returns the row to be written with the change.
-    fn row(&self) -> Option<&Scrape> {
+    fn record(&self) -> Option<&Record> {
         match self {
-            Self::Settle { row, .. } => row.as_deref(),
+            Self::Settle { record, .. } => record.as_ref(),
             Self::Reserve { .. } | Self::Release(_) => None,
         }
     }
@@ -131,8 +132,12 @@ impl Change {
             Self::Reserve { source, amount, expires_at } => {
                 ledger::reserve(conn, &source.booking(at), *amount, *expires_at).await.map(Some)
             }
-            Self::Settle { source, credits, row, .. } => {
-                settle(conn, source, *credits, row.as_deref(), at).await.map(|()| None)
+            Self::Settle { source, credits, record, .. } => {
+                settle(conn, source, *credits, at).await?;
+                if let Some(record) = record {
+                    record.insert(conn).await?;
+                }
+                Ok(None)
             }
             Self::Release(held) => held.settle(conn, 0, at).await.map(|()| None),
         }
@@ -140,7 +145,7 @@ impl Change {
 }
 
 impl Source {
-    fn team(&self) -> &str {
+    pub(crate) fn team(&self) -> &str {
         match self {
             Self::Reserved(held) => &held.first.team,
             Self::Unlimited { team, .. } => team,
@@ -166,24 +171,12 @@ impl Source {
     }
 }
 
-/// Charges, returns the rest, and inserts the row of the scrape.
-pub(crate) async fn settle(
-    conn: &mut Conn,
-    source: &Source,
-    credits: i64,
-    row: Option<&Scrape>,
-    at: Timestamp,
-) -> Result<(), StoreError> {
+/// Charges, and returns the rest.
+pub(crate) async fn settle(conn: &mut Conn, source: &Source, credits: i64, at: Timestamp) -> Result<(), StoreError> {
     match source {
-        Source::Reserved(held) => held.settle(conn, credits, at).await?,
-        Source::Unlimited { .. } if credits > 0 => {
-            ledger::charge(conn, &source.booking(at), credits).await?;
-        }
-        Source::Unlimited { .. } => {}
-    }
-    match row {
-        Some(row) => scrapes::insert(conn, row).await,
-        None => Ok(()),
+        Source::Reserved(held) => held.settle(conn, credits, at).await,
+        Source::Unlimited { .. } if credits > 0 => ledger::charge(conn, &source.booking(at), credits).await.map(drop),
+        Source::Unlimited { .. } => Ok(()),
     }
 }
 
@@ -234,8 +227,7 @@ async fn together(conn: &mut Conn, group: &[Waiting], at: Timestamp) -> Result<V
             let outcomes = ledger::book_all(conn, team, &orders, at).await?;
             booked.extend(places.into_iter().zip(outcomes));
         }
-        let rows: Vec<&Scrape> = group.iter().filter_map(|waiting| waiting.change.row()).collect();
-        scrapes::insert_all(conn, &rows).await?;
+        record::insert_all(conn, group.iter().filter_map(|waiting| waiting.change.record())).await?;
         write_pages(conn, group.iter().filter_map(|waiting| waiting.change.page()).collect()).await?;
         let outcome = |place| booked.remove(&place).unwrap_or(Ok(None)).map_err(StoreError::Ledger);
         Ok((0..group.len()).map(outcome).collect())

@@ -4,21 +4,22 @@ use base::Timestamp;
 use billing::LedgerError;
 use cache::PageToKeep;
 use store::ledger::Reservation;
-use store::scrapes::Scrape;
 use store::{Conn, StoreError};
 use tokio::runtime::Handle;
 
 use crate::auth::Caller;
-use crate::bookings::{AtWork, Change, Held, Source, settle};
+use crate::bookings::{Change, Held, Source, settle};
 use crate::tracked::tracked;
-use crate::{App, AppError, metrics};
+use crate::{App, AppError, Slot, metrics};
+
+pub use crate::bookings::Record;
 
 /// Reservation of one request. Dropping it unsettled, as when the client disconnects, returns all of it in the
 /// background; after a crash, the periodic upkeep returns it when it expires.
 pub struct Funds {
     app: App,
     source: Option<Source>,
-    _at_work: AtWork,
+    _at_work: Slot,
 }
 
 impl Funds {
@@ -37,7 +38,8 @@ impl Funds {
         let (team, api_key) = (caller.team.id.clone(), caller.key.clone());
         let source = Source::Unlimited { key, team, api_key };
         if caller.team.unlimited || amount == 0 {
-            return Ok(Self { app: app.clone(), source: Some(source), _at_work: app.bookings().begin() });
+            let at_work = app.bookings().begin(source.team());
+            return Ok(Self { app: app.clone(), source: Some(source), _at_work: at_work });
         }
         // If the request is dropped during the booking, the booking still completes, and the unclaimed funds return
         // themselves.
@@ -46,7 +48,7 @@ impl Funds {
     }
 
     async fn hold(app: App, source: Source, amount: i64, expires_at: Timestamp) -> Result<Self, StoreError> {
-        let at_work = app.bookings().begin();
+        let at_work = app.bookings().begin(source.team());
         let held = app.bookings().write(&app, Change::Reserve { source, amount, expires_at }).await?;
         let reserved = |first| Source::Reserved(Held { first, more: Vec::new() });
         Ok(Self { app, source: held.map(reserved), _at_work: at_work })
@@ -88,28 +90,33 @@ impl Funds {
     #[crate::boxed]
     pub async fn settle_in(&self, conn: &mut Conn, credits: i64, at: Timestamp) -> Result<(), StoreError> {
         match &self.source {
-            Some(source) => settle(conn, source, credits, None, at).await,
+            Some(source) => settle(conn, source, credits, at).await,
             None => Ok(()),
         }
     }
 
-    /// Charges `credits`, returns the rest and writes the row of the scrape and its page to keep, atomically.
+    /// Charges `credits`, returns the rest and writes the row of the request and its page to keep, atomically.
     ///
     /// # Errors
     /// [`AppError::BillingUnavailable`]; then nothing is charged.
     #[crate::boxed]
-    pub async fn settle(mut self, credits: i64, row: Option<Scrape>, page: Option<PageToKeep>) -> Result<(), AppError> {
+    pub async fn settle(
+        mut self,
+        credits: i64,
+        record: Option<Record>,
+        page: Option<PageToKeep>,
+    ) -> Result<(), AppError> {
         let Some(source) = self.source.take() else {
             return Ok(());
         };
         let app = self.app.clone();
         // Tracked, so that it completes even if the request is dropped.
         let booking = tracked(self.app.tracker(), async move {
-            let change = Change::Settle { source: source.clone(), credits, row: row.map(Box::new), page };
+            let change = Change::Settle { source: source.clone(), credits, record, page };
             let done = app.bookings().write(&app, change).await;
             if done.is_err() {
                 // Restore the guard, so that an unsettled reservation is returned.
-                drop(Self { _at_work: app.bookings().begin(), app, source: Some(source) });
+                drop(Self { _at_work: app.bookings().begin(source.team()), app, source: Some(source) });
             }
             done
         });

@@ -19,7 +19,7 @@ use chrono::TimeDelta;
 use fetch::Fetched;
 use kernel::admit::{Admitted, Entry, admit};
 use kernel::auth::Caller;
-use kernel::reservation::Funds;
+use kernel::reservation::{Funds, Record};
 use kernel::{App, AppError, Refusal as _, uuid};
 use store::scrapes::Scrape;
 use tokio::time::{Instant, timeout_at};
@@ -376,7 +376,7 @@ impl Scraping {
         let copy = used.and_then(PageCopy::into_new);
         metrics::scraped(result.as_ref().map_or_else(|error| error.code().as_str(), |_| "ok"));
         self.log(caller, result.as_ref().map(|scraped| scraped.document.metadata.cache_state), credits);
-        match (result, funds.settle(credits, row, copy).await) {
+        match (result, funds.settle(credits, row.map(Record::from), copy).await) {
             (Ok(scraped), Ok(())) => Ok((scraped.document, scraped.room)),
             (Ok(_), Err(error)) => Err(error.into()),
             (Err(error), Ok(())) => Err(error),

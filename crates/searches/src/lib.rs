@@ -19,7 +19,6 @@ mod operation;
 mod own;
 mod pages;
 mod settings;
-mod settle;
 mod sites;
 mod state;
 pub mod vertical;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use base::{Stop, Timestamp, new_id};
 use kernel::admit::{Admitted, Entry, admit};
 use kernel::auth::Caller;
+use kernel::reservation::Record;
 use kernel::{AppError, Refusal as _};
 use search::Words;
 use store::search::Search as Row;
@@ -21,7 +22,6 @@ use crate::found::Found;
 use crate::gather::{Gathered, Gathering};
 use crate::highlights::{self, OwnCopy};
 use crate::pages::{self, Scraping};
-use crate::settle::settle;
 use crate::{SearchError, Searches, vertical};
 
 /// Share of the timeout reserved for assembling the answer (one tenth, at most `MAX_KEPT`).
@@ -99,7 +99,7 @@ pub(crate) async fn found<'a>(
         found.truncate(count(most));
     }
     let credits = billing::search(gathered.count(), search.request.is_private());
-    settle(searches.app(), funds, credits, search.row(&gathered, credits)).await?;
+    funds.settle(credits, search.row(&gathered, credits).map(Record::from), None).await?;
     Ok(Finished { search, gathered, credits })
 }
 

@@ -5,7 +5,6 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use std::mem;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -14,15 +13,15 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, timeout_at};
 
 use super::{Change, Written, write_group};
-use crate::App;
+use crate::{Active, App, Slot};
 
 /// Maximum number of changes in one transaction.
 const MAX_GROUP: usize = 64;
 /// Number of concurrent transactions on databases that allow several. Changes of one team go to the same queue, because
 /// their transactions would only block each other.
 const PARALLEL_LINES: usize = 4;
-/// Minimum time between the starts of two transactions, unless all requests in progress are already waiting: one
-/// transaction costs nearly the same for several changes as for one.
+/// Minimum time between the starts of two transactions while changes come in groups, unless all requests of a team are
+/// already waiting: one transaction costs nearly the same for several changes as for one.
 const GATHER: Duration = Duration::from_millis(3);
 
 /// Queues for changes. Their length is bounded by the number of requests in progress, which has limits of its own.
@@ -31,17 +30,15 @@ pub(crate) struct Bookings {
     /// Whether a transaction may contain several teams. With several concurrent transactions that could deadlock on the
     /// teams' accounts.
     mixes_teams: bool,
-    at_work: Arc<AtomicUsize>,
+    /// Requests in progress that will have something to write.
+    at_work: Active,
     gather: Duration,
 }
-
-/// Guard of a request in progress that will have something to write.
-pub(crate) struct AtWork(Arc<AtomicUsize>);
 
 #[derive(Default)]
 struct Line {
     state: Mutex<LineState>,
-    /// Signalled when all requests in progress are waiting.
+    /// Signalled when all requests of a team are waiting.
     complete: Notify,
 }
 
@@ -49,8 +46,15 @@ struct Line {
 struct LineState {
     waiting: Vec<Waiting>,
     is_served: bool,
-    /// Start of the last transaction.
-    begun: Option<Instant>,
+    /// The last transaction.
+    last: Option<Transaction>,
+}
+
+/// Transaction that has been started.
+struct Transaction {
+    begun: Instant,
+    /// Number of changes in it.
+    changes: usize,
 }
 
 /// Queued change, with the channel for its result.
@@ -63,7 +67,7 @@ pub(super) struct Waiting {
 struct Service {
     line: Arc<Line>,
     mixes_teams: bool,
-    at_work: Arc<AtomicUsize>,
+    at_work: Active,
     gather: Duration,
     is_over: bool,
 }
@@ -72,13 +76,12 @@ impl Bookings {
     pub(crate) fn new(store: &Store) -> Self {
         let (lines, mixes_teams) = if store.parallel_writers() { (PARALLEL_LINES, false) } else { (1, true) };
         let lines = (0..lines).map(|_| Arc::default()).collect();
-        Self { lines, mixes_teams, at_work: Arc::default(), gather: GATHER }
+        Self { lines, mixes_teams, at_work: Active::default(), gather: GATHER }
     }
 
-    /// Counts a request that begins.
-    pub(crate) fn begin(&self) -> AtWork {
-        self.at_work.fetch_add(1, Ordering::Relaxed);
-        AtWork(Arc::clone(&self.at_work))
+    /// Counts a request of a team that will have something to write, as long as its slot is held.
+    pub(crate) fn begin(&self, team: &str) -> Slot {
+        self.at_work.add(team)
     }
 
     /// Writes a change atomically. Dropping the future early does not cancel the write.
@@ -91,14 +94,15 @@ impl Bookings {
         // One lock for both: otherwise the service could end in between, and the change would never be written.
         let (was_served, is_complete) = {
             let mut state = line.state.lock();
+            let team = change.team().to_owned();
             state.waiting.push(Waiting { change, written });
-            (mem::replace(&mut state.is_served, true), state.is_complete(&self.at_work))
+            (mem::replace(&mut state.is_served, true), state.is_complete(&team, &self.at_work))
         };
         if is_complete {
             line.complete.notify_waiters();
         }
         if !was_served {
-            let (mixes_teams, at_work) = (self.mixes_teams, Arc::clone(&self.at_work));
+            let (mixes_teams, at_work) = (self.mixes_teams, self.at_work.clone());
             let service = Service { line: Arc::clone(line), mixes_teams, at_work, gather: self.gather, is_over: false };
             app.tracker().spawn_on(service.run(app.clone()), &app.store().writing_runtime());
         }
@@ -113,16 +117,23 @@ impl Bookings {
     }
 }
 
-impl Drop for AtWork {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 impl LineState {
-    /// Whether all requests in progress are waiting in this queue, so that gathering longer is pointless.
-    fn is_complete(&self, at_work: &AtomicUsize) -> bool {
-        self.waiting.len() >= at_work.load(Ordering::Relaxed).min(MAX_GROUP)
+    /// Whether all requests of a team are waiting in this queue, so that gathering longer would only delay it.
+    fn is_complete(&self, team: &str, at_work: &Active) -> bool {
+        let of_team = || self.waiting.iter().filter(|waiting| waiting.change.team() == team).count();
+        self.waiting.len() >= MAX_GROUP || of_team() >= at_work.count(team) as usize
+    }
+
+    /// Whether that is so for any team that waits.
+    fn has_complete_team(&self, at_work: &Active) -> bool {
+        self.waiting.iter().any(|waiting| self.is_complete(waiting.change.team(), at_work))
+    }
+
+    /// Returns when the next transaction may begin, if more changes are likely to arrive until then. After a
+    /// transaction of a single change they are not: the other requests in progress wait for their pages or a model.
+    fn gathers_until(&self, gather: Duration) -> Option<Instant> {
+        let last = self.last.as_ref().filter(|last| last.changes > 1)?;
+        Some(last.begun + gather).filter(|until| *until > Instant::now())
     }
 }
 
@@ -135,15 +146,15 @@ impl Service {
         }
     }
 
-    /// Waits for more changes if the last transaction began just now.
+    /// Waits for more changes if the last transaction began just now and had several.
     async fn gather(&self) {
         let mut complete = pin!(self.line.complete.notified());
         // Registered before the state is read, so that no notification is missed.
         complete.as_mut().enable();
         let until = {
             let state = self.line.state.lock();
-            let until = state.begun.map(|begun| begun + self.gather).filter(|until| *until > Instant::now());
-            until.filter(|_| !state.waiting.is_empty() && !state.is_complete(&self.at_work))
+            let until = state.gathers_until(self.gather);
+            until.filter(|_| !state.waiting.is_empty() && !state.has_complete_team(&self.at_work))
         };
         if let Some(until) = until {
             // On timeout, write what is there.
@@ -158,7 +169,6 @@ impl Service {
             (state.is_served, self.is_over) = (false, true);
             return None;
         }
-        state.begun = Some(Instant::now());
         let first = state.waiting[0].change.team().to_owned();
         let mut left = MAX_GROUP;
         let belongs = |waiting: &mut Waiting| {
@@ -166,7 +176,9 @@ impl Service {
             left -= usize::from(belongs);
             belongs
         };
-        Some(state.waiting.extract_if(.., belongs).collect())
+        let group: Vec<Waiting> = state.waiting.extract_if(.., belongs).collect();
+        state.last = Some(Transaction { begun: Instant::now(), changes: group.len() });
+        Some(group)
     }
 }
 
@@ -196,10 +208,10 @@ mod tests {
 
     fn charge(team: &str, number: usize) -> Change {
         let source = Source::Unlimited { key: format!("scrape:{number}"), team: team.to_owned(), api_key: None };
-        Change::Settle { source, credits: 1, row: None, page: None }
+        Change::Settle { source, credits: 1, record: None, page: None }
     }
 
-    /// A transaction waits until all requests in progress have arrived, and no longer.
+    /// A transaction waits until all requests of a team have arrived, and no longer.
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn those_that_come_together_are_written_together() {
         let (app, caller, _folder) = app().await;
@@ -207,7 +219,8 @@ mod tests {
         let team = &caller.team.id;
         // The first change is written without waiting.
         bookings.write(&app, charge(team, 0)).await.unwrap();
-        let at_work: Vec<AtWork> = (0..3).map(|_| bookings.begin()).collect();
+        bookings.line_of(team).state.lock().last.as_mut().unwrap().changes = 2;
+        let at_work: Vec<Slot> = (0..3).map(|_| bookings.begin(team)).collect();
         let late = async {
             tokio::time::sleep(Duration::from_millis(50)).await;
             bookings.write(&app, charge(team, 3)).await
@@ -217,15 +230,32 @@ mod tests {
             tokio::join!(bookings.write(&app, charge(team, 1)), bookings.write(&app, charge(team, 2)), late);
         (one.and(other).and(last)).unwrap();
         assert!(begun.elapsed() < bookings.gather);
-        drop(at_work);
-        // A single request is written at once.
+        // The other requests of the server do not delay a team that has only this one.
+        let at_work: Vec<Slot> = at_work.into_iter().chain([bookings.begin("other")]).skip(3).collect();
         bookings.write(&app, charge(team, 4)).await.unwrap();
+        drop(at_work);
         assert!(begun.elapsed() < bookings.gather);
         let written = ledger::history(&mut app.conn().await.unwrap(), team, Some("scrape:"), 5).await.unwrap();
         let times: Vec<Timestamp> = written.iter().map(|booked| booked.at).collect();
         assert_eq!(times.len(), 5);
         assert!(times[0] < times[1] && times[3] < times[4], "{times:?}");
         assert_eq!(times[1..4], [times[1]; 3]);
+        app.drain().await;
+    }
+
+    /// Changes that come one at a time wait for nothing, however many requests are in progress.
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn single_changes_do_not_wait_for_requests_that_wait_for_something_else() {
+        let (app, caller, _folder) = app().await;
+        let bookings = Bookings { gather: Duration::from_secs(60), ..Bookings::new(app.store()) };
+        let team = &caller.team.id;
+        let at_work: Vec<Slot> = (0..32).map(|_| bookings.begin(team)).collect();
+        let begun = Instant::now();
+        for number in 0..4 {
+            bookings.write(&app, charge(team, number)).await.unwrap();
+        }
+        assert!(begun.elapsed() < bookings.gather);
+        drop(at_work);
         app.drain().await;
     }
 }
