@@ -1,6 +1,6 @@
 //! What is known of a language: its stemmer, and lists of its words.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use frostem::{Algorithm, Stemmer};
@@ -30,7 +30,7 @@ pub(crate) struct Language {
     abbreviations: HashSet<String>,
 }
 
-const SOURCES: [(&str, &str, Option<Algorithm>); 12] = [
+const SOURCES: [(&str, &str, Option<Algorithm>); MANY] = [
     ("en", include_str!("words/en.txt"), Some(Algorithm::English)),
     ("de", include_str!("words/de.txt"), Some(Algorithm::German)),
     ("es", include_str!("words/es.txt"), Some(Algorithm::Spanish)),
@@ -48,12 +48,59 @@ const SOURCES: [(&str, &str, Option<Algorithm>); 12] = [
 static LANGUAGES: LazyLock<Vec<Language>> =
     LazyLock::new(|| SOURCES.iter().map(|(tag, words, stemmer)| Language::read(tag, words, *stemmer)).collect());
 
+/// Number of languages.
+const MANY: usize = 12;
 /// How many of the languages are written with blanks between words: those have lists by which they are told apart.
 const SPACED: usize = 9;
+/// Number of words of a text from which its language is detected.
+const SAMPLE: usize = 200;
 
-fn sample_of_words(text: &str) -> Vec<String> {
-    let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
-    words.take(600).map(crate::words::fold).collect()
+/// Words that carry no topic or ask, folded, with the languages in which they do: a bit for each of [`LANGUAGES`].
+static EMPTY: LazyLock<HashMap<&'static str, u16>> = LazyLock::new(|| {
+    let mut out = HashMap::new();
+    for (at, language) in LANGUAGES.iter().enumerate() {
+        for word in language.stop.iter().chain(&language.ask) {
+            *out.entry(word.as_str()).or_default() |= 1 << at;
+        }
+    }
+    out
+});
+
+/// Words at the start of a text that carry no topic or ask, counted by language.
+#[derive(Debug, Default)]
+struct Counts {
+    words: usize,
+    counts: [usize; MANY],
+}
+
+impl Counts {
+    fn of(text: &str) -> Self {
+        let mut out = Counts::default();
+        let mut folded = String::new();
+        let words = text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+        for word in words.take(SAMPLE) {
+            folded.clear();
+            crate::words::fold_into(word, &mut folded);
+            let languages = EMPTY.get(folded.as_str()).copied().unwrap_or_default();
+            for (at, count) in out.counts.iter_mut().enumerate() {
+                *count += usize::from(languages >> at & 1);
+            }
+            out.words += 1;
+        }
+        out
+    }
+
+    fn of_language(&self, language: &Language) -> usize {
+        let counted = LANGUAGES.iter().zip(self.counts).find(|(counted, _)| counted.tag == language.tag);
+        counted.map_or(0, |(_, count)| count)
+    }
+
+    /// Returns the language with most of the words, the first of several, if it has enough of them.
+    fn most(&self) -> Option<&'static Language> {
+        let counted = LANGUAGES.iter().zip(self.counts).take(SPACED).rev();
+        let (language, count) = counted.max_by_key(|(_, count)| *count)?;
+        (count * 8 >= self.words.max(1)).then_some(language)
+    }
 }
 
 impl std::fmt::Debug for Language {
@@ -102,7 +149,7 @@ impl Language {
     }
 
     /// Returns the language of a text: by its script, or the one whose stop words it has most of.
-    pub(crate) fn of_text(text: &str) -> Option<&'static Language> {
+    fn seen(text: &str, counts: &Counts) -> Option<&'static Language> {
         let sample = text.chars().take(4000);
         let (mut han, mut kana, mut hangul, mut letters) = (0, 0, 0, 0);
         for c in sample {
@@ -123,17 +170,15 @@ impl Language {
         if han * 2 > letters {
             return Self::known("zh");
         }
-        let words = sample_of_words(text);
-        let best = LANGUAGES.iter().take(SPACED).rev().max_by_key(|language| language.common(&words))?;
-        (best.common(&words) * 8 >= words.len().max(1)).then_some(best)
+        counts.most()
     }
 
     /// Returns the language of a page whose tag says `tag`: pages are often tagged with the language of their template,
     /// so a language that is far more in the text wins.
     pub(crate) fn of_page(tag: &str, text: &str) -> &'static Language {
-        let words = sample_of_words(text);
-        match (Self::known(tag), Self::of_text(text)) {
-            (Some(told), Some(seen)) if seen.common(&words) < 2 * told.common(&words) => told,
+        let counts = Counts::of(text);
+        match (Self::known(tag), Self::seen(text, &counts)) {
+            (Some(told), Some(seen)) if counts.of_language(seen) < 2 * counts.of_language(told) => told,
             (_, Some(seen)) => seen,
             (Some(told), None) => told,
             (None, None) => &LANGUAGES[0],
@@ -142,13 +187,9 @@ impl Language {
 
     /// Returns the language that a question is in, which need not be that of the page.
     pub(crate) fn of_question(text: &str, page: &'static Language) -> &'static Language {
-        let words = sample_of_words(text);
-        Self::of_text(text).filter(|seen| seen.common(&words) > page.common(&words)).unwrap_or(page)
-    }
-
-    /// Returns how many of some words carry no topic or ask.
-    fn common(&self, words: &[String]) -> usize {
-        words.iter().filter(|word| self.is_empty(word)).count()
+        let counts = Counts::of(text);
+        let is_more = |seen: &&Language| counts.of_language(seen) > counts.of_language(page);
+        Self::seen(text, &counts).filter(is_more).unwrap_or(page)
     }
 
     /// Returns whether a folded word carries no topic or asks.
