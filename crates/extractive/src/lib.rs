@@ -57,6 +57,7 @@
 
 mod blocks;
 mod evidence;
+mod excerpt;
 mod found;
 mod handover;
 mod inline;
@@ -70,6 +71,7 @@ mod sentences;
 mod summary;
 mod words;
 
+pub use excerpt::excerpt;
 pub use found::{Found, HIGHLIGHTS, Meaning};
 pub use page::{Page, Source};
 

@@ -1,14 +1,16 @@
 //! Highlights: the sentences of our own copy of a page that answer a query, word for word.
 
 use base::Stop;
-use extractive::{Page, Source};
+use extractive::{Page, Source, excerpt};
 
 use crate::found::Found;
 
 /// Maximum length of a highlight, in characters.
 pub(crate) const MAX_CHARS: usize = 300;
-/// Part of a copy that is read, in bytes.
+/// Part of a copy that is looked through, in bytes.
 const MAX_TEXT: usize = 64 * 1024;
+/// Part of it that is read closely, in bytes: reading is what highlights cost.
+const MAX_EXCERPT: usize = 8 * 1024;
 /// Mark between sentences that do not follow each other on the page.
 const GAP: &str = " … ";
 
@@ -37,8 +39,8 @@ impl OwnCopy {
 /// Returns the sentences of a copy that answer the query, at most 300 characters; `None` if it has none, or when
 /// stopped.
 pub(crate) fn of(copy: &OwnCopy, query: &str, stop: &Stop) -> Option<String> {
-    let text = beginning(&copy.text, MAX_TEXT);
-    let page = Page::read(&Source { markdown: text, title: &copy.title, language: "" }, stop).ok()?;
+    let text = excerpt(beginning(&copy.text, MAX_TEXT), query, MAX_EXCERPT);
+    let page = Page::read(&Source { markdown: &text, title: &copy.title, language: "" }, stop).ok()?;
     let found = page.find(query, None, stop).ok()??;
     fitting(&found.answer)
 }
