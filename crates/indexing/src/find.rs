@@ -10,7 +10,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::{Indexing, IndexingError, Question};
 
 /// Hits that are asked for besides those that are wanted, since some may be gone.
-const SPARE_HITS: usize = 10;
+const SPARE_HITS: usize = 2;
 /// Most copies that are kept for removal.
 const MAX_GONE: usize = 10_000;
 

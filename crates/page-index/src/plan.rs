@@ -170,13 +170,20 @@ impl Planner<'_> {
         Ok(Words { wanted, joined: joined(&text) })
     }
 
-    /// Sets how rare a word is, and has its stems share that.
+    /// Sets how rare a word is, keeps those of its stems that a page has, and has them share the rarity.
     fn weigh(&mut self, word: &mut Wanted, field: Field) -> tantivy::Result<()> {
         let total = self.statistics.total;
         let mut pages = 0;
-        for stem in &word.stems {
-            pages += self.statistics.searcher.doc_freq(&Term::from_field_text(field, stem))?;
+        let mut stems = Vec::new();
+        for stem in word.stems.drain(..) {
+            let with_stem = self.statistics.searcher.doc_freq(&Term::from_field_text(field, &stem))?;
+            pages += with_stem;
+            // One that no page has would be looked up in every segment, three times.
+            if with_stem > 0 {
+                stems.push(stem);
+            }
         }
+        word.stems = stems;
         let pages = pages.min(total);
         for stem in &word.stems {
             self.statistics.shared.insert(Term::from_field_text(field, stem), pages);
