@@ -20,8 +20,8 @@ const MAX_GROUP: usize = 64;
 /// Number of concurrent transactions on databases that allow several. Changes of one team go to the same queue, because
 /// their transactions would only block each other.
 const PARALLEL_LINES: usize = 4;
-/// Minimum time between the starts of two transactions while changes come in groups, unless all requests of a team are
-/// already waiting: one transaction costs nearly the same for several changes as for one.
+/// Minimum time between the starts of two transactions, unless all requests of a team are already waiting: one
+/// transaction costs nearly the same for several changes as for one.
 const GATHER: Duration = Duration::from_millis(3);
 
 /// Queues for changes. Their length is bounded by the number of requests in progress, which has limits of its own.
@@ -46,15 +46,8 @@ struct Line {
 struct LineState {
     waiting: Vec<Waiting>,
     is_served: bool,
-    /// The last transaction.
-    last: Option<Transaction>,
-}
-
-/// Transaction that has been started.
-struct Transaction {
-    begun: Instant,
-    /// Number of changes in it.
-    changes: usize,
+    /// Start of the last transaction.
+    begun: Option<Instant>,
 }
 
 /// Queued change, with the channel for its result.
@@ -128,13 +121,6 @@ impl LineState {
     fn has_complete_team(&self, at_work: &Active) -> bool {
         self.waiting.iter().any(|waiting| self.is_complete(waiting.change.team(), at_work))
     }
-
-    /// Returns when the next transaction may begin, if more changes are likely to arrive until then. After a
-    /// transaction of a single change they are not: the other requests in progress wait for their pages or a model.
-    fn gathers_until(&self, gather: Duration) -> Option<Instant> {
-        let last = self.last.as_ref().filter(|last| last.changes > 1)?;
-        Some(last.begun + gather).filter(|until| *until > Instant::now())
-    }
 }
 
 impl Service {
@@ -146,14 +132,14 @@ impl Service {
         }
     }
 
-    /// Waits for more changes if the last transaction began just now and had several.
+    /// Waits for more changes if the last transaction began just now.
     async fn gather(&self) {
         let mut complete = pin!(self.line.complete.notified());
         // Registered before the state is read, so that no notification is missed.
         complete.as_mut().enable();
         let until = {
             let state = self.line.state.lock();
-            let until = state.gathers_until(self.gather);
+            let until = state.begun.map(|begun| begun + self.gather).filter(|until| *until > Instant::now());
             until.filter(|_| !state.waiting.is_empty() && !state.has_complete_team(&self.at_work))
         };
         if let Some(until) = until {
@@ -169,6 +155,7 @@ impl Service {
             (state.is_served, self.is_over) = (false, true);
             return None;
         }
+        state.begun = Some(Instant::now());
         let first = state.waiting[0].change.team().to_owned();
         let mut left = MAX_GROUP;
         let belongs = |waiting: &mut Waiting| {
@@ -176,9 +163,7 @@ impl Service {
             left -= usize::from(belongs);
             belongs
         };
-        let group: Vec<Waiting> = state.waiting.extract_if(.., belongs).collect();
-        state.last = Some(Transaction { begun: Instant::now(), changes: group.len() });
-        Some(group)
+        Some(state.waiting.extract_if(.., belongs).collect())
     }
 }
 
@@ -219,7 +204,6 @@ mod tests {
         let team = &caller.team.id;
         // The first change is written without waiting.
         bookings.write(&app, charge(team, 0)).await.unwrap();
-        bookings.line_of(team).state.lock().last.as_mut().unwrap().changes = 2;
         let at_work: Vec<Slot> = (0..3).map(|_| bookings.begin(team)).collect();
         let late = async {
             tokio::time::sleep(Duration::from_millis(50)).await;
@@ -240,22 +224,6 @@ mod tests {
         assert_eq!(times.len(), 5);
         assert!(times[0] < times[1] && times[3] < times[4], "{times:?}");
         assert_eq!(times[1..4], [times[1]; 3]);
-        app.drain().await;
-    }
-
-    /// Changes that come one at a time wait for nothing, however many requests are in progress.
-    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-    async fn single_changes_do_not_wait_for_requests_that_wait_for_something_else() {
-        let (app, caller, _folder) = app().await;
-        let bookings = Bookings { gather: Duration::from_secs(60), ..Bookings::new(app.store()) };
-        let team = &caller.team.id;
-        let at_work: Vec<Slot> = (0..32).map(|_| bookings.begin(team)).collect();
-        let begun = Instant::now();
-        for number in 0..4 {
-            bookings.write(&app, charge(team, number)).await.unwrap();
-        }
-        assert!(begun.elapsed() < bookings.gather);
-        drop(at_work);
         app.drain().await;
     }
 }
