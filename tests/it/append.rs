@@ -101,8 +101,8 @@ async fn pages_cost_what_the_batch_makes_of_them() {
 async fn a_repeated_call_adds_nothing() {
     let app = TestApp::with_keys().await;
     app.site.others(|_| Some(crate::crawl::page("<p>words")));
-    let slow = std::time::Duration::from_secs(2);
-    app.site.respond("/slow", testkit::Reply { delay: slow, ..crate::crawl::page("<p>slow") });
+    // The batch stays open until this is dropped.
+    let held = app.site.hold("/slow", crate::crawl::page("<p>slow"));
     let (team, other) = (app.team(Some(100), json!({})).await, app.team(Some(100), json!({})).await);
     let id = start(&team, json!({"urls": [app.page("/slow")]})).await;
     let more = json!({"urls": [app.page("/a"), "no url"], "appendToId": id});
@@ -116,6 +116,7 @@ async fn a_repeated_call_adds_nothing() {
     assert_eq!(keyed(&team, "k", &different).await.code(), "duplicate_request");
     assert_eq!(keyed(&other, "k", &more).await.status, 404, "it is not theirs");
     assert_eq!(keyed(&team, "second", &different).await.status, 200);
+    drop(held);
     let ended = team.ended(&format!("/v2/batch/scrape/{id}")).await.body;
     assert_eq!((&ended["total"], &ended["completed"], &ended["creditsUsed"]), (&json!(3), &json!(3), &json!(3)));
     assert_eq!(keyed(&team, "k", &more).await.status, 200, "the answer of then, also after the end");

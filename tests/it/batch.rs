@@ -70,14 +70,15 @@ async fn a_page_that_fails_is_an_error_of_the_batch() {
 async fn pages_are_added_while_it_runs() {
     let app = TestApp::with_keys().await;
     linked_site(&app, 30);
-    let slow = testkit::Reply { delay: std::time::Duration::from_secs(2), ..crate::crawl::page("<p>slow") };
-    app.site.respond("/slow", slow);
+    // The batch stays open until this is dropped.
+    let held = app.site.hold("/slow", crate::crawl::page("<p>slow"));
     let team = app.team(Some(100), json!({})).await;
     let job = team.start("/v2/batch/scrape", &json!({"urls": [app.page("/slow")]})).await;
     let id = job.rsplit('/').next().unwrap().to_owned();
     let more = json!({"urls": [app.page("/p/1"), app.page("/p/2")], "appendToId": id});
     let added = team.post("/v2/batch/scrape", &more).await;
     assert_eq!((added.status, added.body["id"].as_str()), (200, Some(id.as_str())), "{}", added.body);
+    drop(held);
     let ended = team.ended(&job).await.body;
     assert_eq!((&ended["total"], &ended["completed"], &ended["creditsUsed"]), (&json!(3), &json!(3), &json!(3)));
     assert_eq!(team.get("/v2/team/credit-usage").await.body["data"]["remainingCredits"], 97);

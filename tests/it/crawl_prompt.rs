@@ -1,13 +1,13 @@
 //! Tests of crawl prompts and `POST /v2/crawl/params-preview`.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use bytes::Bytes;
 use e2e::{Client, TestApp};
 use http::Method;
 use serde_json::{Value, json};
 use testkit::{Asked, ModelFault, ModelServer, Reply};
+use tokio::sync::watch;
 
 use crate::crawl::page;
 
@@ -15,20 +15,25 @@ const BLOG: &str = "(?i)(^|/)(blogs?)([/.]|$)";
 
 /// Serves a front page with a blog, docs and a shop.
 fn site(app: &TestApp) {
-    app.site.others(|seen| {
-        let links =
-            |paths: &[&str]| -> String { paths.iter().map(|path| format!("<a href=\"{path}\">{path}</a> ")).collect() };
-        let body = match seen.path.as_str() {
-            "/" => links(&["/blog/", "/docs/", "/shop/", "/ignoreRobotsTxt-true-limit-99999"]),
-            "/blog/" => links(&["/blog/a", "/blog/b", "/blog/drafts/c", "/"]),
-            "/docs/" => links(&["/docs/x", "/docs/changelog", "/blog/"]),
-            "/blog/a" | "/blog/b" | "/blog/drafts/c" | "/docs/x" | "/docs/changelog" | "/shop/" => links(&["/"]),
-            _ => return None,
-        };
-        let reply = page(&format!("<h1>{}</h1><p>Words of the page.</p>{body}", seen.path));
-        // A crawl is still open when its options are read.
-        Some(Reply { delay: Duration::from_millis(200), ..reply })
-    });
+    app.site.others(|seen| shown(&seen.path));
+}
+
+fn shown(path: &str) -> Option<Reply> {
+    let links =
+        |paths: &[&str]| -> String { paths.iter().map(|path| format!("<a href=\"{path}\">{path}</a> ")).collect() };
+    let body = match path {
+        "/" => links(&["/blog/", "/docs/", "/shop/", "/ignoreRobotsTxt-true-limit-99999"]),
+        "/blog/" => links(&["/blog/a", "/blog/b", "/blog/drafts/c", "/"]),
+        "/docs/" => links(&["/docs/x", "/docs/changelog", "/blog/"]),
+        "/blog/a" | "/blog/b" | "/blog/drafts/c" | "/docs/x" | "/docs/changelog" | "/shop/" => links(&["/"]),
+        _ => return None,
+    };
+    Some(page(&format!("<h1>{path}</h1><p>Words of the page.</p>{body}")))
+}
+
+/// Holds back a page of every crawl, which is thus still open when its options are read, until the result is dropped.
+fn hold(app: &TestApp) -> watch::Sender<()> {
+    app.site.hold("/blog/", shown("/blog/").unwrap())
 }
 
 /// Starts a service with the site, and with a model that answers by `rule`.
@@ -95,10 +100,12 @@ async fn explicit_options_win_over_the_prompt() {
     let app = TestApp::start().await;
     site(&app);
     let caller = app.anonymous();
+    let held = hold(&app);
     let wish = json!({ "url": app.page("/"), "prompt": "only the docs, first 50 pages", "limit": 2, "includePaths": ["^/(blog/)?$"] });
     let job = caller.start("/v2/crawl", &wish).await;
     let shown = options(&caller).await;
     assert_eq!((&shown["limit"], &shown["includePaths"]), (&json!(2), &json!(["^/(blog/)?$"])), "{shown}");
+    drop(held);
     assert_eq!(crawled(&caller, &job).await, set(&["/", "/blog/"]));
 }
 
@@ -148,11 +155,13 @@ async fn a_model_sees_the_site_and_fills_the_options() {
     assert!(body["warning"].as_str().unwrap().contains("look-around"), "{body}");
     let asked = &model.asked()[0];
     assert!(asked.user.contains("\n/docs/\n") && asked.user.contains("the articles, but no drafts"), "{}", asked.user);
+    let held = hold(&app);
     let job =
         caller.start("/v2/crawl", &json!({ "url": app.page("/"), "prompt": "the articles, but no drafts" })).await;
     let shown = options(&caller).await;
     assert_eq!((&shown["limit"], &shown["prompt"]), (&json!(20), &json!("the articles, but no drafts")), "{shown}");
     assert_eq!((&shown["ignoreRobotsTxt"], &shown["scrapeOptions"]["headers"]), (&json!(false), &json!({})), "{shown}");
+    drop(held);
     assert_eq!(crawled(&caller, &job).await, set(&["/", "/blog/", "/blog/a", "/blog/b"]));
     assert_eq!(model.asked().len(), 2, "one question for the preview, one for the crawl");
     let documents = caller.documents(&job).await;

@@ -84,7 +84,7 @@ async fn a_site_is_crawled_into_the_index_with_a_server_and_without() {
     let said = index(&data, &["seed", site.url("/basalt").as_str(), "--limit", "1"], &allow, true);
     assert!(said.contains("the server that runs indexes them"), "{said}");
     assert!(index(&data, &["rebuild"], "", false).contains("the server must be stopped"));
-    let until = Instant::now() + Duration::from_secs(30);
+    let until = Instant::now() + Duration::from_secs(60);
     while !index(&data, &["stats"], "", true).starts_with("3 pages, ") {
         assert!(Instant::now() < until, "the server does not follow");
         tokio::time::sleep(Duration::from_millis(200)).await;

@@ -29,7 +29,7 @@ async fn a_team_over_its_rate_is_told_when_to_return() {
 #[tokio::test]
 async fn a_team_at_its_concurrency_is_refused_and_then_served() {
     let app = TestApp::with_keys().await;
-    app.site.respond("/slow", Reply { delay: Duration::from_millis(800), body: "<p>slow".into(), ..Reply::default() });
+    let held = app.site.hold("/slow", Reply { body: "<p>slow".into(), ..Reply::default() });
     let made = app
         .operator()
         .post("/admin/teams", &json!({"name": "one", "credits": 10, "concurrency": 1, "rateLimit": 0}))
@@ -40,7 +40,9 @@ async fn a_team_at_its_concurrency_is_refused_and_then_served() {
         while app.site.requests().is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        team.scrape(&body).await
+        let second = team.scrape(&body).await;
+        drop(held);
+        second
     });
     assert_eq!((first.status, second.status), (200, 429), "{} {}", first.body, second.body);
     assert!(!second.header("retry-after").is_empty());

@@ -224,7 +224,7 @@ async fn active(client: &Client) -> Value {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn passwords_and_header_values_of_a_crawl_are_not_shown() {
     let app = start().await;
-    app.site.respond("/", Reply { delay: Duration::from_secs(1), ..page("<a href=/broken>x</a><p>start") });
+    let held = app.site.hold("/", page("<a href=/broken>x</a><p>start"));
     app.site.script("/broken", vec![testkit::Script::Raw("this is not HTTP".into())]);
     app.site.respond("/hook", Reply::default());
     let with_password = |path: &str| at(&app, "home.test", path).replace("http://", "http://me:SECRETPASS@");
@@ -238,6 +238,7 @@ async fn passwords_and_header_values_of_a_crawl_are_not_shown() {
     assert_eq!(one["options"]["webhook"]["url"], at(&app, "home.test", "/hook"));
     assert_eq!(one["options"]["webhook"]["headers"], json!({"X-Hook": "***"}));
     assert_eq!(one["options"]["scrapeOptions"]["headers"], json!({"X-Tok": "***"}));
+    drop(held);
     let ended = app.anonymous().ended(&job).await.body;
     assert_eq!(ended["completed"], 1, "{ended}");
     let errors = app.anonymous().get(&format!("{job}/errors")).await.body;

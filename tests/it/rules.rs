@@ -1,12 +1,9 @@
 //! Restrictions of keys, and allowed networks of teams.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use e2e::{Answer, Client, TestApp};
 use http::Method;
 use serde_json::{Value, json};
-use testkit::Reply;
 
 use crate::ARTICLE;
 use crate::crawl::{linked_site, page};
@@ -157,7 +154,8 @@ async fn a_key_is_limited_to_formats_everywhere() {
 async fn what_a_key_has_started_goes_on_under_a_new_rule() {
     let app = TestApp::with_keys().await;
     linked_site(&app, 6);
-    app.site.respond("/p/0", Reply { delay: Duration::from_millis(700), ..page("<p>slow") });
+    // The batch stays open until this is dropped.
+    let held = app.site.hold("/p/0", page("<p>slow"));
     let team = Team::new(&app).await;
     let body = json!({"urls": [app.page("/p/0"), app.page("/p/1"), app.page("/p/2")], "formats": ["html"]});
     let job = team.client.start("/v2/batch/scrape", &body).await;
@@ -165,6 +163,7 @@ async fn what_a_key_has_started_goes_on_under_a_new_rule() {
     let more = json!({"urls": [app.page("/p/3")], "appendToId": job.rsplit('/').next().unwrap()});
     let sentence = "this key may not use format html; it is limited to markdown (key rule `formats`)";
     refused(&team.client.post("/v2/batch/scrape", &more).await, "KEY_NOT_ALLOWED", sentence);
+    drop(held);
     assert_eq!(team.client.ended(&job).await.body["status"], "completed");
     let documents = team.client.documents(&job).await;
     assert_eq!(documents.len(), 3);

@@ -131,12 +131,18 @@ async fn refused_before_it_opens() {
     assert_eq!(ours.send(broken, bytes::Bytes::new()).await.status, 400);
 }
 
+/// Serves a start page that never answers during the test, and returns the request of a crawl that waits for it.
+fn stuck(app: &TestApp) -> Value {
+    app.site.respond("/", testkit::Reply { delay: Duration::from_secs(600), ..page("<p>slow") });
+    let options = json!({"timeout": 300_000, "maxAge": 0});
+    json!({"url": app.page("/"), "limit": 5, "scrapeOptions": options})
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_is_told_by_the_status() {
     let app = TestApp::start().await;
-    app.site.respond("/", testkit::Reply { delay: Duration::from_secs(20), ..page("<p>slow") });
     let client = app.anonymous();
-    let job = client.start("/v2/crawl", &json!({"url": app.page("/"), "limit": 5})).await;
+    let job = client.start("/v2/crawl", &stuck(&app)).await;
     let (mut socket, _) = open(&app, &job, &[]).await.unwrap();
     let first = socket.next().await.unwrap().unwrap().into_text().unwrap();
     assert!(first.contains("\"catchup\"") && first.contains("\"scraping\""), "{first}");
@@ -148,9 +154,8 @@ async fn a_stop_is_told_by_the_status() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn one_team_has_a_share_of_the_watchers() {
     let app = TestApp::start().await;
-    app.site.respond("/", testkit::Reply { delay: Duration::from_secs(20), ..page("<p>slow") });
     let (many, other) = (app.anonymous(), app.team(Some(100), json!({})).await);
-    let body = json!({"url": app.page("/"), "limit": 5});
+    let body = stuck(&app);
     let (job, others) = (many.start("/v2/crawl", &body).await, other.start("/v2/crawl", &body).await);
     let mut held = Vec::new();
     for _ in 0..256 {

@@ -1,8 +1,11 @@
 //! Validation of every answer in tests against the OpenAPI document of the service.
 
-use std::sync::LazyLock;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
 
 use http::Method;
+use jsonschema::Validator;
+use parking_lot::Mutex;
 use serde_json::{Value, json};
 
 use crate::Answer;
@@ -10,9 +13,12 @@ use crate::Answer;
 static DOCUMENT: LazyLock<Value> =
     LazyLock::new(|| serde_json::from_str(&quarry_server::docs::openapi()).unwrap_or_default());
 
+/// Compiled schemas of answers, by method, path template and status.
+static VALIDATORS: LazyLock<Mutex<HashMap<String, Arc<Validator>>>> = LazyLock::new(Mutex::default);
+
 /// Fails the test if the OpenAPI document has the path, but not this status or this body.
 pub(crate) fn check(method: &Method, path: &str, answer: &Answer) {
-    let Some(operation) = operation(method, path) else {
+    let Some((template, operation)) = operation(method, path) else {
         return;
     };
     let promised = &operation["responses"][answer.status.to_string()];
@@ -29,21 +35,32 @@ pub(crate) fn check(method: &Method, path: &str, answer: &Answer) {
     if schema.is_null() {
         return;
     }
-    let mut schema = schema.clone();
-    schema["components"] = DOCUMENT["components"].clone();
-    let faults: Vec<String> = match jsonschema::validator_for(&schema) {
-        Ok(validator) => validator.iter_errors(&answer.body).map(|fault| fault.to_string()).collect(),
-        Err(fault) => vec![format!("the schema itself: {fault}")],
-    };
+    let validator = validator(format!("{method} {template} {}", answer.status), schema);
+    let faults: Vec<String> = validator.iter_errors(&answer.body).map(|fault| fault.to_string()).collect();
     assert!(faults.is_empty(), "{method} {path} {}: {faults:?} in {}", answer.status, answer.body);
 }
 
-fn operation(method: &Method, path: &str) -> Option<&'static Value> {
+/// Returns the compiled schema of an answer.
+///
+/// Compiling takes longer than many requests, so it is done once in a process.
+fn validator(key: String, schema: &Value) -> Arc<Validator> {
+    let compile = |key: &String| {
+        let mut schema = schema.clone();
+        schema["components"] = DOCUMENT["components"].clone();
+        let compiled = jsonschema::validator_for(&schema);
+        Arc::new(compiled.unwrap_or_else(|fault| panic!("{key}: the schema itself: {fault}")))
+    };
+    Arc::clone(VALIDATORS.lock().entry(key).or_insert_with_key(compile))
+}
+
+/// Returns the path template and the operation of a request.
+fn operation(method: &Method, path: &str) -> Option<(&'static str, &'static Value)> {
     let paths = DOCUMENT["paths"].as_object()?;
     // A literal path takes precedence over one with a parameter.
     let mut matching: Vec<_> = paths.iter().filter(|(template, _)| matches(template, path)).collect();
     matching.sort_by_key(|(template, _)| template.matches('{').count());
-    matching.first()?.1.get(method.as_str().to_lowercase())
+    let &(template, item) = matching.first()?;
+    Some((template.as_str(), item.get(method.as_str().to_lowercase())?))
 }
 
 fn matches(template: &str, path: &str) -> bool {

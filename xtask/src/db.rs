@@ -106,7 +106,6 @@ fn kept_folder() -> PathBuf {
 
 fn start_in(folder: &Path, settings: &str) -> Result<Cluster> {
     let bin = binaries().context("PostgreSQL is not installed; run cargo xtask setup")?;
-    let port = free_port()?;
     fs::create_dir_all(folder)?;
     if sh::is_root() {
         sh::run(Command::new("chown").arg("postgres").arg(folder))?;
@@ -114,7 +113,12 @@ fn start_in(folder: &Path, settings: &str) -> Result<Cluster> {
     sh::output(
         as_postgres(&bin.join("initdb")).args(["-A", "trust", "-U", "postgres", "-E", "UTF8", "-N", "-D"]).arg(folder),
     )?;
-    run_in(folder, port, settings)?;
+    let attempt = || {
+        let port = free_port()?;
+        run_in(folder, port, settings).map(|()| port)
+    };
+    // Another program may take the port before the cluster has it.
+    let port = attempt().or_else(|_| attempt()).or_else(|_| attempt())?;
     Ok(Cluster { folder: folder.to_path_buf(), port })
 }
 

@@ -11,7 +11,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Error, Result, bail};
 use client::Client;
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
@@ -28,6 +28,8 @@ use crate::service;
 const HOME: &str = "a/b/c/d";
 /// Name prefix of the temporary folders of browsers.
 const BROWSER_FOLDER: &str = "quarry-chromium-";
+/// What a program logs when it ends because its port is in use.
+const CANNOT_LISTEN: &str = "cannot listen on";
 
 /// Programs, settings and a data folder that are shared by all processes started from it. The folder is removed with the
 /// last of them.
@@ -76,7 +78,7 @@ impl Installation {
     /// # Errors
     /// When it ends or is not ready in time; the error contains its log.
     pub fn server(&self) -> Result<Node> {
-        self.start(&self.server, "server.listen", free_address()?)
+        on_free_address(|addr| self.start(&self.server, "server.listen", addr))
     }
 
     /// Starts one of several servers on a database, like [`Installation::server`], with its own `sessions.public_url`.
@@ -84,9 +86,10 @@ impl Installation {
     /// # Errors
     /// Those of [`Installation::server`].
     pub fn one_of_several(&self) -> Result<Node> {
-        let addr = free_address()?;
-        let known = self.clone().set("sessions.public_url", format!("http://{addr}"));
-        known.start(&known.server, "server.listen", addr)
+        on_free_address(|addr| {
+            let known = self.clone().set("sessions.public_url", format!("http://{addr}"));
+            known.start(&known.server, "server.listen", addr)
+        })
     }
 
     /// Starts a worker and waits until it is ready, blocking the thread.
@@ -94,7 +97,8 @@ impl Installation {
     /// # Errors
     /// Those of [`Installation::server`].
     pub fn worker(&self) -> Result<Node> {
-        self.start(&self.server.with_file_name("quarry-worker"), "worker.listen", free_address()?)
+        let program = self.server.with_file_name("quarry-worker");
+        on_free_address(|addr| self.start(&program, "worker.listen", addr))
     }
 
     /// Returns a command of the server, such as `index stats`, on the data of this installation.
@@ -164,6 +168,14 @@ impl Installation {
 fn is_of_browser(path: &Path, temporary: &Path) -> bool {
     let inside = path.strip_prefix(temporary).ok().and_then(|rest| rest.components().next());
     inside.is_some_and(|folder| folder.as_os_str().to_string_lossy().starts_with(BROWSER_FOLDER))
+}
+
+/// Starts a node on a free loopback address, at most three times if other programs take its port meanwhile.
+fn on_free_address(start: impl Fn(SocketAddr) -> Result<Node>) -> Result<Node> {
+    let attempt = || start(free_address()?);
+    // The error contains the log of the program.
+    let again = |error: Error| if format!("{error:#}").contains(CANNOT_LISTEN) { attempt() } else { Err(error) };
+    attempt().or_else(again).or_else(again)
 }
 
 /// Returns a free loopback address.

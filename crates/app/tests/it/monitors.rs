@@ -293,17 +293,23 @@ impl Player {
         }
     }
 
+    /// Returns whether nothing is due and nothing is at work.
+    ///
+    /// Reads monitors, fires, checks and deliveries in the order in which one makes the next, so that
+    /// work that moves on between two reads is seen by one of them.
     async fn is_idle(&self) -> bool {
         let now = self.world.clock.now();
         let mut conn = self.world.parts.store.conn().await.unwrap();
+        if !rows::due(&mut conn, now, 1).await.unwrap().is_empty()
+            || is_any_due(&mut conn, &["monitor.fire"], now).await
+        {
+            return false;
+        }
+        if self.is_held {
+            return true;
+        }
         let open = rows::open_checks(&mut conn).await.unwrap();
-        let jobs = store::jobs::list(&mut conn, store::jobs::Filter::default(), None, 100).await.unwrap();
-        let is_due = |kind: &str| jobs.iter().any(|job| job.kind == kind && job.run_at <= now);
-        let is_at_work = open.queued + open.running > 0 || is_due("webhook") || is_due("crawl.page");
-        let has_mail = is_due("monitor.mail");
-        rows::due(&mut conn, now, 1).await.unwrap().is_empty()
-            && !is_due("monitor.fire")
-            && (self.is_held || !is_at_work && !has_mail)
+        open.queued + open.running == 0 && !is_any_due(&mut conn, &["webhook", "crawl.page", "monitor.mail"], now).await
     }
 
     /// Returns a check with its pages, as far as scenarios expect something of them.
@@ -431,6 +437,12 @@ impl Player {
         differ("requests", requests, &expect["requests"]);
         faults
     }
+}
+
+/// Returns whether a job of one of these kinds is due.
+async fn is_any_due(conn: &mut store::Conn, kinds: &[&str], now: Timestamp) -> bool {
+    let jobs = store::jobs::list(conn, store::jobs::Filter::default(), None, 100).await.unwrap();
+    jobs.iter().any(|job| kinds.contains(&job.kind.as_str()) && job.run_at <= now)
 }
 
 /// Returns settings for a mail server.

@@ -133,7 +133,7 @@ async fn time_and_output_are_bounded() {
         assert!(ran.killed && ran.exit_code == 124, "{code}: {} {}", ran.exit_code, ran.stderr);
         assert!(began.elapsed() < Duration::from_secs(4), "{code}: {:?}", began.elapsed());
     }
-    let ran = world.try_run(Bash, "agent-browser wait 60000", Duration::from_millis(1500)).await.unwrap();
+    let ran = world.try_run(Bash, "agent-browser wait 60000", Duration::from_millis(2500)).await.unwrap();
     assert!(!ran.killed && ran.exit_code == 1 && ran.stderr.contains("did not succeed in time"), "{}", ran.stderr);
     // Background processes end with the code.
     let began = Instant::now();

@@ -30,7 +30,7 @@ pub(crate) const HOOKS: Queue = Queue { name: "hooks", slots: 4 };
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Orders {
     /// Behaviour: `well`, `fail`, `dead`, `panic`, `hang`, `spoil` (its commit can never succeed), `jam` (its commit
-    /// fails), `lose` (its commit loses the connection), `refused` (by its host).
+    /// fails), `lose` (its commit loses the connection), `refused` (by its host), `held` (until the log has `go on`).
     act: String,
     /// Delay before that, in milliseconds.
     wait: Option<u64>,
@@ -131,6 +131,10 @@ impl Handler for Act {
             "refused" => Ok(Effect::Refused),
             "jam" => Ok(Effect::Jammed),
             "lose" => Ok(Effect::Lost),
+            "held" => {
+                self.0.reach("go on", 1).await;
+                Ok(Effect::Well)
+            }
             _ => Ok(Effect::Well),
         }
     }
@@ -215,12 +219,12 @@ impl Worked {
     }
 }
 
-/// Settings with short intervals, for fast tests.
+/// Settings with short intervals, for fast tests, and a lease that does not expire because the machine is slow.
 pub(crate) fn settings() -> Settings {
     let millis = Duration::from_millis;
     Settings {
-        lease: millis(1500),
-        heartbeat: millis(300),
+        lease: Duration::from_secs(20),
+        heartbeat: Duration::from_secs(5),
         check: millis(100),
         reap: millis(100),
         poll: millis(100),

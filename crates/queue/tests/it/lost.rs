@@ -59,10 +59,13 @@ async fn a_stopped_worker_gives_its_jobs_back(db: Db) {
 
 async fn a_stopped_worker_lets_jobs_end(db: Db) {
     let (store, log) = (db.open().await, Log::default());
-    add(&store, &lane("l", "a"), &[job("j", json!({ "act": "well", "wait": 400 })), well("k")]).await;
+    add(&store, &lane("l", "a"), &[job("j", json!({ "act": "held" })), well("k")]).await;
     let settings = Settings { slots: one_page(), drain: Duration::from_secs(20), ..settings() };
     let worker = Worked::start(db.open().await, &log, settings);
     log.reach("run j", 1).await;
+    worker.stop.cancel();
+    sleep(Duration::from_millis(300)).await;
+    log.add("go on".to_owned());
     worker.end().await;
     assert_eq!((log.count("done j"), log.count("run k")), (1, 0), "nothing new is begun");
     let left = jobs::list(&mut store.conn().await.unwrap(), Filter::default(), None, 9).await.unwrap();
@@ -75,9 +78,10 @@ async fn the_jobs_of_a_killed_worker_are_done_by_another(db: Db) {
     add(&store, &lane("l", "a"), &new).await;
     // A runtime of its own, which is dropped with all its tasks, as when a process dies.
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let short = Settings { lease: Duration::from_millis(1500), heartbeat: Duration::from_millis(300), ..settings() };
     let first = runtime.spawn({
         let (store, dead) = (db.open().await, dead.clone());
-        async move { Worked::start(store, &dead, settings()).task.await }
+        async move { Worked::start(store, &dead, short).task.await }
     });
     dead.reach("run", 4).await;
     drop(first);

@@ -9,6 +9,7 @@ use chrono::{DateTime, TimeDelta};
 use queue::{Periodic, Status, run_periodic};
 use serde_json::{Value, json};
 use store::{Store, leases, periodic};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
@@ -130,10 +131,13 @@ async fn a_task_without_its_lease_is_dropped(db: Db) {
 async fn a_task_that_runs_ends_before_its_process(db: Db) {
     let log = Log::default();
     let logged = log.clone();
+    let (held, stopped) = watch::channel(());
     let task = Periodic::new("slow", EVERY, move || {
-        let log = logged.clone();
+        let (log, mut stopped) = (logged.clone(), stopped.clone());
         async move {
             log.add("run".to_owned());
+            // It goes on for a while after the process was told to stop.
+            while stopped.changed().await.is_ok() {}
             sleep(Duration::from_millis(300)).await;
             log.add("done".to_owned());
             Ok::<_, String>(Status::done())
@@ -142,6 +146,7 @@ async fn a_task_that_runs_ends_before_its_process(db: Db) {
     let (stop, running) = start(&db.open().await, vec![task]);
     log.reach("run", 1).await;
     stop.cancel();
+    drop(held);
     running.await.unwrap();
     assert_eq!((log.count("run"), log.count("done")), (1, 1));
 }

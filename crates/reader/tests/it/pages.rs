@@ -61,8 +61,8 @@ async fn a_page_that_fails_costs_only_itself() {
 async fn what_is_recognised_by_the_deadline_is_answered() {
     let pool = pool();
     let began = Instant::now();
-    let answer = read(&pool, orders("5 2=hang"), after(4.0)).await.unwrap();
-    assert!(began.elapsed() < Duration::from_secs(4));
+    let answer = read(&pool, orders("5 2=hang"), after(6.0)).await.unwrap();
+    assert!(began.elapsed() < Duration::from_secs(6));
     for number in [1, 3, 4, 5] {
         assert!(answer.markdown.contains(&format!("page{number} ")), "{}", answer.markdown);
     }

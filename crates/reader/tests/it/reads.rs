@@ -96,16 +96,12 @@ async fn work_that_can_wait_has_one_child_of_the_lowest_priority() {
 #[tokio::test]
 async fn who_waits_too_long_or_in_too_long_a_line_is_told() {
     let pool = Pool::new(Settings { children: 1, waiting: 1, ..settings() }).unwrap();
-    let hangs = read(&pool, orders("hang"), after(2.0));
-    let late = async {
-        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        read(&pool, pdf("Late."), after(0.5)).await
-    };
-    let turned_away = async {
-        tokio::time::sleep(std::time::Duration::from_millis(400)).await;
-        read(&pool, pdf("One too many."), after(5.0)).await
-    };
-    let (hangs, late, turned_away) = tokio::join!(hangs, late, turned_away);
+    // They are first polled in this order, and each is in line, or turned away, after its first poll.
+    let (hangs, late, turned_away) = tokio::join!(
+        read(&pool, orders("hang"), after(2.0)),
+        read(&pool, pdf("Late."), after(0.5)),
+        read(&pool, pdf("One too many."), after(5.0)),
+    );
     assert_eq!((hangs.unwrap_err(), late.unwrap_err()), (ReadError::Timeout, ReadError::Timeout));
     assert!(matches!(turned_away.unwrap_err(), ReadError::Unavailable(why) if why.contains("queue of documents")));
 }

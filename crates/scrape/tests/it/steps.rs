@@ -228,12 +228,13 @@ async fn proxy_modes() {
         (ProxyMode::Auto, hang(), html("strong"), ("strong", 200, ProxyUsed::Stealth)),
         (ProxyMode::Auto, refusal(), hang(), ("no", 403, ProxyUsed::Basic)),
     ] {
+        // A proxy that hangs uses up its share of the time; the rest must suffice for a thread to make the document.
+        let seconds = if basic.delay.max(enhanced.delay).is_zero() { 20 } else { 4 };
         let (site, plain, strong) = with_proxies(basic, enhanced).await;
         let proxies = Arc::new(Proxies::new(vec![proxy(&plain)], vec![proxy(&strong)]));
         let tools = Tools { proxies, ..tools(&[&site]) };
         let asked = target(site.url("/"), ScrapeOptions { proxy: mode, ..options(vec![Format::RawHtml]) });
-        // Long enough for a thread to make the document after the last step has used up its share.
-        let asked = Target { deadline: Instant::now() + Duration::from_secs(2), ..asked };
+        let asked = Target { deadline: Instant::now() + Duration::from_secs(seconds), ..asked };
         let document = run_with(&tools, asked).await.unwrap().document;
         let (text, metadata) = (document.raw_html.unwrap(), document.metadata);
         assert_eq!((text.as_str(), metadata.status_code, metadata.proxy_used.unwrap()), expect, "{mode:?}");

@@ -11,6 +11,9 @@ use tempfile::TempDir;
 
 use crate::backend::admin_url;
 
+/// Number of attempts to start on a free port, if another program takes it.
+const TRIES: usize = 3;
+
 /// Running server on 127.0.0.1; stops when dropped.
 pub(crate) struct Cluster {
     folder: TempDir,
@@ -40,20 +43,33 @@ impl Cluster {
             return None;
         };
         let folder = TempDir::new().unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let cluster = Cluster { folder, bin, port };
+        let mut cluster = Cluster { folder, bin, port: 0 };
         cluster.give_away();
         cluster.run("initdb", &["-A", "trust", "-U", "postgres", "-E", "UTF8", "-N", "-D", &cluster.data()]);
         std::fs::write(cluster.path("data/pg_hba.conf"), rules).unwrap();
-        cluster.go_on();
+        cluster.begin();
         Some(cluster)
     }
 
-    /// Starts the server, for the first time or after [`Cluster::stop`].
+    /// Starts the server for the first time, on a free port; on another one if a program has taken it meanwhile.
+    fn begin(&mut self) {
+        for _ in 0..TRIES {
+            self.port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            if self.starting().output().unwrap().status.success() {
+                return;
+            }
+        }
+        panic!("PostgreSQL has ended {TRIES} times: {}", std::fs::read_to_string(self.log()).unwrap_or_default());
+    }
+
+    /// Starts the server again after [`Cluster::stop`].
     pub(crate) fn go_on(&self) {
+        done(&mut self.starting());
+    }
+
+    fn starting(&self) -> Command {
         let options = format!("-p {} -c listen_addresses=127.0.0.1 -c fsync=off -k ''", self.port);
-        let log = self.path("data/server.log").display().to_string();
-        self.run("pg_ctl", &["-s", "-w", "-o", &options, "-D", &self.data(), "-l", &log, "start"]);
+        self.command("pg_ctl", &["-s", "-w", "-o", &options, "-D", &self.data(), "-l", &self.log(), "start"])
     }
 
     /// Stops the server as a crash would.
@@ -105,6 +121,10 @@ impl Cluster {
         self.path("data").display().to_string()
     }
 
+    fn log(&self) -> String {
+        self.path("data/server.log").display().to_string()
+    }
+
     /// Gives the files to user `postgres` of Debian's package, as PostgreSQL refuses to run as root.
     fn give_away(&self) {
         if is_root() {
@@ -113,6 +133,10 @@ impl Cluster {
     }
 
     fn run(&self, program: &str, arguments: &[&str]) {
+        done(&mut self.command(program, arguments));
+    }
+
+    fn command(&self, program: &str, arguments: &[&str]) -> Command {
         let program = self.bin.join(program);
         let mut command = if is_root() {
             let mut command = Command::new("runuser");
@@ -121,7 +145,8 @@ impl Cluster {
         } else {
             Command::new(program)
         };
-        done(command.args(arguments).current_dir("/"));
+        command.args(arguments).current_dir("/");
+        command
     }
 }
 

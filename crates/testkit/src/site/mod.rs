@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_rustls::TlsAcceptor;
 use url::Url;
@@ -128,6 +129,16 @@ impl Site {
         self.script(path, vec![Script::Reply(reply)]);
     }
 
+    /// Sets the response of `path`, which is held back until the returned sender is dropped.
+    ///
+    /// For tests that do something while a request is under way, however long that takes.
+    #[must_use = "the response is held back only as long as this lives"]
+    pub fn hold(&self, path: &str, reply: Reply) -> watch::Sender<()> {
+        let (sender, held) = watch::channel(());
+        self.script(path, vec![Script::Held(reply, held)]);
+        sender
+    }
+
     /// Sets the scripts of `path`, one per request; the last one is repeated.
     pub fn script(&self, path: &str, scripts: Vec<Script>) {
         let scripts = scripts.into_iter().map(Arc::new).collect();
@@ -232,11 +243,13 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, tls: TlsAcceptor) {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
     use std::time::Duration;
 
     use hyper_util::rt::{TokioExecutor, TokioIo};
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::TcpStream;
+    use tokio::time::timeout;
 
     use super::*;
     use crate::{Body, Encoding};
@@ -273,6 +286,16 @@ mod tests {
         for expect in ["one", "two", "two"] {
             assert_eq!(ask(&site, "GET / HTTP/1.1\r\nHost: x\r\n\r\n").await, expect);
         }
+    }
+
+    #[tokio::test]
+    async fn what_is_held_back_comes_when_it_is_let_go() {
+        let site = Site::start().await;
+        let held = site.hold("/", Reply { body: "late".into(), ..Reply::default() });
+        let mut asked = pin!(ask(&site, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"));
+        assert!(timeout(Duration::from_millis(100), asked.as_mut()).await.is_err());
+        drop(held);
+        assert!(asked.await.ends_with("late"));
     }
 
     #[tokio::test]

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::sync::watch;
 
 use crate::Body;
 
@@ -12,6 +13,8 @@ use crate::Body;
 pub enum Script {
     /// An ordinary response.
     Reply(Reply),
+    /// An ordinary response, sent once the sender of the channel is dropped.
+    Held(Reply, watch::Receiver<()>),
     /// 200 with the request as JSON: method, path, headers (an array of pairs), body.
     Echo,
     /// Raw bytes instead of a response, then the connection is closed.

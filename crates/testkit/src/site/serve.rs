@@ -15,6 +15,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
 use super::{H2Attack, Reply, Script, Seen, Shared, request};
@@ -75,6 +76,10 @@ async fn h1(stream: impl AsyncRead + AsyncWrite + Unpin, shared: &Shared) -> io:
         let keep = match script.as_deref() {
             None => write_reply(&mut stream, &seen, &missing()).await?,
             Some(Script::Reply(reply)) => write_reply(&mut stream, &seen, reply).await?,
+            Some(Script::Held(reply, held)) => {
+                released(held).await;
+                write_reply(&mut stream, &seen, reply).await?
+            }
             Some(Script::Echo) => write_reply(&mut stream, &seen, &echo(&seen)).await?,
             Some(Script::Forward(to)) => forward(&mut stream, &seen, *to).await?,
             Some(other) => misbehave(&mut stream, other).await?,
@@ -85,6 +90,12 @@ async fn h1(stream: impl AsyncRead + AsyncWrite + Unpin, shared: &Shared) -> io:
         }
     }
     stream.shutdown().await
+}
+
+/// Waits until the sender is dropped.
+async fn released(held: &watch::Receiver<()>) {
+    let mut held = held.clone();
+    while held.changed().await.is_ok() {}
 }
 
 /// Forwards one request. Both servers close the connection after the response, so that the next request of the client is
@@ -140,7 +151,7 @@ async fn misbehave(stream: &mut (impl AsyncWrite + Unpin), script: &Script) -> i
             stream.write_all(&first).await?;
             again(stream, &repeated).await?;
         }
-        Script::Reply(_) | Script::Echo | Script::Forward(_) => {}
+        Script::Reply(_) | Script::Held(..) | Script::Echo | Script::Forward(_) => {}
     }
     Ok(false)
 }
@@ -236,6 +247,10 @@ async fn answer_h2(
     let seen = Seen { method, path, headers: parts.headers, body, ..Seen::default() };
     let reply = match shared.turn(&seen).as_deref() {
         Some(Script::Reply(reply)) => reply.clone(),
+        Some(Script::Held(reply, held)) => {
+            released(held).await;
+            reply.clone()
+        }
         Some(Script::Echo) => echo(&seen),
         _ => missing(),
     };
