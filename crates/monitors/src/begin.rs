@@ -2,7 +2,7 @@
 //! the next fire of its monitor.
 
 use ::runs::{PAGES, Placing, submit_in};
-use base::{Timestamp, new_id};
+use base::{Clock, Timestamp, new_id};
 use billing::LedgerError;
 use monitor_scheduler::{Grant, NoCredits, Schedule, Situation, Start, Trigger, may_start};
 use queue::NewJob;
@@ -55,12 +55,13 @@ pub(crate) async fn lock(conn: &mut Conn, team: &str) -> Result<(), StoreError> 
     Ok(())
 }
 
-/// Begins a check, or skips it.
+/// Begins a check, or skips it. Its time is read once the monitor is locked, so no check seems to begin before the end of
+/// the one that it has waited for.
 ///
 /// # Errors
 /// [`StoreError`]; then the transaction must be rolled back.
 #[crate::boxed]
-pub(crate) async fn begin(conn: &mut Conn, plan: Plan, cause: Cause, now: Timestamp) -> Result<Begun, StoreError> {
+pub(crate) async fn begin(conn: &mut Conn, plan: Plan, cause: Cause, clock: &dyn Clock) -> Result<Begun, StoreError> {
     let locked = match cause {
         Cause::Fire { at, .. } => rows::claim(conn, &plan.monitor.id, at).await?,
         Cause::Call => rows::lock(conn, &plan.monitor.id).await?,
@@ -69,6 +70,7 @@ pub(crate) async fn begin(conn: &mut Conn, plan: Plan, cause: Cause, now: Timest
     if monitor.revision != plan.monitor.revision {
         return Ok(Begun::Outdated);
     }
+    let now = clock.now();
     if let Cause::Fire { next, .. } = cause {
         monitor.next_run_at = next;
     }

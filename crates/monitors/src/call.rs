@@ -39,11 +39,10 @@ pub(crate) async fn run_of(monitors: &Monitors, team: &str, id: Uuid) -> Result<
         let plan = plan(monitors, team, &id.to_string()).await?.ok_or(AppError::NotFound(NOUN))?;
         let (worker, team) = (app.clone(), team.to_owned());
         let begun = tracked(app.tracker(), async move {
-            let now = worker.now();
             let mut conn = worker.store().conn().await?;
             conn.tx(async |conn: &mut Conn| {
                 begin::lock(conn, &team).await?;
-                begin::begin(conn, plan, Cause::Call, now).await
+                begin::begin(conn, plan, Cause::Call, worker.clock().as_ref()).await
             })
             .await
         });

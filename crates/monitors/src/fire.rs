@@ -57,10 +57,10 @@ impl Handler for Fire {
         planned.sort_by(|(one, _), (other, _)| {
             (&one.job.team_id, &one.job.payload.monitor).cmp(&(&other.job.team_id, &other.job.payload.monitor))
         });
-        let now = self.monitors.app().now();
+        let app = self.monitors.app();
         for (finished, Planned { plan, cause }) in planned {
-            if let Begun::Outdated = begin::begin(conn, plan.clone(), *cause, now).await? {
-                again(conn, &finished.job.payload, now).await?;
+            if let Begun::Outdated = begin::begin(conn, plan.clone(), *cause, app.clock().as_ref()).await? {
+                again(conn, &finished.job.payload, app.now()).await?;
             }
         }
         Ok(())

@@ -317,7 +317,7 @@ async fn the_order_of_keys_in_a_schema_does_not_matter() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hostile_version_costs_the_comparison_only() {
     let shelf = Shelf::default();
-    let hostile = format!("<p>{}", "<b><table><tr><td>x</b>".repeat(1_000_000));
+    let hostile = format!("<p>{}", "<b><table><tr><td>x</b>".repeat(3_000_000));
     *shelf.version.lock() = Some(Kept { page: Some(html(200, &hostile)), extraction: None });
     let began = Instant::now();
     let deadline = began + Duration::from_secs(4);
