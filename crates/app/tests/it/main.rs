@@ -16,6 +16,7 @@ mod keyless;
 mod log;
 mod maintain;
 mod map;
+mod monitor_calls;
 mod monitor_chats;
 mod monitor_mails;
 mod monitors;

@@ -1,14 +1,13 @@
 //! Scenarios of monitors on a manual clock: every check, page, charge, event and mail that they expect.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
 use app::auth::Caller;
-use app::monitors::{self as monitor, FoundResult, Monitors, WebSearch};
-use app::{MailParts, MonitorSettings, Operations, WorkerSettings};
-use async_trait::async_trait;
+use app::monitors::{self as monitor, Monitors, WebSearch};
+use app::{MonitorSettings, Operations, WorkerSettings};
 use base::{Clock, Timestamp};
 use bytes::Bytes;
 use kernel::Refusal as _;
@@ -17,44 +16,23 @@ use serde_json::{Value, json};
 use store::ledger::{self, Booking};
 use store::teams::TeamChange;
 use store::{List, monitors as rows, teams};
-use testkit::{MailServer, ModelFault, ModelServer, Reply, Script, TakenMail};
+use testkit::{MailServer, ModelServer, Reply, Script};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
-use wire::{CheckQuery, ChecksQuery, SearchTarget};
+use wire::{CheckQuery, ChecksQuery};
 
+use self::doubles::Scripted;
+pub(crate) use self::doubles::mail_parts;
+use self::faults::{second, shown_mail};
 use crate::world::World;
+
+mod doubles;
+mod faults;
 
 /// Scenarios, with what they expect.
 const CASES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/cases/monitor_scenarios.json");
 /// Real time that a step may take.
 const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Search engine that answers by a script: one list per check.
-struct Scripted {
-    lists: HashMap<String, Vec<Vec<String>>>,
-    asked: Mutex<HashMap<String, usize>>,
-}
-
-#[async_trait]
-impl WebSearch for Scripted {
-    async fn search(&self, _: &Caller, target: &SearchTarget) -> Result<Vec<FoundResult>, String> {
-        let mut found = Vec::new();
-        for query in &target.queries {
-            let lists = self.lists.get(query).ok_or("no such query")?;
-            let mut asked = self.asked.lock();
-            let number = asked.entry(query.clone()).or_default();
-            let list = lists.get(*number).or(lists.last()).cloned().unwrap_or_default();
-            *number += 1;
-            found.extend(list.into_iter().map(|url| FoundResult {
-                query: query.clone(),
-                url,
-                title: "title".to_owned(),
-                description: "description".to_owned(),
-            }));
-        }
-        Ok(found)
-    }
-}
 
 /// Scenario that is being played.
 struct Player {
@@ -80,7 +58,7 @@ impl Player {
     async fn start(scenario: &Value) -> Self {
         let world = World::on(database(scenario)).await;
         world.clock.set(at(&scenario["steps"][0]["at"]));
-        let model = model(&scenario["model"]).await;
+        let model = doubles::model(&scenario["model"]).await;
         let answers = model.as_ref().map(|model| {
             let settings = llm::Settings {
                 url: Some(model.url("/v1")),
@@ -364,170 +342,12 @@ impl Player {
         self.world.clock.set(until.max(self.world.clock.now()));
         self.settle().await;
     }
-
-    /// Returns the events in the order of checks: those of pages by URL and status, then the end.
-    fn events(&self) -> Vec<Value> {
-        let base = self.world.site.url("/").to_string();
-        let mut by_check: Vec<(String, Vec<Value>)> = Vec::new();
-        for seen in self.world.site.requests().iter().filter(|seen| seen.path == "/hook") {
-            let body: Value = serde_json::from_slice(&seen.body).unwrap();
-            let id = body["id"].as_str().unwrap().to_owned();
-            let data = &body["data"][0];
-            let url = data["url"].as_str().map(|url| url.replacen(&base, "/", 1));
-            let event = json!([body["type"], url, data["status"]]);
-            match by_check.iter_mut().find(|(check, _)| *check == id) {
-                Some((_, events)) => events.push(event),
-                None => by_check.push((id, vec![event])),
-            }
-        }
-        by_check.sort_by(|(one, _), (other, _)| one.cmp(other));
-        by_check.into_iter().flat_map(|(_, events)| sorted(events)).collect()
-    }
-
-    /// Returns the number of requests by path.
-    fn requests(&self) -> BTreeMap<String, u64> {
-        let mut requests = BTreeMap::new();
-        for seen in self.world.site.requests() {
-            if !["/hook", "/robots.txt", "/sitemap.xml"].contains(&seen.path.as_str()) {
-                *requests.entry(seen.path.clone()).or_default() += 1;
-            }
-        }
-        requests
-    }
-
-    /// Returns what differs from the expectation.
-    async fn faults(&self, expect: &Value) -> Vec<String> {
-        let mut faults = Vec::new();
-        let mut differ = |what: &str, got: Value, want: &Value| {
-            if got != *want {
-                faults.push(format!("{what}: got {got}, want {want}"));
-            }
-        };
-        let checks: Vec<&Value> = self.checks.values().collect();
-        if let Some(wanted) = expect["checks"].as_array() {
-            differ("number of checks", checks.len().into(), &wanted.len().into());
-            for (number, (got, want)) in checks.iter().zip(wanted).enumerate() {
-                for key in want.as_object().unwrap().keys() {
-                    differ(&format!("checks[{number}].{key}"), shown(key, got), &shown(key, want));
-                }
-            }
-        }
-        let balance = self.world.balance(&self.caller).await;
-        differ("charged", balance.spent.into(), &expect["charged"]);
-        if let Some(left) = expect.get("balance") {
-            differ("balance", balance.available.into(), left);
-        }
-        differ("reserved", balance.reserved.into(), &0.into());
-        differ("looks", self.looks.clone().into(), &expect["looks"]);
-        if let Some(events) = expect.get("webhooks").and_then(Value::as_array) {
-            let by_check = events.split_inclusive(|event| event[0] == "monitor.check.completed");
-            let events: Vec<Value> = by_check.flat_map(|events| sorted(events.to_vec())).collect();
-            differ("events", self.events().into(), &events.into());
-        }
-        let mut mails: Vec<Value> = expect["mails"].as_array().cloned().unwrap_or_default();
-        mails.iter_mut().for_each(|mail| mail[0] = minute(at(&mail[0])).into());
-        mails.sort_by_key(Value::to_string);
-        differ("mails", self.mails().into(), &mails.into());
-        if let Some(subscriptions) = expect.get("subscriptions") {
-            differ("subscriptions", self.subscriptions().await, subscriptions);
-        }
-        let mut requests = json!(self.requests());
-        // Pages that refuse are left out.
-        requests.as_object_mut().unwrap().retain(|path, _| expect["requests"].get(path).is_some());
-        differ("requests", requests, &expect["requests"]);
-        faults
-    }
 }
 
 /// Returns whether a job of one of these kinds is due.
 async fn is_any_due(conn: &mut store::Conn, kinds: &[&str], now: Timestamp) -> bool {
     let jobs = store::jobs::list(conn, store::jobs::Filter::default(), None, 100).await.unwrap();
     jobs.iter().any(|job| kinds.contains(&job.kind.as_str()) && job.run_at <= now)
-}
-
-/// Returns settings for a mail server.
-pub(crate) fn mail_parts(server: &MailServer) -> MailParts {
-    let settings = mail::Settings {
-        url: Some(server.url().parse().unwrap()),
-        from: "Quarry <quarry@example.org>".to_owned(),
-        timeout: Duration::from_secs(2),
-        ..mail::Settings::default()
-    };
-    let mailer = mail::Mailer::new(&settings).unwrap().unwrap();
-    MailParts { mailer, base: "https://quarry.example.org/".parse().unwrap() }
-}
-
-/// Returns time, recipient and kind of a mail.
-fn shown_mail(mail: &TakenMail) -> Value {
-    let date = chrono::DateTime::parse_from_rfc2822(&mail.headers("date")[0]).unwrap();
-    let asks = mail.headers("subject")[0].starts_with("Confirm ");
-    json!([minute(date.to_utc()), mail.to[0], if asks { "confirmation" } else { "summary" }])
-}
-
-/// Returns a member of a check in the form in which it is compared.
-fn shown(key: &str, check: &Value) -> Value {
-    let value = &check[key];
-    match key {
-        "error" => (!value.is_null() && *value != json!(false)).into(),
-        "scheduledFor" | "startedAt" | "finishedAt" => match value.as_str() {
-            Some(time) => minute(time.parse().unwrap()).into(),
-            None => Value::Null,
-        },
-        "pages" => value
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|page| {
-                let judgment = page.get("judgment").map(|judgment| judgment["meaningful"].clone());
-                json!([
-                    page["url"],
-                    page["status"],
-                    page["creditsUsed"],
-                    page["statusCode"],
-                    page.get("visibility"),
-                    judgment
-                ])
-            })
-            .collect(),
-        _ => value.clone(),
-    }
-}
-
-/// Returns a time as scenarios write it.
-fn second(time: Timestamp) -> String {
-    time.format("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
-/// Returns a time without its seconds, which waiting for hosts may take.
-fn minute(time: Timestamp) -> String {
-    second(time).chars().take(16).collect()
-}
-
-fn sorted(mut events: Vec<Value>) -> Vec<Value> {
-    events.sort_by_key(|event| (event[0] == "monitor.check.completed", event.to_string()));
-    events
-}
-
-/// Starts the model of a scenario: a change matters when a new line has the word.
-async fn model(model: &Value) -> Option<ModelServer> {
-    let word = match model {
-        Value::Null => return None,
-        Value::String(_) => String::new(),
-        word => word["word"].as_str().unwrap().to_owned(),
-    };
-    let fails = model == "fails";
-    let rule = move |asked: &testkit::Asked| {
-        let is_new = |line: &str| line.starts_with('+') && line.contains(&word);
-        json!({
-            "meaningful": asked.user.lines().any(is_new), "confidence": "high", "reason": "r", "meaningfulChanges": [],
-        })
-        .to_string()
-    };
-    let server = ModelServer::start(rule).await;
-    if fails {
-        server.fail_by(|_| ModelFault::Status(500));
-    }
-    Some(server)
 }
 
 /// Returns a setting of `cargo xtask monitor-sim scenarios`.
@@ -586,29 +406,4 @@ async fn scenarios_of_the_third_part() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn scenarios_of_the_fourth_part() {
     play(3).await;
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_check_begins_when_its_turn_comes() {
-    let world = World::start().await;
-    world.leaves_jobs();
-    let (monitors, caller) = (world.operations.monitors.clone(), world.team(None).await);
-    let body = json!({
-        "name": "m", "schedule": { "cron": "0 9 1 1 *" },
-        "targets": [{ "type": "scrape", "urls": [world.site.url("/a")] }],
-    });
-    let request = wire::decode_create_monitor(body).unwrap();
-    let id = monitor::create(&monitors, &caller, request).await.unwrap().id;
-    let asked = world.clock.now();
-    let mut conn = world.parts.store.conn().await.unwrap();
-    let waiting: Result<_, store::StoreError> = conn
-        .tx(async |_: &mut store::Conn| {
-            let waiting = tokio::spawn(async move { monitor::run(&monitors, &caller, id).await });
-            tokio::time::sleep(Duration::from_millis(200)).await;
-            world.clock.advance(Duration::from_secs(60));
-            Ok(waiting)
-        })
-        .await;
-    let check = waiting.unwrap().await.unwrap().unwrap();
-    assert_eq!(check.created_at - asked, chrono::TimeDelta::seconds(60), "{check:?}");
 }

@@ -92,7 +92,7 @@ async fn the_head_has_to_come_before_the_deadline() {
         let start = Instant::now();
         let message = Post { deadline: start + Duration::from_millis(300), ..post(world.url(path)) };
         assert_eq!(world.client.post(message).await.unwrap_err(), Error::Timeout, "{path}");
-        assert!(start.elapsed() < Duration::from_secs(10), "{path}");
+        assert!(start.elapsed() < Duration::from_secs(2), "{path}");
     }
 }
 
@@ -106,7 +106,7 @@ async fn only_the_beginning_of_an_answer_is_read() {
     let start = Instant::now();
     let message = Post { deadline: start + Duration::from_millis(1500), ..post(world.url("/drip")) };
     assert_eq!(world.client.post(message).await.unwrap().status, 200);
-    assert!(start.elapsed() < Duration::from_secs(10));
+    assert!(start.elapsed() < Duration::from_secs(3));
 }
 
 #[tokio::test]
