@@ -15,20 +15,6 @@ use crate::{chat, events, mail, metrics, progress};
 /// Error of a check without a single page that could be read.
 const NOTHING: &str = "no page could be read";
 
-/// Notes that the first worker has begun with a check.
-///
-/// # Errors
-/// [`StoreError`]; then the transaction must be rolled back.
-pub(crate) async fn start(conn: &mut Conn, check: &str, now: Timestamp) -> Result<(), StoreError> {
-    match rows::lock_check(conn, check).await? {
-        Some(mut check) if check.status == rows::QUEUED => {
-            progress::progressed(&mut check, now);
-            rows::save_check(conn, &check).await
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Ends the part of a check that a run has carried out.
 pub(crate) fn closed<'a>(conn: &'a mut Conn, run: &'a Run, _: &'a Progress, now: Timestamp) -> Draining<'a> {
     Box::pin(async move {

@@ -15,7 +15,7 @@ use base::Timestamp;
 use chrono::TimeDelta;
 use crawls::crawl;
 use kernel::{AppError, Refused};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use store::monitors::{self as rows, PagesWanted};
 use store::runs::{self, PageState, Progress, Run};
 use store::{Conn, StoreError};
@@ -25,7 +25,7 @@ use wire::{ChangeTrackingFormat, Format, ScrapeOptions, event};
 use crate::end;
 use crate::link::{About, Link};
 use crate::look::CheckLook;
-use crate::quiet::{Memory, Quiet, Watch};
+use crate::quiet::{Memory, Watch};
 use crate::record::CheckRecord;
 
 /// Kind of run for the pages of a list.
@@ -144,7 +144,11 @@ struct Spec {
 impl PageSpec for Spec {
     async fn open(self: Box<Self>, opening: Opening<'_>) -> Result<Arc<dyn PageRun>, AppError> {
         let Self { lower, has_model } = *self;
-        let about = About::read(&mut opening.runs.app().conn().await?, opening.row).await?;
+        let mut conn = opening.runs.app().conn().await?;
+        let about: Result<About, StoreError> =
+            conn.reads(async |conn: &mut Conn| About::read(conn, opening.row).await).await;
+        let about = about?;
+        drop(conn);
         Ok(Arc::new(CheckRun::new(lower.open(opening).await?, Some(about), has_model)))
     }
 
@@ -158,8 +162,6 @@ impl PageSpec for Spec {
 pub(crate) struct CheckRun {
     lower: Arc<dyn PageRun>,
     about: OnceCell<About>,
-    /// What does not count on the pages.
-    quiet: OnceCell<Arc<Quiet>>,
     has_started: AtomicBool,
     /// Whether this service has a model that judges.
     has_model: bool,
@@ -167,8 +169,7 @@ pub(crate) struct CheckRun {
 
 impl CheckRun {
     fn new(lower: Arc<dyn PageRun>, about: Option<About>, has_model: bool) -> Self {
-        let (about, quiet) = (OnceCell::new_with(about), OnceCell::new());
-        Self { lower, about, quiet, has_started: AtomicBool::new(false), has_model }
+        Self { lower, about: OnceCell::new_with(about), has_started: AtomicBool::new(false), has_model }
     }
 
     /// Returns what is known of the monitor; reads it if the run was not opened.
@@ -180,20 +181,24 @@ impl CheckRun {
         self.about.get_or_try_init(|| read).await
     }
 
+    /// Returns what is known of the monitor, outside of a transaction.
+    async fn opened(&self, service: &Runs, run: &str) -> Result<&About, AppError> {
+        match self.about.get() {
+            Some(about) => Ok(about),
+            None => Ok(self.about(&mut service.app().conn().await?, run).await?),
+        }
+    }
+
     /// Returns a watch over a page; `None` if its target leaves nothing out and chooses no parts of it.
     async fn watch(&self, service: &Runs, page: &PlannedPage<'_>) -> Result<Option<Arc<Watch>>, AppError> {
+        let About { link, quiet, .. } = self.opened(service, &page.context.id).await?;
         let options = &page.context.options;
         let has_selectors = !options.include_tags.is_empty() || !options.exclude_tags.is_empty();
-        if !has_selectors && self.quiet.get().is_some_and(|quiet| !quiet.leaves_out()) {
-            return Ok(None);
-        }
-        let mut conn = service.app().conn().await?;
-        let link = self.about(&mut conn, &page.context.id).await?.link.clone();
-        let quiet = self.quiet.get_or_try_init(|| quiet_of(&mut conn, &link)).await?;
         if !has_selectors && !quiet.leaves_out() {
             return Ok(None);
         }
-        let memory = rows::memory(&mut conn, &link.target, &cache::page_key(page.url)).await?;
+        let key = cache::page_key(page.url);
+        let memory = rows::memory(&mut service.app().conn().await?, &link.target, &key).await?;
         let selectors: BTreeSet<&String> = options.include_tags.iter().chain(&options.exclude_tags).collect();
         let selectors = selectors.into_iter().cloned().collect();
         Ok(Some(Arc::new(Watch::new(Arc::clone(quiet), selectors, Memory::read(memory.as_deref())))))
@@ -204,12 +209,9 @@ impl CheckRun {
         if self.has_started.load(Ordering::Relaxed) {
             return Ok(());
         }
-        let mut conn = service.app().conn().await?;
-        let check = self.about(&mut conn, run).await?.link.check.clone();
+        let check = &self.opened(service, run).await?.link.check;
         let now = service.app().now();
-        let started: Result<(), StoreError> =
-            conn.tx(async |conn: &mut Conn| end::start(conn, &check, now).await).await;
-        started?;
+        rows::start_check(&mut service.app().conn().await?, check, now).await?;
         self.has_started.store(true, Ordering::Relaxed);
         Ok(())
     }
@@ -256,19 +258,6 @@ impl PageRun for CheckRun {
     fn committed(&self, left: Left) -> bool {
         self.lower.committed(left)
     }
-}
-
-/// Reads what does not count on the pages of a target. A target that was removed meanwhile leaves nothing out.
-async fn quiet_of(conn: &mut Conn, link: &Link) -> Result<Arc<Quiet>, StoreError> {
-    let targets = rows::targets(conn, &[&link.monitor]).await?;
-    let target = targets.iter().find(|target| target.id == link.target);
-    let given: Option<Map<String, Value>> = target.and_then(|target| serde_json::from_str(&target.spec).ok());
-    let quiet = given.map(|given| Quiet::read(&given)).transpose();
-    let quiet = quiet.unwrap_or_else(|error| {
-        tracing::error!(monitor = link.monitor, %error, "target not readable; everything on its pages counts");
-        None
-    });
-    Ok(Arc::new(quiet.unwrap_or_default()))
 }
 
 /// Returns the format that tracks changes; the runs of a check have it.

@@ -1,12 +1,16 @@
 //! The check that a run belongs to: its names, in the idempotency key of the run, and what is read of it once.
 
+use std::sync::Arc;
+
 use ::runs::webhooks::Hook;
 use kernel::AppError;
+use serde_json::{Map, Value};
 use store::monitors::{self as rows, Monitor};
 use store::runs::Run;
 use store::{Conn, StoreError};
 
 use crate::events;
+use crate::quiet::Quiet;
 
 /// Names of the part of a check that a run carries out. Written as the idempotency key of the run, so that a part has one
 /// run.
@@ -51,6 +55,8 @@ pub(crate) struct About {
     pub(crate) hook: Option<Hook>,
     /// Whether changes are to be judged, if there is a model.
     pub(crate) wants_judge: bool,
+    /// What does not count on the pages of the target.
+    pub(crate) quiet: Arc<Quiet>,
 }
 
 impl About {
@@ -61,11 +67,25 @@ impl About {
     pub(crate) async fn read(conn: &mut Conn, run: &Run) -> Result<Self, StoreError> {
         let link = Link::of(run)?;
         let Some(monitor) = rows::find(conn, &run.team_id, &link.monitor).await? else {
-            return Ok(Self { link, hook: None, wants_judge: false });
+            return Ok(Self { link, hook: None, wants_judge: false, quiet: Arc::default() });
         };
         let hook = hook_of(conn, &monitor).await?;
-        Ok(Self { hook, wants_judge: wants_judge(&monitor), link })
+        let quiet = quiet_of(conn, &link).await?;
+        Ok(Self { hook, wants_judge: wants_judge(&monitor), link, quiet })
     }
+}
+
+/// Reads what does not count on the pages of a target. A target that was removed meanwhile leaves nothing out.
+async fn quiet_of(conn: &mut Conn, link: &Link) -> Result<Arc<Quiet>, StoreError> {
+    let targets = rows::targets(conn, &[&link.monitor]).await?;
+    let target = targets.iter().find(|target| target.id == link.target);
+    let given: Option<Map<String, Value>> = target.and_then(|target| serde_json::from_str(&target.spec).ok());
+    let quiet = given.map(|given| Quiet::read(&given)).transpose();
+    let quiet = quiet.unwrap_or_else(|error| {
+        tracing::error!(monitor = link.monitor, %error, "target not readable; everything on its pages counts");
+        None
+    });
+    Ok(Arc::new(quiet.unwrap_or_default()))
 }
 
 /// Whether changes of a monitor are to be judged.

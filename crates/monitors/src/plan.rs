@@ -12,7 +12,8 @@ use scraping::check::check;
 use serde_json::{Map, Value, json};
 use store::monitors::{self as rows, Monitor, MonitorSecret, Target};
 use store::runs::{self, NewPage, Progress};
-use store::{Conn, StoreError, teams};
+use store::teams::{self, Team};
+use store::{Conn, StoreError};
 use url::Url;
 use wire::{
     ChangeMode, ChangeTrackingFormat, Format, FormatKind, Invalid, MonitorTarget, ScrapeOptions, TargetWork, target_url,
@@ -90,17 +91,34 @@ impl Begin for PagesToRead {
     }
 }
 
+/// Rows that a plan is made of.
+struct Found {
+    monitor: Monitor,
+    team: Team,
+    targets: Vec<Target>,
+    secrets: Vec<MonitorSecret>,
+}
+
+impl Found {
+    /// Reads them; `None` if monitor or team is gone.
+    async fn read(conn: &mut Conn, team: &str, id: &str) -> Result<Option<Self>, StoreError> {
+        let Some(monitor) = rows::find(conn, team, id).await? else { return Ok(None) };
+        let Some(team) = teams::find(conn, team).await? else { return Ok(None) };
+        let targets = rows::targets(conn, &[id]).await?;
+        Ok(Some(Self { monitor, team, targets, secrets: rows::secrets(conn, id).await? }))
+    }
+}
+
 /// Reads a monitor with its team, and plans a check; `None` if one of them is gone.
 ///
 /// # Errors
 /// [`MonitorsError`] of an outage. What is wrong with a target is part of the plan.
 pub(crate) async fn plan(monitors: &Monitors, team: &str, id: &str) -> Result<Option<Plan>, MonitorsError> {
     let mut conn = monitors.app().conn().await?;
-    let Some(monitor) = rows::find(&mut conn, team, id).await? else { return Ok(None) };
-    let Some(team) = teams::find(&mut conn, team).await? else { return Ok(None) };
-    let targets = rows::targets(&mut conn, &[id]).await?;
-    let secrets = rows::secrets(&mut conn, id).await?;
+    let found: Result<Option<Found>, StoreError> =
+        conn.reads(async |conn: &mut Conn| Found::read(conn, team, id).await).await;
     drop(conn);
+    let Some(Found { monitor, team, targets, secrets }) = found? else { return Ok(None) };
     let caller = Caller::of(team, monitor.api_key_id.clone(), monitor.address.clone());
     let judges = wants_judge(&monitor);
     let has_model = monitors.model().is_some();

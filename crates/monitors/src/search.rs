@@ -50,7 +50,7 @@ impl Handler for Search {
             let (app, check) = (monitors.app(), &job.payload.check);
             let now = app.now();
             let mut conn = app.conn().await?;
-            conn.tx(async |conn: &mut Conn| end::start(conn, check, now).await).await?;
+            rows::start_check(&mut conn, check, now).await?;
             read(monitors, &mut conn, job).await
         };
         let Some((caller, work, wants_judge)) = started.await.map_err(again)? else { return Ok(None) };

@@ -8,8 +8,9 @@ use base::{Owner, Secret};
 use kernel::AppError;
 use kernel::auth::Caller;
 use parking_lot::{Mutex, MutexGuard};
-use store::runs::{self, OF_THE_RUN, Run};
-use store::{Conn, StoreError, teams};
+use store::runs::{self, OF_THE_RUN, Progress, Run};
+use store::teams::{self, Team};
+use store::{Conn, StoreError};
 use tokio::time::Instant;
 use wire::{ScrapeOptions, WebhookConfig};
 
@@ -70,6 +71,25 @@ pub(super) struct Contexts(Mutex<All>);
 
 type All = HashMap<String, (Instant, Arc<Context>)>;
 
+/// Rows that the context of a run is made of.
+struct Found {
+    row: Run,
+    progress: Progress,
+    team: Team,
+    secrets: Option<Secret>,
+}
+
+impl Found {
+    /// Reads them; `None` if the run has ended.
+    async fn read(conn: &mut Conn, id: &str) -> Result<Option<Self>, StoreError> {
+        let Some((row, progress)) = runs::read(conn, id).await?.filter(|(row, _)| row.is_open()) else {
+            return Ok(None);
+        };
+        let team = teams::find(conn, &row.team_id).await?.ok_or(StoreError::UnknownTeam)?;
+        Ok(Some(Self { progress, team, secrets: runs::secret(conn, id, OF_THE_RUN).await?, row }))
+    }
+}
+
 impl Contexts {
     /// See [`Runs::context`].
     pub(super) async fn get(&self, runs: &Runs, id: &str) -> Result<Option<Arc<Context>>, AppError> {
@@ -77,12 +97,10 @@ impl Contexts {
             return Ok(Some(found));
         }
         let mut conn = runs.app().conn().await?;
-        let Some((row, progress)) = runs::read(&mut conn, id).await?.filter(|(row, _)| row.is_open()) else {
-            return Ok(None);
-        };
-        let team = teams::find(&mut conn, &row.team_id).await?.ok_or_else(|| AppError::internal("no such team"))?;
-        let secrets = runs::secret(&mut conn, id, OF_THE_RUN).await?;
+        let found: Result<Option<Found>, StoreError> =
+            conn.reads(async |conn: &mut Conn| Found::read(conn, id).await).await;
         drop(conn);
+        let Some(Found { row, progress, team, secrets }) = found? else { return Ok(None) };
         let no_kind = || AppError::internal("no such kind of run whose items are pages");
         let (kind, pages) = runs.pages_of(&row.kind).ok_or_else(no_kind)?;
         let before = self.lock().get(id).map(|(_, context)| Arc::clone(context));

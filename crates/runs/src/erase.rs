@@ -5,7 +5,7 @@ use scraping::files;
 use store::runs::{self, Run};
 
 /// Maximum number of rows of each table that one transaction removes.
-const PIECE: i64 = 500;
+const PIECE: u16 = 500;
 /// Maximum total size of documents in rows that one transaction removes, counted uncompressed, in bytes; at least one
 /// is removed.
 const MAX_BYTES: i64 = 16 << 20;
@@ -16,19 +16,20 @@ const REDACTED: &str = r#"{"zeroDataRetention":true}"#;
 /// between leaves no blob without a row.
 async fn contents(app: &App, run: &str, is_private: bool) -> Result<(), AppError> {
     loop {
-        let documents = runs::first_documents(&mut app.conn().await?, run, PIECE).await?;
-        let (mut last, mut sum) = (0, 0);
+        let documents = runs::first_documents(&mut app.conn().await?, run, PIECE.into()).await?;
+        let (mut last, mut sum, mut removed) = (0, 0, 0);
         for (seq, blob, bytes) in &documents {
             match blob {
                 Some(key) => app.blobs().delete(key).await.map_err(AppError::internal)?,
                 None => sum += bytes,
             }
-            last = *seq;
+            (last, removed) = (*seq, removed + 1);
             if sum > MAX_BYTES {
                 break;
             }
         }
-        if runs::erase(&mut app.conn().await?, run, last, PIECE, is_private).await? == 0 && documents.is_empty() {
+        let are_left = runs::erase(&mut app.conn().await?, run, last, PIECE.into(), is_private).await?;
+        if !are_left && removed == documents.len() && removed < usize::from(PIECE) {
             return Ok(());
         }
     }

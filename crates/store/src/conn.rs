@@ -139,6 +139,21 @@ impl Conn {
         }
     }
 
+    /// Runs several reads in a row, in no transaction. On SQLite, the other tasks of the thread move to another thread once,
+    /// and not at each statement. Write the closure as `async |conn: &mut Conn| { … }`.
+    ///
+    /// # Errors
+    /// Those of `f`.
+    pub async fn reads<R, E, F>(&mut self, f: F) -> Result<R, E>
+    where
+        F: for<'c> AsyncFnOnce(&'c mut Conn) -> Result<R, E> + for<'c> TxFn<'c, R, E>,
+    {
+        match self.link {
+            Link::Pg(_) => f(self).await,
+            Link::Sqlite(_) => in_place(f(self)).await,
+        }
+    }
+
     /// Returns this connection for writing; on a reading connection of SQLite, the writing one takes its place. Must be
     /// called before writes outside of a transaction; inside one it changes nothing.
     ///

@@ -11,6 +11,7 @@ use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::{file, file_key};
+use crate::sql::Prepared;
 use crate::teams;
 
 /// Record of a file.
@@ -140,7 +141,7 @@ pub async fn end(conn: &mut Conn, team: &str, owner: &str, now: Timestamp) -> Re
     let files =
         file::table.filter(file::owner.eq(owner)).filter(file::team_id.eq(team)).filter(file::expires_at.gt(now));
     let mut conn = conn.turn().await?;
-    Ok(on!(conn, |c| diesel::update(files).set(file::expires_at.eq(now)).execute(c).await)?)
+    Ok(on!(conn, |c| Prepared(diesel::update(files).set(file::expires_at.eq(now))).execute(c).await)?)
 }
 
 /// Returns up to `limit` files that expired by `now`, oldest first.

@@ -22,11 +22,13 @@ use crate::conn::{Conn, on};
 use crate::db_time::{DbTime, MaybeDbTime};
 use crate::error::Result;
 use crate::schema::monitor;
+use crate::sql::Prepared;
 use crate::teams;
 
 pub use check::{
     Check, CheckTarget, ChecksWanted, MANUAL, OpenChecks, QUEUED, RUNNING, SCHEDULED, add_check, check, check_of_run,
     check_targets, checks, lock_check, open_checks, save_check, save_check_target, save_notification, stale_checks,
+    start_check,
 };
 pub use delete::{erase, remove};
 pub use fires::{Late, claim, due, lateness};
@@ -278,7 +280,7 @@ pub async fn lock(conn: &mut Conn, id: &str) -> Result<Option<Monitor>> {
 /// Those of the database.
 #[crate::boxed]
 pub async fn save(conn: &mut Conn, row: &Monitor) -> Result<()> {
-    let query = diesel::update(monitor::table.find(&row.id)).set(Changed::of(row));
+    let query = Prepared(diesel::update(monitor::table.find(&row.id)).set(Changed::of(row)));
     on!(conn, |c| query.execute(c).await)?;
     Ok(())
 }

@@ -23,7 +23,7 @@ use crate::conn::{Conn, on};
 use crate::db_time::{DbTime, MaybeDbTime};
 use crate::error::Result;
 use crate::schema::{run, run_progress};
-use crate::sql::Sql;
+use crate::sql::{Prepared, Sql};
 
 pub use copies::{
     Awaited, Standing, Wait, Waiting, awaited, end_of_wait, read_again, set_read, standings, wait, waiting_for,
@@ -275,7 +275,7 @@ pub async fn close(conn: &mut Conn, row: &Run) -> Result<()> {
         run::expires_at.eq(DbTime::from(row.expires_at)),
     );
     let mut conn = conn.turn().await?;
-    on!(conn, |c| diesel::update(run::table.find(&row.id)).set(set).execute(c).await)?;
+    on!(conn, |c| Prepared(diesel::update(run::table.find(&row.id)).set(set)).execute(c).await)?;
     Ok(())
 }
 

@@ -29,6 +29,15 @@ pub(crate) fn json(values: &[impl serde::Serialize]) -> String {
     serde_json::to_string(values).unwrap_or_default()
 }
 
+/// Fills a list up with its last item to a power of two, so that a [`Prepared`] statement with a list has few texts.
+pub(crate) fn filled<T: Clone>(list: &[T]) -> Vec<T> {
+    let mut filled = list.to_vec();
+    if let Some(last) = list.last() {
+        filled.resize(list.len().next_power_of_two(), last.clone());
+    }
+    filled
+}
+
 impl<'a, DB: Backend, Row> Sql<'a, DB, Row> {
     pub(crate) fn new(text: &'static str) -> Self {
         Self { binds: Vec::new(), rest: text, row: PhantomData }
@@ -69,4 +78,41 @@ impl<DB: Backend, Row> QueryId for Sql<'_, DB, Row> {
 
 impl<DB: Backend, Row> Query for Sql<'_, DB, Row> {
     type SqlType = Row;
+}
+
+/// Statement of the query builder that is prepared once per connection and cached by its text: for updates at each page or
+/// check, which the query builder prepares again each time, since their texts may differ from call to call, and for
+/// lists that are [`filled`].
+pub(crate) struct Prepared<Q>(pub(crate) Q);
+
+impl<DB: Backend, Q: QueryFragment<DB>> QueryFragment<DB> for Prepared<Q> {
+    fn walk_ast<'b>(&'b self, out: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        self.0.walk_ast(out)
+    }
+
+    fn is_safe_to_cache_prepared(&self, _: &DB) -> QueryResult<bool> {
+        Ok(true)
+    }
+}
+
+impl<Q: Query> Query for Prepared<Q> {
+    type SqlType = Q::SqlType;
+}
+
+impl<Q> QueryId for Prepared<Q> {
+    type QueryId = ();
+
+    const HAS_STATIC_QUERY_ID: bool = false;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::filled;
+
+    #[test]
+    fn lists_are_filled_up_to_a_power_of_two() {
+        assert_eq!(filled(&["a", "b", "c"]), ["a", "b", "c", "c"]);
+        assert_eq!(filled(&["a"]), ["a"]);
+        assert!(filled::<&str>(&[]).is_empty());
+    }
 }

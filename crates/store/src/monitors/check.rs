@@ -8,6 +8,7 @@ use crate::conn::{Conn, on};
 use crate::db_time::{DbTime, MaybeDbTime};
 use crate::error::Result;
 use crate::schema::{monitor_check, monitor_check_target};
+use crate::sql::{Prepared, filled};
 
 /// Status of a check that waits for a worker.
 pub const QUEUED: &str = "queued";
@@ -234,13 +235,33 @@ pub async fn lock_check(conn: &mut Conn, id: &str) -> Result<Option<Check>> {
     Ok(found.filter(Check::is_open))
 }
 
+/// Notes that a queued check has started; nothing for one that has.
+///
+/// # Errors
+/// Those of the database.
+#[crate::boxed]
+pub async fn start_check(conn: &mut Conn, id: &str, now: Timestamp) -> Result<()> {
+    let now = DbTime::from(now);
+    let set = (
+        monitor_check::status.eq(RUNNING),
+        monitor_check::started_at.eq(now),
+        monitor_check::progress_at.eq(now),
+        monitor_check::updated_at.eq(now),
+    );
+    let queued = monitor_check::table.find(id).filter(monitor_check::status.eq(QUEUED));
+    let query = Prepared(diesel::update(queued).set(set));
+    let mut conn = conn.turn().await?;
+    on!(conn, |c| query.execute(c).await)?;
+    Ok(())
+}
+
 /// Writes a check, which must be locked. Ids, cause, fire and time of creation stay.
 ///
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
 pub async fn save_check(conn: &mut Conn, row: &Check) -> Result<()> {
-    let query = diesel::update(monitor_check::table.find(&row.id)).set(Changed::of(row));
+    let query = Prepared(diesel::update(monitor_check::table.find(&row.id)).set(Changed::of(row)));
     on!(conn, |c| query.execute(c).await)?;
     Ok(())
 }
@@ -252,7 +273,7 @@ pub async fn save_check(conn: &mut Conn, row: &Check) -> Result<()> {
 #[crate::boxed]
 pub async fn save_notification(conn: &mut Conn, id: &str, notification: &str) -> Result<()> {
     let set = monitor_check::notification.eq(notification);
-    on!(conn, |c| diesel::update(monitor_check::table.find(id)).set(set).execute(c).await)?;
+    on!(conn, |c| Prepared(diesel::update(monitor_check::table.find(id)).set(set)).execute(c).await)?;
     Ok(())
 }
 
@@ -296,9 +317,9 @@ pub async fn check(conn: &mut Conn, monitor: &str, id: &str) -> Result<Option<Ch
 #[crate::boxed]
 pub async fn check_targets(conn: &mut Conn, checks: &[&str]) -> Result<Vec<CheckTarget>> {
     let query = monitor_check_target::table
-        .filter(monitor_check_target::check_id.eq_any(checks))
+        .filter(monitor_check_target::check_id.eq_any(filled(checks)))
         .order((monitor_check_target::check_id, monitor_check_target::position));
-    Ok(on!(conn, |c| query.select(CheckTarget::as_select()).load(c).await)?)
+    Ok(on!(conn, |c| Prepared(query.select(CheckTarget::as_select())).load(c).await)?)
 }
 
 /// Returns the target of a check that a run reads.
@@ -323,7 +344,7 @@ pub async fn save_check_target(conn: &mut Conn, row: &CheckTarget) -> Result<i64
         monitor_check_target::is_open.eq(row.is_open),
         monitor_check_target::result.eq(&row.result),
     );
-    let update = diesel::update(monitor_check_target::table.find((&row.check_id, row.position))).set(set);
+    let update = Prepared(diesel::update(monitor_check_target::table.find((&row.check_id, row.position))).set(set));
     on!(conn, |c| update.execute(c).await)?;
     let open = monitor_check_target::table
         .filter(monitor_check_target::check_id.eq(&row.check_id))

@@ -8,6 +8,7 @@ use crate::conn::{Conn, on};
 use crate::db_time::DbTime;
 use crate::error::Result;
 use crate::schema::monitor_series;
+use crate::sql::{Prepared, filled};
 
 /// First character of the tags of series that belong to targets. No tag of a request has a control character.
 pub(crate) const MARK: char = '\u{1}';
@@ -51,9 +52,9 @@ pub async fn known(conn: &mut Conn, target: &str, keys: &[&str]) -> Result<Vec<K
     for keys in keys.chunks(super::CHUNK) {
         let query = monitor_series::table
             .filter(monitor_series::target_id.eq(target))
-            .filter(monitor_series::key.eq_any(keys))
+            .filter(monitor_series::key.eq_any(filled(keys)))
             .order(monitor_series::key);
-        let rows: Vec<Known> = on!(conn, |c| query.select(Known::as_select()).load(c).await)?;
+        let rows: Vec<Known> = on!(conn, |c| Prepared(query.select(Known::as_select())).load(c).await)?;
         found.extend(rows);
     }
     Ok(found)
@@ -77,6 +78,7 @@ pub async fn set_known(conn: &mut Conn, row: &Known) -> Result<()> {
         .on_conflict((monitor_series::target_id, monitor_series::key))
         .do_update()
         .set(set);
+    let insert = Prepared(insert);
     let mut conn = conn.turn().await?;
     on!(conn, |c| insert.execute(c).await)?;
     Ok(())
@@ -99,7 +101,8 @@ pub async fn memory(conn: &mut Conn, target: &str, key: &str) -> Result<Option<V
 /// Those of the database.
 #[crate::boxed]
 pub async fn set_memory(conn: &mut Conn, target: &str, key: &str, memory: Option<&[u8]>) -> Result<()> {
-    let query = diesel::update(monitor_series::table.find((target, key))).set(monitor_series::memory.eq(memory));
+    let query =
+        Prepared(diesel::update(monitor_series::table.find((target, key))).set(monitor_series::memory.eq(memory)));
     let mut conn = conn.turn().await?;
     on!(conn, |c| query.execute(c).await)?;
     Ok(())

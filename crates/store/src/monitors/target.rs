@@ -6,6 +6,7 @@ use diesel_async::RunQueryDsl;
 use crate::conn::{Conn, on};
 use crate::error::Result;
 use crate::schema::monitor_target;
+use crate::sql::{Prepared, filled};
 
 /// Target of a monitor.
 #[derive(Debug, Clone, PartialEq, Eq, Queryable, Selectable)]
@@ -46,10 +47,10 @@ pub(super) async fn insert(conn: &mut Conn, targets: &[Target]) -> Result<()> {
 #[crate::boxed]
 pub async fn targets(conn: &mut Conn, monitors: &[&str]) -> Result<Vec<Target>> {
     let query = monitor_target::table
-        .filter(monitor_target::monitor_id.eq_any(monitors))
+        .filter(monitor_target::monitor_id.eq_any(filled(monitors)))
         .filter(monitor_target::removed.eq(false))
         .order((monitor_target::monitor_id, monitor_target::position));
-    Ok(on!(conn, |c| query.select(Target::as_select()).load(c).await)?)
+    Ok(on!(conn, |c| Prepared(query.select(Target::as_select())).load(c).await)?)
 }
 
 /// Replaces the targets of a monitor, which must be locked. Those with the id of a present one keep their history; the

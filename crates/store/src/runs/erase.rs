@@ -11,6 +11,7 @@ use crate::conn::{Conn, Link, on};
 use crate::db_time::DbTime;
 use crate::error::{Result, StoreError};
 use crate::schema::{batch_piece, crawl_family, crawl_link, crawl_template, run, run_document, run_page};
+use crate::sql::{Prepared, filled};
 
 /// Limit of keys in one statement.
 const CHUNK: usize = 500;
@@ -45,33 +46,37 @@ pub async fn first_documents(conn: &mut Conn, run: &str, limit: i64) -> Result<V
     Ok(on!(conn, |c| query.load(c).await)?)
 }
 
-/// Removes the documents of a run up to number `last`, and up to `limit` rows of each other table; returns the number
-/// of removed rows. Zero means that only the run itself is left for [`remove`]. The run must have ended, so that no
-/// rows are added meanwhile. With `overwrite`, SQLite overwrites all deleted data.
+/// Removes the documents of a run up to number `last`, and up to `limit` rows of each other table; returns whether rows of
+/// these may be left. The run must have ended, so that no rows are added meanwhile. With `overwrite`, SQLite overwrites
+/// all deleted data.
+///
 /// # Errors
 /// Those of the database.
 #[crate::boxed]
-pub async fn erase(conn: &mut Conn, run: &str, last: i64, limit: i64, overwrite: bool) -> Result<usize> {
+pub async fn erase(conn: &mut Conn, run: &str, last: i64, limit: i64, overwrite: bool) -> Result<bool> {
     /// Removes up to `limit` rows of a table, identified by one column.
     macro_rules! some_of {
         ($conn:ident, $table:ident, $column:ident: $kind:ty) => {{
             let of_run = || $table::table.filter($table::run_id.eq(run));
             let found: Vec<$kind> = on!($conn, |c| of_run().limit(limit).select($table::$column).load(c).await)?;
-            let found = of_run().filter($table::$column.eq_any(&found));
-            on!($conn, |c| diesel::delete(found).execute(c).await)?
+            if !found.is_empty() {
+                let rows = of_run().filter($table::$column.eq_any(filled(&found)));
+                on!($conn, |c| Prepared(diesel::delete(rows)).execute(c).await)?;
+            }
+            i64::try_from(found.len()).is_ok_and(|found| found >= limit)
         }};
     }
     scrub(conn, overwrite).await?;
     let erased = conn.atomic(async |conn: &mut Conn| {
         let documents = run_document::table.filter(run_document::run_id.eq(run));
         let documents = documents.filter(run_document::seq.le(last));
-        let mut sum = on!(conn, |c| diesel::delete(documents).execute(c).await)?;
-        sum += some_of!(conn, run_page, id: String);
-        sum += some_of!(conn, batch_piece, seq: i64);
-        sum += some_of!(conn, crawl_link, page_id: String);
-        sum += some_of!(conn, crawl_family, hash: i64);
-        sum += some_of!(conn, crawl_template, template: i64);
-        Ok::<_, StoreError>(sum)
+        on!(conn, |c| diesel::delete(documents).execute(c).await)?;
+        let mut are_left = some_of!(conn, run_page, id: String);
+        are_left |= some_of!(conn, batch_piece, seq: i64);
+        are_left |= some_of!(conn, crawl_link, page_id: String);
+        are_left |= some_of!(conn, crawl_family, hash: i64);
+        are_left |= some_of!(conn, crawl_template, template: i64);
+        Ok::<_, StoreError>(are_left)
     });
     let erased = erased.await;
     scrub(conn, false).await?;

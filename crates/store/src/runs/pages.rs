@@ -14,7 +14,7 @@ use crate::conn::{Conn, on};
 use crate::db_time::{DbTime, MaybeDbTime};
 use crate::error::Result;
 use crate::schema::run_page;
-use crate::sql::{Sql, json};
+use crate::sql::{Prepared, Sql, filled, json};
 
 /// Limit of rows in one statement, below that of values in both databases.
 const CHUNK: usize = 500;
@@ -391,11 +391,8 @@ pub async fn known_keys(conn: &mut Conn, run: &str, keys: Vec<&[u8]>) -> Result<
             },
             sqlite | c | {
                 let of_run = run_page::table.filter(run_page::run_id.eq(run));
-                of_run
-                    .filter(run_page::key.eq_any(keys.iter().copied()))
-                    .select((run_page::key, run_page::depth))
-                    .load(c)
-                    .await
+                let known = of_run.filter(run_page::key.eq_any(filled(keys))).select((run_page::key, run_page::depth));
+                Prepared(known).load(c).await
             }
         )?;
         known.extend(found);

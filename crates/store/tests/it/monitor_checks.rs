@@ -16,6 +16,7 @@ suite!(
     of_many_servers_one_makes_the_check,
     monitors_are_added_while_others_fire,
     what_is_due_is_told_longest_waiting_first,
+    a_check_starts_once,
     a_check_is_open_until_it_ends,
     a_check_ends_with_its_last_target,
     checks_are_listed_newest_first,
@@ -131,6 +132,21 @@ async fn what_is_due_is_told_longest_waiting_first(store: Store) {
     assert!(due(&mut conn, 9, 9).await.is_empty());
     let late = monitors::lateness(&mut conn, at(30)).await.unwrap();
     assert_eq!((late.due, late.since), (2, Some(at(10))));
+}
+
+async fn a_check_starts_once(store: Store) {
+    let mut conn = two_teams(&store).await;
+    add(&mut conn, &monitor("m1", "red"), &[]).await;
+    let queued = check("c1", "m1", 30);
+    assert!(begin(&mut conn, &queued, &[]).await);
+    for minute in [31, 32] {
+        monitors::start_check(&mut conn, "c1", at(minute)).await.unwrap();
+    }
+    let started = Some(at(31));
+    let running = Check { status: RUNNING.to_owned(), started_at: started, progress_at: started, ..queued };
+    let found = monitors::check(&mut conn, "m1", "c1").await.unwrap();
+    assert_eq!(found, Some(Check { updated_at: at(31), ..running }));
+    monitors::start_check(&mut conn, "c2", at(33)).await.unwrap();
 }
 
 async fn a_check_is_open_until_it_ends(store: Store) {

@@ -93,22 +93,30 @@ impl Peer {
         Ok(answer.json())
     }
 
-    /// Waits until every page was checked after a moment, given in seconds since 1970.
+    /// Waits until every page was checked after a moment, given in seconds since 1970. A list of watches may fail while it
+    /// changes them.
     async fn checked_since(&self, moment: u64, pages: usize) -> Result<()> {
         let started = Instant::now();
         loop {
-            let watches = self.send(Method::GET, "/api/v1/watch", String::new()).await?;
-            let watches = watches.as_object().context("no list of watches")?;
-            let is_checked = |watch: &&Value| watch["last_checked"].as_u64().is_some_and(|checked| checked > moment);
-            let checked = watches.values().filter(is_checked).count();
-            if checked >= pages {
-                let failed = watches.values().filter(|watch| watch["last_error"].is_string()).count();
-                ensure!(failed == 0, "{failed} of its checks have failed: {}", self.said());
-                return Ok(());
-            }
-            ensure!(started.elapsed() < PATIENCE, "it has checked {checked} of {pages} pages: {}", self.said());
+            let state = match self.send(Method::GET, "/api/v1/watch", String::new()).await {
+                Err(error) => format!("its watches could not be listed: {error}"),
+                Ok(watches) => match self.checked(&watches, moment)? {
+                    checked if checked >= pages => return Ok(()),
+                    checked => format!("it has checked {checked} of {pages} pages"),
+                },
+            };
+            ensure!(started.elapsed() < PATIENCE, "{state}: {}", self.said());
             tokio::time::sleep(POLL).await;
         }
+    }
+
+    /// Counts the watches that were checked after a moment; fails when one of them has an error.
+    fn checked(&self, watches: &Value, moment: u64) -> Result<usize> {
+        let watches = watches.as_object().context("no list of watches")?;
+        let is_checked = |watch: &&Value| watch["last_checked"].as_u64().is_some_and(|checked| checked > moment);
+        let failed = watches.values().filter(is_checked).filter(|watch| watch["last_error"].is_string()).count();
+        ensure!(failed == 0, "{failed} of its checks have failed: {}", self.said());
+        Ok(watches.values().filter(is_checked).count())
     }
 
     /// Returns the processor time of its processes so far.
