@@ -3,6 +3,7 @@
 //! A line continues a block only if no other line at its height could, and if it could continue no other block. So a
 //! title over two columns ends where they begin, and each column is a separate block.
 
+use super::code;
 use super::drawings::Drawings;
 use super::line::{Line, Row, rows};
 use crate::geometry::Rect;
@@ -26,6 +27,7 @@ const BRIDGE: f32 = 3.0;
 pub(crate) fn gather(lines: Vec<Line>, scene: &Drawings<'_>) -> Vec<Vec<Line>> {
     let mut lines = lines;
     bridge(&mut lines);
+    code::join(&mut lines, scene);
     let places = grouped(&lines, scene);
     let mut lines: Vec<Option<Line>> = lines.into_iter().map(Some).collect();
     places.into_iter().map(|block| block.into_iter().filter_map(|place| lines[place].take()).collect()).collect()
@@ -51,16 +53,12 @@ pub(crate) fn prose(lines: &[Line], scene: &Drawings<'_>) -> Vec<bool> {
     prose
 }
 
-/// Marks rows that are set in a monospaced font throughout as prose (code), as the spaces in them make no columns.
+/// Marks rows that are code throughout as prose, as the spaces in them make no columns.
 fn set_code(lines: &[Line], scene: &Drawings<'_>, prose: &mut [bool]) {
-    let mono = |line: &Line| scene.content.styles.get(usize::from(line.style)).is_some_and(|style| style.mono);
     let all: Vec<usize> = (0..lines.len()).collect();
-    // In a document set mostly in a monospaced font the font does not indicate code.
-    if lines.iter().filter(|line| mono(line)).count() * 5 > lines.len() * 3 {
-        return;
-    }
+    let is_code = code::code(lines, scene);
     for row in rows(lines, &all) {
-        if row.lines.iter().all(|place| mono(&lines[*place])) {
+        if row.lines.iter().all(|place| is_code[*place]) {
             row.lines.iter().for_each(|place| prose[*place] = true);
         }
     }

@@ -6,6 +6,7 @@
 
 mod accents;
 pub(crate) mod blocks;
+mod code;
 pub(crate) mod drawings;
 pub(crate) mod figures;
 pub(crate) mod leaders;
