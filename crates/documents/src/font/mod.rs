@@ -34,6 +34,9 @@ const MAX_CMAP: usize = 8 << 20;
 /// Maximum number of fonts; further ones are replaced by the default.
 const MAX_FONTS: usize = 2000;
 
+/// Parts of the names of fonts whose glyphs are pictures.
+const PICTURES: [&str; 3] = ["Webdings", "Wingdings", "Dingbats"];
+
 /// Decoded code.
 pub(crate) struct DecodedCode {
     pub(crate) text: Text,
@@ -51,6 +54,8 @@ pub(crate) struct Font {
     pub(crate) vertical: bool,
     /// Ems of page space per unit of the font size; 1 except in Type 3 fonts.
     pub(crate) em: f32,
+    /// Whether its glyphs are pictures, such as those of Webdings. One that is not known stands for a bullet.
+    pictures: bool,
     codes: Codes,
 }
 
@@ -62,10 +67,12 @@ enum Codes {
 impl Font {
     /// Decodes the first code of a string; `None` at its end.
     pub(crate) fn next(&self, bytes: &[u8]) -> Option<DecodedCode> {
-        match &self.codes {
+        let code = match &self.codes {
             Codes::Simple(simple) => simple.next(bytes),
             Codes::Composite(composite) => composite.next(bytes),
-        }
+        }?;
+        let is_bullet = self.pictures && !code.is_space && !code.text.is_known();
+        Some(if is_bullet { DecodedCode { text: Text::One('•'), ..code } } else { code })
     }
 
     /// Returns what the encoding of the font says in place of each character of its `ToUnicode`, if the two differ.
@@ -82,17 +89,19 @@ impl Font {
         let descendant = descendant.and_then(|object| resolve(doc, object)).and_then(as_dict);
         let described = descendant.filter(|_| composite).unwrap_or(font);
         let style = style(doc, font, described);
+        let pictures = PICTURES.iter().any(|name| style.font.contains(name));
         let unicode = font.stream(doc, b"ToUnicode").and_then(|stream| bytes(stream, MAX_CMAP));
         let unicode = unicode.map(|source| CMap::parse(&source)).filter(CMap::has_text);
         match descendant.filter(|_| composite) {
             Some(descendant) => {
                 let composite = Composite::load(doc, font, descendant, unicode);
-                Self { style, vertical: composite.vertical, em: 1.0, codes: Codes::Composite(Box::new(composite)) }
+                let vertical = composite.vertical;
+                Self { style, vertical, em: 1.0, pictures, codes: Codes::Composite(Box::new(composite)) }
             }
             None => {
                 let (scale, em) = type3_scale(doc, font);
                 let simple = Simple::load(&simple::FontSource { doc, font, name: &style.font, scale }, unicode, names);
-                Self { style, vertical: false, em, codes: Codes::Simple(Box::new(simple)) }
+                Self { style, vertical: false, em, pictures, codes: Codes::Simple(Box::new(simple)) }
             }
         }
     }

@@ -62,7 +62,7 @@ impl Simple {
             let before = text.clone();
             for (code, slot) in (0..).zip(&mut text) {
                 let mapped = unicode.text(code);
-                if mapped.is_known() {
+                if mapped.is_known() && !is_misnamed(slot, &mapped) {
                     *slot = mapped;
                 }
             }
@@ -71,6 +71,15 @@ impl Simple {
         }
         Self { text, encoded: own, widths: widths::simple(source.doc, source.font, source.name, source.scale) }
     }
+}
+
+/// Whether `ToUnicode` gives a letter of Latin-1 for what the encoding names a Greek letter or a mathematical sign, as some
+/// programs write it for the fonts of TeX.
+fn is_misnamed(named: &Text, mapped: &Text) -> bool {
+    let is_sign =
+        |named: char| matches!(named, '\u{391}'..='\u{3f6}' | '\u{2190}'..='\u{22ff}' | '\u{27c0}'..='\u{2aff}');
+    let is_latin = |mapped: char| matches!(mapped, '\u{a1}'..='\u{ff}') && !"¬°±²³µ·¹×÷".contains(mapped);
+    matches!((named, mapped), (Text::One(named), Text::One(mapped)) if is_sign(*named) && is_latin(*mapped))
 }
 
 /// Returns the text of each code by the font's encoding.

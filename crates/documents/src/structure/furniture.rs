@@ -21,6 +21,8 @@ const NARROW_MARGIN: f32 = 0.085;
 const LARGE: f32 = 1.4;
 /// Maximum number of lines of furniture.
 const MAX_LINES: usize = 4;
+/// Ratio of all pages to those with a text of several lines above which it does not repeat often enough for furniture.
+const FEW: usize = 10;
 /// Tolerance of the position from page to page, as a share of the page height.
 const SAME_HEIGHT: f32 = 0.02;
 
@@ -46,7 +48,9 @@ impl Furniture {
             let is_near = |other: &usize| *other != candidate.page && other.abs_diff(candidate.page) <= 2;
             let first = |on: &Vec<usize>| on.partition_point(|page| page + 2 < candidate.page);
             let near = alike().any(|on| on[first(on)..].iter().take(5).any(is_near));
-            if repeats >= 2 && near && (repeats >= 3 || layouts.len() <= 8) {
+            // A longer text on a few pages of many is a note below their tables.
+            let is_note = candidate.lines > 1 && repeats * FEW < layouts.len();
+            if repeats >= 2 && near && !is_note && (repeats >= 3 || layouts.len() <= 8) {
                 found.insert((candidate.page, candidate.part), (candidate.kind(), true));
             }
         }
@@ -90,6 +94,7 @@ struct Candidate {
     /// Words of the text, with every number replaced by `#`.
     words: String,
     number: bool,
+    lines: usize,
     top: bool,
     /// Vertical position as a share of the page height.
     y: f32,
@@ -120,7 +125,8 @@ fn candidates(layouts: &[PageLayout], body: &Body) -> Vec<Candidate> {
             if margin && paragraph.lines <= MAX_LINES && paragraph.size < LARGE * body.size {
                 let text = plain(&paragraph.inline);
                 let number = is_page_number(&text);
-                out.push(Candidate { page, part, words: without_numbers(&text), number, top: y < 0.5, y });
+                let (words, lines, top) = (without_numbers(&text), paragraph.lines, y < 0.5);
+                out.push(Candidate { page, part, words, number, lines, top, y });
             }
         }
     }
