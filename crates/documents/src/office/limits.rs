@@ -30,8 +30,9 @@ pub(super) fn check(bytes: &[u8], kind: Kind) -> Result<u64, Error> {
         Kind::Csv => rows::check(bytes).map(|()| MAX_UNPACKED),
         Kind::Doc | Kind::Xls | Kind::Ppt if is_locked(bytes) => Err(Error::Encrypted),
         Kind::Doc | Kind::Rtf | Kind::Ppt | Kind::Xls | Kind::Pdf | Kind::Image(_) => Ok(MAX_UNPACKED),
-        // An encrypted package is a compound file, which the converter knows.
         _ if bytes.starts_with(b"PK") => archive(bytes, kind),
+        // A package in a compound file is an encrypted one ([MS-OFFCRYPTO] 2.3.4.4).
+        _ if bytes.starts_with(b"\xD0\xCF\x11\xE0") => Err(Error::Encrypted),
         _ => Ok(MAX_UNPACKED),
     }
 }
