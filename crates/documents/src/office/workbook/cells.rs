@@ -9,6 +9,7 @@ use super::super::marks::Inserts;
 use super::super::tree::{self, Element, Node};
 use super::place;
 use super::places::Places;
+use super::shared::SharedFormulas;
 use super::strings::{self, Strings};
 
 /// Parts of the workbook that the cells of a sheet refer to.
@@ -17,6 +18,8 @@ pub(super) struct Cells<'s> {
     /// Addresses by the places of their cells.
     pub links: &'s HashMap<(usize, usize), String>,
     pub inserts: &'s mut Inserts,
+    /// Formulas that cells of the sheet share.
+    pub shared: SharedFormulas,
     /// Number of formulas without a value.
     pub missing: usize,
     /// Whether shared texts are written into their cells.
@@ -47,7 +50,7 @@ impl Cells<'_> {
     pub(super) fn cell(&mut self, cell: &mut Element<'_>, at: Option<(usize, usize)>) {
         let kind = cell.attribute("t").map(Cow::into_owned).unwrap_or_default();
         let value = cell.child("v").map(Element::text).unwrap_or_default();
-        let formula = cell.child("f").map(Element::text);
+        let formula = cell.child("f").map(|formula| self.shared.text(formula, at));
         let link = formula.as_deref().and_then(hyperlink);
         let address = link.as_ref().map(|link| link.address.clone()).or_else(|| self.links.get(&at?).cloned());
         let is_missing = formula.is_some() && value.is_empty() && kind != "str" && cell.child("is").is_none();

@@ -11,6 +11,7 @@ use super::super::package::Package;
 use super::super::sheets;
 use super::super::tree::{self, Element};
 use super::cells::{Cells, set};
+use super::shared::SharedFormulas;
 use super::strings::Strings;
 use super::{Book, Sheet, each_row, links, missing_values, place, rows_of};
 use crate::error::Error;
@@ -46,7 +47,14 @@ pub(super) fn read(package: &mut Package<'_>, parts: &Parts<'_>, inserts: &mut I
         let Some(text) = package.text(&sheet.part) else { continue };
         let Some(rows) = rows_of(&text) else { continue };
         let links = links(package, &sheet.part, &text);
-        let cells = Cells { strings: parts.strings, links: &links, inserts, missing: 0, resolves: true };
+        let cells = Cells {
+            strings: parts.strings,
+            links: &links,
+            inserts,
+            shared: SharedFormulas::default(),
+            missing: 0,
+            resolves: true,
+        };
         let mut table =
             Table { parts, columns: columns(&text), cells, rows: Vec::new(), piece: Piece::default(), last: 0, room };
         let cut = table.read(&text[rows])?;

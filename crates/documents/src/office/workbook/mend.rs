@@ -9,6 +9,7 @@ use super::super::package::Package;
 use super::super::tree;
 use super::cells::Cells;
 use super::places::Places;
+use super::shared::SharedFormulas;
 use super::strings::Strings;
 use super::{ToMend, each_row, links, place, reference, rows_of};
 
@@ -26,7 +27,8 @@ pub(super) fn sheets(
         if !links.is_empty() || sheet.is_far || has_functions {
             strings.load();
         }
-        let mut cells = Cells { strings, links: &links, inserts, missing: 0, resolves: false };
+        let mut cells =
+            Cells { strings, links: &links, inserts, shared: SharedFormulas::default(), missing: 0, resolves: false };
         let mended = mended(&sheet, &mut cells);
         missing += cells.missing;
         if let Some(text) = mended {

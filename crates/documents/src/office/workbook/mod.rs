@@ -7,6 +7,7 @@ mod cells;
 mod large;
 mod mend;
 mod places;
+mod shared;
 mod strings;
 
 use std::borrow::Cow;
