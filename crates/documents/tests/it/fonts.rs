@@ -7,7 +7,7 @@ use crate::paper::{Paper, text};
 /// Name, font entries, shown text, map to Unicode, and expected text.
 type Case = (&'static str, &'static str, &'static str, &'static str, &'static str);
 
-const CASES: [Case; 6] = [
+const CASES: [Case; 8] = [
     (
         "differences",
         "/Subtype /Type1 /Encoding << /Differences [1 /H /eacute /f_i /uni20AC] >> /FirstChar 1 /Widths [600 600 600 600]",
@@ -46,6 +46,21 @@ const CASES: [Case; 6] = [
         "fi",
     ),
     ("Symbol", "/Subtype /Type1 /BaseFont /Symbol", "(ab)", "", "αβ"),
+    (
+        "Greek letters that the map calls Latin",
+        "/Subtype /Type1 /Encoding << /Differences [12 /beta 33 /omega /eacute] >> /FirstChar 12 /Widths [600]",
+        "<0C2122>",
+        "3 beginbfchar <0C> <00B4> <21> <00C9> <22> <00E9> endbfchar",
+        "βωé",
+    ),
+    (
+        "pictures without a name",
+        "/Subtype /Type0 /Encoding /Identity-H /ToUnicode 5 0 R /DescendantFonts [<< /Subtype /CIDFontType2 \
+         /BaseFont /ABCDEF+Webdings /DW 1000 >>] /BaseFont /ABCDEF+Webdings",
+        "<00170017>",
+        "1 beginbfchar <0017> <0017> endbfchar",
+        "••",
+    ),
 ];
 
 #[test]

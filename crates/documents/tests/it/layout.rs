@@ -169,6 +169,53 @@ fn code_keeps_its_spaces() {
 }
 
 #[test]
+fn columns_in_code_are_spaces() {
+    let prose = ["Some words that come before the code, so that it is not the whole of the text here.", "They go on."];
+    let row =
+        |y: f32, parts: &[(f32, &str)]| parts.iter().map(|(x, part)| text("F3", 10.0, *x, y, part)).collect::<String>();
+    // Options with their meanings, two spaces apart; then a comment far to the right of its command.
+    let content = lines(72.0, 700.0, &prose)
+        + &row(640.0, &[(72.0, "-p"), (96.0, "--persist")])
+        + &row(628.0, &[(72.0, "-d"), (96.0, "--default-settings")])
+        + &row(616.0, &[(72.0, "-e"), (96.0, "'command1; command2; ...'")])
+        + &row(604.0, &[(72.0, "plot 1 2 4"), (192.0, "# a line")]);
+    let markdown = Paper::default().page(content).markdown();
+    let wanted = [
+        "    -p  --persist",
+        "    -d  --default-settings",
+        "    -e  'command1; command2; ...'",
+        "    plot 1 2 4          # a line",
+    ];
+    assert!(markdown.ends_with(&wanted.join("\n")), "{markdown}");
+}
+
+#[test]
+fn columns_of_a_page_stay_apart_in_code() {
+    let column = |x: f32| {
+        let prose = ["Some words that stand in a column of", "the page, before the lines of code in", "it."];
+        lines(x, 700.0, &prose)
+            + &text("F3", 10.0, x, 640.0, "let x = 1234567890123456789012345")
+            + &lines(x, 610.0, &["More words."])
+    };
+    let markdown = Paper::default().page(column(72.0) + &column(300.0)).markdown();
+    assert_eq!(markdown.matches("    let x = 1234567890123456789012345\n").count(), 2, "{markdown}");
+}
+
+#[test]
+fn a_note_on_a_few_of_many_pages_is_text() {
+    let note =
+        ["Used with the permission of the society that holds the rights in all of it, and of those", "who wrote it."];
+    let page = |number: usize| {
+        let words = format!("What is said on page {number} is said nowhere else in the whole of this text.");
+        let note = if (10..13).contains(&number) { lines(72.0, 80.0, &note) } else { String::new() };
+        text("F1", 10.0, 72.0, 760.0, "Annual report") + &lines(72.0, 600.0, &[words.as_str()]) + &note
+    };
+    let markdown = (1..=40).fold(Paper::default(), |paper, number| paper.page(page(number))).markdown();
+    assert_eq!(markdown.matches("Used with the permission").count(), 3);
+    assert!(!markdown.contains("Annual report"), "{markdown}");
+}
+
+#[test]
 fn pages_that_are_turned_read_like_any_other() {
     for (turn, matrix) in [(90, "0 1 -1 0"), (180, "-1 0 0 -1"), (270, "0 -1 1 0")] {
         let (x, y) = [(300, 100), (500, 700), (300, 700)][turn / 90 - 1];
