@@ -25,6 +25,10 @@ const LOOSE_SPACE: f32 = 0.62;
 /// Maximum difference of baselines in one line, in ems, because of superscripts and subscripts.
 // Common programs raise superscripts by 0.33 to 0.41 em.
 const SHIFT: f32 = 0.45;
+/// Maximum difference of baselines of smaller text, in ems: programs that raise the marks of notes most do it by half an em.
+const SMALL_SHIFT: f32 = 0.55;
+/// Ratio of sizes below which text is smaller than that beside it.
+const SMALL: f32 = 0.85;
 /// Shift beyond which text is raised or lowered, in ems.
 const ON_LINE: f32 = 0.2;
 /// Minimum ratio of its size to that of the line; a letter that is larger still is an initial.
@@ -163,7 +167,13 @@ fn follows(last: &Word, word: &Word) -> bool {
         return false;
     }
     // A small negative gap is kerning or an italic overhang; a larger one starts a new line.
-    shift < SHIFT * size && gap > -0.3 * size && gap < wide * size
+    shift < max_shift(last.size, word.size) && gap > -0.3 * size && gap < wide * size
+}
+
+/// Returns the maximum difference of baselines of two texts of these sizes in one line.
+fn max_shift(one: f32, other: f32) -> f32 {
+    let (large, small) = (one.max(other), one.min(other));
+    large * if small < SMALL * large { SMALL_SHIFT } else { SHIFT }
 }
 
 /// Joins lines on one baseline that are close to each other, in any drawing order.
@@ -194,12 +204,12 @@ fn belongs(left: &Line, right: &Line) -> bool {
     }
     // A negative gap is an overlap: italics and kerning reach 0.3 em into the next word, more is text printed over
     // text.
-    if shift > SHIFT * large || gap < -0.35 * large {
+    if shift > max_shift(left.size, right.size) || gap < -0.35 * large {
         return false;
     }
     // A superscript or subscript is smaller than its base, close to it, and short.
     if shift > ON_LINE * large {
-        return (SMALLEST..0.85).contains(&(small / large))
+        return (SMALLEST..SMALL).contains(&(small / large))
             && gap < 0.25 * large
             && (left.letters().min(right.letters()) <= 6);
     }

@@ -216,6 +216,16 @@ fn a_note_on_a_few_of_many_pages_is_text() {
 }
 
 #[test]
+fn marks_that_are_raised_by_half_an_em_are_in_their_line() {
+    let content = lines(72.0, 700.0, &["Some words that come before, so that the size of the text is known."])
+        + "BT 1 0 0 1 72 660 Tm /F1 8 Tf 5 Ts (2) Tj /F1 10 Tf 0 Ts ( is said more than once.) Tj \
+           /F1 8 Tf 5 Ts (2) Tj /F1 10 Tf 0 Ts ( And so it goes on.) Tj ET";
+    let text = Paper::default().page(content).markdown();
+    let wanted = "<sup>2</sup> is said more than once.<sup>2</sup> And so it goes on.";
+    assert!(text.ends_with(wanted), "{text}");
+}
+
+#[test]
 fn pages_that_are_turned_read_like_any_other() {
     for (turn, matrix) in [(90, "0 1 -1 0"), (180, "-1 0 0 -1"), (270, "0 -1 1 0")] {
         let (x, y) = [(300, 100), (500, 700), (300, 700)][turn / 90 - 1];
