@@ -15,6 +15,8 @@ use crate::model::BlockKind;
 
 /// Share of the page height that counts as margin at the top and the bottom.
 const MARGIN: f32 = 0.14;
+/// Margin for page numbers that are the outermost text of their pages: sheets are often higher than the layout was made for.
+const NUMBER_MARGIN: f32 = 0.2;
 /// Margin for text that does not repeat, as a share of the page height.
 const NARROW_MARGIN: f32 = 0.085;
 /// Ratio to the size of running text above which text is not furniture.
@@ -47,10 +49,13 @@ impl Furniture {
             let repeats = alike().map(Vec::len).sum::<usize>();
             let is_near = |other: &usize| *other != candidate.page && other.abs_diff(candidate.page) <= 2;
             let first = |on: &Vec<usize>| on.partition_point(|page| page + 2 < candidate.page);
+            let is_first = candidate.page == alike().filter_map(|on| on.first().copied()).min().unwrap_or(0);
             let near = alike().any(|on| on[first(on)..].iter().take(5).any(is_near));
             // A longer text on a few pages of many is a note below their tables.
             let is_note = candidate.lines > 1 && repeats * FEW < layouts.len();
-            if repeats >= 2 && near && !is_note && (repeats >= 3 || layouts.len() <= 8) {
+            // A large one is a title: of the document where it stands first, and on most pages after that a running one.
+            let is_title = candidate.large && !(repeats >= 3 && repeats * 2 > layouts.len() && !is_first);
+            if repeats >= 2 && near && !is_note && !is_title && (repeats >= 3 || layouts.len() <= 8) {
                 found.insert((candidate.page, candidate.part), (candidate.kind(), true));
             }
         }
@@ -95,6 +100,8 @@ struct Candidate {
     words: String,
     number: bool,
     lines: usize,
+    /// Whether it is larger than the text of furniture mostly is.
+    large: bool,
     top: bool,
     /// Vertical position as a share of the page height.
     y: f32,
@@ -121,12 +128,16 @@ fn candidates(layouts: &[PageLayout], body: &Body) -> Vec<Candidate> {
     for (page, layout) in layouts.iter().enumerate() {
         for (part, paragraph) in paragraphs(layout) {
             let y = paragraph.rect.center().y / layout.height.max(1.0);
-            let margin = !(MARGIN..=1.0 - MARGIN).contains(&y);
-            if margin && paragraph.lines <= MAX_LINES && paragraph.size < LARGE * body.size {
-                let text = plain(&paragraph.inline);
-                let number = is_page_number(&text);
-                let (words, lines, top) = (without_numbers(&text), paragraph.lines, y < 0.5);
-                out.push(Candidate { page, part, words, number, lines, top, y });
+            let is_within = |margin: f32| !(margin..=1.0 - margin).contains(&y);
+            if !is_within(NUMBER_MARGIN) || paragraph.lines > MAX_LINES {
+                continue;
+            }
+            let text = plain(&paragraph.inline);
+            let (number, top) = (is_page_number(&text), y < 0.5);
+            if is_within(MARGIN) || (number && is_outermost(layout, part, top)) {
+                let (words, lines, large) =
+                    (without_numbers(&text), paragraph.lines, paragraph.size >= LARGE * body.size);
+                out.push(Candidate { page, part, words, number, lines, large, top, y });
             }
         }
     }
@@ -138,6 +149,13 @@ fn paragraphs(layout: &PageLayout) -> impl Iterator<Item = (usize, &Paragraph)> 
         LayoutPart::Paragraph(paragraph) => Some((place, paragraph)),
         _ => None,
     })
+}
+
+/// Whether no other part lies beyond one, at the top or the bottom of a page.
+fn is_outermost(layout: &PageLayout, part: usize, top: bool) -> bool {
+    let rect = layout.parts[part].rect();
+    let mut others = layout.parts.iter().enumerate().filter(|(place, _)| *place != part).map(|(_, part)| part.rect());
+    others.all(|other| if top { other.y0 >= rect.y1 } else { other.y1 <= rect.y0 })
 }
 
 fn without_numbers(text: &str) -> String {
