@@ -11,6 +11,28 @@ const MAX_KNOWN: usize = 20_000;
 /// Maximum length of a name.
 const MAX_NAME: usize = 64;
 
+/// Ends of the names of glyphs in the mathematical fonts of TeX that name their sizes.
+const SIZES: [&str; 9] = ["Bigg", "bigg", "Big", "big", "display", "text", "widest", "wider", "wide"];
+/// Names in these fonts that the Adobe Glyph List does not have.
+const TEX_SIGNS: [(&str, char); 16] = [
+    ("angbracketleft", '⟨'),
+    ("angbracketright", '⟩'),
+    ("arrowdblvertex", '‖'),
+    ("arrowvertex", '|'),
+    ("ceilingleft", '⌈'),
+    ("ceilingright", '⌉'),
+    ("contintegral", '∮'),
+    ("coproduct", '∐'),
+    ("floorleft", '⌊'),
+    ("floorright", '⌋'),
+    ("hat", 'ˆ'),
+    ("latticetop", '⊤'),
+    ("unionmulti", '⊎'),
+    ("unionsq", '⊔'),
+    ("vextenddouble", '‖'),
+    ("vextendsingle", '|'),
+];
+
 /// Lookup of glyph names and named encodings.
 ///
 /// The list is part of lopdf, which exposes it only through the encoding of a font. So a font with the name is built.
@@ -59,7 +81,14 @@ impl Names {
         if name.len() == 1 && name.as_bytes()[0].is_ascii_alphabetic() {
             return Some(name.to_owned());
         }
-        self.listed(name).map(String::from).or_else(|| numbered(name))
+        self.listed(name).map(String::from).or_else(|| numbered(name)).or_else(|| self.sized(name).map(String::from))
+    }
+
+    /// Returns the character of a sign that the mathematical fonts of TeX have in several sizes, such as `parenleftBig`.
+    fn sized(&self, name: &str) -> Option<char> {
+        let base = SIZES.iter().find_map(|size| name.strip_suffix(size)).unwrap_or(name);
+        let own = TEX_SIGNS.iter().find(|(known, _)| *known == base).map(|(_, sign)| *sign);
+        own.or_else(|| self.listed(base).filter(|_| base != name))
     }
 
     fn listed(&self, name: &str) -> Option<char> {
@@ -119,6 +148,10 @@ mod tests {
             ("threeoldstyle", Text::One('3')),
             ("Asmall", Text::One('a')),
             ("uni", Text::Unknown),
+            ("parenleftBig", Text::One('(')),
+            ("summationdisplay", Text::One('∑')),
+            ("vextenddouble", Text::One('‖')),
+            ("bigg", Text::Unknown),
         ] {
             assert_eq!(names.text(name.as_bytes()), text, "{name}");
         }
