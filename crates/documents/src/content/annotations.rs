@@ -30,7 +30,13 @@ impl Interpreter<'_> {
             let Some(rect) = annotation.rect(doc, b"Rect") else { continue };
             match annotation.name(doc, b"Subtype") {
                 Some(b"Link") => self.add_link(annotation, view.matrix.map(&rect)),
-                Some(b"Widget" | b"FreeText" | b"Stamp") => self.show_annotation(annotation, &rect, view),
+                Some(b"FreeText" | b"Stamp") => self.show_annotation(annotation, &rect, view),
+                Some(b"Widget") => {
+                    let before = self.page.glyphs.len();
+                    self.show_annotation(annotation, &rect, view);
+                    let field = self.page.glyphs.get_mut(before..).unwrap_or_default();
+                    field.iter_mut().for_each(|glyph| glyph.flags = glyph.flags.with(Flags::FIELD, true));
+                }
                 _ => {}
             }
         }

@@ -43,6 +43,8 @@ impl Flags {
     pub(crate) const JOINED: Self = Self(32);
     /// Tagged as a heading.
     pub(crate) const HEADING: Self = Self(64);
+    /// Part of a field of a form, which is drawn after everything else.
+    pub(crate) const FIELD: Self = Self(128);
 
     pub(crate) fn has(self, other: Self) -> bool {
         self.0 & other.0 != 0

@@ -38,7 +38,7 @@ pub(crate) struct Word {
     pub(crate) style: u16,
     /// Byte offsets in the text where a monospaced font begins or ends.
     pub(crate) turns: Vec<usize>,
-    /// Position in drawing order.
+    /// Position in drawing order; the greatest number if that says nothing.
     pub(crate) order: u32,
     /// Whether a space was drawn before it.
     pub(crate) spaced: bool,
@@ -257,7 +257,8 @@ impl Builder {
             size: glyph.size,
             style: glyph.style,
             turns: Vec::new(),
-            order: self.words.len() as u32,
+            // A field has its place by its label, and not by when it is drawn.
+            order: if glyph.flags.has(Flags::FIELD) { u32::MAX } else { self.words.len() as u32 },
             spaced: self.spaced,
             joined: self.is_joined(x0, glyph.size),
             artifact: glyph.flags.has(Flags::ARTIFACT),

@@ -283,3 +283,19 @@ fn values_of_forms_that_nobody_drew_are_read() {
     let paper = Paper::default().page(text("F1", 12.0, 72.0, 700.0, "A form")).page_entries(field);
     assert_eq!(paper.markdown(), "A form\n\nFilled in");
 }
+
+#[test]
+fn values_of_forms_stand_by_their_labels() {
+    let field = |x: f32, value: &str| {
+        format!("<< /Type /Annot /Subtype /Widget /FT /Tx /Rect [{x} 598 {} 612] /V ({value}) >>", x + 90.0)
+    };
+    let fields = format!("/Annots [{} {}]", field(130.0, "Alice"), field(340.0, "Brown"));
+    let content = text("F1", 12.0, 72.0, 700.0, "A form")
+        + &text("F1", 10.0, 72.0, 601.0, "First name")
+        + &text("F1", 10.0, 280.0, 601.0, "Last name")
+        + &text("F1", 10.0, 72.0, 570.0, "Birthday");
+    let paper = Paper::default().page(content).page_entries(&fields);
+    let text = paper.markdown();
+    let words: Vec<&str> = text.split_whitespace().collect();
+    assert_eq!(words, ["A", "form", "First", "name", "Alice", "Last", "name", "Brown", "Birthday"]);
+}
