@@ -3,6 +3,8 @@
 use super::drawings::Drawings;
 use super::line::{Line, rows};
 
+/// Share of the width of all lines above which a page is mostly monospaced.
+const MOSTLY: f32 = 0.6;
 /// Maximum gap between two parts of a line of code without further evidence, in ems: four spaces.
 const SPACES: f32 = 2.4;
 /// Maximum distance of a line that runs across a gap, and so shows that no columns lie beside it, in ems.
@@ -16,7 +18,9 @@ const SAME_EDGE: f32 = 3.0;
 pub(super) fn code(lines: &[Line], scene: &Drawings<'_>) -> Vec<bool> {
     let is_mono = |line: &Line| scene.content.styles.get(usize::from(line.style)).is_some_and(|style| style.mono);
     let mono: Vec<bool> = lines.iter().map(is_mono).collect();
-    if mono.iter().filter(|mono| **mono).count() * 5 > lines.len() * 3 {
+    let width = |line: &Line| line.rect.width();
+    let code: f32 = lines.iter().zip(&mono).filter(|(_, mono)| **mono).map(|(line, _)| width(line)).sum();
+    if code > MOSTLY * lines.iter().map(width).sum::<f32>() {
         return vec![false; lines.len()];
     }
     mono

@@ -96,7 +96,7 @@ impl Furniture {
 struct Candidate {
     page: usize,
     part: usize,
-    /// Words of the text, with every number replaced by `#`.
+    /// Words of the text, with every number replaced by `#` unless it is large.
     words: String,
     number: bool,
     lines: usize,
@@ -135,8 +135,9 @@ fn candidates(layouts: &[PageLayout], body: &Body) -> Vec<Candidate> {
             let text = plain(&paragraph.inline);
             let (number, top) = (is_page_number(&text), y < 0.5);
             if is_within(MARGIN) || (number && is_outermost(layout, part, top)) {
-                let (words, lines, large) =
-                    (without_numbers(&text), paragraph.lines, paragraph.size >= LARGE * body.size);
+                let (lines, large) = (paragraph.lines, paragraph.size >= LARGE * body.size);
+                // Large text that counts is a heading of each page.
+                let words = if large { text } else { without_numbers(&text) };
                 out.push(Candidate { page, part, words, number, lines, large, top, y });
             }
         }

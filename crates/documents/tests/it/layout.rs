@@ -297,5 +297,5 @@ fn values_of_forms_stand_by_their_labels() {
     let paper = Paper::default().page(content).page_entries(&fields);
     let text = paper.markdown();
     let words: Vec<&str> = text.split_whitespace().collect();
-    assert_eq!(words, ["A", "form", "First", "name", "Alice", "Last", "name", "Brown", "Birthday"]);
+    assert_eq!(words, ["#", "A", "form", "First", "name", "Alice", "Last", "name", "Brown", "Birthday"]);
 }
