@@ -5,6 +5,7 @@
 
 use super::code;
 use super::drawings::Drawings;
+use super::justified;
 use super::line::{Line, Row, rows};
 use crate::geometry::Rect;
 
@@ -20,13 +21,11 @@ const LABEL_LINES: usize = 3;
 const LABEL_WORDS: usize = 4;
 /// Allowed ratio of sizes inside a block.
 const SAME_SIZE: std::ops::RangeInclusive<f32> = 0.78..=1.28;
-/// Maximum gap inside a line of justified text that is bridged by comparison with a neighbouring line, in ems.
-const BRIDGE: f32 = 3.0;
 
 /// Groups lines into blocks, each from top to bottom.
 pub(crate) fn gather(lines: Vec<Line>, scene: &Drawings<'_>) -> Vec<Vec<Line>> {
     let mut lines = lines;
-    bridge(&mut lines);
+    justified::join(&mut lines);
     code::join(&mut lines, scene);
     let places = grouped(&lines, scene);
     let mut lines: Vec<Option<Line>> = lines.into_iter().map(Some).collect();
@@ -66,56 +65,6 @@ fn set_code(lines: &[Line], scene: &Drawings<'_>, prose: &mut [bool]) {
 
 fn around(lines: &[Line], places: &[usize]) -> Rect {
     places.iter().fold(Rect::EMPTY, |rect, place| rect.union(&lines[*place].rect))
-}
-
-/// Joins the parts of a justified line with wide spaces, where the line above or below is as long and has no gap.
-fn bridge(lines: &mut Vec<Line>) {
-    let all: Vec<usize> = (0..lines.len()).collect();
-    let mut rows: Vec<Vec<usize>> = rows(lines, &all).into_iter().map(|row| row.lines).collect();
-    let mut gone = vec![false; lines.len()];
-    // Downwards and upwards, as a joined line may help to join the next.
-    let down = (1..rows.len()).map(|row| (row, row - 1));
-    let up = (1..rows.len()).rev().map(|row| (row - 1, row));
-    for (row, near) in down.chain(up).collect::<Vec<_>>() {
-        for whole in rows[near].clone() {
-            let parts = parts_of(lines, &rows[row], whole);
-            let [first, rest @ ..] = &parts[..] else { continue };
-            for place in rest {
-                let part = lines[*place].clone();
-                lines[*first].merge(part);
-                gone[*place] = true;
-            }
-            rows[row].retain(|place| !rest.contains(place));
-        }
-    }
-    let mut place = 0;
-    lines.retain(|_| {
-        place += 1;
-        !gone[place - 1]
-    });
-}
-
-/// Returns the lines of a row that together begin and end where a whole line does, or none.
-fn parts_of(lines: &[Line], row: &[usize], whole: usize) -> Vec<usize> {
-    let whole = &lines[whole];
-    let size = whole.size;
-    let inside = |place: &&usize| {
-        let line = &lines[**place];
-        line.rect.x0 > whole.rect.x0 - 0.6 * size && line.rect.x1 < whole.rect.x1 + 0.6 * size
-    };
-    let parts: Vec<usize> = row.iter().filter(inside).copied().collect();
-    let (Some(first), Some(last)) =
-        (parts.first().map(|place| &lines[*place]), parts.last().map(|place| &lines[*place]))
-    else {
-        return Vec::new();
-    };
-    let level = (first.rect.x0 - whole.rect.x0).abs() < 0.6 * size && (last.rect.x1 - whole.rect.x1).abs() < 0.6 * size;
-    let near = first.rect.overlap_y(&whole.rect) > -0.9 * size && (first.size - size).abs() < 0.5;
-    let close = parts.windows(2).all(|pair| {
-        let (left, right) = (&lines[pair[0]], &lines[pair[1]]);
-        right.rect.x0 - left.rect.x1 < BRIDGE * size && (left.size - right.size).abs() < 0.5
-    });
-    if parts.len() > 1 && whole.words.len() >= 4 && level && near && close { parts } else { Vec::new() }
 }
 
 /// Block under construction.

@@ -2,9 +2,13 @@
 
 use super::drawings::Drawings;
 use super::line::{Line, rows};
+use super::words::Word;
+use crate::geometry::Rect;
 
 /// Share of the width of all lines above which a page is mostly monospaced.
 const MOSTLY: f32 = 0.6;
+/// Maximum share of letters of other fonts in a line of code.
+const OTHER: f32 = 0.25;
 /// Maximum gap between two parts of a line of code without further evidence, in ems: four spaces.
 const SPACES: f32 = 2.4;
 /// Maximum distance of a line that runs across a gap, and so shows that no columns lie beside it, in ems.
@@ -14,10 +18,19 @@ const SAME_SIZE: f32 = 0.5;
 /// Maximum distance of left edges that are the same, in points.
 const SAME_EDGE: f32 = 3.0;
 
+/// Whether a line is monospaced: not a line of text with names in it that are.
+pub(super) fn is_mono(line: &Line, scene: &Drawings<'_>) -> bool {
+    let mono = |style: u16| scene.content.styles.get(usize::from(style)).is_some_and(|style| style.mono);
+    if !mono(line.style) {
+        return false;
+    }
+    let other = line.words.iter().filter(|word| !mono(word.style)).map(|word| word.text.chars().count()).sum::<usize>();
+    other as f32 <= OTHER * line.letters() as f32
+}
+
 /// Returns for each line whether it is code. In text that is mostly monospaced the font does not indicate code.
 pub(super) fn code(lines: &[Line], scene: &Drawings<'_>) -> Vec<bool> {
-    let is_mono = |line: &Line| scene.content.styles.get(usize::from(line.style)).is_some_and(|style| style.mono);
-    let mono: Vec<bool> = lines.iter().map(is_mono).collect();
+    let mono: Vec<bool> = lines.iter().map(|line| is_mono(line, scene)).collect();
     let width = |line: &Line| line.rect.width();
     let code: f32 = lines.iter().zip(&mono).filter(|(_, mono)| **mono).map(|(line, _)| width(line)).sum();
     if code > MOSTLY * lines.iter().map(width).sum::<f32>() {
@@ -33,12 +46,16 @@ pub(super) fn join(lines: &mut Vec<Line>, scene: &Drawings<'_>) {
         return;
     }
     let code: Vec<usize> = (0..lines.len()).filter(|place| is_code[*place]).collect();
-    let edges: Vec<f32> = (0..lines.len()).filter(|place| !is_code[*place]).map(|place| lines[place].rect.x0).collect();
+    let prose: Vec<Rect> = (0..lines.len()).filter(|place| !is_code[*place]).map(|place| lines[place].rect).collect();
     let mut gone = vec![false; lines.len()];
     for row in rows(lines, &code) {
         let mut first = row.lines[0];
         for next in row.lines.iter().skip(1).copied() {
-            if are_one(lines, first, next, &code) && !edges.iter().any(|edge| is_at(lines, next, *edge)) {
+            let (left, right) = (&lines[first], &lines[next]);
+            if are_level(left, right)
+                && (are_near(lines, left, right, &code) || follows(left, right))
+                && !prose.iter().any(|line| is_edge(line, right))
+            {
                 let part = lines[next].clone();
                 lines[first].merge(part);
                 gone[next] = true;
@@ -54,23 +71,30 @@ pub(super) fn join(lines: &mut Vec<Line>, scene: &Drawings<'_>) {
     });
 }
 
-/// Whether a line begins at an edge.
-fn is_at(lines: &[Line], place: usize, edge: f32) -> bool {
-    (lines[place].rect.x0 - edge).abs() < SAME_EDGE
+/// Whether a line of text begins where the right part of a line of code does, as in columns.
+fn is_edge(text: &Rect, right: &Line) -> bool {
+    (text.x0 - right.rect.x0).abs() < SAME_EDGE
 }
 
-/// Whether two lines of code at one height are parts of one line: they are a few spaces apart, or another line of code
-/// nearby runs across the gap.
-fn are_one(lines: &[Line], left: usize, right: usize, code: &[usize]) -> bool {
-    let (left, right) = (&lines[left], &lines[right]);
+/// Whether two parts can be of one line.
+fn are_level(left: &Line, right: &Line) -> bool {
+    (left.baseline - right.baseline).abs() < 0.3 * left.size
+        && right.rect.x0 > left.rect.x1
+        && (left.size - right.size).abs() <= SAME_SIZE
+}
+
+/// Whether two parts are a few spaces apart, or another line of code nearby runs across the gap.
+fn are_near(lines: &[Line], left: &Line, right: &Line, code: &[usize]) -> bool {
     let (from, to) = (left.rect.x1, right.rect.x0);
-    let level = (left.baseline - right.baseline).abs() < 0.3 * left.size;
-    if !level || to <= from || (left.size - right.size).abs() > SAME_SIZE {
-        return false;
-    }
     let runs_across = |other: &Line| {
         let distance = (other.baseline - left.baseline).abs();
         other.rect.x0 < from && other.rect.x1 > to && distance < NEAR * left.size && distance > 0.3 * left.size
     };
     to - from < SPACES * left.size || code.iter().any(|place| runs_across(&lines[*place]))
+}
+
+/// Whether the right part was drawn after the left one.
+fn follows(left: &Line, right: &Line) -> bool {
+    let order = |word: Option<&Word>| word.map(|word| word.order).filter(|order| *order < u32::MAX);
+    order(left.words.last()).is_some_and(|last| order(right.words.first()) == Some(last + 1))
 }

@@ -9,6 +9,7 @@ pub(crate) mod blocks;
 mod code;
 pub(crate) mod drawings;
 pub(crate) mod figures;
+mod justified;
 pub(crate) mod leaders;
 pub(crate) mod line;
 pub(crate) mod lines;

@@ -5,6 +5,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::code::is_mono;
 use super::drawings::Drawings;
 use super::leaders;
 use super::line::{Line, is_bullet};
@@ -88,6 +89,14 @@ fn run_in_length(line: &Line, scene: &Drawings<'_>) -> usize {
     if set_apart && wide && named && length <= 10 { length } else { 0 }
 }
 
+/// Whether two lines of different sizes have words of the same look, such as names in code between those of a text.
+fn is_mixed(one: &Line, other: &Line) -> bool {
+    let has = |line: &Line, look: &Line| {
+        line.words.iter().any(|word| word.style == look.style && (word.size - look.size).abs() < 0.1)
+    };
+    has(one, other) || has(other, one)
+}
+
 fn face(font: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     font.hash(&mut hasher);
@@ -127,7 +136,7 @@ impl<'a> Block<'a> {
     }
 
     fn is_mono(&self, line: &Line) -> bool {
-        self.style(line).is_some_and(|style| style.mono)
+        is_mono(line, self.scene)
     }
 
     /// Whether a paragraph begins at a line, if the current one began at `start`.
@@ -141,11 +150,12 @@ impl<'a> Block<'a> {
             return true;
         }
         let turns = self.is_bold(last) != self.is_bold(line) && !self.runs_on(start, place);
-        if (size - last.size).abs() > 0.08 * size || turns {
+        let resized = (size - last.size).abs() > 0.08 * size && !(is_mixed(last, line) && self.is_full(last, line));
+        if resized || turns {
             return !(last.mark().is_some() && last.words.len() == 1);
         }
         if self.is_mono(last) && self.is_mono(line) {
-            return false;
+            return line.mark().is_some_and(|mark| is_bullet(mark) && !mark.is_ascii());
         }
         let step = line.baseline - last.baseline;
         if step > 1.28 * self.step && step > 1.15 * size {
@@ -157,16 +167,21 @@ impl<'a> Block<'a> {
             || self.is_deliberate(start, place)
     }
 
+    /// Whether the first word of a line had no room at the end of the line above.
+    fn is_full(&self, last: &Line, line: &Line) -> bool {
+        let first = line.words.first().map_or(0.0, |word| word.rect.width());
+        self.rect.x1 - last.rect.x1 < first + 1.6 * line.size
+    }
+
     /// Whether a change of weight at a line break is a coincidence, where bold words happen to fill most of one line:
     /// the upper line is full and not all bold, and the words around the break have the same weight.
     fn runs_on(&self, start: usize, place: usize) -> bool {
         let (last, line) = (&self.lines[place - 1], &self.lines[place]);
         let bold = |word: &Word| self.scene.content.styles.get(usize::from(word.style)).is_some_and(|style| style.bold);
         let (Some(before), Some(after)) = (last.words.last(), line.words.first()) else { return false };
-        let full = self.rect.x1 - last.rect.x1 < after.rect.width() + 1.6 * line.size;
         // A paragraph whose first line begins in bold has a run-in heading.
         let headed = start + 1 == place && last.words.first().is_some_and(bold);
-        full && bold(before) == bold(after) && !headed && !last.words.iter().all(bold)
+        self.is_full(last, line) && bold(before) == bold(after) && !headed && !last.words.iter().all(bold)
     }
 
     /// Whether the line begins a footnote after another one: both have a raised number in front.
