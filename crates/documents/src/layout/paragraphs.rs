@@ -139,6 +139,11 @@ impl<'a> Block<'a> {
         is_mono(line, self.scene)
     }
 
+    /// Whether a word is monospaced.
+    fn is_typed(&self, word: &Word) -> bool {
+        self.scene.content.styles.get(usize::from(word.style)).is_some_and(|style| style.mono)
+    }
+
     /// Whether a paragraph begins at a line, if the current one began at `start`.
     fn begins(&self, start: usize, place: usize) -> bool {
         let (last, line) = (&self.lines[place - 1], &self.lines[place]);
@@ -156,6 +161,12 @@ impl<'a> Block<'a> {
         }
         if self.is_mono(last) && self.is_mono(line) {
             return line.mark().is_some_and(|mark| is_bullet(mark) && !mark.is_ascii());
+        }
+        // A line that ends early ends its text where code begins or ends, or begins once more.
+        let is_code = |line: &Line| (self.is_mono(line), line.words.first().is_some_and(|word| self.is_typed(word)));
+        let ((all, first), (all_before, first_before)) = (is_code(line), is_code(last));
+        if (all != all_before || (first && first_before)) && !self.is_full(last, line) {
+            return true;
         }
         let step = line.baseline - last.baseline;
         if step > 1.28 * self.step && step > 1.15 * size {

@@ -169,6 +169,22 @@ fn code_keeps_its_spaces() {
 }
 
 #[test]
+fn names_in_a_text_are_no_code_of_their_own() {
+    let row = |y: f32, parts: &[(&str, f32, f32, &str)]| {
+        parts.iter().map(|(font, size, x, part)| text(font, *size, *x, y, part)).collect::<String>()
+    };
+    let content = lines(72.0, 700.0, &["Some words that come before all of it, so that the page is mostly text."])
+        + &row(660.0, &[("F1", 10.0, 72.0, "Both are written to the folder of the program by")])
+        + &row(648.0, &[("F3", 8.5, 72.0, "engine/src/ingest/accumulator.rs"), ("F1", 10.0, 238.0, "and again.")])
+        + &row(636.0, &[("F1", 10.0, 72.0, "It is called as")])
+        + &row(624.0, &[("F3", 8.5, 72.0, "ingest --all")])
+        + &row(612.0, &[("F1", 10.0, 72.0, "with the settings that are in its file.")]);
+    let markdown = Paper::default().page(content).markdown();
+    let wanted = "program by `engine/src/ingest/accumulator.rs` and again. It is called as\n\n    ingest --all\n\nwith the settings";
+    assert!(markdown.contains(wanted), "{markdown}");
+}
+
+#[test]
 fn columns_in_code_are_spaces() {
     let prose = ["Some words that come before the code, so that it is not the whole of the text here.", "They go on."];
     let row =
