@@ -59,12 +59,14 @@ pub(super) async fn run(args: Args) -> Result<()> {
     let operations = open(&args.place, clock).await?;
     let app = &operations.app;
     let real = Duration::from_secs(args.lease.into());
-    // A lease ends by the clock, which is virtual; pauses between looks at the database are real.
+    // A lease ends by the clock, which is virtual; pauses between looks at the database are real. Between two rounds that
+    // reap, a clock that runs this fast must advance by much less than the quarter of a lease that a worker takes for a
+    // jump, after which it does not reap.
     let settings = Settings {
         per_host: PER_HOST,
         lease: real * args.speed,
         heartbeat: real / 3,
-        reap: real / 4,
+        reap: real / 10,
         poll: Settings::default().poll / args.speed,
         ..Settings::default()
     };
