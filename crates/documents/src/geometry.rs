@@ -13,6 +13,14 @@ pub(crate) struct Point {
     pub(crate) y: f32,
 }
 
+impl Point {
+    /// Returns the distance to the origin.
+    pub(crate) fn length(self) -> f32 {
+        // Faster than `hypot`, which also spares numbers near the limits of the type.
+        (self.x * self.x + self.y * self.y).sqrt()
+    }
+}
+
 /// Size of a page.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Size {

@@ -14,6 +14,8 @@ use crate::font::likelihood::Letters;
 const MIN_LETTERS: u32 = 30;
 /// Minimum number of letters that are judged without a better reading.
 const MANY_LETTERS: u32 = 100;
+/// Number of letters that suffice to judge the rest of the page.
+const ENOUGH_LETTERS: u32 = 600;
 /// Bits per letter above which letters are doubted, below which another reading is a text, and above which letters make
 /// no text in any language.
 const DOUBTED: f32 = 4.95;
@@ -36,7 +38,9 @@ impl Interpreter<'_> {
         for ((start, font), end) in runs.iter().zip(ends) {
             let shown = fonts.entry(Rc::as_ptr(font)).or_insert_with(|| Shown::new(font));
             let range = (*start).min(count)..end.clamp((*start).min(count), count);
-            self.page.glyphs[range.clone()].iter().for_each(|glyph| shown.letters.add(glyph.text, 1));
+            if shown.letters.total + shown.letters.signs < ENOUGH_LETTERS {
+                self.page.glyphs[range.clone()].iter().for_each(|glyph| shown.letters.add(glyph.text, 1));
+            }
             shown.ranges.push(range);
         }
         let most = count / 2;

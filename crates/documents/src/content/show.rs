@@ -116,8 +116,10 @@ impl Interpreter<'_> {
         if self.runs.last().is_none_or(|(_, last)| !std::rc::Rc::ptr_eq(last, &font)) {
             self.runs.push((self.page.glyphs.len(), std::rc::Rc::clone(&font)));
         }
+        let (tight, hidden) = (self.state.char_space.abs() < TIGHT * self.state.size.abs(), self.marks.hidden());
+        let others = self.flags();
         let mut rest = bytes;
-        let mut flags = self.flags().with(Flags::FIRST, first);
+        let mut flags = others.with(Flags::FIRST, first);
         while let Some(shown) = font.next(rest) {
             rest = rest.get(shown.length..).unwrap_or_default();
             if !self.budget.glyphs(self.page.glyphs.len()) {
@@ -125,18 +127,17 @@ impl Interpreter<'_> {
                 return;
             }
             let word = if shown.is_space { self.state.word_space } else { 0.0 };
-            let tight = self.state.char_space.abs() < TIGHT * self.state.size.abs();
             let spacing = self.state.char_space;
             let advance = if font.vertical { -self.state.size } else { shown.width * self.state.size };
             let inked = if tight { advance + spacing } else { advance };
             // A space covers its whole movement, so the word after it is known to follow on the same line.
             let inked = if shown.is_space { advance + spacing + word } else { inked };
-            if !self.marks.hidden() {
+            if !hidden {
                 self.note(&shown, inked, flags);
             }
             // Hidden text is not recorded, but still moves what follows.
             self.advance(advance + spacing + word);
-            flags = self.flags();
+            flags = others;
         }
     }
 
@@ -156,7 +157,7 @@ impl Interpreter<'_> {
             false => matrix.turn(advance * self.state.scale, 0.0),
         };
         let up = matrix.turn(0.0, self.state.size * self.state.font.em);
-        let size = up.x.hypot(up.y);
+        let size = up.length();
         let end = Point { x: start.x + along.x, y: start.y + along.y };
         if !(MIN_SIZE..MAX_SIZE).contains(&size) || !self.on_page(start) || !end.x.is_finite() || !end.y.is_finite() {
             return;

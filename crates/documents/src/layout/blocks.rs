@@ -54,8 +54,11 @@ pub(crate) fn prose(lines: &[Line], scene: &Drawings<'_>) -> Vec<bool> {
 
 /// Marks rows that are code throughout as prose, as the spaces in them make no columns.
 fn set_code(lines: &[Line], scene: &Drawings<'_>, prose: &mut [bool]) {
-    let all: Vec<usize> = (0..lines.len()).collect();
     let is_code = code::code(lines, scene);
+    if !is_code.contains(&true) {
+        return;
+    }
+    let all: Vec<usize> = (0..lines.len()).collect();
     for row in rows(lines, &all) {
         if row.lines.iter().all(|place| is_code[*place]) {
             row.lines.iter().for_each(|place| prose[*place] = true);
@@ -144,6 +147,9 @@ fn apart(lines: &[Line], rows: &[Row], blocks: Vec<Vec<usize>>) -> Vec<Vec<usize
                 |other: &usize| other != place && length[*other] == 1 && is_alike(&lines[*place], &lines[*other]);
             beside[*place] = row.lines.iter().any(label);
         }
+    }
+    if !beside.contains(&true) {
+        return blocks;
     }
     let body = super::body_size(lines);
     let is_label = |place: &usize| {

@@ -31,6 +31,9 @@ pub(super) fn join(lines: &mut Vec<Line>) {
     let down = (1..rows.len()).map(|row| (row, row - 1));
     let up = (1..rows.len()).rev().map(|row| (row - 1, row));
     for (row, near) in down.chain(up).collect::<Vec<_>>() {
+        if rows[row].len() < 2 {
+            continue;
+        }
         for whole in rows[near].clone() {
             let parts = parts_of(lines, &rows, row, whole);
             let [first, rest @ ..] = &parts[..] else { continue };

@@ -46,6 +46,8 @@ pub(crate) struct Line {
     /// Size of most of its letters.
     pub(crate) size: f32,
     pub(crate) style: u16,
+    /// Size of its largest word.
+    largest: f32,
     /// Earliest position of its words in drawing order.
     pub(crate) order: u32,
     /// Whether most of its words run from right to left.
@@ -54,8 +56,16 @@ pub(crate) struct Line {
 
 impl Line {
     pub(crate) fn new(words: Vec<Word>) -> Self {
-        let mut line =
-            Self { words, rect: Rect::EMPTY, baseline: 0.0, size: 0.0, style: 0, order: u32::MAX, rtl: false };
+        let mut line = Self {
+            words,
+            rect: Rect::EMPTY,
+            baseline: 0.0,
+            size: 0.0,
+            style: 0,
+            largest: 0.0,
+            order: u32::MAX,
+            rtl: false,
+        };
         line.measure();
         line
     }
@@ -63,22 +73,33 @@ impl Line {
     pub(super) fn measure(&mut self) {
         self.rect = self.words.iter().fold(Rect::EMPTY, |rect, word| rect.union(&word.rect));
         self.order = self.words.iter().map(|word| word.order).min().unwrap_or(u32::MAX);
+        self.largest = self.words.iter().map(|word| word.size).fold(0.0, f32::max);
         let rtl = self.words.iter().filter(|word| word.is_rtl()).count();
-        let lettered = self.words.iter().filter(|word| word.text.contains(char::is_alphabetic)).count();
+        let lettered = || self.words.iter().filter(|word| word.text.contains(char::is_alphabetic)).count();
         // Numbers have no direction, so only words with letters vote.
-        self.rtl = rtl > 0 && 2 * rtl >= lettered;
-        // The size and style of most letters; a linear search suffices, as a line has few kinds.
-        let mut kinds: Vec<(f32, u16, f32, usize)> = Vec::new();
+        self.rtl = rtl > 0 && 2 * rtl >= lettered();
+        if let Some(look) = self.look() {
+            (self.size, self.style, self.baseline) = look;
+        }
+    }
+
+    /// Returns the size, style and baseline of most letters.
+    fn look(&self) -> Option<(f32, u16, f32)> {
+        let first = self.words.first()?;
+        let is_same = |word: &Word, size: f32, style: u16| (word.size - size).abs() < 0.1 && word.style == style;
+        if self.words.iter().all(|word| is_same(word, first.size, first.style)) {
+            return Some((first.size, first.style, first.baseline));
+        }
+        // A linear search suffices, as a line has few kinds.
+        let mut kinds: Vec<(&Word, usize)> = Vec::new();
         for word in &self.words {
             let count = word.text.chars().count();
-            match kinds.iter_mut().find(|kind| (kind.0 - word.size).abs() < 0.1 && kind.1 == word.style) {
-                Some(kind) => kind.3 += count,
-                None => kinds.push((word.size, word.style, word.baseline, count)),
+            match kinds.iter_mut().find(|(kind, _)| is_same(word, kind.size, kind.style)) {
+                Some((_, letters)) => *letters += count,
+                None => kinds.push((word, count)),
             }
         }
-        if let Some((size, style, baseline, _)) = kinds.iter().max_by_key(|kind| kind.3) {
-            (self.size, self.style, self.baseline) = (*size, *style, *baseline);
-        }
+        kinds.iter().max_by_key(|(_, letters)| *letters).map(|(word, _)| (word.size, word.style, word.baseline))
     }
 
     pub(crate) fn merge(&mut self, other: Self) {
@@ -127,11 +148,8 @@ impl Line {
         if self.words.len() > MAX_COMPARED {
             return Script::Normal;
         }
-        if word.text.chars().nth(MAX_SCRIPT).is_some() || !self.words.iter().any(|other| word.size < SMALL * other.size)
-        {
-            return Script::Normal;
-        }
-        if self.is_inside(word) {
+        let is_small = word.size < SMALL * self.largest;
+        if !is_small || word.text.chars().nth(MAX_SCRIPT).is_some() || self.is_inside(word) {
             return Script::Normal;
         }
         let larger = |other: &&Word| {

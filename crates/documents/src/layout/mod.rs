@@ -25,8 +25,8 @@ pub(crate) mod text;
 mod turned;
 pub(crate) mod words;
 
-use crate::content::page::{Flags, Glyph, LinkArea, PageContent};
-use crate::geometry::{Rect, Size};
+use crate::content::page::{Flags, LinkArea, PageContent};
+use crate::geometry::{Point, Rect, Size};
 use crate::layout::drawings::Drawings;
 use crate::layout::line::Line;
 use crate::layout::paragraphs::Paragraph;
@@ -247,16 +247,14 @@ fn unique(urls: impl Iterator<Item = String>) -> Vec<String> {
 
 /// Measures the quality of a page's text.
 fn quality(content: &PageContent) -> Quality {
-    let inked = || content.glyphs.iter().filter(|glyph| !glyph.flags.has(Flags::SPACE));
-    let characters = inked().count();
-    let strange = inked().filter(|glyph| glyph.flags.has(Flags::UNKNOWN) || is_strange(glyph.text)).count();
+    let (mut characters, mut strange, mut text) = (0, 0, 0.0);
+    for glyph in content.glyphs.iter().filter(|glyph| !glyph.flags.has(Flags::SPACE)) {
+        characters += 1;
+        strange += usize::from(glyph.flags.has(Flags::UNKNOWN) || is_strange(glyph.text));
+        text += Point { x: glyph.end.x - glyph.start.x, y: glyph.end.y - glyph.start.y }.length() * glyph.size;
+    }
     let sheet = Rect { x0: 0.0, y0: 0.0, x1: content.width, y1: content.height };
     let covered: f32 = content.images.iter().map(|image| image.shared(&sheet)).sum();
-    let letter = |glyph: &Glyph| {
-        let (dx, dy) = (glyph.end.x - glyph.start.x, glyph.end.y - glyph.start.y);
-        dx.hypot(dy) * glyph.size
-    };
-    let text: f32 = inked().map(letter).sum();
     let share = |part: usize| if characters == 0 { 0.0 } else { part as f32 / characters as f32 };
     Quality {
         characters,
@@ -264,7 +262,8 @@ fn quality(content: &PageContent) -> Quality {
         pictures: (covered / sheet.area().max(1.0)).min(1.0),
         explained: text / covered.max(1.0),
         looked: false,
-        hidden: characters > 0 && inked().all(|glyph| glyph.flags.has(Flags::HIDDEN)),
+        hidden: characters > 0
+            && content.glyphs.iter().all(|glyph| glyph.flags.has(Flags::HIDDEN) || glyph.flags.has(Flags::SPACE)),
         cut: content.cut,
     }
 }

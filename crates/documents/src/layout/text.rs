@@ -61,14 +61,16 @@ pub(crate) fn inline(lines: &[&Line], styles: &[Style], links: &[LinkArea]) -> I
     let all = lines.iter().flat_map(|line| &line.words).all(|word| mono(word.style) && word.turns.is_empty());
     let mut pieces: Inline = Vec::new();
     for line in lines {
-        for (place, word) in line.reading().into_iter().enumerate() {
-            let link = word.link.and_then(|link| links.get(usize::from(link))).map(|area| area.url.clone());
+        let order = line.rtl.then(|| line.reading());
+        for (place, word) in line.words.iter().enumerate() {
+            let word = order.as_ref().and_then(|order| order.get(place).copied()).unwrap_or(word);
+            let link = word.link.and_then(|link| links.get(usize::from(link))).map(|area| area.url.as_str());
             let mut mono = mono(word.style);
             let script = line.script(word);
             for (part, text) in parts(word).enumerate() {
                 let code = mono && !all && text.chars().any(char::is_alphanumeric);
                 let spaced = part == 0 && line.is_spaced(place);
-                let markup = Markup { code: code && script == Script::Normal, link: link.clone(), script };
+                let markup = Markup { code: code && script == Script::Normal, link, script };
                 add(&mut pieces, text, markup, place == 0 && part == 0, spaced);
                 mono = !mono;
             }
@@ -86,19 +88,19 @@ fn parts(word: &Word) -> impl Iterator<Item = &str> {
 
 /// Markup of a word.
 #[derive(PartialEq)]
-struct Markup {
+struct Markup<'a> {
     code: bool,
-    link: Option<String>,
+    link: Option<&'a str>,
     script: Script,
 }
 
-impl Markup {
-    fn of(span: &Span) -> Self {
-        Self { code: span.code, link: span.link.clone(), script: span.script }
+impl<'a> Markup<'a> {
+    fn of(span: &'a Span) -> Self {
+        Self { code: span.code, link: span.link.as_deref(), script: span.script }
     }
 
     fn span(self, text: String) -> Span {
-        Span { text, code: self.code, link: self.link, script: self.script, note: None }
+        Span { text, code: self.code, link: self.link.map(str::to_owned), script: self.script, note: None }
     }
 
     fn is_plain(&self) -> bool {
@@ -106,12 +108,12 @@ impl Markup {
     }
 }
 
-fn add(pieces: &mut Inline, word: &str, markup: Markup, first: bool, spaced: bool) {
+fn add(pieces: &mut Inline, word: &str, markup: Markup<'_>, first: bool, spaced: bool) {
     let Some(last) = pieces.last_mut() else {
         return pieces.push(markup.span(word.to_owned()));
     };
-    let known = Markup::of(last);
-    if known == markup {
+    let (is_same, is_plain) = (Markup::of(last) == markup, Markup::of(last).is_plain());
+    if is_same {
         match first {
             true => append(&mut last.text, word),
             false => {
@@ -135,7 +137,7 @@ fn add(pieces: &mut Inline, word: &str, markup: Markup, first: bool, spaced: boo
     if broken {
         last.text.pop();
     }
-    let before = gap && known.is_plain();
+    let before = gap && is_plain;
     if before {
         last.text.push(' ');
     }
@@ -149,10 +151,9 @@ fn add(pieces: &mut Inline, word: &str, markup: Markup, first: bool, spaced: boo
 }
 
 /// Appends the text of a further line.
-pub(crate) fn append_inline(pieces: &mut Inline, line: Inline) {
-    for (place, span) in line.into_iter().enumerate() {
-        let markup = Markup::of(&span);
-        add(pieces, &span.text, markup, place == 0, false);
+pub(crate) fn append_inline(pieces: &mut Inline, line: &Inline) {
+    for (place, span) in line.iter().enumerate() {
+        add(pieces, &span.text, Markup::of(span), place == 0, false);
     }
 }
 

@@ -63,7 +63,7 @@ impl Word {
     }
 
     pub(crate) fn is_rtl(&self) -> bool {
-        self.text.chars().any(is_rtl)
+        !self.text.is_ascii() && self.text.chars().any(is_rtl)
     }
 }
 
@@ -232,6 +232,10 @@ impl Builder {
         if glyph.flags.has(Flags::JOINED) && !self.spaced {
             return true;
         }
+        // A bullet of a font of its own is a mark, however close the text is.
+        if glyph.style != word.style && matches!(&letters[..], [bullet] if bullet.text == '•') {
+            return false;
+        }
         let size = word.size.max(glyph.size);
         let shift = (y - word.baseline).abs();
         let small = word.size.min(glyph.size) < SMALL * size && shift > SHIFTED * size;
@@ -310,9 +314,9 @@ impl Builder {
     /// Whether the word repeats an earlier one at the same place: some programs imitate bold type this way.
     fn is_drawn_twice(&self, word: &Word) -> bool {
         let same = |other: &Word| {
-            other.text == word.text
-                && (other.rect.x0 - word.rect.x0).abs() < 0.12 * word.size
+            (other.rect.x0 - word.rect.x0).abs() < 0.12 * word.size
                 && (other.baseline - word.baseline).abs() < 0.12 * word.size
+                && other.text == word.text
         };
         self.words.iter().rev().take(24).any(same)
     }

@@ -100,12 +100,12 @@ fn page(index: usize, layout: PageLayout, marks: &[Mark], body: &Body) -> Page {
 /// Whether a part is a footnote: small text in the lower half of the page that begins with a mark.
 fn is_note(part: &LayoutPart, body: &Body, height: f32) -> bool {
     let LayoutPart::Paragraph(paragraph) = part else { return false };
+    if paragraph.size >= SMALLER * body.size || paragraph.rect.y0 <= 0.5 * height {
+        return false;
+    }
     let text = crate::layout::text::plain(&paragraph.inline);
     let marked = text.starts_with(|letter: char| letter.is_ascii_digit() || matches!(letter, '*' | '†' | '‡' | '§'));
-    marked
-        && paragraph.size < SMALLER * body.size
-        && paragraph.rect.y0 > 0.5 * height
-        && text.contains(char::is_alphabetic)
+    marked && text.contains(char::is_alphabetic)
 }
 
 fn is_blank(block: &Block) -> bool {

@@ -62,7 +62,7 @@ fn add(cells: &mut Vec<Cell>, item: PlacedLine, row: usize) {
         cell.row == row && cell.column < item.column + item.span && item.column < cell.column + cell.column_span
     };
     match cells.iter_mut().rev().take(MAX_COLUMNS).find(overlaps) {
-        Some(cell) => append_inline(&mut cell.text, item.text),
+        Some(cell) => append_inline(&mut cell.text, &item.text),
         None => cells.push(Cell { row, column: item.column, row_span: 1, column_span: item.span, text: item.text }),
     }
 }
@@ -172,7 +172,7 @@ fn place(sheet: &Sheet<'_>, lines: &[Line], row: &Row, columns: &[Column]) -> Ve
         };
         match placed.last_mut().filter(|last| column < last.column + last.span) {
             Some(last) => {
-                append_inline(&mut last.text, inline(&[line], &[], sheet.links));
+                append_inline(&mut last.text, &inline(&[line], &[], sheet.links));
                 last.rect = last.rect.union(&line.rect);
             }
             None => placed.push(PlacedLine { column, span, text: inline(&[line], &[], sheet.links), rect: line.rect }),
