@@ -17,6 +17,8 @@ const NEAR: f32 = 2.5;
 const SAME_SIZE: f32 = 0.5;
 /// Maximum distance of left edges that are the same, in points.
 const SAME_EDGE: f32 = 3.0;
+/// Maximum number of lines of a page whose parts are joined; the search is quadratic.
+const MAX_LINES: usize = 3000;
 
 /// Whether a line is monospaced: not a line of text with names in it that are.
 pub(super) fn is_mono(line: &Line, scene: &Drawings<'_>) -> bool {
@@ -42,7 +44,7 @@ pub(super) fn code(lines: &[Line], scene: &Drawings<'_>) -> Vec<bool> {
 /// Joins the parts of lines of code: columns of options, comments at the end of a line, numbers that are set in columns.
 pub(super) fn join(lines: &mut Vec<Line>, scene: &Drawings<'_>) {
     let is_code = code(lines, scene);
-    if !is_code.contains(&true) {
+    if !is_code.contains(&true) || lines.len() > MAX_LINES {
         return;
     }
     let code: Vec<usize> = (0..lines.len()).filter(|place| is_code[*place]).collect();

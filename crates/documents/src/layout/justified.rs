@@ -21,6 +21,9 @@ const LETTERS: usize = 24;
 const COLUMN_ROWS: usize = 3;
 /// Maximum distance of the left edges of a column, in points.
 const COLUMN_EDGE: f32 = 1.0;
+/// Maximum number of parts of a line, and of lines of a row in which columns are looked for: the search is quadratic.
+const MAX_PARTS: usize = 40;
+const MAX_COMPARED: usize = 200;
 
 /// Joins the parts of justified lines, where the line above or below is as long and has no gap.
 pub(super) fn join(lines: &mut Vec<Line>) {
@@ -72,7 +75,7 @@ fn parts_of(lines: &[Line], rows: &[Vec<usize>], row: usize, whole: usize) -> Ve
     let starts = [whole.rect.x0, begin(whole)];
     let shift = starts.iter().map(|start| (begin(first) - start).abs()).fold(f32::INFINITY, f32::min);
     let shift = shift.max((last.rect.x1 - whole.rect.x1).abs()) / size;
-    if parts.len() < 2 || !is_long || !near || shift >= NEAR_EDGE {
+    if !(2..=MAX_PARTS).contains(&parts.len()) || !is_long || !near || shift >= NEAR_EDGE {
         return Vec::new();
     }
     let exact = shift < SAME_EDGE;
@@ -97,6 +100,6 @@ fn begin(line: &Line) -> f32 {
 /// Whether lines of the rows nearby begin where a line does, as those of a column do.
 fn is_column(lines: &[Line], rows: &[Vec<usize>], row: usize, line: &Line) -> bool {
     let near = row.saturating_sub(COLUMN_ROWS)..(row + COLUMN_ROWS + 1).min(rows.len());
-    let mut others = near.filter(|other| *other != row).flat_map(|other| &rows[other]);
+    let mut others = near.filter(|other| *other != row).flat_map(|other| rows[other].iter().take(MAX_COMPARED));
     others.any(|other| (lines[*other].rect.x0 - line.rect.x0).abs() < COLUMN_EDGE)
 }
