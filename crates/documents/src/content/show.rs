@@ -117,9 +117,9 @@ impl Interpreter<'_> {
             self.runs.push((self.page.glyphs.len(), std::rc::Rc::clone(&font)));
         }
         let (tight, hidden) = (self.state.char_space.abs() < TIGHT * self.state.size.abs(), self.marks.hidden());
-        let others = self.flags();
+        let following = self.flags();
         let mut rest = bytes;
-        let mut flags = others.with(Flags::FIRST, first);
+        let mut flags = following.with(Flags::FIRST, first);
         while let Some(shown) = font.next(rest) {
             rest = rest.get(shown.length..).unwrap_or_default();
             if !self.budget.glyphs(self.page.glyphs.len()) {
@@ -137,7 +137,7 @@ impl Interpreter<'_> {
             }
             // Hidden text is not recorded, but still moves what follows.
             self.advance(advance + spacing + word);
-            flags = others;
+            flags = following;
         }
     }
 

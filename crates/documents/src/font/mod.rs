@@ -54,7 +54,7 @@ pub(crate) struct Font {
     pub(crate) vertical: bool,
     /// Ems of page space per unit of the font size; 1 except in Type 3 fonts.
     pub(crate) em: f32,
-    /// Whether its glyphs are pictures, such as those of Webdings. One that is not known stands for a bullet.
+    /// Whether its glyphs are pictures, such as those of Webdings. A glyph without a known character is read as a bullet.
     pictures: bool,
     codes: Codes,
 }

@@ -11,7 +11,7 @@ const MAX_KNOWN: usize = 20_000;
 /// Maximum length of a name.
 const MAX_NAME: usize = 64;
 
-/// Ends of the names of glyphs in the mathematical fonts of TeX that name their sizes.
+/// Suffixes of glyph names in the mathematical fonts of TeX that say the size of the glyph.
 const SIZES: [&str; 9] = ["Bigg", "bigg", "Big", "big", "display", "text", "widest", "wider", "wide"];
 /// Names in these fonts that the Adobe Glyph List does not have.
 const TEX_SIGNS: [(&str, char); 16] = [

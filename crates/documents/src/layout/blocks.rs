@@ -20,7 +20,7 @@ const EVEN_GAP: f32 = 0.3;
 const LABEL_LINES: usize = 3;
 const LABEL_WORDS: usize = 4;
 /// Allowed ratio of sizes inside a block.
-const SAME_SIZE: std::ops::RangeInclusive<f32> = 0.78..=1.28;
+pub(super) const SAME_SIZE: std::ops::RangeInclusive<f32> = 0.78..=1.28;
 
 /// Groups lines into blocks, each from top to bottom.
 pub(crate) fn gather(lines: Vec<Line>, scene: &Drawings<'_>) -> Vec<Vec<Line>> {

@@ -1,7 +1,7 @@
 //! Lines of code: monospaced text, in which wide gaps are spaces.
 
 use super::drawings::Drawings;
-use super::line::{Line, rows};
+use super::line::{Line, remove, rows};
 use super::words::Word;
 use crate::geometry::Rect;
 
@@ -66,11 +66,7 @@ pub(super) fn join(lines: &mut Vec<Line>, scene: &Drawings<'_>) {
             }
         }
     }
-    let mut place = 0;
-    lines.retain(|_| {
-        place += 1;
-        !gone[place - 1]
-    });
+    remove(lines, &gone);
 }
 
 /// Whether a line of text begins where the right part of a line of code does, as in columns.
@@ -95,7 +91,7 @@ fn are_near(lines: &[Line], left: &Line, right: &Line, code: &[usize]) -> bool {
     to - from < SPACES * left.size || code.iter().any(|place| runs_across(&lines[*place]))
 }
 
-/// Whether the right part was drawn after the left one.
+/// Whether the right part was drawn directly after the left one.
 fn follows(left: &Line, right: &Line) -> bool {
     let order = |word: Option<&Word>| word.map(|word| word.order).filter(|order| *order < u32::MAX);
     order(left.words.last()).is_some_and(|last| order(right.words.first()) == Some(last + 1))

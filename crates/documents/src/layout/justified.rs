@@ -1,6 +1,7 @@
 //! Lines of justified text: their spaces are stretched, in narrow columns to many times the width of a space.
 
-use super::line::{Line, rows};
+use super::blocks;
+use super::line::{Line, remove, rows};
 
 /// Maximum gap inside a line that begins and ends nearly where a neighbouring line does, in ems.
 const GAP: f32 = 3.0;
@@ -9,9 +10,8 @@ const WIDEST_GAP: f32 = 24.0;
 /// Maximum distance of edges that are nearly the same, and of edges that are the same, in ems.
 const NEAR_EDGE: f32 = 0.6;
 const SAME_EDGE: f32 = 0.25;
-/// Maximum difference of sizes in points, and ratio of sizes of words of code in a line.
+/// Maximum difference of sizes in a line, in points.
 const SAME_SIZE: f32 = 0.5;
-const CODE_SIZE: std::ops::RangeInclusive<f32> = 0.78..=1.28;
 /// Maximum distance between two lines, as a share of the size.
 const MAX_GAP: f32 = 0.9;
 /// Minimum number of words, or of letters, of a line that is compared with.
@@ -48,11 +48,7 @@ pub(super) fn join(lines: &mut Vec<Line>) {
             rows[row].retain(|place| !rest.contains(place));
         }
     }
-    let mut place = 0;
-    lines.retain(|_| {
-        place += 1;
-        !gone[place - 1]
-    });
+    remove(lines, &gone);
 }
 
 /// Returns the lines of a row that together begin and end where a whole line does, or none.
@@ -83,7 +79,7 @@ fn parts_of(lines: &[Line], rows: &[Vec<usize>], row: usize, whole: usize) -> Ve
         let (left, right) = (&lines[pair[0]], &lines[pair[1]]);
         let gap = (right.rect.x0 - left.rect.x1) / size;
         let same = (left.size - right.size).abs() < SAME_SIZE && (left.size - size).abs() < SAME_SIZE;
-        let alike = [left, right].iter().all(|line| CODE_SIZE.contains(&(line.size / size)));
+        let alike = [left, right].iter().all(|line| blocks::SAME_SIZE.contains(&(line.size / size)));
         (same && gap < GAP) || (exact && alike && gap < WIDEST_GAP && !is_column(lines, rows, row, right))
     };
     if parts.windows(2).all(are_one) { parts } else { Vec::new() }

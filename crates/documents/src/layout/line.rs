@@ -272,6 +272,12 @@ pub(crate) struct Row {
     pub(crate) y1: f32,
 }
 
+/// Removes the lines that were merged into others.
+pub(super) fn remove(lines: &mut Vec<Line>, gone: &[bool]) {
+    let mut places = 0..gone.len();
+    lines.retain(|_| places.next().is_none_or(|place| !gone[place]));
+}
+
 /// Groups lines into rows, from top to bottom.
 pub(crate) fn rows(lines: &[Line], among: &[usize]) -> Vec<Row> {
     let mut places = among.to_vec();

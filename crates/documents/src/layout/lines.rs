@@ -5,7 +5,7 @@
 //! text from the gap between two columns. The rest is joined by geometry.
 
 use super::leaders;
-use super::line::{Line, rows};
+use super::line::{Line, remove, rows};
 use super::words::Word;
 use crate::geometry::Rect;
 
@@ -25,7 +25,7 @@ const LOOSE_SPACE: f32 = 0.62;
 /// Maximum difference of baselines in one line, in ems, because of superscripts and subscripts.
 // Common programs raise superscripts by 0.33 to 0.41 em.
 const SHIFT: f32 = 0.45;
-/// Maximum difference of baselines of smaller text, in ems: programs that raise the marks of notes most do it by half an em.
+/// Maximum difference of baselines of smaller text, in ems. Some programs raise the marks of notes by half an em.
 const SMALL_SHIFT: f32 = 0.55;
 /// Ratio of sizes below which text is smaller than that beside it.
 const SMALL: f32 = 0.85;
@@ -114,11 +114,7 @@ fn evenly_spaced(mut lines: Vec<Line>) -> Vec<Line> {
             start = end.max(start + 1);
         }
     }
-    let mut place = 0;
-    lines.retain(|_| {
-        place += 1;
-        !gone[place - 1]
-    });
+    remove(&mut lines, &gone);
     lines
 }
 

@@ -19,11 +19,11 @@ const MARGIN: f32 = 0.14;
 const NUMBER_MARGIN: f32 = 0.2;
 /// Margin for text that does not repeat, as a share of the page height.
 const NARROW_MARGIN: f32 = 0.085;
-/// Ratio to the size of running text above which text is not furniture.
+/// Ratio to the size of running text above which text is a title.
 const LARGE: f32 = 1.4;
 /// Maximum number of lines of furniture.
 const MAX_LINES: usize = 4;
-/// Ratio of all pages to those with a text of several lines above which it does not repeat often enough for furniture.
+/// Text of several lines that is on fewer than one of this many pages is a note, not furniture.
 const FEW: usize = 10;
 /// Tolerance of the position from page to page, as a share of the page height.
 const SAME_HEIGHT: f32 = 0.02;
@@ -53,7 +53,7 @@ impl Furniture {
             let near = alike().any(|on| on[first(on)..].iter().take(5).any(is_near));
             // A longer text on a few pages of many is a note below their tables.
             let is_note = candidate.lines > 1 && repeats * FEW < layouts.len();
-            // A large one is a title: of the document where it stands first, and on most pages after that a running one.
+            // Large text is a title, which is furniture only where it repeats on most pages, after the first of them.
             let is_title = candidate.large && !(repeats >= 3 && repeats * 2 > layouts.len() && !is_first);
             if repeats >= 2 && near && !is_note && !is_title && (repeats >= 3 || layouts.len() <= 8) {
                 found.insert((candidate.page, candidate.part), (candidate.kind(), true));
@@ -100,7 +100,7 @@ struct Candidate {
     words: String,
     number: bool,
     lines: usize,
-    /// Whether it is larger than the text of furniture mostly is.
+    /// Whether it is much larger than running text.
     large: bool,
     top: bool,
     /// Vertical position as a share of the page height.
@@ -136,7 +136,7 @@ fn candidates(layouts: &[PageLayout], body: &Body) -> Vec<Candidate> {
             let (number, top) = (is_page_number(&text), y < 0.5);
             if is_within(MARGIN) || (number && is_outermost(layout, part, top)) {
                 let (lines, large) = (paragraph.lines, paragraph.size >= LARGE * body.size);
-                // Large text that counts is a heading of each page.
+                // The numbers of large text tell headings apart, such as `Chapter 7`.
                 let words = if large { text } else { without_numbers(&text) };
                 out.push(Candidate { page, part, words, number, lines, large, top, y });
             }

@@ -222,14 +222,14 @@ fn words_of_justified_lines_stay_together() {
     let row = |y: f32, parts: &[(&str, f32, f32, &str)]| {
         parts.iter().map(|(font, size, x, part)| text(font, *size, *x, y, part)).collect::<String>()
     };
-    // The left column ends at 244, with code in smaller letters; a list of amounts stands beside it.
+    // The lines end at 244, and the code is in smaller letters.
     let content =
         lines(72.0, 700.0, &["Before writing, group all of the rows by", "their window and make one file of each"])
             + &row(676.0, &[("F1", 10.0, 72.0, "window. Add"), ("F3", 8.5, 180.2, "window_start,")])
             + &row(664.0, &[("F1", 10.0, 72.0, "metadata."), ("F1", 10.0, 197.1, "Implement")])
-            + &lines(72.0, 652.0, &["it in a way that nobody has to know of."]);
+            + &lines(72.0, 652.0, &["it once for each of these time windows."]);
     let markdown = Paper::default().page(content).markdown();
-    assert!(markdown.contains("window. Add `window_start,` metadata. Implement it in a way"), "{markdown}");
+    assert!(markdown.contains("window. Add `window_start,` metadata. Implement it once for each"), "{markdown}");
     let amounts = lines(72.0, 700.0, &["The amounts of the year, as all of them know"])
         + &row(688.0, &[("F1", 10.0, 72.0, "Rent"), ("F1", 10.0, 230.0, "1 200")])
         + &row(676.0, &[("F1", 10.0, 72.0, "Light"), ("F1", 10.0, 230.0, "9 300")]);

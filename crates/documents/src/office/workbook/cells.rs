@@ -50,7 +50,7 @@ impl Cells<'_> {
     pub(super) fn cell(&mut self, cell: &mut Element<'_>, at: Option<(usize, usize)>) {
         let kind = cell.attribute("t").map(Cow::into_owned).unwrap_or_default();
         let value = cell.child("v").map(Element::text).unwrap_or_default();
-        let formula = cell.child("f").map(|formula| self.shared.text(formula, at));
+        let formula = cell.child("f").map(|formula| self.shared.text(formula, at, !value.is_empty()));
         let link = formula.as_deref().and_then(hyperlink);
         let address = link.as_ref().map(|link| link.address.clone()).or_else(|| self.links.get(&at?).cloned());
         let is_missing = formula.is_some() && value.is_empty() && kind != "str" && cell.child("is").is_none();

@@ -225,15 +225,19 @@ fn reference(cell: &str) -> &str {
     cell.get(6..).and_then(|rest| rest.split('"').next()).unwrap_or_default()
 }
 
+/// Maximum number of rows and columns of a sheet.
+const MAX_ROW: usize = 1_048_576;
+const MAX_COLUMN: usize = 16_384;
+
 /// Returns row and column of a reference such as `B7`, counted from 1.
 fn place(reference: &str) -> Option<(usize, usize)> {
     let digits = reference.find(|letter: char| letter.is_ascii_digit())?;
     let (letters, number) = reference.split_at(digits);
     let column = letters.bytes().try_fold(0_usize, |sum, letter| {
         let value = letter.to_ascii_uppercase().checked_sub(b'A').filter(|value| *value < 26)?;
-        Some(sum * 26 + usize::from(value) + 1).filter(|sum| *sum <= 16_384)
+        Some(sum * 26 + usize::from(value) + 1).filter(|sum| *sum <= MAX_COLUMN)
     })?;
-    let row = number.parse().ok().filter(|row| (1..=1_048_576).contains(row))?;
+    let row = number.parse().ok().filter(|row| (1..=MAX_ROW).contains(row))?;
     (column > 0).then_some((row, column))
 }
 

@@ -4,40 +4,59 @@ use std::collections::HashMap;
 
 use super::super::flat::letters;
 use super::super::tree::Element;
-use super::place;
+use super::{MAX_COLUMN, MAX_ROW, place};
 
 /// Maximum number of shared formulas of a sheet, and maximum length of one in bytes.
 const MAX_SHARED: usize = 10_000;
 const MAX_LENGTH: usize = 8192;
-/// Most rows and columns of a sheet.
-const MAX_ROW: usize = 1_048_576;
-const MAX_COLUMN: usize = 16_384;
+/// Maximum size of all formulas of a sheet that are written for cells without a text of their own, in bytes.
+const MAX_WRITTEN: usize = 4 << 20;
 
-/// Row and column of a cell, counted from 1.
-type Place = (usize, usize);
+/// Shared formula with the row and column of the cell that has its text.
+struct Shared {
+    at: (usize, usize),
+    text: String,
+}
 
-/// Shared formulas of a sheet by their numbers, each with the cell that has its text.
+/// Distance between two cells.
+struct Distance {
+    rows: isize,
+    columns: isize,
+}
+
+/// Shared formulas of a sheet by their numbers.
 #[derive(Default)]
-pub(super) struct SharedFormulas(HashMap<String, (Place, String)>);
+pub(super) struct SharedFormulas {
+    known: HashMap<String, Shared>,
+    /// Bytes that were written for cells without a text of their own.
+    written: usize,
+}
 
 impl SharedFormulas {
-    /// Returns the text of a cell's formula, as it would stand in this cell.
-    pub(super) fn text(&mut self, formula: &Element<'_>, at: Option<Place>) -> String {
+    /// Returns the text of a cell's formula, as it would stand in this cell; empty if the cell shares it, and has a value.
+    pub(super) fn text(&mut self, formula: &Element<'_>, at: Option<(usize, usize)>, has_value: bool) -> String {
         let text = formula.text();
         let is_shared = formula.attribute("t").is_some_and(|kind| kind == "shared");
         let (true, Some(number), Some(at)) = (is_shared, formula.attribute("si"), at) else { return text };
         if !text.trim().is_empty() {
-            if self.0.len() < MAX_SHARED && text.len() <= MAX_LENGTH {
-                self.0.insert(number.into_owned(), (at, text.clone()));
+            if self.known.len() < MAX_SHARED && text.len() <= MAX_LENGTH {
+                self.known.insert(number.into_owned(), Shared { at, text: text.clone() });
             }
             return text;
         }
-        self.0.get(number.as_ref()).map(|(from, text)| moved(text, *from, at)).unwrap_or_default()
+        let Some(shared) = self.known.get(number.as_ref()).filter(|_| !has_value && self.written < MAX_WRITTEN) else {
+            return text;
+        };
+        let distance = |to: usize, from: usize| to.cast_signed() - from.cast_signed();
+        let by = Distance { rows: distance(at.0, shared.at.0), columns: distance(at.1, shared.at.1) };
+        let moved = moved(&shared.text, &by);
+        self.written += moved.len();
+        moved
     }
 }
 
-/// Moves the relative references of a formula from one cell to another.
-fn moved(formula: &str, from: Place, to: Place) -> String {
+/// Moves the relative references of a formula by the distance between its cell and another.
+fn moved(formula: &str, by: &Distance) -> String {
     let mut out = String::with_capacity(formula.len());
     let mut rest = formula;
     while let Some(first) = rest.chars().next() {
@@ -48,7 +67,7 @@ fn moved(formula: &str, from: Place, to: Place) -> String {
         let (token, after) = rest.split_at(length.max(first.len_utf8()));
         // A name with a bracket after it is a function, one with an exclamation mark a sheet.
         let is_reference = length > 0 && !after.starts_with(['(', '!']) && !matches!(first, '"' | '\'');
-        match is_reference.then(|| reference(token, from, to)).flatten() {
+        match is_reference.then(|| reference(token, by)).flatten() {
             Some(reference) => out.push_str(&reference),
             None => out.push_str(token),
         }
@@ -69,24 +88,25 @@ fn word(rest: &str) -> usize {
 }
 
 /// Moves a reference such as `B$7`; `None` for another word.
-fn reference(word: &str, from: Place, to: Place) -> Option<String> {
-    let (fixes_column, rest) = word.strip_prefix('$').map_or((false, word), |rest| (true, rest));
+fn reference(word: &str, by: &Distance) -> Option<String> {
+    let (column_mark, rest) = anchor(word);
     let (column, row) = rest.split_at(rest.find(|letter: char| !letter.is_ascii_alphabetic())?);
-    let (fixes_row, row) = row.strip_prefix('$').map_or((false, row), |row| (true, row));
+    let (row_mark, row) = anchor(row);
     let (row, column) = place(&format!("{column}{row}"))?;
-    let shifted = |value: usize, is_fixed: bool, from: usize, to: usize, most: usize| match is_fixed {
-        true => Some(value),
-        false => (value + to).checked_sub(from).filter(|value| (1..=most).contains(value)),
+    let shifted = |value: usize, mark: &str, by: isize| {
+        if mark.is_empty() { value.checked_add_signed(by) } else { Some(value) }
     };
-    let column = shifted(column, fixes_column, from.1, to.1, MAX_COLUMN);
-    let row = shifted(row, fixes_row, from.0, to.0, MAX_ROW);
-    let mark = |is_fixed: bool| if is_fixed { "$" } else { "" };
+    let column = shifted(column, column_mark, by.columns).filter(|column| (1..=MAX_COLUMN).contains(column));
+    let row = shifted(row, row_mark, by.rows).filter(|row| (1..=MAX_ROW).contains(row));
     Some(match (column, row) {
-        (Some(column), Some(row)) => {
-            format!("{}{}{}{row}", mark(fixes_column), letters(column), mark(fixes_row))
-        }
+        (Some(column), Some(row)) => format!("{column_mark}{}{row_mark}{row}", letters(column)),
         _ => "#REF!".to_owned(),
     })
+}
+
+/// Splits off the mark of a column or row that does not move.
+fn anchor(word: &str) -> (&str, &str) {
+    word.split_at(usize::from(word.starts_with('$')))
 }
 
 #[cfg(test)]
@@ -103,8 +123,8 @@ mod tests {
             ("LOG10(A1)+rate_A1+A1.5", "LOG10(B3)+rate_A1+A1.5"),
             ("IF(ä>1,\"B", "IF(ä>1,\"B"),
         ] {
-            assert_eq!(moved(formula, (3, 4), (5, 5)), expected, "{formula}");
+            assert_eq!(moved(formula, &Distance { rows: 2, columns: 1 }), expected, "{formula}");
         }
-        assert_eq!(moved("A1", (3, 4), (1, 4)), "#REF!");
+        assert_eq!(moved("A1", &Distance { rows: -2, columns: 0 }), "#REF!");
     }
 }
