@@ -22,11 +22,11 @@ const MAX_LINES: usize = 3000;
 
 /// Whether a line is monospaced: not a line of text with names in it that are.
 pub(super) fn is_mono(line: &Line, scene: &Drawings<'_>) -> bool {
-    let mono = |style: u16| scene.content.styles.get(usize::from(style)).is_some_and(|style| style.mono);
-    if !mono(line.style) {
+    if !scene.is_mono(line.style) {
         return false;
     }
-    let other = line.words.iter().filter(|word| !mono(word.style)).map(|word| word.text.chars().count()).sum::<usize>();
+    let others = line.words.iter().filter(|word| !scene.is_mono(word.style));
+    let other: usize = others.map(|word| word.text.chars().count()).sum();
     other as f32 <= OTHER * line.letters() as f32
 }
 

@@ -45,4 +45,9 @@ impl<'a> Drawings<'a> {
             figures: figures::find(&images, &drawings, size),
         }
     }
+
+    /// Whether a style of the page is monospaced.
+    pub(super) fn is_mono(&self, style: u16) -> bool {
+        self.content.styles.get(usize::from(style)).is_some_and(|style| style.mono)
+    }
 }

@@ -81,9 +81,8 @@ fn run_in_length(line: &Line, scene: &Drawings<'_>) -> usize {
     let length = line.words.iter().take_while(|word| word.style == first.style).count();
     let (Some(last), Some(next)) = (line.words.get(length - 1), line.words.get(length)) else { return 0 };
     let bold = |word: &Word| style(word).is_some_and(|style| style.bold);
-    let mono = |word: &Word| style(word).is_some_and(|style| style.mono);
     let bitmap = style(first).is_some_and(|style| style.font.is_empty() || style.bitmap);
-    let set_apart = (bold(first) && !bold(next)) || (bitmap && !mono(first));
+    let set_apart = (bold(first) && !bold(next)) || (bitmap && !scene.is_mono(first.style));
     let wide = (0.75..1.6).contains(&(last.gap_to(next) / first.size)) && (first.size - next.size).abs() < 0.2;
     let named = first.text.starts_with(char::is_uppercase) && !last.text.ends_with([',', ';']);
     if set_apart && wide && named && length <= 10 { length } else { 0 }
@@ -122,7 +121,7 @@ impl<'a> Block<'a> {
         let mut block = Self { lines, scene, rect, step: 0.0, body, mono: false };
         // The lower third rather than the median: gaps between paragraphs only make steps larger.
         block.step = steps.get(steps.len() / 3).copied().unwrap_or(0.0);
-        let mono = lines.iter().filter(|line| block.is_mono(line)).count();
+        let mono = lines.iter().filter(|line| is_mono(line, scene)).count();
         block.mono = mono * 3 > lines.len() * 2;
         block
     }
@@ -133,15 +132,6 @@ impl<'a> Block<'a> {
 
     fn is_bold(&self, line: &Line) -> bool {
         self.style(line).is_some_and(|style| style.bold)
-    }
-
-    fn is_mono(&self, line: &Line) -> bool {
-        is_mono(line, self.scene)
-    }
-
-    /// Whether a word is monospaced.
-    fn is_typed(&self, word: &Word) -> bool {
-        self.scene.content.styles.get(usize::from(word.style)).is_some_and(|style| style.mono)
     }
 
     /// Whether a paragraph begins at a line, if the current one began at `start`.
@@ -159,11 +149,13 @@ impl<'a> Block<'a> {
         if resized || turns {
             return !(last.mark().is_some() && last.words.len() == 1);
         }
-        if self.is_mono(last) && self.is_mono(line) {
+        if is_mono(last, self.scene) && is_mono(line, self.scene) {
             return line.mark().is_some_and(|mark| is_bullet(mark) && !mark.is_ascii());
         }
         // A line that ends early ends its text where code begins or ends, or begins once more.
-        let is_code = |line: &Line| (self.is_mono(line), line.words.first().is_some_and(|word| self.is_typed(word)));
+        let is_code = |line: &Line| {
+            (is_mono(line, self.scene), line.words.first().is_some_and(|word| self.scene.is_mono(word.style)))
+        };
         let ((all, first), (all_before, first_before)) = (is_code(line), is_code(last));
         if (all != all_before || (first && first_before)) && !self.is_full(last, line) {
             return true;
@@ -263,7 +255,7 @@ impl<'a> Block<'a> {
         let most = lines.iter().max_by_key(|line| line.letters());
         let style = most.and_then(|line| self.style(line));
         let mark = lines[0].mark().filter(|_| letters > lines[0].words[0].text.chars().count()).map(str::to_owned);
-        let mono = lines.iter().filter(|line| self.is_mono(line)).count() * 3 > lines.len() * 2;
+        let mono = lines.iter().filter(|line| is_mono(line, self.scene)).count() * 3 > lines.len() * 2;
         let bold_letters: usize = lines.iter().filter(|line| self.is_bold(line)).map(|line| line.letters()).sum();
         Paragraph {
             inline: inline(&lines, &self.scene.content.styles, &self.scene.content.links),

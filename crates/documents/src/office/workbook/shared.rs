@@ -127,4 +127,14 @@ mod tests {
         }
         assert_eq!(moved("A1", &Distance { rows: -2, columns: 0 }), "#REF!");
     }
+    #[test]
+    fn what_cells_share_is_written_up_to_a_bound() {
+        let formula = |text: &str| Element::with_text("f".to_owned(), " t=\"shared\" si=\"0\"", text);
+        let mut shared = SharedFormulas::default();
+        shared.text(&formula(&"A1+".repeat(2000)), Some((1, 1)), false);
+        let follower = formula("");
+        assert_eq!(shared.text(&follower, Some((2, 1)), true), "");
+        let written: usize = (2..2000).map(|row| shared.text(&follower, Some((row, 1)), false).len()).sum();
+        assert!((MAX_WRITTEN..MAX_WRITTEN + 2 * MAX_LENGTH).contains(&written), "{written}");
+    }
 }
